@@ -1,0 +1,1 @@
+"""Composition root: builds the services and hands them to the window."""

@@ -1,0 +1,92 @@
+"""One-shot work on snapshots in Qt's thread pool; the newest revision wins."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Generic, TypeVar
+
+from PySide6.QtCore import QObject, QRunnable, QThreadPool, Signal
+
+Result = TypeVar("Result")
+
+
+class _Relay(QObject):
+    """Owned by the job, so that the sender outlives a controller that died with a job in flight."""
+
+    finished = Signal(int, object)  # revision, result
+    failed = Signal(int, object)  # revision, exception
+
+
+class _Job(QRunnable, Generic[Result]):
+    def __init__(self, revision: int, work: Callable[[], Result]) -> None:
+        super().__init__()
+        self._revision = revision
+        self._work = work
+        self.relay = _Relay()
+
+    def run(self) -> None:
+        try:
+            result = self._work()
+        except Exception as error:  # noqa: BLE001 - the border of the pool: handed on, not swallowed
+            self.relay.failed.emit(self._revision, error)
+        else:
+            self.relay.finished.emit(self._revision, result)
+
+
+class LatestJob(QObject, Generic[Result]):
+    """Keeps at most one job in flight; asked again meanwhile, it runs once more with the newest."""
+
+    finished = Signal(object)  # the newest result
+    failed = Signal(object)  # the exception of the newest
+    busy_changed = Signal(bool)
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._revision = 0
+        self._flying: _Job[Result] | None = None
+        self._waiting: Callable[[], Result] | None = None
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether a job is in flight."""
+        return self._flying is not None
+
+    def submit(self, work: Callable[[], Result]) -> None:
+        """Run `work` in the pool; it must be closed over frozen values and touch no QObject."""
+        self._revision += 1
+        if self._flying is not None:
+            self._waiting = work
+            return
+        self._start(work)
+
+    def drop(self) -> None:
+        """Forget the job in flight and any that waits; its result will not be reported."""
+        self._revision += 1
+        self._waiting = None
+
+    def _start(self, work: Callable[[], Result]) -> None:
+        job = _Job(self._revision, work)
+        job.relay.finished.connect(self._on_finished)
+        job.relay.failed.connect(self._on_failed)
+        self._flying = job
+        self.busy_changed.emit(True)
+        QThreadPool.globalInstance().start(job)
+
+    def _on_finished(self, revision: int, result: object) -> None:
+        if self._land(revision):
+            self.finished.emit(result)
+
+    def _on_failed(self, revision: int, error: object) -> None:
+        if self._land(revision):
+            self.failed.emit(error)
+
+    def _land(self, revision: int) -> bool:
+        """Free the runway; start what waits; say whether the landed result is still the newest."""
+        self._flying = None
+        newest = revision == self._revision
+        if self._waiting is not None:
+            work, self._waiting = self._waiting, None
+            self._start(work)
+        else:
+            self.busy_changed.emit(False)
+        return newest

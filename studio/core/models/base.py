@@ -1,0 +1,120 @@
+"""The seam between the agent loop and anything that answers like a model."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from typing import Literal, Protocol, TypeAlias
+
+from studio.core.prompty.messages import Message
+from studio.core.prompty.tool_spec import ToolSpec
+from studio.core.text.values import JsonObject
+from studio.core.wire.reply import ReplyDelta
+
+ProtocolName: TypeAlias = Literal["native", "react", "json_action"]
+"""How a prompt asks for tools and how a reply is read (LOOPS.md)."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelRequest:
+    """Everything one model call is made from; immutable, so that a retry sends the same."""
+
+    messages: tuple[Message, ...]
+    """The conversation as it will be sent."""
+
+    tools: tuple[ToolSpec, ...] = ()
+    """Tools that the model may use. Only `native` sends them beside the messages; for the text
+    protocols they stand in the prompt already and are here for models that build a grammar."""
+
+    options: JsonObject | None = None
+    """Sampling options in the document's own names (`temperature`, `maxOutputTokens`, …)."""
+
+    stop: tuple[str, ...] = ()
+    """Stop sequences; sent only where the connection can."""
+
+    response_schema: JsonObject | None = None
+    """JSON schema of the declared outputs, where there are any."""
+
+    protocol: ProtocolName = "native"
+    """How the reply will be read."""
+
+    iteration: int = 1
+    """Which model call of the run this is, from 1."""
+
+    max_iterations: int = 10
+    """How many there may be; at the last one a small local model is made to answer."""
+
+    past_calls: tuple[tuple[str, str], ...] = ()
+    """(tool, arguments as JSON text) of the calls already made in this run, in order."""
+
+    observations: tuple[str, ...] = ()
+    """What those calls answered, in the same order."""
+
+    question: str = ""
+    """The user's question in plain words, for grounding a small local model's arguments."""
+
+
+@dataclass(frozen=True, slots=True)
+class Capabilities:
+    """What a model can do; unknown means not sent."""
+
+    tools: bool = True
+    """Takes native tools."""
+
+    stop: bool = True
+    """Takes stop sequences."""
+
+    json_schema: bool = True
+    """Takes a schema for its answer."""
+
+    vision: bool = False
+    """Takes images."""
+
+    context_window: int | None = None
+    """Tokens."""
+
+
+class ChatModel(Protocol):
+    """Anything that answers like a model: a server, the embedded one, a script, a person."""
+
+    @property
+    def label(self) -> str:
+        """The model's name for people ("SmolLM2 135M (embedded)")."""
+        ...
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """What may be sent to it."""
+        ...
+
+    def request_body(self, request: ModelRequest) -> JsonObject:
+        """The exact body that `stream` will send; pure and without secrets."""
+        ...
+
+    def stream(self, request: ModelRequest) -> AsyncIterator[ReplyDelta]:
+        """Answer; ends with `Finished`. Cancelling the task frees the model at once.
+
+        Raises:
+            ModelError: the model cannot answer; its text and hint are meant for the person.
+        """
+        ...
+
+    async def close(self) -> None:
+        """Let go of connections and processes."""
+        ...
+
+
+class ModelError(Exception):
+    """A model call that failed, with what the person can do."""
+
+    def __init__(self, kind: str, message: str, hint: str = "", *, retryable: bool = False) -> None:
+        super().__init__(message)
+        self.kind = kind
+        """Stable identifier ("refused", "unauthorised", "not-found", "rate-limited", "timeout",
+        "server-error", "bad-reply", "missing-model", "too-long", "crashed", "cut-off", …)."""
+        self.message = message
+        """What happened, in one plain sentence."""
+        self.hint = hint
+        """What to do about it."""
+        self.retryable = retryable
+        """Whether the same request may succeed later."""

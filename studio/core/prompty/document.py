@@ -1,0 +1,233 @@
+"""A parsed prompt file: every value with the place it was written at."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+from studio.core.prompty.tool_spec import ToolSpec
+from studio.core.text.problem import Problem
+from studio.core.text.source import SourceText
+from studio.core.text.span import Span
+from studio.core.text.values import Json, JsonObject
+
+Dialect: TypeAlias = Literal["prompty", "section", "legacy"]
+"""Rule set of the file (FORMAT.md, "Dialects")."""
+
+TemplateFormat: TypeAlias = Literal["jinja2", "mustache", "fstring"]
+"""Template language of the body."""
+
+InputKind: TypeAlias = Literal[
+    "string", "integer", "float", "boolean", "array", "object", "union", "thread", "image", "file",
+    "audio",
+]  # fmt: skip
+"""Kinds of Prompty 2 §2.4; legacy `number` reads as `float`."""
+
+
+@dataclass(frozen=True, slots=True)
+class InputDeclaration:
+    """One declared input, or a property of one."""
+
+    name: str
+    """Name as the template uses it."""
+
+    kind: str = "string"
+    """An `InputKind`; any other word is kept as written and reported."""
+
+    description: str = ""
+    """For people."""
+
+    required: bool = False
+    """Whether a run without a value is an error."""
+
+    default: Json = None
+    """Value used when none is given (`has_default` tells null from absent)."""
+
+    has_default: bool = False
+    """Whether a default is declared."""
+
+    sample: Json = None
+    """Value for previews: `sample`, else `example`; never used in a run that exports or counts."""
+
+    has_sample: bool = False
+    """Whether a sample is declared."""
+
+    enum: tuple[Json, ...] = ()
+    """The values allowed, where limited."""
+
+    properties: tuple[InputDeclaration, ...] = ()
+    """Properties of an object."""
+
+    items: InputDeclaration | None = None
+    """The item of an array."""
+
+    nullable: bool = False
+    """Whether null is a value."""
+
+    span: Span | None = None
+    """The whole declaration."""
+
+    name_span: Span | None = None
+    """The name itself; F2 renames it."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelDeclaration:
+    """The `model:` block, references unresolved."""
+
+    id: str = ""
+    """Model id."""
+
+    provider: str = ""
+    """`openai`, `azure`, `anthropic`, …; empty when not said."""
+
+    api_type: str = "chat"
+    """`chat`, `responses`, `embedding`, `image`."""
+
+    connection: JsonObject = field(default_factory=dict)
+    """The connection block as written."""
+
+    options: JsonObject = field(default_factory=dict)
+    """Sampling options in Prompty 2 names."""
+
+    span: Span | None = None
+    """The block."""
+
+
+@dataclass(frozen=True, slots=True)
+class TemplateDeclaration:
+    """Which template language and which rule set the body follows."""
+
+    format: TemplateFormat = "jinja2"
+    """Template language."""
+
+    parser: str = ""
+    """`template.parser.kind` as written; empty when not said."""
+
+    strict: bool = True
+    """True: a role marker counts only where it is literal template text."""
+
+    span: Span | None = None
+    """The block."""
+
+
+@dataclass(frozen=True, slots=True)
+class BodySection:
+    """A section of the body before rendering, for the outline, folding and highlighting."""
+
+    role: str
+    """The word of the marker (`system`, `tools`, `thread`, …); empty for text before the first."""
+
+    marker: Span | None
+    """The marker line without its line end."""
+
+    span: Span
+    """Marker and content."""
+
+    content: Span
+    """Content only."""
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """A use of a variable in a template expression."""
+
+    name: str
+    """Root name (`user` in `{{ user.name }}`)."""
+
+    span: Span
+    """The root name itself."""
+
+    expression: Span
+    """The whole `{{ … }}` or `{% … %}`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A front-matter key with its place: a node of the outline and of hover."""
+
+    path: tuple[str | int, ...]
+    """Keys from the root (`("inputs", "city", "kind")`); list items by index."""
+
+    key: Span
+    """The key itself (for a list item, its first character)."""
+
+    value: Span
+    """The value as written; empty at the key's end for an empty value."""
+
+
+@dataclass(frozen=True)
+class PromptDocument:
+    """Everything a prompt file says. Made by `studio.core.prompty.parse.parse`, for any text."""
+
+    source: SourceText
+    """The text, whole."""
+
+    dialect: Dialect = "section"
+    """Rule set."""
+
+    dialect_reason: str = ""
+    """Why this one, for the status bar."""
+
+    front_matter: Span | None = None
+    """The YAML between the delimiters; None where there is none."""
+
+    body: Span = field(default=Span(0, 0))
+    """The body."""
+
+    data: JsonObject = field(default_factory=dict)
+    """The front matter as plain values, unresolved, unknown keys kept; empty when unreadable."""
+
+    entries: tuple[Entry, ...] = ()
+    """Every key with its place, in source order."""
+
+    name: str = ""
+    """`name`."""
+
+    description: str = ""
+    """`description`."""
+
+    model: ModelDeclaration = field(default_factory=ModelDeclaration)
+    """`model`."""
+
+    inputs: tuple[InputDeclaration, ...] = ()
+    """`inputs`, in order."""
+
+    outputs: tuple[InputDeclaration, ...] = ()
+    """`outputs`, in order."""
+
+    tools: tuple[ToolSpec, ...] = ()
+    """Front-matter tools that could be read."""
+
+    template: TemplateDeclaration = field(default_factory=TemplateDeclaration)
+    """`template`."""
+
+    metadata: JsonObject = field(default_factory=dict)
+    """`metadata`."""
+
+    sections: tuple[BodySection, ...] = ()
+    """The body's sections before rendering."""
+
+    variables: tuple[Variable, ...] = ()
+    """Every use of a variable that the template itself does not define, in source order."""
+
+    problems: tuple[Problem, ...] = ()
+    """What is wrong, in source order."""
+
+    @property
+    def has_errors(self) -> bool:
+        """Whether any problem is an error."""
+        return any(problem.severity == "error" for problem in self.problems)
+
+    def input(self, name: str) -> InputDeclaration | None:
+        """The declared input of that name."""
+        return next((item for item in self.inputs if item.name == name), None)
+
+    def entry(self, *path: str | int) -> Entry | None:
+        """The front-matter entry at a path of keys."""
+        return next((item for item in self.entries if item.path == path), None)
+
+
+ResolvedInputs: TypeAlias = Mapping[str, Json]
+"""Values by input name, defaults filled in."""

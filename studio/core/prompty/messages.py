@@ -1,0 +1,160 @@
+"""Messages as values: what the model will be told, and where each piece was written."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+from studio.core.prompty.rendering import Segment
+from studio.core.text.problem import Problem
+from studio.core.text.span import Span
+from studio.core.text.values import Json, JsonObject
+
+Role: TypeAlias = Literal["system", "developer", "user", "assistant", "tool"]
+"""Who speaks. The markers `function:` and `tool:` both give `tool`."""
+
+
+@dataclass(frozen=True, slots=True)
+class TextPart:
+    """Text, with the segments it is made of."""
+
+    text: str
+    """As the model gets it."""
+
+    segments: tuple[Segment, ...] = ()
+    """The pieces, whose texts joined are `text`; empty where the text has no template."""
+
+    span: Span | None = None
+    """Where it stands in the source."""
+
+
+@dataclass(frozen=True, slots=True)
+class MediaPart:
+    """An image, file, recording or video, by reference until a request is made."""
+
+    kind: Literal["image", "file", "audio", "video"]
+    """What it is."""
+
+    source: str
+    """URL, data URI, or a path as the author wrote it (relative to the prompt's folder)."""
+
+    attributes: Mapping[str, Json] = field(default_factory=dict)
+    """Any further attributes (`quality`, `detail`, `mediaType`, …)."""
+
+    alt: str = ""
+    """Alternative text, where the brackets held some."""
+
+    span: Span | None = None
+    """Where it stands in the source."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCallPart:
+    """A call that the assistant asked for."""
+
+    id: str
+    """Identifier that the result answers to."""
+
+    name: str
+    """The tool."""
+
+    arguments: str
+    """The arguments, as JSON text exactly as they will be sent."""
+
+    raw: JsonObject | None = None
+    """The author's own mapping, where the call was written in the prompt (section dialect)."""
+
+    span: Span | None = None
+    """Where it stands in the source."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResultPart:
+    """What a tool answered; the message's `tool_call_id` attribute names the call."""
+
+    text: str
+    """The observation, as the model gets it."""
+
+    segments: tuple[Segment, ...] = ()
+    """The pieces of it, as in `TextPart`."""
+
+    span: Span | None = None
+    """Where it stands in the source."""
+
+
+Part: TypeAlias = TextPart | MediaPart | ToolCallPart | ToolResultPart
+"""Closed: consumers `match` and `assert_never`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a message comes from."""
+
+    source: Literal["template", "thread", "run", "implicit"]
+    """`template`: a section of the body. `thread`: an item of the thread input. `run`: put in by
+    the agent loop. `implicit`: text with no marker before it."""
+
+    span: Span | None = None
+    """The whole section in the source, marker included."""
+
+    marker: Span | None = None
+    """The role marker line itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One message of a conversation."""
+
+    role: Role
+    """Who speaks."""
+
+    parts: tuple[Part, ...]
+    """Content in order; empty for an empty section."""
+
+    attributes: Mapping[str, Json] = field(default_factory=dict)
+    """Everything beside role and content (`name`, `tool_call_id`, any author's key)."""
+
+    origin: Origin = field(default=Origin("run"))
+    """Where it was written."""
+
+    @property
+    def text(self) -> str:
+        """The texts of all its text and result parts, joined."""
+        return "".join(
+            part.text for part in self.parts if isinstance(part, TextPart | ToolResultPart)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class HoistedTool:
+    """A tool of the body's `tools:` section, after its values were rendered."""
+
+    id: str
+    """The author's identifier."""
+
+    type: str
+    """The author's type (`function`, `bing`, …)."""
+
+    options: JsonObject
+    """Options with their values rendered."""
+
+    span: Span | None = None
+    """Where its list item stands in the source."""
+
+    dynamic_inputs: tuple[str, ...] = ()
+    """Inputs whose values went into it; such a tool asks for approval."""
+
+
+@dataclass(frozen=True, slots=True)
+class Messages:
+    """What one rendering means."""
+
+    messages: tuple[Message, ...]
+    """In order, threads expanded."""
+
+    tools: tuple[HoistedTool, ...] = ()
+    """Tools of the body's `tools:` section."""
+
+    problems: tuple[Problem, ...] = ()
+    """What was found while reading, injected markers among it."""

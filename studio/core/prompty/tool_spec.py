@@ -1,0 +1,48 @@
+"""What a tool is, to the model and to the person."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+from studio.core.text.span import Span
+from studio.core.text.values import JsonObject
+
+ToolKind: TypeAlias = Literal["function", "mcp", "openapi", "custom"]
+"""How a document declares it."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolSpec:
+    """A tool as the model is told of it."""
+
+    name: str
+    """Unique in a run."""
+
+    description: str = ""
+    """What it does, for the model."""
+
+    parameters: JsonObject = field(default_factory=lambda: {"type": "object", "properties": {}})
+    """JSON schema of the arguments, always an object schema, bound parameters left out."""
+
+    kind: ToolKind = "function"
+    """How it was declared."""
+
+    source: str = "document"
+    """Where it comes from, for people: "document", "tools.py", "mcp: weather"."""
+
+    strict: bool = False
+    """Whether the provider is asked to enforce the schema."""
+
+    bindings: Mapping[str, str] = field(default_factory=dict)
+    """Parameter name → name of the input whose value is put in at the call."""
+
+    has_effects: bool = False
+    """Whether calling it changes something outside; such calls are never repeated unasked."""
+
+    dynamic: bool = False
+    """Whether an input's value went into the declaration; such a tool asks for approval."""
+
+    span: Span | None = None
+    """Where the document declares it."""

@@ -1,0 +1,86 @@
+"""Problems: what is wrong, where, and what can be done about it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from studio.core.text.span import Span
+
+
+class Severity(StrEnum):
+    """How much a problem matters."""
+
+    ERROR = "error"
+    """The prompt does not mean what it says, or cannot be sent."""
+
+    WARNING = "warning"
+    """It works, and probably not as intended."""
+
+    HINT = "hint"
+    """Worth knowing."""
+
+
+@dataclass(frozen=True, slots=True)
+class TextEdit:
+    """Replace one span of the source by another text."""
+
+    span: Span
+    """What goes away; an empty span inserts."""
+
+    text: str
+    """What comes in its place."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fix:
+    """A change that mends a problem, offered and never made unasked."""
+
+    title: str
+    """What it does, as a button says it: "Declare input 'city'"."""
+
+    edits: tuple[TextEdit, ...]
+    """Edits to the document's own text, not overlapping."""
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One finding of a check."""
+
+    code: str
+    """Stable identifier, lower-case words joined by hyphens ("undeclared-variable")."""
+
+    severity: Severity
+    """How much it matters."""
+
+    message: str
+    """One plain sentence: what is wrong and what to do."""
+
+    span: Span
+    """Where, in the document's source text."""
+
+    fixes: tuple[Fix, ...] = ()
+    """Ways to mend it, the best first."""
+
+
+def apply_edits(text: str, edits: Iterable[TextEdit]) -> str:
+    """Apply edits that do not overlap; all spans count in the text before any edit.
+
+    Raises:
+        ValueError: two edits overlap, or one lies outside the text.
+    """
+    pieces: list[str] = []
+    done = 0
+    for edit in sort_edits(edits):
+        if edit.span.start < done or edit.span.end > len(text) or edit.span.end < edit.span.start:
+            raise ValueError(f"edit at {edit.span.start}-{edit.span.end} overlaps or lies outside")
+        pieces += (text[done : edit.span.start], edit.text)
+        done = edit.span.end
+    pieces.append(text[done:])
+    return "".join(pieces)
+
+
+def sort_edits(edits: Iterable[TextEdit]) -> Sequence[TextEdit]:
+    """Edits in the order of their places; insertions at one place keep their given order."""
+    return sorted(edits, key=lambda edit: (edit.span.start, edit.span.end))

@@ -1,0 +1,68 @@
+"""The seam between the agent loop and the places where tools run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from studio.core.prompty.tool_spec import ToolSpec
+from studio.core.text.values import Json, JsonObject
+
+
+@dataclass(frozen=True, slots=True)
+class ToolOutcome:
+    """How one call ended. A tool's failure is an outcome, never an exception."""
+
+    text: str
+    """The observation: the result as text (JSON for anything but a string), or the error."""
+
+    status: Literal[
+        "ok", "error", "timeout", "cancelled", "crashed", "unknown-tool", "bad-arguments"
+    ]
+    """How it ended."""
+
+    duration: float = 0.0
+    """Seconds."""
+
+    stderr: str = ""
+    """What the tool's process wrote on its error stream."""
+
+    value: Json = None
+    """The result as a value, where there is one."""
+
+    truncated: bool = False
+    """Whether the output limit cut the text."""
+
+    @property
+    def is_error(self) -> bool:
+        """Whether the model should be told of a failure."""
+        return self.status != "ok"
+
+
+class ToolSource(Protocol):
+    """A place that tools come from and where they are called."""
+
+    @property
+    def label(self) -> str:
+        """The source's name for people ("tools.py")."""
+        ...
+
+    async def list_tools(self) -> tuple[ToolSpec, ...]:
+        """Every tool of the source.
+
+        Raises:
+            ToolSourceError: the source cannot be read or started; its text says what to do.
+        """
+        ...
+
+    async def call(self, name: str, arguments: JsonObject) -> ToolOutcome:
+        """Call one tool; cancelling the task stops the call for real."""
+        ...
+
+    async def close(self) -> None:
+        """Stop whatever runs behind the source."""
+        ...
+
+
+class ToolSourceError(Exception):
+    """A source of tools that cannot be used; the text is meant for the person."""

@@ -1,0 +1,169 @@
+"""A model's reply: what came, in which order, and how it ended."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Literal, TypeAlias, assert_never
+
+FinishReason: TypeAlias = Literal[
+    "stop", "tool_calls", "length", "content_filter", "refusal", "cancelled", "error", "unknown"
+]
+"""Why the model stopped, in one vocabulary for all providers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens and money of one model call."""
+
+    input_tokens: int = 0
+    """Tokens of the request."""
+
+    output_tokens: int = 0
+    """Tokens of the reply."""
+
+    cached_tokens: int = 0
+    """Input tokens that the provider had in its cache."""
+
+    cost: float | None = None
+    """Cost in US dollars, where the price is known."""
+
+    @property
+    def total_tokens(self) -> int:
+        """Input and output together."""
+        return self.input_tokens + self.output_tokens
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """A native tool call as it came."""
+
+    id: str
+    """The provider's identifier; made by us where none came."""
+
+    name: str
+    """The tool's name, exactly as it came."""
+
+    arguments: str
+    """The arguments' text, exactly as it came."""
+
+
+@dataclass(frozen=True, slots=True)
+class TextDelta:
+    """Some text of the answer."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReasoningDelta:
+    """Some text of the model's reasoning, where the provider shows it."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class RefusalDelta:
+    """Some text of a refusal."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCallDelta:
+    """A piece of a tool call.
+
+    A name equal to the one held is ignored, another is appended; an id is kept once known.
+    """
+
+    index: int
+    id: str | None = None
+    name: str | None = None
+    arguments: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class UsageDelta:
+    """The usage figures, usually the last piece."""
+
+    usage: Usage
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """Why the reply ended."""
+
+    reason: FinishReason
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """Something the person should see while waiting ("retry 2 of 3 in 1.5 s", "starting …")."""
+
+    text: str
+
+
+ReplyDelta: TypeAlias = (
+    TextDelta | ReasoningDelta | RefusalDelta | ToolCallDelta | UsageDelta | Finished | Notice
+)
+"""Closed: consumers `match` and `assert_never`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """All that has come of a reply so far; the same value while streaming and after."""
+
+    text: str = ""
+    """The answer's text, exactly as it came."""
+
+    reasoning: str = ""
+    """Reasoning that the provider sent apart from the text."""
+
+    refusal: str = ""
+    """A refusal, sent apart from the text."""
+
+    tool_calls: tuple[ToolCall, ...] = ()
+    """Native calls, in the order of their index."""
+
+    usage: Usage | None = None
+    """Figures, once they came."""
+
+    finish_reason: FinishReason | None = None
+    """`None` while the reply still runs."""
+
+    notices: tuple[str, ...] = field(default=())
+    """Notices, in order."""
+
+
+def accumulate(reply: Reply, delta: ReplyDelta) -> Reply:
+    """The reply after one more delta; the result does not depend on how a text was chunked."""
+    match delta:
+        case TextDelta(text):
+            return replace(reply, text=reply.text + text)
+        case ReasoningDelta(text):
+            return replace(reply, reasoning=reply.reasoning + text)
+        case RefusalDelta(text):
+            return replace(reply, refusal=reply.refusal + text)
+        case ToolCallDelta():
+            return replace(reply, tool_calls=_with_call(reply.tool_calls, delta))
+        case UsageDelta(usage):
+            return replace(reply, usage=usage)
+        case Finished(reason):
+            return replace(reply, finish_reason=reason)
+        case Notice(text):
+            return replace(reply, notices=(*reply.notices, text))
+        case _:
+            assert_never(delta)
+
+
+def _with_call(calls: tuple[ToolCall, ...], delta: ToolCallDelta) -> tuple[ToolCall, ...]:
+    padded = list(calls)
+    while len(padded) <= delta.index:
+        padded.append(ToolCall("", "", ""))
+    held = padded[delta.index]
+    name = held.name
+    if delta.name and delta.name != held.name:
+        name += delta.name
+    padded[delta.index] = ToolCall(
+        held.id or (delta.id or ""), name, held.arguments + delta.arguments
+    )
+    return tuple(padded)
