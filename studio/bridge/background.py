@@ -1,4 +1,4 @@
-"""The one asyncio loop, in one thread: models, tools and runs live there, never in the GUI thread."""
+"""The one asyncio loop, in one thread: models, tools and runs live there, never in the GUI."""
 
 from __future__ import annotations
 

@@ -62,7 +62,7 @@ class Theme:
     """Things that went well."""
 
     roles: Mapping[str, str]
-    """Colour of each role (system, developer, user, assistant, tool); its name is always written."""
+    """Colour of each role (system, developer, user, assistant, tool); the name is written too."""
 
     inputs: tuple[str, ...]
     """Colours for the values of inputs, taken in the order of declaration, round and round."""
