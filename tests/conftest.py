@@ -1,0 +1,101 @@
+"""What holds for every test: own folders, no network outside this machine, nothing left behind."""
+
+from __future__ import annotations
+
+import gc
+import ipaddress
+import os
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+
+_THREAD_SECONDS = 5.0
+_offline = False
+
+
+def _refuse_outside(event: str, arguments: tuple[object, ...]) -> None:
+    if not _offline or event != "socket.connect":
+        return
+    address = arguments[1]
+    if not isinstance(address, tuple):
+        return  # a socket file
+    try:
+        inside = ipaddress.ip_address(str(address[0])).is_loopback
+    except ValueError:
+        inside = address[0] == "localhost"
+    if not inside:
+        raise PermissionError(f"tests may not connect to {address!r}")
+
+
+sys.addaudithook(_refuse_outside)
+
+
+@pytest.fixture(autouse=True)
+def offline() -> Iterator[None]:
+    """Refuse connections that would leave this machine."""
+    global _offline
+    _offline = True
+    yield
+    _offline = False
+
+
+@pytest.fixture(autouse=True)
+def user_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Give each test settings, history and cache folders of its own."""
+    home = tmp_path_factory.mktemp("home")
+    monkeypatch.setenv("PROMPT_STUDIO_HOME", str(home))
+    return home
+
+
+@pytest.fixture(autouse=True)
+def no_threads_left() -> Iterator[None]:
+    """Fail a test that leaves a thread running."""
+    before = set(threading.enumerate())
+    yield
+    left = [thread for thread in threading.enumerate() if thread not in before]
+    for thread in left:
+        # Threads of Qt's pool show up as dummies, and stay until Python ends.
+        if not isinstance(thread, threading._DummyThread):
+            thread.join(_THREAD_SECONDS)
+    alive = [
+        thread.name
+        for thread in left
+        if thread.is_alive() and not isinstance(thread, threading._DummyThread)
+    ]
+    assert not alive, f"threads left running: {alive}"
+
+
+@pytest.fixture(autouse=True)
+def no_windows_left(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Fail a test that leaves a window open, a pool job or an active timer; Qt tests only."""
+    yield
+    if "qapp" not in request.fixturenames:
+        return
+    from PySide6.QtCore import QThreadPool, QTimer
+    from PySide6.QtWidgets import QApplication
+    from shiboken6 import isValid
+
+    assert QThreadPool.globalInstance().waitForDone(5000), "a job is left in the thread pool"
+    QApplication.sendPostedEvents()
+    windows = [window for window in QApplication.topLevelWidgets() if window.isVisible()]
+    assert not windows, f"windows left open: {windows}"
+    gc.collect()
+    timers = [
+        timer
+        for timer in gc.get_objects()
+        if isinstance(timer, QTimer) and isValid(timer) and timer.isActive()
+    ]
+    for timer in timers:
+        timer.stop()
+    assert not timers, f"timers left active: {[(timer, timer.parent()) for timer in timers]}"
+
+
+@pytest.fixture(scope="session")
+def checkout() -> Path:
+    """The root of the checkout."""
+    return Path(__file__).resolve().parent.parent
