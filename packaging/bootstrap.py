@@ -6,7 +6,7 @@ Used by `make run` and `make test`; runs by hand too, on any system:
     python packaging/bootstrap.py --dev    and everything to test it
 
 It makes `.venv`, installs the packages into it, fetches the local model's weights, and on Debian
-and Ubuntu sees to the system libraries of Qt: installed when root, otherwise the command is printed.
+and Ubuntu sees to the system libraries of Qt: installed when root, otherwise the command is told.
 Done steps are remembered in `.venv`, so that a second call costs nothing.
 """
 
