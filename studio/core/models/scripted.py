@@ -1,0 +1,191 @@
+"""A model that says what a script tells it to: for stepping without a key, and for tests."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from studio.core.models.base import Capabilities, ModelError, ModelRequest
+from studio.core.models.bodies import request_body
+from studio.core.text.values import JsonObject
+from studio.core.wire.reply import (
+    Finished,
+    FinishReason,
+    Notice,
+    ReasoningDelta,
+    RefusalDelta,
+    Reply,
+    ReplyDelta,
+    TextDelta,
+    ToolCallDelta,
+    UsageDelta,
+)
+
+DEFAULT_CHUNK = 16
+"""Characters of a delta; small enough that the streaming of a short reply is seen."""
+
+
+@dataclass(frozen=True, slots=True)
+class ScriptedTurn:
+    """One reply of a script, with the ways in which real models misbehave."""
+
+    reply: Reply
+    """What is said; without a finish reason it ends as its content suggests."""
+
+    error: ModelError | None = None
+    """Raised after everything of `reply` was said: a stream that breaks."""
+
+    delay: float | None = None
+    """Seconds before each delta; `None` takes the model's own."""
+
+    hangs: bool = False
+    """Whether the model says `reply` and then never ends; only cancelling helps."""
+
+
+ScriptedReply: TypeAlias = ScriptedTurn | Reply | ModelError | str
+"""A turn; a reply; an error raised at once; or the plain text of a reply."""
+
+
+class ScriptedModel:
+    """Answers with the replies of a script, one per call, in order."""
+
+    def __init__(
+        self,
+        replies: Sequence[ScriptedReply],
+        *,
+        delay: float = 0.0,
+        chunk: int = DEFAULT_CHUNK,
+        label: str = "Scripted",
+        capabilities: Capabilities | None = None,
+        repeat: bool = False,
+    ) -> None:
+        """Take a script.
+
+        Args:
+            replies: one for each call.
+            delay: seconds before each delta.
+            chunk: characters per delta, at least 1.
+            label: the model's name for people.
+            capabilities: what may be sent to it; everything by default.
+            repeat: start again at the end of the script instead of failing.
+        """
+        self._turns = tuple(_turn(reply) for reply in replies)
+        self._delay = delay
+        self._chunk = max(1, chunk)
+        self._label = label
+        self._capabilities = capabilities or Capabilities()
+        self._repeat = repeat
+        self._requests: list[ModelRequest] = []
+
+    @property
+    def label(self) -> str:
+        """The model's name for people."""
+        return self._label
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """What may be sent to it."""
+        return self._capabilities
+
+    @property
+    def requests(self) -> tuple[ModelRequest, ...]:
+        """Every request so far, in order."""
+        return tuple(self._requests)
+
+    @property
+    def remaining(self) -> int:
+        """How many replies of the script are left; a repeating script never has fewer than 1."""
+        used = len(self._requests)
+        if self._repeat and self._turns:
+            return len(self._turns) - used % len(self._turns)
+        return max(0, len(self._turns) - used)
+
+    def rewind(self) -> None:
+        """Begin the script again."""
+        self._requests.clear()
+
+    def request_body(self, request: ModelRequest) -> JsonObject:
+        """The body that a chat-completions server would get."""
+        return request_body(request, model_id="scripted", capabilities=self._capabilities)
+
+    async def stream(self, request: ModelRequest) -> AsyncIterator[ReplyDelta]:
+        """Say the next reply of the script.
+
+        Raises:
+            ModelError: the script says so, or has no more replies ("script-ended").
+        """
+        turn = self._next(request)
+        delay = self._delay if turn.delay is None else turn.delay
+        for delta in deltas_of(turn.reply, self._chunk):
+            # Also without a delay: a stream gives others their turn between two deltas.
+            await asyncio.sleep(delay)
+            yield delta
+        if turn.error is not None:
+            raise turn.error
+        if turn.hangs:
+            await asyncio.Event().wait()
+        yield Finished(turn.reply.finish_reason or _suggested_reason(turn.reply))
+
+    async def close(self) -> None:
+        """Nothing to let go of."""
+
+    def _next(self, request: ModelRequest) -> ScriptedTurn:
+        index = len(self._requests)
+        self._requests.append(request)
+        if self._repeat and self._turns:
+            index %= len(self._turns)
+        if index >= len(self._turns):
+            raise ModelError(
+                "script-ended",
+                f"The script has {len(self._turns)} replies and was asked for number {index + 1}.",
+                "Add a reply to the script, or choose another model.",
+            )
+        return self._turns[index]
+
+
+def deltas_of(reply: Reply, chunk: int = DEFAULT_CHUNK) -> Iterator[ReplyDelta]:
+    """The pieces in which a reply streams, all but `Finished`.
+
+    Args:
+        reply: what is said in the end; folding the pieces with `accumulate` gives it again.
+        chunk: characters per delta.
+    """
+    for text in reply.notices:
+        yield Notice(text)
+    for text in _pieces(reply.reasoning, chunk):
+        yield ReasoningDelta(text)
+    for text in _pieces(reply.text, chunk):
+        yield TextDelta(text)
+    for text in _pieces(reply.refusal, chunk):
+        yield RefusalDelta(text)
+    for index, call in enumerate(reply.tool_calls):
+        yield ToolCallDelta(index, call.id or f"call_{index + 1}", call.name)
+        for text in _pieces(call.arguments, chunk):
+            yield ToolCallDelta(index, arguments=text)
+    if reply.usage is not None:
+        yield UsageDelta(reply.usage)
+
+
+def _pieces(text: str, size: int) -> Iterator[str]:
+    for start in range(0, len(text), size):
+        yield text[start : start + size]
+
+
+def _turn(reply: ScriptedReply) -> ScriptedTurn:
+    match reply:
+        case ScriptedTurn():
+            return reply
+        case Reply():
+            return ScriptedTurn(reply)
+        case ModelError():
+            return ScriptedTurn(Reply(), error=reply)
+        case str():
+            return ScriptedTurn(Reply(text=reply))
+
+
+def _suggested_reason(reply: Reply) -> FinishReason:
+    if reply.tool_calls:
+        return "tool_calls"
+    return "refusal" if reply.refusal else "stop"
