@@ -7,9 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Literal, TypeAlias
 
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QColor, QFont, QFontDatabase, QGuiApplication, QPalette
+from PySide6.QtWidgets import QApplication, QStyleFactory
+
+from studio.core.resource_files import resource
+from studio.ui.stylesheet import stylesheet
+
 ThemeName: TypeAlias = Literal["light", "dark"]
+ThemeChoice: TypeAlias = Literal["light", "dark", "system"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +104,31 @@ LIGHT = Theme(
         "tool": "#8f5a00",
     },
     inputs=("#0b6e79", "#a23b72", "#5f5bb5", "#7a5c00", "#1d7a45", "#b0452b"),
-    syntax={},
+    syntax={
+        "key": "#2257c4",
+        "string": "#1d7a45",
+        "number": "#9a4a00",
+        "constant": "#9a4a00",
+        "comment": "#66707f",
+        "punctuation": "#5b6475",
+        "fence": "#66707f",
+        "role": "#7a3fb0",
+        "attribute": "#8f5a00",
+        "delimiter": "#b02a72",
+        "variable": "#0b6e79",
+        "filter": "#7a3fb0",
+        "keyword": "#b02a72",
+        "operator": "#5b6475",
+        "heading": "#1f2430",
+        "strong": "#1f2430",
+        "emphasis": "#1f2430",
+        "code": "#9a4a00",
+        "link": "#2257c4",
+        "list": "#b02a72",
+        "reference": "#0b6e79",
+        "name": "#2257c4",
+        "error": "#c0262d",
+    },
 )
 
 DARK = Theme(
@@ -122,5 +155,124 @@ DARK = Theme(
         "tool": "#f0b95b",
     },
     inputs=("#5fd0dc", "#f09cc6", "#b3aef7", "#e0c15c", "#7fd9a2", "#f7a58c"),
-    syntax={},
+    syntax={
+        "key": "#8ab4ff",
+        "string": "#8fd6a8",
+        "number": "#f2b27a",
+        "constant": "#f2b27a",
+        "comment": "#8f99aa",
+        "punctuation": "#a0a8b8",
+        "fence": "#8f99aa",
+        "role": "#c79bf2",
+        "attribute": "#e6c07b",
+        "delimiter": "#f28fb8",
+        "variable": "#6fd3de",
+        "filter": "#c79bf2",
+        "keyword": "#f28fb8",
+        "operator": "#a0a8b8",
+        "heading": "#ffffff",
+        "strong": "#ffffff",
+        "emphasis": "#e3e6ec",
+        "code": "#f2b27a",
+        "link": "#8ab4ff",
+        "list": "#f28fb8",
+        "reference": "#6fd3de",
+        "name": "#8ab4ff",
+        "error": "#ff8a86",
+    },
 )
+
+_UI_FAMILY = "Inter"
+_MONO_FAMILY = "JetBrains Mono"
+_UI_POINTS = 10.0
+_MONO_POINTS = 11.0
+
+
+def theme_for(choice: ThemeChoice) -> Theme:
+    """The theme of a choice; "system" is light where the desktop says nothing."""
+    if choice == "light":
+        return LIGHT
+    if choice == "dark":
+        return DARK
+    dark = QGuiApplication.styleHints().colorScheme() == Qt.ColorScheme.Dark
+    return DARK if dark else LIGHT
+
+
+def apply_theme(app: QApplication, theme: Theme) -> None:
+    """Give the whole application Fusion, the theme's palette, its fonts and its style sheet.
+
+    An own palette, because `setColorScheme` does nothing without a desktop (measured).
+    """
+    if app.style().objectName().lower() != "fusion":
+        app.setStyle(QStyleFactory.create("Fusion"))
+    app.setFont(ui_font())
+    app.setPalette(palette(theme))
+    app.setStyleSheet(stylesheet(theme))
+
+
+def palette(theme: Theme) -> QPalette:
+    """The theme as a palette, with the inactive and disabled groups said too."""
+    role = QPalette.ColorRole
+    colours = {
+        role.Window: theme.window,
+        role.WindowText: theme.text,
+        role.Base: theme.surface,
+        role.AlternateBase: theme.current_line,
+        role.Text: theme.text,
+        role.Button: theme.window,
+        role.ButtonText: theme.text,
+        role.BrightText: theme.error,
+        role.ToolTipBase: theme.raised,
+        role.ToolTipText: theme.text,
+        role.PlaceholderText: theme.muted,
+        role.Highlight: theme.selection,
+        role.HighlightedText: theme.text,
+        role.Accent: theme.accent,
+        role.Link: theme.accent,
+        role.LinkVisited: theme.accent,
+        role.Light: theme.raised,
+        role.Midlight: theme.raised,
+        role.Mid: theme.border,
+        role.Dark: theme.border,
+        role.Shadow: theme.border,
+    }
+    made = QPalette()
+    for each, colour in colours.items():
+        # One call for all groups: an inactive window must keep its selection readable.
+        made.setColor(each, QColor(colour))
+    faint = QColor(theme.muted)
+    faint.setAlphaF(0.55)
+    for each in (role.WindowText, role.Text, role.ButtonText, role.HighlightedText):
+        made.setColor(QPalette.ColorGroup.Disabled, each, faint)
+    made.setColor(QPalette.ColorGroup.Disabled, role.Highlight, QColor(theme.raised))
+    return made
+
+
+@cache
+def _load_fonts() -> None:
+    """Register the bundled fonts; without them Qt falls back to the system's."""
+    for path in sorted(resource("fonts").glob("*.[ot]tf")):
+        QFontDatabase.addApplicationFont(str(path))
+
+
+def ui_font(size: float = _UI_POINTS) -> QFont:
+    """The font of the interface, in points."""
+    _load_fonts()
+    font = QFont([_UI_FAMILY, "sans-serif"])
+    font.setPointSizeF(size)
+    return font
+
+
+def mono_font(size: float = _MONO_POINTS) -> QFont:
+    """The font of text that is source, in points, with ligatures off.
+
+    JetBrains Mono draws `---` as one line otherwise.
+    """
+    _load_fonts()
+    font = QFont([_MONO_FAMILY, "monospace"])
+    font.setPointSizeF(size)
+    font.setStyleHint(QFont.StyleHint.Monospace)
+    font.setFixedPitch(True)
+    for name in ("calt", "liga", "clig"):
+        font.setFeature(QFont.Tag(name), 0)
+    return font

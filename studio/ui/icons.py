@@ -1,0 +1,70 @@
+"""Icons: the bundled Lucide drawings, tinted by the palette at the moment they are painted."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from PySide6.QtCore import QByteArray, QPoint, QRect, QRectF, QSize, Qt
+from PySide6.QtGui import QGuiApplication, QIcon, QIconEngine, QPainter, QPalette, QPixmap
+from PySide6.QtSvg import QSvgRenderer
+
+from studio.core.resource_files import resource
+
+
+@cache
+def _drawing(name: str) -> str:
+    path = resource("icons", f"{name}.svg")
+    if not path.is_file():
+        raise FileNotFoundError(f"there is no icon named {name!r} in resources/icons")
+    return path.read_text(encoding="utf-8")
+
+
+@cache
+def _renderer(name: str, colour: str) -> QSvgRenderer:
+    svg = _drawing(name).replace("currentColor", colour)
+    return QSvgRenderer(QByteArray(svg.encode()))
+
+
+class _Tinted(QIconEngine):
+    """Draws one icon in the palette's text colour, or in a colour of its own."""
+
+    def __init__(self, name: str, colour: str | None) -> None:
+        super().__init__()
+        self._name = name
+        self._colour = colour
+
+    def paint(self, painter: QPainter, rect: QRect, mode: QIcon.Mode, state: QIcon.State) -> None:
+        disabled = mode == QIcon.Mode.Disabled
+        group = QPalette.ColorGroup.Disabled if disabled else QPalette.ColorGroup.Active
+        ink = QGuiApplication.palette().color(group, QPalette.ColorRole.ButtonText)
+        colour = ink.name() if disabled or self._colour is None else self._colour
+        painter.save()
+        painter.setOpacity(painter.opacity() * (ink.alphaF() if disabled else 1.0))
+        _renderer(self._name, colour).render(painter, QRectF(rect))
+        painter.restore()
+
+    def pixmap(self, size: QSize, mode: QIcon.Mode, state: QIcon.State) -> QPixmap:
+        pixmap = QPixmap(size)
+        pixmap.fill(Qt.GlobalColor.transparent)
+        painter = QPainter(pixmap)
+        self.paint(painter, QRect(QPoint(0, 0), size), mode, state)
+        painter.end()
+        return pixmap
+
+    def clone(self) -> QIconEngine:
+        return _Tinted(self._name, self._colour)
+
+
+@cache
+def icon(name: str, colour: str | None = None) -> QIcon:
+    """The icon of that name, without `.svg`.
+
+    Args:
+        name: file name in `resources/icons`.
+        colour: `#rrggbb` to draw it in; None follows the palette, also when the theme changes.
+
+    Raises:
+        FileNotFoundError: no such drawing is bundled.
+    """
+    _drawing(name)
+    return QIcon(_Tinted(name, colour))
