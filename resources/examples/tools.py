@@ -1,7 +1,7 @@
 """The tools of the bundled agents: plain typed functions, nothing to register.
 
-Prompt Studio reads the signature, the annotations and the docstring of each public function and makes a
-JSON schema of them. The functions themselves run in a process of their own, never inside the studio.
+Prompt Studio reads the signature, the annotations and the docstring of each public function and
+makes a JSON schema of them. The functions run in a process of their own, never inside the studio.
 """
 
 from __future__ import annotations

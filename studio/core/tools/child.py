@@ -1,0 +1,212 @@
+"""A child process in a process group of its own: read by lines, bounded, and killed whole.
+
+The SDK's own stdio transport joins chunks quadratically, keeps no bound on a line and takes up to
+four seconds to end a process; a person's tool may print 100 MB, fork, or never return.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+from collections import deque
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, cast
+
+LONGEST_LINE = 32 * 1024 * 1024
+"""Bytes of one protocol line; a longer one ends the process."""
+
+LONGEST_LOG = 64 * 1024
+"""Bytes of the error stream that are kept, the newest."""
+
+_MANY_LINES = 256
+_EXIT_SECONDS = 0.3
+_KILL_SECONDS = 2.0
+
+
+class _Pipes(asyncio.SubprocessProtocol):
+    """Collects what the process writes; `None` in `lines` is the end."""
+
+    def __init__(self) -> None:
+        self.lines: deque[bytes] = deque()
+        self.arrived = asyncio.Event()
+        self.exited = asyncio.Event()
+        self.ended = False
+        self.overflow = False
+        self.log = bytearray()
+        self._part: list[bytes] = []
+        self._size = 0
+        self._transport: asyncio.SubprocessTransport | None = None
+        self._killed = False
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast("asyncio.SubprocessTransport", transport)
+
+    def pipe_data_received(self, fd: int, data: bytes) -> None:
+        if fd == 2:
+            self.log += data
+            if len(self.log) > LONGEST_LOG:
+                del self.log[: len(self.log) - LONGEST_LOG]
+            return
+        first, *rest = data.split(b"\n")
+        self._part.append(first)
+        self._size += len(first)
+        for piece in rest:
+            self.lines.append(b"".join(self._part))
+            self._part, self._size = [piece], len(piece)
+        if self._size > LONGEST_LINE:
+            self._part, self._size, self.overflow = [], 0, True
+            self.end()
+        if len(self.lines) > _MANY_LINES:
+            self.read_on(on=False)
+        self.arrived.set()
+
+    def pipe_connection_lost(self, fd: int, exc: Exception | None) -> None:
+        if fd == 1:
+            self.end()
+
+    def process_exited(self) -> None:
+        self.exited.set()
+        # What it forked must not outlive it; later its number may belong to somebody else.
+        self.kill()
+        # A grandchild that left the group may hold the pipe open: do not wait for its end forever.
+        asyncio.get_running_loop().call_later(_EXIT_SECONDS, self.end)
+
+    def end(self) -> None:
+        self.ended = True
+        self.arrived.set()
+
+    def kill(self) -> None:
+        """End the whole group, once."""
+        if self._killed or self._transport is None:
+            return
+        self._killed = True
+        pid = self._transport.get_pid()
+        if sys.platform == "win32":
+            subprocess.Popen(
+                ["taskkill", "/F", "/T", "/PID", str(pid)],
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+            )
+        else:
+            # The group outlives its leader while anything is left in it.
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(pid, signal.SIGKILL)
+
+    def read_on(self, *, on: bool) -> None:
+        """Let the process write on, or hold it until its lines are taken."""
+        pipe = self._transport.get_pipe_transport(1) if self._transport else None
+        if isinstance(pipe, asyncio.ReadTransport) and not pipe.is_closing():
+            if on:
+                pipe.resume_reading()
+            else:
+                pipe.pause_reading()
+
+
+class ChildProcess:
+    """A running process; make one with `start`."""
+
+    def __init__(self, transport: asyncio.SubprocessTransport, pipes: _Pipes) -> None:
+        self._transport = transport
+        self._pipes = pipes
+
+    @classmethod
+    async def start(
+        cls, command: Sequence[str], *, cwd: Path, env: Mapping[str, str]
+    ) -> ChildProcess:
+        """Start a process as the leader of a new group.
+
+        Raises:
+            OSError: the command cannot be started.
+        """
+        options: dict[str, Any] = {}
+        if sys.platform == "win32":
+            options["creationflags"] = (
+                subprocess.CREATE_NEW_PROCESS_GROUP | subprocess.CREATE_NO_WINDOW
+            )
+        else:
+            options["start_new_session"] = True
+        loop = asyncio.get_running_loop()
+        transport, pipes = await loop.subprocess_exec(
+            _Pipes,
+            *command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            cwd=cwd,
+            env=dict(env),
+            **options,
+        )
+        return cls(transport, pipes)
+
+    @property
+    def pid(self) -> int:
+        """The process's id."""
+        return self._transport.get_pid()
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether it still runs and its output is open."""
+        return not self._pipes.exited.is_set() and not self._pipes.ended
+
+    @property
+    def exit_code(self) -> int | None:
+        """Exit code once it has ended; negative for a signal."""
+        return self._transport.get_returncode()
+
+    @property
+    def overflowed(self) -> bool:
+        """Whether it wrote a line beyond `LONGEST_LINE`."""
+        return self._pipes.overflow
+
+    def take_log(self) -> str:
+        """What it wrote on its error stream since the last time (the newest part)."""
+        text = self._pipes.log.decode("utf-8", "replace")
+        self._pipes.log.clear()
+        return text
+
+    async def read_line(self) -> bytes | None:
+        """The next line without its end; `None` when there will be no more."""
+        pipes = self._pipes
+        while not pipes.lines:
+            if pipes.ended:
+                return None
+            pipes.arrived.clear()
+            await pipes.arrived.wait()
+        line = pipes.lines.popleft()
+        if len(pipes.lines) == _MANY_LINES // 2:
+            pipes.read_on(on=True)
+        return line
+
+    def write(self, data: bytes) -> None:
+        """Send bytes to its input; dropped when it has closed it."""
+        pipe = self._transport.get_pipe_transport(0)
+        if isinstance(pipe, asyncio.WriteTransport) and not pipe.is_closing():
+            pipe.write(data)
+
+    async def wait(self) -> int | None:
+        """Wait for its end; gives the exit code."""
+        await self._pipes.exited.wait()
+        return self.exit_code
+
+    def kill(self) -> None:
+        """End it and everything in its group, at once and without asking."""
+        self._pipes.kill()
+        self._pipes.end()
+
+    async def close(self, grace: float = 0.5) -> None:
+        """Close its input, give it `grace` seconds to leave, then end the whole group."""
+        if self.is_alive:
+            pipe = self._transport.get_pipe_transport(0)
+            if isinstance(pipe, asyncio.WriteTransport):
+                pipe.close()
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._pipes.exited.wait(), grace)
+        self.kill()
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self._pipes.exited.wait(), _KILL_SECONDS)
+        self._transport.close()

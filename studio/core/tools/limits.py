@@ -1,0 +1,35 @@
+"""How long a tool may take and how much it may say."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class ToolLimits:
+    """Bounds of one call; exceeding one is a named outcome, never a hang."""
+
+    seconds: float = 30.0
+    """Longest time of a call, counted from the moment its process is ready."""
+
+    start_seconds: float = 30.0
+    """Longest time for a process or server to become ready."""
+
+    characters: int = 100_000
+    """Longest observation; what is beyond is cut and said to be."""
+
+    at_once: int = 4
+    """Calls of one Python file that may run at the same time, each in a process of its own."""
+
+
+DEFAULT_LIMITS = ToolLimits()
+
+
+def cut(text: str, characters: int) -> tuple[str, bool]:
+    """The text within a limit, and whether it had to be cut; the cut is said in the text."""
+    if len(text) <= characters:
+        return text, False
+    return (
+        f"{text[:characters]}\n… cut: {len(text):,} characters, the limit is {characters:,}",
+        True,
+    )

@@ -1,0 +1,346 @@
+"""One live connection to an MCP server. This and `server.py` are the only files that import `mcp`.
+
+The SDK's client must be entered and left in one task, so a task of its own holds it; calls may come
+from any task of the loop.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import importlib
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from studio import __version__
+from studio.core.prompty.tool_spec import ToolSpec
+from studio.core.text.values import Json, JsonObject
+from studio.core.tools.child import ChildProcess
+from studio.core.tools.source import ToolSourceError
+
+if TYPE_CHECKING:
+    import mcp_types as types
+    from mcp import Client
+    from mcp.client._transport import TransportStreams
+
+Opener = Callable[[], "AbstractAsyncContextManager[TransportStreams]"]
+"""Opens the streams of one transport."""
+
+
+@dataclass(frozen=True, slots=True)
+class ListedTool:
+    """A tool as a server lists it."""
+
+    spec: ToolSpec
+    """What the model is told."""
+
+    meta: JsonObject = field(default_factory=dict)
+    """The server's `_meta`."""
+
+
+@dataclass(frozen=True, slots=True)
+class CallResult:
+    """What a server answered to a call."""
+
+    text: str
+    """The content as text; anything but text is described in square brackets."""
+
+    is_error: bool = False
+    """Whether the tool says that it failed."""
+
+    structured: Json = None
+    """Structured content, where the server sent some."""
+
+    meta: JsonObject = field(default_factory=dict)
+    """The result's `_meta`."""
+
+
+class ServerRefusal(Exception):  # noqa: N818 - an answer, not a failure of ours
+    """The server answered a request with a protocol error."""
+
+    def __init__(self, message: str, data: Json = None) -> None:
+        super().__init__(message)
+        self.message = message
+        """The server's words."""
+        self.data = data
+        """What it sent along."""
+
+
+class ConnectionLost(Exception):  # noqa: N818 - names the state
+    """The server went away before it answered."""
+
+
+class McpConnection:
+    """A connection that is open; make one with `open`."""
+
+    def __init__(self) -> None:
+        self._client: Client | None = None
+        self._closing = asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
+
+    @classmethod
+    async def open(cls, opener: Opener, seconds: float) -> McpConnection:
+        """Connect and shake hands.
+
+        Raises:
+            ToolSourceError: no connection within the time, or the other side is no MCP server.
+        """
+        await _import_sdk()
+        connection = cls()
+        ready: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        connection._task = asyncio.create_task(connection._hold(opener, ready))
+        try:
+            await asyncio.wait_for(asyncio.shield(ready), seconds)
+        except TimeoutError:
+            await connection.abandon()
+            raise ToolSourceError(f"did not answer within {seconds:g} s") from None
+        except BaseException:
+            await connection.abandon()
+            raise
+        return connection
+
+    @property
+    def is_open(self) -> bool:
+        """Whether requests can still be sent."""
+        return self._client is not None and not self._closing.is_set()
+
+    @property
+    def facts(self) -> dict[str, str]:
+        """What the server says of itself: name, version, protocol, capabilities, instructions."""
+        if self._client is None:
+            return {}
+        info, able = self._client.server_info, self._client.server_capabilities
+        return {
+            "name": info.name if info else "",
+            "version": info.version if info else "",
+            "protocol": self._client.protocol_version,
+            "capabilities": ", ".join(sorted(able.model_dump(exclude_none=True))),
+            "instructions": self._client.instructions or "",
+        }
+
+    async def list_tools(self, source: str) -> tuple[tuple[ListedTool, ...], JsonObject]:
+        """Every tool, all pages, and the last page's `_meta`.
+
+        Raises:
+            ServerRefusal: the server refuses.
+            ConnectionLost: it went away.
+        """
+        found: list[ListedTool] = []
+        meta: JsonObject = {}
+        cursor: str | None = None
+        for _ in range(100):
+            page = await self._request(self._live().list_tools(cursor=cursor, cache_mode="refresh"))
+            found += (_listed(tool, source) for tool in page.tools)
+            meta, cursor = page.meta or {}, page.next_cursor
+            if not cursor:
+                break
+        return tuple(found), meta
+
+    async def call(self, name: str, arguments: JsonObject) -> CallResult:
+        """Call a tool; cancelling the task tells the server to stop.
+
+        Raises:
+            ServerRefusal: the server refuses the call.
+            ConnectionLost: it went away.
+        """
+        result = await self._request(self._live().call_tool(name, dict(arguments)))
+        return CallResult(
+            "\n".join(_block_text(block) for block in result.content),
+            result.is_error,
+            result.structured_content,
+            result.meta or {},
+        )
+
+    async def list_others(self) -> dict[str, tuple[str, ...]]:
+        """Names of the server's prompts and resources, where it has any."""
+        client = self._live()
+        able = client.server_capabilities
+        found: dict[str, tuple[str, ...]] = {}
+        if able.prompts is not None:
+            prompts = await self._request(client.list_prompts())
+            found["prompts"] = tuple(prompt.name for prompt in prompts.prompts)
+        if able.resources is not None:
+            resources = await self._request(client.list_resources())
+            found["resources"] = tuple(str(item.uri) for item in resources.resources)
+        return found
+
+    async def close(self) -> None:
+        """Say goodbye and let go."""
+        self._closing.set()
+        if self._task is not None:
+            with contextlib.suppress(Exception):
+                await asyncio.shield(self._task)
+
+    async def abandon(self) -> None:
+        """Let go without waiting for the other side."""
+        self._closing.set()
+        if self._task is not None:
+            self._task.cancel()
+            with contextlib.suppress(BaseException):
+                await asyncio.wait({self._task})
+
+    def _live(self) -> Client:
+        if self._client is None or self._closing.is_set():
+            raise ConnectionLost("the connection is closed")
+        return self._client
+
+    async def _request(self, request: Awaitable[Any]) -> Any:
+        from mcp import MCPError
+
+        try:
+            return await request
+        except MCPError as error:
+            if "onnection closed" in error.message or not self.is_open:
+                raise ConnectionLost(error.message) from error
+            raise ServerRefusal(error.message, error.data) from error
+        except (RuntimeError, ValueError) as error:
+            # An answer that does not keep the tool's own output schema, or the protocol.
+            raise ServerRefusal(str(error)) from error
+        except OSError as error:
+            raise ConnectionLost(str(error)) from error
+
+    async def _hold(self, opener: Opener, ready: asyncio.Future[None]) -> None:
+        from mcp import Client, Implementation
+
+        who = Implementation(name="prompt-studio", version=__version__)
+        try:
+            async with Client(_Transport(opener), client_info=who) as client:
+                self._client = client
+                if not ready.done():
+                    ready.set_result(None)
+                await self._closing.wait()
+        except Exception as error:  # noqa: BLE001 - the SDK raises groups of many kinds
+            if not ready.done():
+                ready.set_exception(ToolSourceError(_innermost(error)))
+                ready.exception()
+        finally:
+            self._closing.set()
+            if not ready.done():
+                ready.cancel()
+
+
+async def _import_sdk() -> None:
+    """Import the SDK in a thread of its own: it takes most of a second, and the loop must go on."""
+    if "mcp" in sys.modules:
+        return
+    with ThreadPoolExecutor(1, "import-mcp") as pool:
+        await asyncio.get_running_loop().run_in_executor(pool, importlib.import_module, "mcp")
+
+
+class _Transport:
+    """The SDK wants an object to enter, ours is a function that makes one."""
+
+    def __init__(self, opener: Opener) -> None:
+        self._manager = opener()
+
+    async def __aenter__(self) -> TransportStreams:
+        return await self._manager.__aenter__()
+
+    async def __aexit__(self, *details: Any) -> bool | None:
+        return await self._manager.__aexit__(*details)
+
+
+def over_child(child: ChildProcess) -> Opener:
+    """Streams over a child's input and output; lines that are no messages are left out."""
+
+    @asynccontextmanager
+    async def opened() -> AsyncIterator[TransportStreams]:
+        import anyio
+        from mcp.shared.message import SessionMessage
+
+        incoming, read = anyio.create_memory_object_stream[SessionMessage | Exception](0)
+        write, outgoing = anyio.create_memory_object_stream[SessionMessage](0)
+
+        async def reader() -> None:
+            import mcp_types as types
+
+            async with incoming:
+                while (line := await child.read_line()) is not None:
+                    try:
+                        message = types.jsonrpc_message_adapter.validate_json(line, by_name=False)
+                    except ValueError:
+                        continue
+                    await incoming.send(SessionMessage(message))
+
+        async def writer() -> None:
+            async with outgoing:
+                async for item in outgoing:
+                    text = item.message.model_dump_json(by_alias=True, exclude_unset=True)
+                    child.write(text.encode() + b"\n")
+
+        async with anyio.create_task_group() as group:
+            group.start_soon(reader)
+            group.start_soon(writer)
+            try:
+                yield read, write
+            finally:
+                group.cancel_scope.cancel()
+                for stream in (read, write, incoming, outgoing):
+                    stream.close()
+
+    return opened
+
+
+def over_http(url: str, headers: Mapping[str, str]) -> Opener:
+    """Streams over streamable HTTP."""
+
+    @asynccontextmanager
+    async def opened() -> AsyncIterator[TransportStreams]:
+        from mcp.client.streamable_http import streamable_http_client
+        from mcp.shared._httpx_utils import create_mcp_http_client
+
+        async with (
+            create_mcp_http_client(headers=dict(headers)) as http,
+            streamable_http_client(url, http_client=http) as streams,
+        ):
+            yield streams
+
+    return opened
+
+
+def _listed(tool: types.Tool, source: str) -> ListedTool:
+    hints = tool.annotations
+    read_only = bool(hints and hints.read_only_hint)
+    spec = ToolSpec(
+        tool.name,
+        tool.description or "",
+        tool.input_schema,
+        kind="mcp",
+        source=source,
+        # MCP: a tool that does not say that it only reads may change something.
+        has_effects=not read_only,
+    )
+    return ListedTool(spec, tool.meta or {})
+
+
+def _block_text(block: Any) -> str:
+    text = getattr(block, "text", None)
+    if isinstance(text, str):
+        return text
+    kind = getattr(block, "type", "content")
+    mime = getattr(block, "mime_type", None) or ""
+    data = getattr(block, "data", None)
+    resource = getattr(block, "resource", None)
+    if resource is not None and isinstance(getattr(resource, "text", None), str):
+        return str(resource.text)
+    size = f", {len(data) * 3 // 4:,} bytes" if isinstance(data, str) else ""
+    place = getattr(block, "uri", None) or getattr(resource, "uri", None)
+    return f"[{kind} {mime}{size}{f' {place}' if place else ''}]"
+
+
+def _innermost(error: BaseException) -> str:
+    """The text of the exception that a group of exceptions is about."""
+    while isinstance(error, BaseExceptionGroup) and error.exceptions:
+        error = error.exceptions[0]
+    return str(error) or type(error).__name__
+
+
+def command_line(command: str, arguments: Sequence[str]) -> str:
+    """A command as a person reads it, in messages."""
+    import shlex
+
+    return shlex.join([command, *arguments])

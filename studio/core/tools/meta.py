@@ -1,0 +1,18 @@
+"""Names under `_meta` by which our own MCP server tells the studio more than MCP has words for."""
+
+from __future__ import annotations
+
+LINE = "promptstudio/line"
+"""On a tool: line of its `def`. On an error: line that raised it."""
+
+PROBLEMS = "promptstudio/problems"
+"""On a list of tools: [message, line] of each function that cannot be a tool."""
+
+TRUNCATED = "promptstudio/truncated"
+"""On a result: it was cut at the output limit."""
+
+VALUE = "promptstudio/value"
+"""On a result: "json" where the text is the JSON of a value that is not a text."""
+
+ARGUMENTS = "promptstudio/arguments"
+"""On an error: true where the arguments were refused and the function was not called."""

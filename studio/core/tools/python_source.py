@@ -1,0 +1,334 @@
+"""The functions of a Python file as a source of tools.
+
+The file is served by our own MCP server in a child process. Each call has a child for itself: calls
+one after the other use the same one (so a tool may keep state), calls at the same time use further
+ones, and stopping a call ends its child and no other.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sys
+import time
+from collections.abc import Coroutine, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import studio
+from studio.core.prompty.tool_spec import ToolSpec
+from studio.core.text.values import Json, JsonObject
+from studio.core.tools.child import LONGEST_LINE, ChildProcess
+from studio.core.tools.limits import DEFAULT_LIMITS, ToolLimits, cut
+from studio.core.tools.mcp_connection import (
+    CallResult,
+    ConnectionLost,
+    McpConnection,
+    ServerRefusal,
+    over_child,
+)
+from studio.core.tools.meta import ARGUMENTS, LINE, PROBLEMS, TRUNCATED, VALUE
+from studio.core.tools.source import ToolOutcome, ToolSourceError
+
+
+@dataclass(frozen=True, slots=True)
+class ToolFileProblem:
+    """Something wrong in a tool file."""
+
+    message: str
+    """What, in one sentence."""
+
+    line: int = 0
+    """Where, from 1; 0 when it has no place."""
+
+
+class UnusableToolFileError(ToolSourceError):
+    """A tool file that cannot be used."""
+
+    def __init__(self, path: Path, message: str, line: int = 0) -> None:
+        place = f"{path.name}:{line}" if line else path.name
+        super().__init__(f"{place}: {message}")
+        self.path = path
+        """The file."""
+        self.message = message
+        """What is wrong with it."""
+        self.line = line
+        """Where, from 1; 0 when it has no place."""
+
+
+@dataclass(eq=False)
+class _Worker:
+    """A child that serves the file, and the connection to it."""
+
+    child: ChildProcess
+    connection: McpConnection
+    signature: tuple[object, ...]
+
+    async def stop(self) -> None:
+        self.child.kill()
+        await self.connection.abandon()
+        await self.child.close()
+
+    async def leave(self) -> None:
+        await self.connection.abandon()
+        await self.child.close()
+
+
+class PythonFileSource:
+    """Tools of one Python file; only for folders that the person trusts (`trust.py`)."""
+
+    def __init__(self, path: Path, limits: ToolLimits = DEFAULT_LIMITS) -> None:
+        self._path = path
+        self._limits = limits
+        self._idle: list[_Worker] = []
+        self._busy: set[_Worker] = set()
+        self._seats = asyncio.Semaphore(limits.at_once)
+        self._endings: set[asyncio.Task[None]] = set()
+        self.problems: tuple[ToolFileProblem, ...] = ()
+        """Functions that cannot be tools, known after `list_tools`."""
+        self.lines: Mapping[str, int] = {}
+        """Line of each tool's definition, known after `list_tools`."""
+
+    @property
+    def path(self) -> Path:
+        """The file."""
+        return self._path
+
+    @property
+    def label(self) -> str:
+        """The file's name."""
+        return self._path.name
+
+    async def list_tools(self) -> tuple[ToolSpec, ...]:
+        """Every function that is a tool.
+
+        Raises:
+            UnusableToolFileError: the file cannot be imported, or its process cannot be started.
+        """
+        worker = await self._take()
+        try:
+            listed, meta = await asyncio.wait_for(
+                worker.connection.list_tools(self.label), self._limits.start_seconds
+            )
+        except ServerRefusal as error:
+            await self._retire(worker)
+            raise UnusableToolFileError(self._path, error.message, _line(error.data)) from error
+        except ConnectionLost as error:
+            text = await self._crash_text(worker, "while it was imported")
+            await self._retire(worker)
+            raise UnusableToolFileError(self._path, text) from error
+        except TimeoutError as error:
+            await self._retire(worker)
+            raise UnusableToolFileError(
+                self._path, f"is still being imported after {self._limits.start_seconds:g} s"
+            ) from error
+        except BaseException:
+            await self._retire(worker)
+            raise
+        self._give_back(worker)
+        self.lines = {tool.spec.name: _line(tool.meta) for tool in listed}
+        self.problems = tuple(_problems(meta.get(PROBLEMS)))
+        return tuple(tool.spec for tool in listed)
+
+    async def call(self, name: str, arguments: JsonObject) -> ToolOutcome:
+        """Call one function; cancelling the task ends its process."""
+        try:
+            worker = await self._take()
+        except ToolSourceError as error:
+            return ToolOutcome(str(error), "crashed")
+        started = time.perf_counter()
+        worker.child.take_log()
+        try:
+            result = await asyncio.wait_for(
+                worker.connection.call(name, arguments), self._limits.seconds
+            )
+        except TimeoutError:
+            log = worker.child.take_log()
+            await self._retire(worker)
+            return ToolOutcome(
+                f"{name} was stopped after {self._limits.seconds:g} s",
+                "timeout", time.perf_counter() - started, log,
+            )  # fmt: skip
+        except ServerRefusal as error:
+            self._give_back(worker)
+            unknown = "has no tool" in error.message
+            return ToolOutcome(
+                error.message, "unknown-tool" if unknown else "error",
+                time.perf_counter() - started, worker.child.take_log(),
+            )  # fmt: skip
+        except ConnectionLost:
+            text = await self._crash_text(worker, f"while it ran {name}")
+            log = worker.child.take_log()
+            await self._retire(worker)
+            return ToolOutcome(text, "crashed", time.perf_counter() - started, log)
+        except BaseException:
+            # Cancelled: the function may never return, so its process goes, at once.
+            self._drop(worker)
+            raise
+        duration = time.perf_counter() - started
+        # Its output and its result come by two pipes; one turn of the loop brings both.
+        await asyncio.sleep(0)
+        log = worker.child.take_log()
+        self._give_back(worker)
+        return self._outcome(result, duration, log)
+
+    async def close(self) -> None:
+        """End every process of the file."""
+        workers = [*self._idle, *self._busy]
+        self._idle, self._busy = [], set()
+        await asyncio.gather(*(worker.leave() for worker in workers))
+        if self._endings:
+            await asyncio.wait(set(self._endings))
+
+    def _outcome(self, result: CallResult, duration: float, log: str) -> ToolOutcome:
+        text, truncated = cut(result.text, self._limits.characters + 200)
+        truncated = truncated or bool(result.meta.get(TRUNCATED))
+        value: Json = result.text
+        if result.meta.get(VALUE) == "json" and not truncated:
+            value = json.loads(result.text)
+        failure: Literal["error", "bad-arguments"] = "error"
+        if result.meta.get(ARGUMENTS):
+            failure = "bad-arguments"
+        return ToolOutcome(
+            text,
+            failure if result.is_error else "ok",
+            duration,
+            log,
+            None if result.is_error else value,
+            truncated,
+        )
+
+    async def _take(self) -> _Worker:
+        """An idle child that knows the file as it is now, or a new one; waits for a seat."""
+        await self._seats.acquire()
+        try:
+            signature = _signature(self._path)
+            while self._idle:
+                worker = self._idle.pop()
+                if worker.signature == signature and worker.child.is_alive:
+                    break
+                self._end_later(worker)
+            else:
+                worker = await self._start(signature)
+        except BaseException:
+            self._seats.release()
+            raise
+        self._busy.add(worker)
+        return worker
+
+    async def _start(self, signature: tuple[object, ...]) -> _Worker:
+        if not self._path.is_file():
+            raise UnusableToolFileError(self._path, "the file does not exist")
+        try:
+            child = await ChildProcess.start(
+                server_command(self._path, self._limits),
+                cwd=self._path.parent,
+                env=server_environment(),
+            )
+        except OSError as error:
+            raise UnusableToolFileError(
+                self._path, f"its process cannot be started: {error}"
+            ) from error
+        try:
+            connection = await McpConnection.open(over_child(child), self._limits.start_seconds)
+        except ToolSourceError as error:
+            log = child.take_log().strip()
+            await child.close()
+            last = f": {log.splitlines()[-1]}" if log else ""
+            raise UnusableToolFileError(self._path, f"its process {error}{last}") from error
+        except BaseException:
+            child.kill()
+            self._later(child.close())
+            raise
+        return _Worker(child, connection, signature)
+
+    async def _crash_text(self, worker: _Worker, when: str) -> str:
+        if worker.child.overflowed:
+            return f"its process wrote more than {LONGEST_LINE // 1_048_576} MB at once {when}"
+        code: int | None = None
+        try:
+            code = await asyncio.wait_for(worker.child.wait(), 1.0)
+        except TimeoutError:
+            return f"its process closed the connection {when}"
+        how = f"by signal {-code}" if code is not None and code < 0 else f"with exit code {code}"
+        return f"its process ended {how} {when}"
+
+    def _give_back(self, worker: _Worker) -> None:
+        if worker not in self._busy:
+            return  # closed meanwhile
+        self._busy.discard(worker)
+        self._seats.release()
+        if self._idle or not worker.child.is_alive:
+            self._end_later(worker)
+        else:
+            self._idle.append(worker)
+
+    def _drop(self, worker: _Worker) -> None:
+        """Kill now, clean up later: for use while being cancelled."""
+        worker.child.kill()
+        if worker in self._busy:
+            self._busy.discard(worker)
+            self._seats.release()
+        self._end_later(worker)
+
+    async def _retire(self, worker: _Worker) -> None:
+        if worker in self._busy:
+            self._busy.discard(worker)
+            self._seats.release()
+        await worker.stop()
+
+    def _end_later(self, worker: _Worker) -> None:
+        self._later(worker.leave())
+
+    def _later(self, work: Coroutine[object, object, None]) -> None:
+        task = asyncio.create_task(work)
+        self._endings.add(task)
+        task.add_done_callback(self._endings.discard)
+
+
+def server_command(path: Path, limits: ToolLimits = DEFAULT_LIMITS) -> list[str]:
+    """The command that serves a tool file; in a frozen app the program serves it itself."""
+    bound = ["--characters", str(limits.characters)]
+    if getattr(sys, "frozen", False):
+        return [sys.executable, "tools", "serve", str(path), *bound]
+    # -P: a `json.py` in the person's folder must not stand in for the library's.
+    return [sys.executable, "-P", "-m", "studio.core.tools.server", str(path), *bound]
+
+
+def server_environment() -> dict[str, str]:
+    """The child's environment: the person's own, and where to find this package."""
+    package_root = str(Path(studio.__file__).resolve().parent.parent)
+    given = os.environ.get("PYTHONPATH")
+    return {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join([package_root, *([given] if given else [])]),
+        "PYTHONUTF8": "1",
+    }
+
+
+def _signature(path: Path) -> tuple[object, ...]:
+    """What changes when the file, or a neighbour it may import, is saved."""
+    found: list[tuple[str, int, int]] = []
+    try:
+        for neighbour in sorted(path.parent.glob("*.py"))[:200]:
+            facts = neighbour.stat()
+            found.append((neighbour.name, facts.st_mtime_ns, facts.st_size))
+    except OSError:
+        return ()
+    return tuple(found)
+
+
+def _line(data: object) -> int:
+    line = data.get(LINE) if isinstance(data, Mapping) else None
+    return line if isinstance(line, int) else 0
+
+
+def _problems(listed: object) -> list[ToolFileProblem]:
+    found = []
+    for item in listed if isinstance(listed, list) else []:
+        match item:
+            case [str() as message, int() as line]:
+                found.append(ToolFileProblem(message, line))
+    return found
