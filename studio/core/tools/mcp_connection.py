@@ -14,7 +14,8 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequenc
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from types import TracebackType
+from typing import TYPE_CHECKING, TypeVar
 
 from studio import __version__
 from studio.core.prompty.tool_spec import ToolSpec
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     import mcp_types as types
     from mcp import Client
     from mcp.client._transport import TransportStreams
+
+Result = TypeVar("Result")
 
 Opener = Callable[[], "AbstractAsyncContextManager[TransportStreams]"]
 """Opens the streams of one transport."""
@@ -188,7 +191,7 @@ class McpConnection:
             raise ConnectionLost("the connection is closed")
         return self._client
 
-    async def _request(self, request: Awaitable[Any]) -> Any:
+    async def _request(self, request: Awaitable[Result]) -> Result:
         from mcp import MCPError
 
         try:
@@ -240,8 +243,13 @@ class _Transport:
     async def __aenter__(self) -> TransportStreams:
         return await self._manager.__aenter__()
 
-    async def __aexit__(self, *details: Any) -> bool | None:
-        return await self._manager.__aexit__(*details)
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> bool | None:
+        return await self._manager.__aexit__(kind, error, trace)
 
 
 def over_child(child: ChildProcess) -> Opener:
@@ -317,7 +325,7 @@ def _listed(tool: types.Tool, source: str) -> ListedTool:
     return ListedTool(spec, tool.meta or {})
 
 
-def _block_text(block: Any) -> str:
+def _block_text(block: object) -> str:
     text = getattr(block, "text", None)
     if isinstance(text, str):
         return text

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 from studio.core.text.values import Json, JsonObject
 
@@ -22,7 +22,7 @@ def inline_references(schema: Mapping[str, Any]) -> dict[str, Any]:
     definitions: Mapping[str, Any] = schema.get("$defs", {})
     kept: set[str] = set()
 
-    def resolve(node: Any, inside: tuple[str, ...]) -> Any:
+    def resolve(node: object, inside: tuple[str, ...]) -> object:
         if isinstance(node, list):
             return [resolve(item, inside) for item in node]
         if not isinstance(node, dict):
@@ -35,24 +35,29 @@ def inline_references(schema: Mapping[str, Any]) -> dict[str, Any]:
             kept.add(name)
             return node
         rest = {key: resolve(value, inside) for key, value in node.items() if key != "$ref"}
-        return {**resolve(definitions[name], (*inside, name)), **rest}
+        target = resolve(definitions[name], (*inside, name))
+        return {**target, **rest} if isinstance(target, dict) else target
 
     root = {key: value for key, value in schema.items() if key != "$defs"}
-    result: dict[str, Any] = resolve(root, ())
+    result = cast("dict[str, Any]", resolve(root, ()))
     if kept:
         # What a recursive definition itself refers to must stay reachable too.
         result["$defs"] = dict(definitions)
     return result
 
 
-def without_titles(schema: Any, *, names: bool = False) -> Any:
+def without_titles(schema: Mapping[str, Any]) -> dict[str, Any]:
     """Drop the titles that a generator made from names; a property called "title" stays."""
+    return cast("dict[str, Any]", _without_titles(schema, names=False))
+
+
+def _without_titles(schema: object, *, names: bool) -> object:
     if isinstance(schema, list):
-        return [without_titles(item) for item in schema]
+        return [_without_titles(item, names=False) for item in schema]
     if not isinstance(schema, dict):
         return schema
     return {
-        key: without_titles(value, names=not names and key in _NAMED_SCHEMAS)
+        key: _without_titles(value, names=not names and key in _NAMED_SCHEMAS)
         for key, value in schema.items()
         if names or key != "title" or not isinstance(value, str)
     }

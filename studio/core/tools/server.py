@@ -1,9 +1,10 @@
-"""Serve a Python file of tools over MCP on stdin and stdout: `python -m studio.core.tools.server FILE`.
+"""Serve a Python file of tools over MCP: `python -m studio.core.tools.server FILE`.
 
-Any MCP client can use it. The file is imported only here, in a process of its own, so that whatever
-it does can be stopped by ending the process. While it serves, the process's standard output is the
-error stream and its standard input is empty (the SDK's transport sees to both before the file is
-imported), so that a tool's `print` never breaks the protocol.
+It speaks on stdin and stdout, and any MCP client can use it. The file is imported only here, in a
+process of its own, so that whatever it does can be stopped by ending the process. While it serves,
+the process's standard output is the error stream and its standard input is empty (the SDK's
+transport sees to both before the file is imported), so that a tool's `print` never breaks the
+protocol.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ class ToolFileServer:
         self._loaded: LoadedFile | None = None
 
     async def list_tools(self) -> types.ListToolsResult:
-        """Every tool of the file; functions that cannot be one are named in the result's `_meta`."""
+        """Every tool of the file; the result's `_meta` names functions that cannot be one."""
         import mcp_types as types
 
         loaded = await self._load()
@@ -162,10 +163,12 @@ async def serve(path: Path, characters: int) -> None:
 
     tools = ToolFileServer(path, characters)
 
-    async def list_tools(_context: Any, _parameters: Any) -> types.ListToolsResult:
+    async def list_tools(_context: object, _parameters: object) -> types.ListToolsResult:
         return await tools.list_tools()
 
-    async def call_tool(_context: Any, call: types.CallToolRequestParams) -> types.CallToolResult:
+    async def call_tool(
+        _context: object, call: types.CallToolRequestParams
+    ) -> types.CallToolResult:
         return await tools.call_tool(call.name, call.arguments or {})
 
     server: Server[Any] = Server(path.name, on_list_tools=list_tools, on_call_tool=call_tool)

@@ -17,7 +17,7 @@ from studio.core.tools.docstrings import parse_docstring
 from studio.core.tools.schema import inline_references, without_titles
 
 if TYPE_CHECKING:
-    from pydantic import BaseModel
+    from pydantic import BaseModel, ValidationError
 
 EFFECTS_ATTRIBUTE = "has_effects"
 """A function with this attribute set to a true value changes something outside."""
@@ -147,15 +147,15 @@ def _model(
         raise SignatureError(f"{name}: {_first_line(error)}") from error
 
 
-def _guess(parameter: inspect.Parameter) -> Any:
+def _guess(parameter: inspect.Parameter) -> object:
     """The type of a parameter without annotation: that of its default, otherwise anything."""
     if isinstance(parameter.default, bool | int | float | str | list | dict):
         return type(parameter.default)
     return Any
 
 
-def _annotated_text(annotation: Any) -> str:
-    """The description in an `Annotated[...]`: a plain string, `Doc(...)` or `Field(description=)`."""
+def _annotated_text(annotation: object) -> str:
+    """The description in an `Annotated[...]`: a plain string, `Doc(...)` or `Field(...)`."""
     for item in getattr(annotation, "__metadata__", ()):
         if isinstance(item, str):
             return item
@@ -166,7 +166,7 @@ def _annotated_text(annotation: Any) -> str:
     return ""
 
 
-def _plain(error: Any) -> str:
+def _plain(error: ValidationError) -> str:
     """A validation error as one line: which argument, and what is wrong with it."""
     return "; ".join(
         f"{'.'.join(str(step) for step in item['loc']) or 'arguments'}: {item['msg']}"
