@@ -1,0 +1,284 @@
+"""Repairs of JSON that a model nearly got right; offered to the person, never made silently.
+
+The reader below is tolerant where models commonly slip and gives up where it would have to guess.
+Cut text is never completed: closing it would run "delete … older than 1" for "… older than 10".
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from studio.core.agent.protocols.json_text import Decoded, decode_at, json_text
+from studio.core.agent.reading import Repair
+from studio.core.text.span import Span
+from studio.core.text.values import Json
+
+LARGEST = 200_000
+"""Characters; longer JSON gets no repair offered, since the reader is not a fast one."""
+
+_DEEPEST = 100
+_CLOSERS = {'"': '"', "'": "'", "“": "”", "‘": "’", "„": "“", "`": "`"}
+_ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
+_PYTHON_WORDS: dict[str, Json] = {"True": True, "False": False, "None": None}
+_JSON_WORDS: dict[str, Json] = {"true": True, "false": False, "null": None}
+_NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?")
+_BARE = re.compile(r"[^\W\d_][\w .@/+-]*")
+_AFTER_SINGLE = re.compile(r"\s*(?:[,:}\]]|//|/\*|#|\Z)")
+
+_TITLES = {
+    "trailing_comma": "remove the trailing comma",
+    "single_quotes": "use double quotes",
+    "smart_quotes": "use straight quotes",
+    "comments": "remove the comments",
+    "python_words": "write true, false and null",
+    "unquoted": "quote the bare words",
+    "missing_comma": "add the missing comma",
+    "missing_colon": "add the missing colon",
+    "bad_escape": "remove the wrong backslash",
+    "raw_breaks": "escape the line breaks",
+    "text_before_json": "drop the text before the JSON",
+    "text_after_json": "drop the text after the JSON",
+    "fenced_args": "remove the code fence",
+    "doubled_braces": "remove the doubled braces",
+    "unwrapped_string": "read the string as the object that it holds",
+    "wrap_argument": "put the value into the only argument",
+}
+
+
+class _Cut(Exception):  # noqa: N818 - an ending, not a fault
+    """The text ended inside the value."""
+
+
+class _Hopeless(Exception):  # noqa: N818
+    """Reading on would be guessing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mended:
+    """What the tolerant reader made of a broken text."""
+
+    value: Json
+    """The value."""
+
+    end: int
+    """One past its last character."""
+
+    names: tuple[str, ...]
+    """The slips, in the order met."""
+
+
+def mend(text: str, start: int) -> Mended | None:
+    """Read the object that begins at `start`, forgiving the common slips.
+
+    Returns:
+        None where the text is cut, too long, nested deeper than 100, or not to be understood.
+    """
+    if len(text) - start > LARGEST:
+        return None
+    reader = _Reader(text, start)
+    try:
+        value = reader.value(0)
+    except (_Cut, _Hopeless):
+        return None
+    return Mended(value, reader.at, tuple(dict.fromkeys(reader.names)))
+
+
+def repair_of(text: str, start: int, end: int, value: Json, names: tuple[str, ...]) -> Repair:
+    """The offer to put `value` in the place of a piece of the reply."""
+    titles = [_TITLES.get(name, name) for name in names]
+    title = ", ".join(titles)
+    return Repair(
+        "+".join(names),
+        title[:1].upper() + title[1:],
+        text[start:end],
+        json_text(value),
+        Span(start, end),
+    )
+
+
+def find_repair(text: str, start: int, end: int) -> Repair | None:
+    """A repair for the piece `start`–`end` of a reply that should be one JSON object.
+
+    The object may stand behind other text or a fence; the first `{` begins it.
+    """
+    brace = text.find("{", start, end)
+    if brace < 0:
+        return None
+    piece = text[:end]
+    names: list[str] = []
+    before = piece[start:brace].strip()
+    if before:
+        names.append("fenced_args" if before in ("```json", "```") else "text_before_json")
+    decoded = decode_at(piece, brace)
+    if isinstance(decoded, Decoded):
+        value, stop = decoded.value, decoded.end
+        if decoded.has_raw_breaks:
+            names.append("raw_breaks")
+    elif piece.startswith("{{", brace) and isinstance(
+        inner := decode_at(piece, brace + 1), Decoded
+    ):
+        value, stop = inner.value, inner.end + 1
+        if piece[inner.end : stop] != "}":
+            return None
+        names.append("doubled_braces")
+    else:
+        mended = mend(piece, brace)
+        if mended is None:
+            return None
+        value, stop = mended.value, mended.end
+        names += mended.names
+    after = piece[stop:].strip()
+    if after and after != "```":
+        names.append("text_after_json")
+    if not isinstance(value, dict) or not names:
+        return None
+    return repair_of(text, start, end, value, tuple(names))
+
+
+class _Reader:
+    """A recursive reader; `names` collects the slips."""
+
+    def __init__(self, text: str, start: int) -> None:
+        self._text = text
+        self.at = start
+        self.names: list[str] = []
+
+    def value(self, depth: int) -> Json:
+        if depth > _DEEPEST:
+            raise _Hopeless
+        char = self._peek()
+        if char == "{":
+            return self._object(depth)
+        if char == "[":
+            return self._array(depth)
+        if char in _CLOSERS:
+            return self._string()
+        return self._word()
+
+    def _peek(self) -> str:
+        """The next character that is neither blank nor comment."""
+        text = self._text
+        while self.at < len(text):
+            if text[self.at].isspace():
+                self.at += 1
+            elif text.startswith("/*", self.at):
+                self._skip_to("*/", 2)
+            elif text.startswith(("//", "#"), self.at):
+                self._skip_to("\n", 0)
+            else:
+                return text[self.at]
+        raise _Cut
+
+    def _skip_to(self, mark: str, beyond: int) -> None:
+        self.names.append("comments")
+        found = self._text.find(mark, self.at + 1)
+        if found < 0:
+            raise _Cut
+        self.at = found + beyond
+
+    def _object(self, depth: int) -> dict[str, Json]:
+        self.at += 1
+        made: dict[str, Json] = {}
+        while True:
+            if self._peek() == "}":
+                self.at += 1
+                return made
+            key = self._string() if self._peek() in _CLOSERS else self._bare_key()
+            if self._peek() == ":":
+                self.at += 1
+            elif self._peek() in _CLOSERS:
+                self.names.append("missing_colon")
+            else:
+                raise _Hopeless
+            if key in made:
+                raise _Hopeless
+            made[key] = self.value(depth + 1)
+            self._comma("}")
+
+    def _array(self, depth: int) -> list[Json]:
+        self.at += 1
+        made: list[Json] = []
+        while True:
+            if self._peek() == "]":
+                self.at += 1
+                return made
+            made.append(self.value(depth + 1))
+            self._comma("]")
+
+    def _comma(self, closer: str) -> None:
+        char = self._peek()
+        if char == ",":
+            self.at += 1
+            if self._peek() == closer:
+                self.names.append("trailing_comma")
+        elif char in _CLOSERS:
+            self.names.append("missing_comma")
+        elif char != closer:
+            raise _Hopeless
+
+    def _string(self) -> str:
+        text, quote = self._text, self._text[self.at]
+        if quote != '"':
+            self.names.append("single_quotes" if quote in "'`" else "smart_quotes")
+        closer = _CLOSERS[quote]
+        self.at += 1
+        made: list[str] = []
+        while self.at < len(text):
+            char = text[self.at]
+            if char == "\\":
+                made.append(self._escape())
+                continue
+            self.at += 1
+            if char == closer and (quote != "'" or _AFTER_SINGLE.match(text, self.at)):
+                return "".join(made)
+            if char in "\n\r\t":
+                self.names.append("raw_breaks")
+            made.append(char)
+        raise _Cut
+
+    def _escape(self) -> str:
+        text = self._text
+        if self.at + 1 >= len(text):
+            raise _Cut
+        char = text[self.at + 1]
+        if char == "u":
+            code = text[self.at + 2 : self.at + 6]
+            if not re.fullmatch(r"[0-9a-fA-F]{4}", code):
+                raise _Hopeless
+            self.at += 6
+            return chr(int(code, 16))
+        self.at += 2
+        if char in _ESCAPES:
+            return _ESCAPES[char]
+        if char not in '"\\/':
+            self.names.append("bad_escape")
+        return char
+
+    def _bare_key(self) -> str:
+        found = re.compile(r"[^\W\d]\w*").match(self._text, self.at)
+        if found is None:
+            raise _Hopeless
+        self.names.append("unquoted")
+        self.at = found.end()
+        return found.group()
+
+    def _word(self) -> Json:
+        number = _NUMBER.match(self._text, self.at)
+        if number is not None and number.end() > self.at:
+            self.at = number.end()
+            digits = number.group()
+            if len(digits) > 300:
+                raise _Hopeless
+            return float(digits) if set(digits) & set(".eE") else int(digits)
+        found = _BARE.match(self._text, self.at)
+        if found is None or found.group() in ("NaN", "Infinity"):
+            raise _Hopeless
+        self.at = found.end()
+        if self.at == len(self._text):
+            raise _Cut
+        word = found.group().strip()
+        if word in _JSON_WORDS:
+            return _JSON_WORDS[word]
+        self.names.append("python_words" if word in _PYTHON_WORDS else "unquoted")
+        return _PYTHON_WORDS.get(word, word)

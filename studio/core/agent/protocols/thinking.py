@@ -1,0 +1,81 @@
+"""`<think>` blocks: shown as reasoning, never parsed."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from studio.core.text.span import Span
+
+_OPEN = re.compile(r"(?:^|(?<=\n))[ \t]*<(think|thinking|reasoning)>", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Unthought:
+    """A text with its reasoning blanked out; offsets stay as they were."""
+
+    text: str
+    """The same length as the raw text."""
+
+    reasoning: str
+    """What stood in the blocks, joined by blank lines."""
+
+    spans: tuple[Span, ...]
+    """Where the blocks stand, tags included."""
+
+    is_open: bool = False
+    """Whether the last block never ends."""
+
+    def piece(self, start: int, end: int) -> str:
+        """The text between two places, blocks left out."""
+        pieces: list[str] = []
+        for span in self.spans:
+            if span.end <= start or span.start >= end:
+                continue
+            pieces.append(self.text[start : max(start, span.start)])
+            start = min(end, span.end)
+        pieces.append(self.text[start:end])
+        return "".join(pieces)
+
+
+def blank_thinking(raw: str) -> Unthought:
+    """Blank out reasoning blocks that begin at the start of a line.
+
+    A text whose template opened the block already has only the closing tag: all before it is
+    reasoning. A block that never ends takes the rest.
+    """
+    spans: list[Span] = []
+    pieces: list[str] = []
+    at, is_open = 0, False
+    if (bare := _bare_close(raw)) is not None:
+        spans.append(Span(0, bare.end()))
+        pieces.append(raw[: bare.start()].strip())
+        at = bare.end()
+    while (found := _OPEN.search(raw, at)) is not None:
+        close = re.compile(f"</{found.group(1)}>", re.IGNORECASE).search(raw, found.end())
+        end = close.end() if close else len(raw)
+        pieces.append(raw[found.end() : close.start() if close else end].strip())
+        spans.append(Span(found.start(), end))
+        at, is_open = end, close is None
+    if not spans:
+        return Unthought(raw, "", ())
+    blanked: list[str] = []
+    done = 0
+    for span in spans:
+        blanked += (raw[done : span.start], " " * len(span))
+        done = span.end
+    blanked.append(raw[done:])
+    return Unthought("".join(blanked), "\n\n".join(pieces), tuple(spans), is_open)
+
+
+def _bare_close(raw: str) -> re.Match[str] | None:
+    close = re.search(r"</(?:think|thinking|reasoning)>[ \t]*(?=\n|\Z)", raw, re.IGNORECASE)
+    if close is None:
+        return None
+    opened = re.search(r"<(?:think|thinking|reasoning)>", raw[: close.start()], re.IGNORECASE)
+    stands_alone = raw[raw.rfind("\n", 0, close.start()) + 1 : close.start()].strip() == ""
+    return close if opened is None and (stands_alone or not _has_label(raw, close)) else None
+
+
+def _has_label(raw: str, close: re.Match[str]) -> bool:
+    return re.search(r"(?m)^\s*(?:Action|Final Answer|\{)", raw[: close.start()]) is not None
