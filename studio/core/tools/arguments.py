@@ -1,0 +1,71 @@
+"""Arguments of a call: checked against the tool's schema, with bound inputs put in."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from studio.core.prompty.tool_spec import ToolSpec
+from studio.core.text.values import Json, JsonObject
+
+if TYPE_CHECKING:
+    from jsonschema import Draft202012Validator
+
+_SHOWN_PROBLEMS = 5
+
+
+def check_arguments(schema: JsonObject, arguments: JsonObject) -> tuple[str, ...]:
+    """What is wrong with the arguments, a plain sentence each; empty when nothing is.
+
+    A schema that is itself broken refuses nothing: the tool will say what it does not like.
+    """
+    from jsonschema import SchemaError, ValidationError
+    from referencing.exceptions import Unresolvable
+
+    try:
+        validator = _validator(json.dumps(schema, sort_keys=True, default=str))
+        found = sorted(validator.iter_errors(arguments), key=lambda error: list(error.path))
+    except (SchemaError, Unresolvable, RecursionError):
+        return ()
+    return tuple(
+        _sentence(error) for error in found[:_SHOWN_PROBLEMS] if _is(error, ValidationError)
+    )
+
+
+def inject_bindings(
+    spec: ToolSpec, arguments: JsonObject, inputs: Mapping[str, Json]
+) -> JsonObject:
+    """Arguments with bound parameters set from the run's inputs, over whatever the model gave.
+
+    Prompty 2 §2.9.1; a bound input that has no value leaves its parameter out.
+    """
+    if not spec.bindings:
+        return arguments
+    kept = {name: value for name, value in arguments.items() if name not in spec.bindings}
+    bound = {name: inputs[given] for name, given in spec.bindings.items() if given in inputs}
+    return {**kept, **bound}
+
+
+@lru_cache(maxsize=256)
+def _validator(schema: str) -> Draft202012Validator:
+    from jsonschema import Draft202012Validator
+    from referencing import Registry
+
+    loaded = json.loads(schema)
+    Draft202012Validator.check_schema(loaded)
+    # An empty registry: a schema of a stranger must not make us fetch anything.
+    return Draft202012Validator(loaded, registry=Registry())
+
+
+def _is(error: object, kind: type) -> bool:
+    return isinstance(error, kind)
+
+
+def _sentence(error: object) -> str:
+    path = ".".join(str(step) for step in getattr(error, "path", ()))
+    message = str(getattr(error, "message", error))
+    if len(message) > 300:
+        message = f"{message[:300]}…"
+    return f"{path}: {message}" if path else message

@@ -1,0 +1,150 @@
+"""How one tool looks to each protocol: native function, ReAct list, JSON-action line (LOOPS.md).
+
+Pure functions; the loop's protocols fill the prompt's variables with them, the tools view shows them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from studio.core.prompty.tool_spec import ToolSpec
+from studio.core.text.values import Json, JsonObject
+from studio.core.tools.schema import required_names
+
+
+@dataclass(frozen=True, slots=True)
+class ToolForm:
+    """One way that a tool reaches a model."""
+
+    title: str
+    """Who sees it so, for people."""
+
+    text: str
+    """Exactly what is seen."""
+
+    language: str
+    """`json` or `markdown`, for colouring."""
+
+
+def tool_items(specs: Iterable[ToolSpec]) -> list[dict[str, Json]]:
+    """The template variable `tools`: name, description, arguments (seed: ReAct prompt)."""
+    return [
+        {
+            "name": spec.name,
+            "description": _one_line(spec.description),
+            "arguments": argument_items(spec.parameters),
+        }
+        for spec in specs
+    ]
+
+
+def argument_items(schema: JsonObject) -> list[dict[str, Json]]:
+    """The arguments of a schema: name, type, description, required, in the order of the schema."""
+    properties = schema.get("properties")
+    if not isinstance(properties, Mapping):
+        return []
+    required = required_names(schema)
+    return [
+        {
+            "name": name,
+            "type": type_words(part if isinstance(part, Mapping) else {}),
+            "description": _one_line(_text(part, "description")),
+            "required": name in required,
+        }
+        for name, part in properties.items()
+    ]
+
+
+def tools_text(specs: Iterable[ToolSpec]) -> str:
+    """The placeholder `{tools}` of a JSON-action prompt (seed: instructions prompt)."""
+    return "\n".join(json_action_line(spec) for spec in specs)
+
+
+def tool_names_text(specs: Iterable[ToolSpec]) -> str:
+    """The placeholder `{tool_names}`: quoted names with commas."""
+    return ", ".join(f'"{spec.name}"' for spec in specs)
+
+
+def json_action_line(spec: ToolSpec) -> str:
+    """One line of `{tools}`: the name in quotes, what it does, what its input is."""
+    items = argument_items(spec.parameters)
+    line = f'- "{spec.name}": {_one_line(spec.description)}'.rstrip()
+    if not items:
+        return f"{line} Input is null."
+    if len(items) == 1 and items[0]["type"] == "string":
+        told = items[0]["description"] or items[0]["name"]
+        return f"{line} Input: {told}"
+    return f"{line} Input: a JSON object with {'; '.join(_described(item) for item in items)}"
+
+
+def react_lines(spec: ToolSpec) -> str:
+    """The tool as the ReAct prompt's own list writes it (seed: ReAct prompt, "Available Tools")."""
+    head = f"- **{spec.name}**: {_one_line(spec.description)}".rstrip()
+    rows = [
+        f'  - {"Required" if item["required"] else "Optional"}: `"{item["name"]}"`'
+        f" ({item['type']}): {item['description']}".rstrip(": ")
+        for item in argument_items(spec.parameters)
+    ]
+    return "\n".join([head, *rows])
+
+
+def native_function(spec: ToolSpec) -> JsonObject:
+    """The tool in the `tools` list of OpenAI chat completions (Prompty 2 §7.1.3)."""
+    function: dict[str, Json] = {"name": spec.name}
+    if spec.description:
+        function["description"] = spec.description
+    function["parameters"] = spec.parameters
+    if spec.strict:
+        function["strict"] = True
+    return {"type": "function", "function": function}
+
+
+def tool_forms(spec: ToolSpec) -> tuple[ToolForm, ...]:
+    """Every form of one tool, for the tools view."""
+    return (
+        ToolForm("Native tool calls", _json(native_function(spec)), "json"),
+        ToolForm("ReAct list", react_lines(spec), "markdown"),
+        ToolForm("JSON action line", json_action_line(spec), "markdown"),
+    )
+
+
+def type_words(schema: JsonObject) -> str:
+    """A schema's type in a word or two: "string", "array of integer", "one of "a", "b""."""
+    choices = schema.get("enum")
+    if isinstance(choices, Sequence) and not isinstance(choices, str):
+        return "one of " + ", ".join(json.dumps(item, ensure_ascii=False) for item in choices)
+    if "const" in schema:
+        return json.dumps(schema["const"], ensure_ascii=False)
+    for key in ("anyOf", "oneOf"):
+        options = schema.get(key)
+        if isinstance(options, Sequence) and not isinstance(options, str):
+            words = [type_words(item) for item in options if isinstance(item, Mapping)]
+            return " or ".join(dict.fromkeys(words))
+    kind = schema.get("type")
+    if isinstance(kind, Sequence) and not isinstance(kind, str):
+        return " or ".join(str(item) for item in kind)
+    if kind == "array" and isinstance(schema.get("items"), Mapping):
+        items = schema["items"]
+        return f"array of {type_words(items)}" if isinstance(items, Mapping) else "array"
+    return str(kind) if kind else "any"
+
+
+def _described(item: Mapping[str, Json]) -> str:
+    optional = "" if item["required"] else ", optional"
+    told = f": {item['description']}" if item["description"] else ""
+    return f'"{item["name"]}" ({item["type"]}{optional}){told}'
+
+
+def _text(part: Json, key: str) -> str:
+    value = part.get(key) if isinstance(part, Mapping) else None
+    return value if isinstance(value, str) else ""
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _json(value: Json) -> str:
+    return json.dumps(value, ensure_ascii=False, indent=2)
