@@ -1,0 +1,119 @@
+"""Swap files: what was typed since the last save, kept where a crash cannot take it.
+
+Each running studio has a folder of its own below the user's data folder, held by a lock file. A
+folder whose lock nobody holds was left by a crash; its texts are offered when the studio starts.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+import time
+import uuid
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from PySide6.QtCore import QLockFile
+
+_LOCK = "lock"
+
+
+@dataclass(frozen=True, slots=True)
+class Swap:
+    """Unsaved text of one document."""
+
+    id: str
+    """The document's identifier in its session."""
+
+    path: str
+    """The file it belongs to; empty for one never saved."""
+
+    title: str
+    """Its tab's title."""
+
+    text: str
+    """The whole text, line ends LF."""
+
+    base: str
+    """Digest of the file that the text was made from."""
+
+    time: float
+    """When it was written, in seconds since 1970."""
+
+
+class SwapFolder:
+    """This session's swap files, and those that an earlier session left behind."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._own = root / uuid.uuid4().hex
+        self._own.mkdir(parents=True, exist_ok=True)
+        self._lock = QLockFile(str(self._own / _LOCK))
+        self._lock.setStaleLockTime(0)
+        self._lock.tryLock(0)
+
+    def write(self, swap: Swap) -> None:
+        """Write one document's text, whole or not at all; safe to call from a worker."""
+        temporary = self._own / f"{swap.id}.tmp"
+        with temporary.open("w", encoding="utf-8", errors="surrogatepass") as stream:
+            json.dump(asdict(swap), stream)
+            stream.flush()
+            os.fsync(stream.fileno())
+        temporary.replace(self._own / f"{swap.id}.json")
+
+    def forget(self, identifier: str) -> None:
+        """Drop one document's swap file: it is saved, or thrown away on purpose."""
+        for suffix in (".json", ".tmp"):
+            (self._own / f"{identifier}{suffix}").unlink(missing_ok=True)
+
+    def left_behind(self) -> list[Swap]:
+        """Texts of sessions that did not end well, the newest first."""
+        found: list[Swap] = []
+        for folder in self._abandoned():
+            for path in folder.glob("*.json"):
+                swap = _read(path)
+                if swap is not None:
+                    found.append(swap)
+        return sorted(found, key=lambda swap: swap.time, reverse=True)
+
+    def clear_left_behind(self) -> None:
+        """Delete what earlier sessions left: it was taken over or turned down."""
+        for folder in self._abandoned():
+            shutil.rmtree(folder, ignore_errors=True)
+
+    def close(self) -> None:
+        """End the session well: nothing of it will be offered."""
+        self._lock.unlock()
+        shutil.rmtree(self._own, ignore_errors=True)
+        with contextlib.suppress(OSError):
+            self._root.rmdir()
+
+    def _abandoned(self) -> list[Path]:
+        if not self._root.is_dir():
+            return []
+        folders = []
+        for folder in self._root.iterdir():
+            if folder == self._own or not folder.is_dir():
+                continue
+            lock = QLockFile(str(folder / _LOCK))
+            lock.setStaleLockTime(0)
+            if lock.tryLock(0):  # Qt sees that the process of a stale lock is gone
+                lock.unlock()
+                folders.append(folder)
+        return folders
+
+
+def make_swap(identifier: str, path: Path | None, title: str, text: str, base: str) -> Swap:
+    """A swap of now."""
+    return Swap(identifier, str(path) if path else "", title, text, base, time.time())
+
+
+def _read(path: Path) -> Swap | None:
+    """A swap file, or None for one that a crash cut off."""
+    try:
+        data = json.loads(path.read_text(encoding="utf-8", errors="surrogatepass"))
+        return Swap(**data)
+    except (OSError, ValueError, TypeError):
+        return None

@@ -1,0 +1,145 @@
+"""The person's settings: a frozen value, kept as a TOML file."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tempfile
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Literal, TypeAlias
+
+ThemeSetting: TypeAlias = Literal["light", "dark", "system"]
+
+_THEMES = ("light", "dark", "system")
+_MOST_RECENT = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Everything that can be set. Keys of providers are never among them."""
+
+    theme: ThemeSetting = "system"
+    """Light, dark, or as the desktop says."""
+
+    editor_font_size: float = 11.0
+    """Size of the editor's text, in points."""
+
+    word_wrap: bool = True
+    """Whether long lines go on in the next row."""
+
+    show_whitespace: bool = False
+    """Whether spaces and tabs are drawn in the editor."""
+
+    workspace: str = ""
+    """The folder shown in Files; empty for none."""
+
+    recent: tuple[str, ...] = ()
+    """Files opened lately, the newest first."""
+
+    shortcuts: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    """Shortcuts that differ from the usual ones, by action id; an empty one means none."""
+
+    remembered: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    """Answers to questions that are asked once, by question id."""
+
+    trusted_folders: tuple[str, ...] = ()
+    """Folders whose prompts may read the environment and run tools."""
+
+    def with_recent(self, path: Path) -> Settings:
+        """The same with a file at the top of the recent ones."""
+        name = str(path)
+        kept = tuple(each for each in self.recent if each != name)
+        return replace(self, recent=(name, *kept)[:_MOST_RECENT])
+
+
+def load_settings(path: Path) -> tuple[Settings, str]:
+    """Read the settings.
+
+    Returns:
+        The settings, and what to tell the person: empty when all is well. A file that is broken is
+        set aside as `settings.broken.toml`; single values that make no sense are left out.
+    """
+    if not path.exists():
+        return Settings(), ""
+    try:
+        data = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError):
+        aside = path.with_name("settings.broken.toml")
+        try:
+            path.replace(aside)
+        except OSError:
+            return Settings(), "The settings file cannot be read; the usual settings are used."
+        return Settings(), f"The settings file was broken; it is kept as {aside.name!r}."
+    return _from_data(data)
+
+
+def save_settings(path: Path, settings: Settings) -> None:
+    """Write the settings, whole or not at all; values that are the usual ones are left out.
+
+    Raises:
+        OSError: the file cannot be written.
+    """
+    import tomli_w
+
+    usual = Settings()
+    data: dict[str, Any] = {}
+    for each in fields(Settings):
+        value = getattr(settings, each.name)
+        if value != getattr(usual, each.name):
+            data[each.name] = _plain(value)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(prefix=".settings.", dir=path.parent)
+    try:
+        with os.fdopen(handle, "wb") as stream:
+            tomli_w.dump(data, stream)
+        Path(name).replace(path)
+    except OSError:
+        with contextlib.suppress(OSError):
+            Path(name).unlink()
+        raise
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, tuple):
+        return list(value)
+    return dict(value) if isinstance(value, Mapping) else value
+
+
+def _from_data(data: Mapping[str, Any]) -> tuple[Settings, str]:
+    taken: dict[str, Any] = {}
+    wrong: list[str] = []
+    usual = Settings()
+    for each in fields(Settings):
+        if each.name not in data:
+            continue
+        value = _checked(each.name, data[each.name], getattr(usual, each.name))
+        if value is None:
+            wrong.append(each.name)
+        else:
+            taken[each.name] = value
+    notice = f"Settings with no meaning were left out: {', '.join(wrong)}." if wrong else ""
+    return Settings(**taken), notice
+
+
+def _checked(name: str, value: object, usual: object) -> object | None:
+    """The value in its type, or None where it makes no sense."""
+    if name == "theme":
+        return value if value in _THEMES else None
+    if isinstance(usual, bool):
+        return value if isinstance(value, bool) else None
+    if isinstance(usual, float):
+        number = isinstance(value, int | float) and not isinstance(value, bool)
+        return float(value) if number and 6 <= float(value) <= 40 else None  # type: ignore[arg-type]
+    if isinstance(usual, str):
+        return value if isinstance(value, str) else None
+    if isinstance(usual, tuple):
+        if isinstance(value, list) and all(isinstance(item, str) for item in value):
+            return tuple(value)
+        return None
+    if isinstance(value, dict) and all(isinstance(item, str) for item in value.values()):
+        return MappingProxyType(value)
+    return None

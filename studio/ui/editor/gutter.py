@@ -1,0 +1,136 @@
+"""The strip left of the text: breakpoints, line numbers, problem marks and folds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent, QPolygonF, QTextBlock
+from PySide6.QtWidgets import QWidget
+
+from studio.core.text.problem import Severity
+from studio.ui.editor.folding import Fold
+from studio.ui.theme import Theme
+
+if TYPE_CHECKING:
+    from studio.ui.editor.view import PromptEditor
+
+_MARKS = 18
+_FOLDS = 16
+
+
+class Gutter(QWidget):
+    """Paints beside the editor's blocks; a click toggles a breakpoint or a fold."""
+
+    def __init__(self, editor: PromptEditor, theme: Theme) -> None:
+        super().__init__(editor)
+        self._editor = editor
+        self._theme = theme
+        self._severities: Mapping[int, Severity] = {}
+        self._folds: Mapping[int, Fold] = {}
+        self.setMouseTracking(True)
+        self.setCursor(Qt.CursorShape.ArrowCursor)
+        self.setAccessibleName("Editor gutter: breakpoints, line numbers and folds")
+
+    def set_theme(self, theme: Theme) -> None:
+        """Take other colours."""
+        self._theme = theme
+        self.update()
+
+    def set_marks(self, severities: Mapping[int, Severity], folds: Mapping[int, Fold]) -> None:
+        """Show the worst problem of each line and where folds begin; lines from 0."""
+        self._severities, self._folds = severities, folds
+        self.update()
+
+    def needed_width(self) -> int:
+        """Room for the marks and the largest line number."""
+        digits = max(3, len(str(self._editor.blockCount())))
+        return _MARKS + _FOLDS + 4 + digits * self._editor.fontMetrics().horizontalAdvance("9")
+
+    def sizeHint(self) -> QSize:
+        """As wide as the numbers need."""
+        return QSize(self.needed_width(), 0)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Paint the lines that are visible."""
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.fillRect(event.rect(), QColor(self._theme.surface))
+        painter.setFont(self._editor.font())
+        caret = self._editor.textCursor().blockNumber()
+        for block, top, height in self._editor.visible_blocks():
+            if top > event.rect().bottom():
+                break
+            self._paint_line(painter, block, top, height, is_caret=block.blockNumber() == caret)
+        painter.end()
+
+    def _paint_line(
+        self, painter: QPainter, block: QTextBlock, top: float, height: float, *, is_caret: bool
+    ) -> None:
+        line = block.blockNumber()
+        row = min(height, float(self._editor.fontMetrics().height()) + 2)
+        if is_caret:
+            painter.fillRect(QRectF(0, top, self.width(), height), QColor(self._theme.current_line))
+        severity = self._severities.get(line)
+        if line in self._editor.breakpoints:
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(QColor(self._theme.error))
+            painter.drawEllipse(QPointF(_MARKS / 2, top + row / 2), 5.0, 5.0)
+        elif severity is not None:
+            self._paint_severity(painter, severity, top + row / 2)
+        painter.setPen(QColor(self._theme.text if is_caret else self._theme.muted))
+        numbers = QRectF(0, top, self.width() - _FOLDS - 2, row)
+        painter.drawText(
+            numbers, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, str(line + 1)
+        )
+        if line in self._folds:
+            self._paint_fold(painter, top + row / 2, closed=self._editor.is_folded(line))
+
+    def _paint_severity(self, painter: QPainter, severity: Severity, middle: float) -> None:
+        """A shape for each severity, so that it is never told by colour alone."""
+        colour = {
+            Severity.ERROR: self._theme.error,
+            Severity.WARNING: self._theme.warning,
+            Severity.HINT: self._theme.hint,
+        }[severity]
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(QColor(colour))
+        x = _MARKS / 2
+        if severity == Severity.ERROR:
+            painter.drawRoundedRect(QRectF(x - 3.5, middle - 3.5, 7, 7), 1.5, 1.5)
+        elif severity == Severity.WARNING:
+            painter.drawPolygon(
+                QPolygonF(
+                    [
+                        QPointF(x, middle - 4),
+                        QPointF(x + 4.5, middle + 4),
+                        QPointF(x - 4.5, middle + 4),
+                    ]
+                )
+            )
+        else:
+            painter.drawEllipse(QPointF(x, middle), 2.5, 2.5)
+
+    def _paint_fold(self, painter: QPainter, middle: float, *, closed: bool) -> None:
+        x = self.width() - _FOLDS / 2 - 1
+        pen = painter.pen()
+        pen.setColor(QColor(self._theme.accent if closed else self._theme.muted))
+        pen.setWidthF(1.4)
+        painter.setPen(pen)
+        points = (
+            [QPointF(x - 2, middle - 4), QPointF(x + 2, middle), QPointF(x - 2, middle + 4)]
+            if closed
+            else [QPointF(x - 4, middle - 2), QPointF(x, middle + 2), QPointF(x + 4, middle - 2)]
+        )
+        painter.drawPolyline(QPolygonF(points))
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Left of the numbers a breakpoint, right of them a fold."""
+        line = self._editor.line_at(event.position().y())
+        if line is None or event.button() != Qt.MouseButton.LeftButton:
+            return
+        if event.position().x() >= self.width() - _FOLDS - 2 and line in self._folds:
+            self._editor.toggle_fold(line)
+        elif event.position().x() < self.width() - _FOLDS:
+            self._editor.toggle_breakpoint(line)

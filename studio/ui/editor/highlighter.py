@@ -1,0 +1,155 @@
+"""Colours the text with the pure lexer, in slices where the text is long."""
+
+from __future__ import annotations
+
+from time import perf_counter
+
+from PySide6.QtCore import QTimer
+from PySide6.QtGui import (
+    QColor,
+    QFont,
+    QSyntaxHighlighter,
+    QTextBlock,
+    QTextCharFormat,
+    QTextDocument,
+)
+
+from studio.ui.editor.lexer import START, State, Token, lex_line
+from studio.ui.theme import Theme
+
+_SLICE_SECONDS = 0.006
+_UNKNOWN = -1  # Qt's word for a block that was never highlighted
+_BODY = State(zone="body")  # the best guess for a line whose lines before are not read yet
+
+
+class Highlighter(QSyntaxHighlighter):
+    """Runs `lex_line` over blocks.
+
+    A change that makes many lines look different (an opened fence) or a long new text is coloured
+    for a few milliseconds at once and goes on when the window has nothing else to do, so that no
+    key press waits for it.
+    """
+
+    def __init__(self, document: QTextDocument, theme: Theme) -> None:
+        self._numbers: dict[State, int] = {START: 0}
+        self._states: list[State] = [START]
+        self._formats: dict[str, QTextCharFormat] = {}
+        self._deadline = 0.0
+        self._next: QTextBlock | None = None
+        self._make_formats(theme)
+        super().__init__(None)
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.timeout.connect(self._go_on)
+        # Connected before Qt's own slot, so that each change begins with a fresh budget.
+        document.contentsChange.connect(self._begin)
+        self._deadline = perf_counter() + _SLICE_SECONDS
+        self.setDocument(document)
+
+    @property
+    def is_done(self) -> bool:
+        """Whether every line is coloured."""
+        return self._next is None
+
+    def set_theme(self, theme: Theme) -> None:
+        """Take other colours."""
+        self._make_formats(theme)
+        self._deadline = perf_counter() + _SLICE_SECONDS
+        self._next = None
+        self.rehighlight()
+
+    def state_before(self, block: QTextBlock) -> State:
+        """The lexer's state at the start of a line."""
+        before = block.previous()
+        if not before.isValid():
+            return START
+        number = before.userState()
+        return self._states[number] if number != _UNKNOWN else _BODY
+
+    def show_range(self, first: QTextBlock, last: QTextBlock) -> None:
+        """Colour the visible lines at once, wherever the slices are."""
+        if self._next is None or first.blockNumber() < self._next.blockNumber():
+            return
+        block = first
+        self._deadline = perf_counter() + 10 * _SLICE_SECONDS
+        while block.isValid() and block.blockNumber() <= last.blockNumber():
+            if block.userState() == _UNKNOWN:
+                self.rehighlightBlock(block)
+            block = block.next()
+
+    def highlightBlock(self, text: str) -> None:
+        """Colour one line, while the budget of this change lasts."""
+        block = self.currentBlock()
+        if perf_counter() > self._deadline:
+            # No state is set, so Qt's walk over the following lines ends here.
+            if self._next is None or block.blockNumber() < self._next.blockNumber():
+                self._next = block
+            if not self._timer.isActive():
+                self._timer.start(0)
+            return
+        tokens, after = lex_line(
+            text if text.isascii() else _readable(text), self.state_before(block)
+        )
+        self._paint(text, tokens)
+        number = self._numbers.get(after)
+        if number is None:
+            number = self._numbers[after] = len(self._states)
+            self._states.append(after)
+        self.setCurrentBlockState(number)
+
+    def _paint(self, text: str, tokens: tuple[Token, ...]) -> None:
+        wide = not text.isascii() and any(char > "\uffff" for char in text)
+        for token in tokens:
+            made = self._formats.get(token.style)
+            if made is None:
+                continue
+            start, end = token.start, token.end
+            if wide:
+                start, end = _units(text, start), _units(text, end)
+            self.setFormat(start, end - start, made)
+
+    def _begin(self) -> None:
+        self._deadline = perf_counter() + _SLICE_SECONDS
+
+    def _go_on(self) -> None:
+        block, self._next = self._next, None
+        self._deadline = perf_counter() + _SLICE_SECONDS
+        while block is not None and block.isValid():
+            self.rehighlightBlock(block)
+            if self._next is not None:
+                return
+            # Qt walked as far as states changed; look for lines that nobody has read yet.
+            block = self._first_unread(block)
+            if block is not None and perf_counter() > self._deadline:
+                self._next = block
+                self._timer.start(0)
+                return
+
+    def _first_unread(self, block: QTextBlock) -> QTextBlock | None:
+        while block.isValid():
+            if block.userState() == _UNKNOWN:
+                return block
+            block = block.next()
+        return None
+
+    def _make_formats(self, theme: Theme) -> None:
+        self._formats = {}
+        for style, colour in theme.syntax.items():
+            made = QTextCharFormat()
+            made.setForeground(QColor(colour))
+            if style in ("role", "heading", "strong"):
+                made.setFontWeight(QFont.Weight.Bold)
+            if style in ("emphasis", "comment"):
+                made.setFontItalic(True)
+            if style == "link":
+                made.setFontUnderline(True)
+            self._formats[style] = made
+
+
+def _readable(text: str) -> str:
+    """The line with Qt's soft line separator as a space, which no lexer table trips over."""
+    return text.replace("\u2028", " ")
+
+
+def _units(text: str, offset: int) -> int:
+    return offset + sum(1 for char in text[:offset] if char > "\uffff")

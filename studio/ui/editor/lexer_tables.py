@@ -1,0 +1,242 @@
+"""Pygments tables for what stands inside one line, one lexer for each template language."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any, ClassVar
+
+from pygments.lexer import ExtendedRegexLexer, bygroups, include, words
+from pygments.token import (
+    Comment,
+    Error,
+    Generic,
+    Keyword,
+    Literal,
+    Name,
+    Number,
+    Operator,
+    Punctuation,
+    String,
+    Text,
+    Token,
+    _TokenType,
+)
+
+Delimiter = Token.Template.Delimiter
+Variable = Token.Template.Variable
+Filter = Token.Template.Filter
+Reference = Token.Template.Reference
+Heading = Token.Markdown.Heading
+ListMark = Token.Markdown.List
+Link = Token.Markdown.Link
+Code = Token.Markdown.Code
+
+_STYLES: dict[_TokenType, str] = {
+    Text: "",
+    Token: "",
+    Comment: "comment",
+    Keyword: "keyword",
+    Keyword.Constant: "constant",
+    Name: "",
+    Name.Tag: "key",
+    Name.Attribute: "attribute",
+    Name.Function: "name",
+    Name.Class: "name",
+    Name.Builtin: "filter",
+    Name.Decorator: "attribute",
+    Name.Label: "reference",
+    Name.Exception: "name",
+    Name.Variable: "variable",
+    String: "string",
+    Literal: "string",
+    Literal.Scalar: "string",
+    Number: "number",
+    Operator: "operator",
+    Operator.Word: "keyword",
+    Punctuation: "punctuation",
+    Generic.Heading: "heading",
+    Generic.Strong: "strong",
+    Generic.Emph: "emphasis",
+    Generic.Deleted: "error",
+    Generic.Inserted: "string",
+    # Half-typed code is not shouted at; real problems have their squiggles.
+    Error: "",
+    Delimiter: "delimiter",
+    Variable: "variable",
+    Filter: "filter",
+    Reference: "reference",
+    Heading: "heading",
+    ListMark: "list",
+    Link: "link",
+    Code: "code",
+}
+
+
+@cache
+def style_of(kind: _TokenType) -> str:
+    """The style of a Pygments token, its nearest ancestor's where it has none of its own."""
+    node: _TokenType | None = kind
+    while node is not None:
+        if node in _STYLES:
+            return _STYLES[node]
+        node = node.parent
+    return ""
+
+
+_REFERENCE = (r"\$\{(?:env|file|params):[^}\n]*\}?", Reference)
+
+_TYPED = r"(?:true|false|null|~|[-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?)\s*(?:#.*)?$"
+_PLAIN = rf"(?!{_TYPED})[^\s\"'\[\]{{}}#|>&*!$-](?:[^{{}}#$\n]|(?<=\S)#)*"
+"""A plain scalar after its key: everything to a comment, a reference or an expression."""
+
+_YAML: list[Any] = [
+    (r"[ \t]*#.*$", Comment),
+    (r"\s+#.*$", Comment),
+    (r"^([ \t]*)(-)(?=\s|$)", bygroups(Text, ListMark)),
+    (r"[ \t]+", Text),
+    (r"""(?:"[^"\n]*"|'[^'\n]*'|[A-Za-z_$][\w .$/-]*?)(?=\s*:(?:\s|$))""", Name.Tag),
+    (rf"(:)([ \t]+)({_PLAIN})", bygroups(Punctuation, Text, Literal.Scalar)),
+    (r":(?=\s|$)", Punctuation),
+    include("yaml-value"),
+]
+
+_YAML_VALUE: list[Any] = [
+    _REFERENCE,
+    (r"\s+#.*$", Comment),
+    (r'"(?:\\.|[^"\\\n])*"?', String),
+    (r"'(?:''|[^'\n])*'?", String),
+    (r"(?:true|false|null|yes|no|~)(?=\s*(?:[,\]}#]|$))", Keyword.Constant),
+    (r"[-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?(?=\s*(?:[,\]}#]|$))", Number),
+    (r"[|>][+-]?\d?(?=\s*$)", Punctuation),
+    (r"[&*!][\w.-]+", Name.Decorator),
+    (r"[{}\[\],]", Punctuation),
+    (r"[^\s#\"'\[\]{},:$|>&*!-][^\s\[\]{},:$]*", Literal.Scalar),
+    (r"\s+", Text),
+    (r".", Literal.Scalar),
+]
+
+_SCALAR: list[Any] = [_REFERENCE, (r"[^${\n]+", String), (r".", String), (r"\n", Text)]
+
+_MARKDOWN: list[Any] = [
+    (r"^[ ]{0,3}#{1,6}\s[^{\n]*", Heading),
+    (r"^[ ]{0,3}>", ListMark),
+    (r"^([ \t]*)([-*+]|\d+[.)])(\s)", bygroups(Text, ListMark, Text)),
+    (r"^!\[thread\]\s*$", Keyword),
+    (
+        r"(!)(\[)([^\]\n]*)(\])(\()([^)\n]*)(\))",
+        bygroups(Keyword, Punctuation, Name.Attribute, Punctuation, Punctuation, Link, Punctuation),
+    ),
+    (
+        r"(\[)([^\]\n{]+)(\])(\()([^)\n]*)(\))",
+        bygroups(Punctuation, String, Punctuation, Punctuation, Link, Punctuation),
+    ),
+    (r"`[^`\n]+`", Code),
+    (r"\*\*[^*\n{]+\*\*", Generic.Strong),
+    (r"(?<![\w*])\*[^*\s{][^*\n{]*\*(?!\w)", Generic.Emph),
+    (r"(?<!\w)_[^_\s{][^_\n{]*_(?!\w)", Generic.Emph),
+    (r"https?://[^\s)>\]{]+", Link),
+    (
+        r"^(Thought|Action|Action Input|Args|Observation|Final Answer|Question)(:)",
+        bygroups(Name.Label, Punctuation),
+    ),
+    _REFERENCE,
+    (r"[^\n{}`*_!\[h$]+", Text),
+    (r".", Text),
+    (r"\n", Text),
+]
+
+_JINJA_KEYWORDS = words(
+    (
+        "if", "elif", "else", "endif", "for", "endfor", "in", "is", "not", "and", "or", "set",
+        "endset", "macro", "endmacro", "call", "endcall", "filter", "endfilter", "block",
+        "endblock", "raw", "endraw", "with", "endwith", "include", "import", "from", "as",
+        "recursive", "do", "break", "continue", "autoescape", "endautoescape",
+    ),
+    suffix=r"\b",
+)  # fmt: skip
+
+
+class JinjaLine(ExtendedRegexLexer):
+    """Lines whose template language is Jinja."""
+
+    tokens: ClassVar[dict[str, Any]] = {
+        "template": [
+            (r"\{#", Comment, "comment"),
+            (r"\{%[-+]?", Delimiter, "statement"),
+            (r"\{\{[-+]?", Delimiter, "expression"),
+        ],
+        "comment": [
+            (r"#\}", Comment, "#pop"),
+            (r"[^#\n]+", Comment),
+            (r"#", Comment),
+            (r"\n", Text),
+        ],
+        "statement": [(r"[-+]?%\}", Delimiter, "#pop"), include("inside")],
+        "expression": [(r"[-+]?\}\}", Delimiter, "#pop"), include("inside")],
+        "inside": [
+            (r"\s+", Text),
+            (r"(\|)(\s*)([A-Za-z_]\w*)", bygroups(Operator, Text, Filter)),
+            (r"(\bis\s+(?:not\s+)?)([A-Za-z_]\w*)", bygroups(Keyword, Filter)),
+            (_JINJA_KEYWORDS, Keyword),
+            (r"(?:true|false|none|True|False|None)\b", Keyword.Constant),
+            (r"\d+(?:\.\d+)?", Number),
+            (r'"(?:\\.|[^"\\\n])*"?', String),
+            (r"'(?:\\.|[^'\\\n])*'?", String),
+            (r"(?<=\.)[A-Za-z_]\w*", Name.Attribute),
+            (r"[A-Za-z_]\w*", Variable),
+            (r"[-+*/%=<>!~|]+", Operator),
+            (r"[.,:()\[\]{}]", Punctuation),
+            (r".", Text),
+        ],
+        "front": _YAML,
+        "front-scalar": _SCALAR,
+        "yaml-value": _YAML_VALUE,
+        "yaml": [include("template"), *_YAML],
+        "yaml-scalar": [include("template"), *_SCALAR],
+        "text": [include("template"), *_MARKDOWN],
+    }
+
+
+class MustacheLine(ExtendedRegexLexer):
+    """Lines whose template language is mustache."""
+
+    tokens: ClassVar[dict[str, Any]] = {
+        **JinjaLine.tokens,
+        "template": [
+            (r"\{\{!", Comment, "comment"),
+            (r"(\{\{)([#^/>&=]?)", bygroups(Delimiter, Keyword), "expression"),
+        ],
+        "comment": [
+            (r"\}\}", Comment, "#pop"),
+            (r"[^}\n]+", Comment),
+            (r"\}", Comment),
+            (r"\n", Text),
+        ],
+        "expression": [
+            (r"\}?\}\}", Delimiter, "#pop"),
+            (r"\{", Delimiter),
+            (r"\s+", Text),
+            (r"[\w-]+", Variable),
+            (r"\.", Punctuation),
+            (r".", Text),
+        ],
+    }
+
+
+class FstringLine(ExtendedRegexLexer):
+    """Lines whose template language is Python's format strings."""
+
+    tokens: ClassVar[dict[str, Any]] = {
+        **JinjaLine.tokens,
+        "template": [
+            (r"\{\{|\}\}", Punctuation),
+            (
+                r"(\{)([A-Za-z_]\w*)([^{}\n]*)(\})",
+                bygroups(Delimiter, Variable, Filter, Delimiter),
+            ),
+        ],
+    }
+
+
+LINE_LEXERS = {"jinja2": JinjaLine(), "mustache": MustacheLine(), "fstring": FstringLine()}
+"""One ready lexer for each template language."""

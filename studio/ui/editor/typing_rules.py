@@ -1,0 +1,162 @@
+"""What the editor adds to what is typed: pure rules over the line around the caret."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+PAIRS = {"(": ")", "[": "]", "{": "}", '"': '"', "'": "'", "`": "`"}
+"""An opening character and the one that is put in after it."""
+
+_LIST = re.compile(
+    r"(?P<indent>\s*)(?P<mark>[-*+]|(?P<number>\d+)(?P<dot>[.)]))(?P<gap>\s+)(?P<rest>.*)$"
+)
+_OPENS_BLOCK = re.compile(r"[^#]*:\s*(?:[|>][+-]?\d?)?\s*$")
+
+
+@dataclass(frozen=True, slots=True)
+class Typed:
+    """What happens instead of the plain key."""
+
+    insert: str
+    """Text put in at the caret (in place of a selection)."""
+
+    back: int = 0
+    """How many characters the caret goes back after that."""
+
+    overwrite: int = 0
+    """How many characters after the caret go away first."""
+
+    erase: int = 0
+    """How many characters before the caret go away first."""
+
+
+def on_character(
+    char: str, before: str, after: str, *, selected: str = "", yaml: bool, expressions: bool = True
+) -> Typed | None:
+    """What a typed character becomes, or None for the plain character.
+
+    Args:
+        char: the character typed.
+        before: the line up to the caret.
+        after: the line from the caret on.
+        selected: the selected text, which a pair is put around.
+        yaml: whether the line is front matter or another YAML part.
+        expressions: whether `{{` opens an expression here; not in format strings.
+    """
+    if selected and char in PAIRS and "\n" not in selected:
+        return Typed(char + selected + PAIRS[char])
+    if after.startswith(char) and char in ")]}\"'`" and _is_open(char, before):
+        return Typed(char, overwrite=1)
+    if expressions and char in "%#" and before.endswith("{") and after.startswith("}"):
+        return Typed(f"{char}  {char}", back=2)
+    braces = before.endswith("{") and after.startswith("}") and not before.endswith("{{")
+    if expressions and char == "{" and braces:
+        # Two opened braces are an expression: `{{ | }}`; the second closing one comes with it.
+        return Typed("{  }", back=2)
+    if char not in PAIRS:
+        return None
+    if after and not after[0].isspace() and after[0] not in ")]},:;.\"'`":
+        return None
+    if char in "\"'`" and not yaml and char == "'":
+        return None  # an apostrophe, in prose
+    if char in "\"'`" and before and (before[-1].isalnum() or before[-1] in "\"'`\\"):
+        return None
+    return Typed(char + PAIRS[char], back=1)
+
+
+def on_return(before: str, after: str, *, yaml: bool) -> Typed | None:
+    """The new line's indent: the block's, deeper after an opened one; lists go on."""
+    indent = before[: len(before) - len(before.lstrip())]
+    item = _LIST.match(before)
+    if item and not yaml:
+        if not item["rest"].strip() and not after.strip():
+            return Typed("", erase=len(before) - len(item["indent"]))  # an empty item ends the list
+        mark = f"{int(item['number']) + 1}{item['dot']}" if item["number"] else item["mark"]
+        return Typed(f"\n{item['indent']}{mark}{item['gap']}")
+    if yaml:
+        if item:
+            indent += "  "
+            if _OPENS_BLOCK.match(before):
+                return Typed("\n" + indent + "  ")
+            return Typed("\n" + indent)
+        if _OPENS_BLOCK.match(before) and before.strip():
+            return Typed("\n" + indent + "  ")
+    return Typed("\n" + indent) if indent else None
+
+
+def on_backspace(before: str, after: str) -> Typed | None:
+    """An empty pair goes as one; an indent goes by two."""
+    if before and after and PAIRS.get(before[-1]) == after[0]:
+        return Typed("", overwrite=1, erase=1)
+    if before and not before.strip(" ") and len(before) > 1:
+        return Typed("", erase=2 - len(before) % 2)
+    return None
+
+
+def toggle_comment(lines: list[str], *, yaml: bool, template: str = "jinja2") -> list[str]:
+    """Comment the lines out, or in again where all of them are comments.
+
+    YAML has `#`; a body has the template's own comments, and none in format strings.
+    """
+    filled = [line for line in lines if line.strip()]
+    if not filled:
+        return lines
+    if yaml:
+        if all(line.lstrip().startswith("#") for line in filled):
+            return [re.sub(r"^(\s*)# ?", r"\1", line) for line in lines]
+        depth = min(len(line) - len(line.lstrip()) for line in filled)
+        return [f"{line[:depth]}# {line[depth:]}" if line.strip() else line for line in lines]
+    if template == "fstring":
+        return lines
+    opening, closing = ("{{! ", " }}") if template == "mustache" else ("{# ", " #}")
+    if all(
+        line.strip().startswith(opening.strip()) and line.strip().endswith(closing.strip())
+        for line in filled
+    ):
+        inside = re.compile(
+            rf"^(\s*){re.escape(opening.strip())} ?(.*?) ?{re.escape(closing.strip())}(\s*)$"
+        )
+        return [inside.sub(r"\1\2\3", line) for line in lines]
+    return [
+        re.sub(r"^(\s*)(.*?)(\s*)$", lambda m: f"{m[1]}{opening}{m[2]}{closing}{m[3]}", line)
+        if line.strip()
+        else line
+        for line in lines
+    ]
+
+
+def matching_bracket(text: str, position: int) -> tuple[int, int] | None:
+    """The bracket touching the caret and its partner, as offsets; None where there is none.
+
+    Looks at most 20,000 characters far, so that a long text costs a key press nothing.
+    """
+    closing = {")": "(", "]": "[", "}": "{"}
+    opening = {value: key for key, value in closing.items()}
+    for at in (position - 1, position):
+        if not 0 <= at < len(text):
+            continue
+        char = text[at]
+        if char in opening:
+            step, stop, other = 1, min(len(text), at + 20_000), opening[char]
+        elif char in closing:
+            step, stop, other = -1, max(-1, at - 20_000), closing[char]
+        else:
+            continue
+        depth = 0
+        for index in range(at, stop, step):
+            if text[index] == char:
+                depth += 1
+            elif text[index] == other:
+                depth -= 1
+                if not depth:
+                    return at, index
+    return None
+
+
+def _is_open(char: str, before: str) -> bool:
+    """Whether the closing character just ahead was put in for one that is open before the caret."""
+    opening = {value: key for key, value in PAIRS.items()}[char]
+    if opening == char:
+        return before.count(char) % 2 == 1
+    return before.count(opening) > before.count(char)

@@ -1,0 +1,369 @@
+"""The text editor: a plain text widget with a gutter, squiggles and typing that knows prompts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from PySide6.QtCore import QRect, Qt, Signal
+from PySide6.QtGui import (
+    QKeyEvent,
+    QPaintEvent,
+    QResizeEvent,
+    QTextBlock,
+    QTextCursor,
+    QTextOption,
+    QWheelEvent,
+)
+from PySide6.QtWidgets import QFrame, QPlainTextEdit, QWidget
+
+from studio.core.prompty.document import PromptDocument
+from studio.core.text.problem import Problem, Severity, TextEdit, sort_edits
+from studio.core.text.source import SourceText
+from studio.core.text.span import Span
+from studio.ui.editor import marks
+from studio.ui.editor.folding import Fold, folds
+from studio.ui.editor.gutter import Gutter
+from studio.ui.editor.highlighter import Highlighter
+from studio.ui.editor.typing_keys import TypingKeys
+from studio.ui.editor.typing_rules import matching_bracket
+from studio.ui.theme import Theme, mono_font
+
+_SMALLEST, _LARGEST = 6.0, 40.0
+
+
+class PromptEditor(QPlainTextEdit):
+    """Edits one prompt. Offsets in signals and methods are code points, as in `Span`."""
+
+    caret_moved = Signal(int)  # offset
+    breakpoints_changed = Signal(object)  # frozenset[int], lines from 0
+    zoomed = Signal(float)  # font size in points
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._source = SourceText("")
+        self._source_revision = -1
+        self._parsed: PromptDocument | None = None
+        self._problems: tuple[Problem, ...] = ()
+        self._folds: dict[int, Fold] = {}
+        self._folded: set[int] = set()
+        self._squiggles: list[marks.Selection] = []
+        self._found: list[marks.Selection] = []
+        self.breakpoints: frozenset[int] = frozenset()
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setFont(mono_font())
+        self.setAccessibleName("Prompt text")
+        self.setLineWrapMode(QPlainTextEdit.LineWrapMode.WidgetWidth)
+        self.setTabStopDistance(2 * self.fontMetrics().horizontalAdvance(" "))
+        self.highlighter = Highlighter(self.document(), theme)
+        self._gutter = Gutter(self, theme)
+        self._keys = TypingKeys(self)
+        self._wire()
+        self._fit_gutter()
+
+    def _wire(self) -> None:
+        self.blockCountChanged.connect(self._fit_gutter)
+        self.updateRequest.connect(self._on_update)
+        self.cursorPositionChanged.connect(self._on_caret)
+
+    # -- the text -------------------------------------------------------------------------------
+
+    def source(self) -> SourceText:
+        """The text as it is now; cheap when nothing changed since the last call."""
+        revision = self.document().revision()
+        if revision != self._source_revision:
+            # `toPlainText` would turn no-break spaces and U+2028 into other characters.
+            text = self.document().toRawText().replace("\u2029", "\n")
+            self._source, self._source_revision = SourceText(text), revision
+        return self._source
+
+    def text(self) -> str:
+        """The text, lines ended by LF."""
+        return self.source().text
+
+    def load(self, text: str) -> None:
+        """Begin with a text: no undo leads before it."""
+        self.setPlainText(text)
+        self.document().setModified(False)
+        self.moveCursor(QTextCursor.MoveOperation.Start)
+
+    def replace_all(self, text: str) -> None:
+        """Put another text in place, as one step that can be undone; the caret stays near."""
+        old = self.text()
+        if old == text:
+            return
+        start = 0
+        shortest = min(len(old), len(text))
+        while start < shortest and old[start] == text[start]:
+            start += 1
+        end = 0
+        while end < shortest - start and old[-1 - end] == text[-1 - end]:
+            end += 1
+        self.apply_edits((TextEdit(Span(start, len(old) - end), text[start : len(text) - end]),))
+
+    def apply_edits(self, edits: Iterable[TextEdit]) -> None:
+        """Make the edits as one step that can be undone; all spans count in the text before."""
+        source = self.source()
+        cursor = QTextCursor(self.document())
+        cursor.beginEditBlock()
+        for edit in reversed(sort_edits(edits)):
+            place = marks.cursor_for(self.document(), source, edit.span)
+            place.insertText(edit.text)
+        cursor.endEditBlock()
+
+    # -- the caret ------------------------------------------------------------------------------
+
+    def caret(self) -> int:
+        """The caret's offset."""
+        return self.source().from_utf16(self.textCursor().position())
+
+    def reveal(self, span: Span, *, select: bool = True) -> None:
+        """Unfold, select and show a place, and take the keyboard."""
+        cursor = marks.cursor_for(self.document(), self.source(), span)
+        self.unfold_line(self.document().findBlock(cursor.selectionStart()).blockNumber())
+        if not select:
+            cursor.setPosition(cursor.selectionStart())
+        self.setTextCursor(cursor)
+        self.centerCursor()
+        self.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def go_to_line(self, line: int, column: int = 1) -> None:
+        """Show a line, counted from 1."""
+        block = self.document().findBlockByNumber(max(0, min(line - 1, self.blockCount() - 1)))
+        self.unfold_line(block.blockNumber())
+        cursor = QTextCursor(block)
+        cursor.movePosition(
+            QTextCursor.MoveOperation.Right,
+            QTextCursor.MoveMode.MoveAnchor,
+            min(column - 1, max(0, block.length() - 1)),
+        )
+        self.setTextCursor(cursor)
+        self.centerCursor()
+        self.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    # -- what is known about the text -----------------------------------------------------------
+
+    @property
+    def parsed(self) -> PromptDocument | None:
+        """The newest parsed document, which may be a few keys behind the text."""
+        return self._parsed
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """The problems underlined."""
+        return self._problems
+
+    def set_document(self, document: PromptDocument) -> None:
+        """Take a parsed document: its problems and folds."""
+        self._parsed = document
+        self._folds = {fold.first: fold for fold in folds(document)}
+        self.set_problems(document.problems)
+
+    def set_problems(self, problems: Sequence[Problem]) -> None:
+        """Underline problems, those of the document and any found later (rendering)."""
+        self._problems = tuple(problems)
+        source = self._parsed.source if self._parsed else self.source()
+        self._squiggles = marks.squiggles(self.document(), source, problems, self._theme)
+        severities: dict[int, Severity] = {}
+        for problem in sorted(problems, key=_weight, reverse=True):
+            severities[source.line_of(problem.span.start)] = problem.severity
+        self._gutter.set_marks(severities, self._folds)
+        self._show_marks()
+
+    def set_found(self, ranges: Sequence[tuple[int, int]]) -> None:
+        """Mark matches of a search, given in UTF-16 positions."""
+        colour = "#f6dca0" if self._theme.name == "light" else "#5c4a1e"
+        self._found = marks.range_marks(self.document(), ranges[: marks.MOST_SQUIGGLES], colour)
+        self._show_marks()
+
+    def _show_marks(self) -> None:
+        shown: list[marks.Selection] = []
+        if not self.textCursor().hasSelection():
+            shown.append(marks.line_mark(self.textCursor(), self._theme.current_line))
+        shown += self._found
+        shown += self._brackets()
+        shown += self._squiggles
+        self.setExtraSelections(shown)
+
+    def _brackets(self) -> list[marks.Selection]:
+        block = self.textCursor().block()
+        pair = matching_bracket(block.text(), self.textCursor().positionInBlock())
+        if pair is None:
+            return []
+        ranges = [(block.position() + at, block.position() + at + 1) for at in pair]
+        return marks.range_marks(self.document(), ranges, self._theme.selection, strong=True)
+
+    # -- folds and breakpoints ------------------------------------------------------------------
+
+    def is_folded(self, line: int) -> bool:
+        """Whether lines are hidden behind that line, from 0."""
+        return line in self._folded
+
+    def toggle_fold(self, line: int | None = None) -> None:
+        """Fold or unfold at a line, or around the caret."""
+        if line is None:
+            caret = self.textCursor().blockNumber()
+            around = [fold for fold in self._folds.values() if fold.first <= caret <= fold.last]
+            if not around:
+                return
+            line = max(around, key=lambda fold: fold.first).first
+        if line in self._folded:
+            self._folded.discard(line)
+        elif line in self._folds:
+            self._folded.add(line)
+        self._refold()
+
+    def fold_all(self) -> None:
+        """Fold the front matter's and body's outermost parts."""
+        self._folded = set(self._folds)
+        self._refold()
+
+    def unfold_all(self) -> None:
+        """Show every line."""
+        self._folded.clear()
+        self._refold()
+
+    def unfold_line(self, line: int) -> None:
+        """Open the folds that hide a line."""
+        hiding = {
+            each
+            for each in self._folded
+            if each in self._folds and each < line <= self._folds[each].last
+        }
+        if hiding:
+            self._folded -= hiding
+            self._refold()
+
+    def _refold(self) -> None:
+        hidden: set[int] = set()
+        for line in self._folded & self._folds.keys():
+            hidden.update(range(line + 1, self._folds[line].last + 1))
+        self._folded &= self._folds.keys()
+        block = self.document().firstBlock()
+        while block.isValid():
+            visible = block.blockNumber() not in hidden
+            if block.isVisible() != visible:
+                block.setVisible(visible)
+                block.setLineCount(1 if visible else 0)
+            block = block.next()
+        self.document().markContentsDirty(0, self.document().characterCount())
+        cursor = self.textCursor()
+        if not cursor.block().isVisible():
+            while cursor.block().isValid() and not cursor.block().isVisible():
+                cursor.movePosition(QTextCursor.MoveOperation.PreviousBlock)
+            self.setTextCursor(cursor)
+        self.viewport().update()
+        self._gutter.update()
+
+    def toggle_breakpoint(self, line: int | None = None) -> None:
+        """Set or clear a breakpoint at a line from 0, or at the caret's."""
+        at = self.textCursor().blockNumber() if line is None else line
+        self.breakpoints = self.breakpoints ^ {at}
+        self._gutter.update()
+        self.breakpoints_changed.emit(self.breakpoints)
+
+    # -- looks ----------------------------------------------------------------------------------
+
+    def set_theme(self, theme: Theme) -> None:
+        """Take other colours."""
+        self._theme = theme
+        self.highlighter.set_theme(theme)
+        self._gutter.set_theme(theme)
+        self.set_problems(self._problems)
+
+    def set_font_size(self, points: float) -> None:
+        """Show the text at a size, in points."""
+        points = max(_SMALLEST, min(points, _LARGEST))
+        self.setFont(mono_font(points))
+        self.setTabStopDistance(2 * self.fontMetrics().horizontalAdvance(" "))
+        self._fit_gutter()
+
+    def zoom(self, steps: int) -> None:
+        """Larger or smaller text; 0 is the usual size."""
+        size = self.font().pointSizeF() + steps if steps else mono_font().pointSizeF()
+        self.set_font_size(size)
+        self.zoomed.emit(self.font().pointSizeF())
+
+    def set_wrapped(self, wrapped: bool) -> None:
+        """Whether long lines go on in the next row."""
+        mode = QPlainTextEdit.LineWrapMode
+        self.setLineWrapMode(mode.WidgetWidth if wrapped else mode.NoWrap)
+
+    def set_whitespace(self, shown: bool) -> None:
+        """Whether spaces and tabs are drawn."""
+        option = self.document().defaultTextOption()
+        flag = QTextOption.Flag.ShowTabsAndSpaces
+        option.setFlags(option.flags() | flag if shown else option.flags() & ~flag)
+        self.document().setDefaultTextOption(option)
+
+    # -- events ---------------------------------------------------------------------------------
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Let the typing rules see the key first."""
+        if not self._keys.press(event):
+            super().keyPressEvent(event)
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        """Zoom with Ctrl, scroll otherwise."""
+        if event.modifiers() & Qt.KeyboardModifier.ControlModifier:
+            self.zoom(1 if event.angleDelta().y() > 0 else -1)
+            event.accept()
+            return
+        super().wheelEvent(event)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Keep the gutter as high as the text."""
+        super().resizeEvent(event)
+        self._place_gutter()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Colour what is visible before it is painted."""
+        if not self.highlighter.is_done:
+            blocks = [block for block, _, _ in self.visible_blocks()]
+            if blocks:
+                self.highlighter.show_range(blocks[0], blocks[-1])
+        super().paintEvent(event)
+
+    def visible_blocks(self) -> Iterator[tuple[QTextBlock, float, float]]:
+        """The lines on the screen, with top and height in the viewport."""
+        block = self.firstVisibleBlock()
+        offset = self.contentOffset()
+        top = self.blockBoundingGeometry(block).translated(offset).top()
+        while block.isValid() and top <= self.viewport().height():
+            height = self.blockBoundingRect(block).height()
+            if block.isVisible():
+                yield block, top, height
+                top += height
+            block = block.next()
+
+    def line_at(self, y: float) -> int | None:
+        """The line at a height in the viewport, from 0."""
+        for block, top, height in self.visible_blocks():
+            if top <= y < top + height:
+                return block.blockNumber()
+        return None
+
+    def _on_update(self, rect: QRect, dy: int) -> None:
+        if dy:
+            self._gutter.scroll(0, dy)
+        else:
+            self._gutter.update(0, rect.y(), self._gutter.width(), rect.height())
+
+    def _on_caret(self) -> None:
+        self._show_marks()
+        self._gutter.update()
+        self.caret_moved.emit(self.caret())
+
+    def _fit_gutter(self) -> None:
+        self.setViewportMargins(self._gutter.needed_width(), 0, 0, 0)
+        self._place_gutter()
+
+    def _place_gutter(self) -> None:
+        inside = self.contentsRect()
+        self._gutter.setGeometry(
+            inside.left(), inside.top(), self._gutter.needed_width(), inside.height()
+        )
+
+
+def _weight(problem: Problem) -> int:
+    return {Severity.ERROR: 0, Severity.WARNING: 1, Severity.HINT: 2}[problem.severity]
