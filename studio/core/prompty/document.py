@@ -62,6 +62,9 @@ class InputDeclaration:
     items: InputDeclaration | None = None
     """The item of an array."""
 
+    variants: tuple[InputDeclaration, ...] = ()
+    """The `oneOf` or `anyOf` of a union."""
+
     nullable: bool = False
     """Whether null is a value."""
 
@@ -141,6 +144,9 @@ class Variable:
 
     expression: Span
     """The whole `{{ … }}` or `{% … %}`."""
+
+    certain: bool = True
+    """False where the name may belong to the items of a mustache section instead of an input."""
 
 
 @dataclass(frozen=True, slots=True)

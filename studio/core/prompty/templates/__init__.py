@@ -1,0 +1,76 @@
+"""Templates of all three languages, rendered into segments that know where they came from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import assert_never
+
+from studio.core.prompty.document import TemplateFormat, Variable
+from studio.core.prompty.rendering import Rendering
+from studio.core.prompty.templates.bounds import DEFAULT_BOUNDS, Bounds
+from studio.core.prompty.templates.faults import limit_problem
+from studio.core.prompty.templates.fstring import find_fstring_variables, render_fstring
+from studio.core.prompty.templates.jinja.template import read_template, render_jinja
+from studio.core.prompty.templates.mustache import find_mustache_variables, render_mustache
+from studio.core.text.problem import Problem
+from studio.core.text.span import Span
+from studio.core.text.values import Json
+
+__all__ = ["DEFAULT_BOUNDS", "Bounds", "find_variables", "render_template"]
+
+
+def render_template(
+    template: str,
+    inputs: Mapping[str, Json],
+    *,
+    format: TemplateFormat,  # noqa: A002 - the name of the front matter's key
+    offset: int = 0,
+    rich: frozenset[str] = frozenset(),
+    bounds: Bounds = DEFAULT_BOUNDS,
+) -> Rendering:
+    """Render a template; whatever goes wrong is a problem, and the segments hold what there is.
+
+    Args:
+        template: The body of a prompt file, or any part of it.
+        inputs: Values by name; what is missing renders as nothing.
+        format: The template language.
+        offset: Where the template begins in its document; all spans count from there.
+        rich: Inputs that are whole threads or media: `{{ name }}` alone gives a `rich` segment.
+        bounds: Limits; going over one ends the rendering.
+    """
+    if len(template) > bounds.template:
+        return Rendering((), (_too_long(template, bounds, offset),))
+    match format:
+        case "jinja2":
+            return render_jinja(template, inputs, offset, rich, bounds)
+        case "mustache":
+            return render_mustache(template, inputs, offset, rich, bounds)
+        case "fstring":
+            return render_fstring(template, inputs, offset, rich, bounds)
+        case _:
+            assert_never(format)
+
+
+def find_variables(
+    template: str,
+    format: TemplateFormat,  # noqa: A002
+    offset: int = 0,
+) -> tuple[tuple[Variable, ...], tuple[Problem, ...]]:
+    """Uses of variables that the template does not define itself, and what is wrong in it."""
+    if len(template) > DEFAULT_BOUNDS.template:
+        return (), (_too_long(template, DEFAULT_BOUNDS, offset),)
+    match format:
+        case "jinja2":
+            read = read_template(template, offset)
+            return read.variables, read.problems
+        case "mustache":
+            return find_mustache_variables(template, offset)
+        case "fstring":
+            return find_fstring_variables(template, offset)
+        case _:
+            assert_never(format)
+
+
+def _too_long(template: str, bounds: Bounds, offset: int) -> Problem:
+    reason = f"it is {len(template):,} characters long, and {bounds.template:,} is the most"
+    return limit_problem(reason, Span(offset, offset))

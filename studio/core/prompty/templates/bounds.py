@@ -1,0 +1,118 @@
+"""How much a template may do: no template can hang the studio or eat its memory."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+_LEAVES = frozenset((str, int, float, bool, type(None)))
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """Limits of one rendering; going over one is a problem, never a hang or a crash."""
+
+    template: int = 5_000_000
+    """Length of the template in code points."""
+
+    output: int = 5_000_000
+    """Length of the rendered text in code points."""
+
+    value: int = 1_000_000
+    """Length of any text, and number of items in any list, that an expression makes."""
+
+    work: int = 20_000_000
+    """Code points and items that all expressions together may make."""
+
+    steps: int = 1_000_000
+    """Statements run, loop iterations counted each time."""
+
+    depth: int = 50
+    """Calls of macros and recursive loops inside each other."""
+
+    seconds: float = 2.0
+    """Wall time."""
+
+
+DEFAULT_BOUNDS = Bounds()
+
+
+class BoundExceededError(Exception):
+    """A bound was reached; the text names it for the person."""
+
+
+class Budget:
+    """What is left of the bounds while one template renders."""
+
+    def __init__(self, bounds: Bounds) -> None:
+        self.bounds = bounds
+        self._steps = bounds.steps
+        self._work = bounds.work
+        self._output = bounds.output
+        self._end = time.monotonic() + bounds.seconds
+        self._until_clock = 64
+
+    def step(self) -> None:
+        """Count one statement; the clock is read at every 64th."""
+        self._steps -= 1
+        if self._steps < 0:
+            raise BoundExceededError(f"it runs more than {self.bounds.steps:,} steps")
+        self._until_clock -= 1
+        if self._until_clock <= 0:
+            self._until_clock = 64
+            self.check_time()
+
+    def check_time(self) -> None:
+        """Stop when the time is over."""
+        if time.monotonic() > self._end:
+            raise BoundExceededError(f"it takes longer than {self.bounds.seconds:g} seconds")
+
+    def write(self, length: int) -> None:
+        """Count `length` code points of output."""
+        self._output -= length
+        if self._output < 0:
+            raise BoundExceededError(f"its output is longer than {self.bounds.output:,} characters")
+
+    def expect(self, size: int) -> None:
+        """Refuse a value of `size` code points or items before it is made."""
+        if size > self.bounds.value:
+            raise BoundExceededError(f"an expression makes a value of {size:,} characters or items")
+
+    def charge(self, value: object) -> None:
+        """Count a value that an expression has made."""
+        if isinstance(value, str):
+            size = len(value)
+        elif isinstance(value, list | tuple | dict | set | frozenset):
+            size = self.weigh(value)
+        else:
+            return
+        self.expect(size)
+        self._work -= size
+        if self._work < 0:
+            raise BoundExceededError("its expressions make too many values")
+        if size > 10_000:
+            self.check_time()
+
+    def weigh(self, value: object, limit: int | None = None) -> int:
+        """Items of a value with all that is in it, each as often as it appears.
+
+        Lists that hold one list twice double with every level while taking no memory, until they
+        are printed or compared; so they are weighed where they are made.
+        """
+        limit = self.bounds.value if limit is None else limit
+        weight = 0
+        open_: list[Iterable[object]] = [(value,)]
+        while open_:
+            for item in open_.pop():
+                weight += 1
+                kind = type(item)
+                if kind in _LEAVES:
+                    continue
+                if kind is dict or isinstance(item, Mapping):
+                    open_.append(item.values())  # type: ignore[attr-defined]
+                elif isinstance(item, list | tuple | set | frozenset):
+                    open_.append(item)
+            if weight > limit:
+                raise BoundExceededError(f"a list or mapping holds more than {limit:,} items")
+        return weight

@@ -1,0 +1,101 @@
+"""Problems of templates, and where they are."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+from studio.core.text.problem import Fix, Problem, Severity, TextEdit
+from studio.core.text.span import Span
+
+SYNTAX = "template-syntax"
+"""The template cannot be read."""
+
+UNKNOWN_FILTER = "unknown-filter"
+"""A Jinja filter that does not exist."""
+
+UNKNOWN_TEST = "unknown-test"
+"""A Jinja test that does not exist."""
+
+LIMIT = "template-limit"
+"""A bound was reached."""
+
+VALUE = "template-value"
+"""An expression cannot be worked out with these inputs."""
+
+UNSUPPORTED = "template-unsupported"
+"""A construct that a prompt file cannot have."""
+
+ESCAPED = "template-escaped"
+"""Mustache has escaped characters of a value as HTML."""
+
+_MOST = 100
+
+
+def syntax_problem(message: str, span: Span, fixes: tuple[Fix, ...] = ()) -> Problem:
+    """The template cannot be read."""
+    return Problem(SYNTAX, Severity.ERROR, _sentence(message), span, fixes)
+
+
+def limit_problem(reason: str, span: Span) -> Problem:
+    """A bound was reached."""
+    return Problem(LIMIT, Severity.ERROR, f"The template was stopped: {reason}.", span)
+
+
+def value_problem(message: str, span: Span) -> Problem:
+    """An expression cannot be worked out."""
+    return Problem(VALUE, Severity.ERROR, _sentence(message), span)
+
+
+def unsupported_problem(message: str, span: Span) -> Problem:
+    """A construct that a prompt file cannot have."""
+    return Problem(UNSUPPORTED, Severity.ERROR, message, span)
+
+
+def unknown_name_problem(
+    code: str, what: str, name: str, known: Iterable[str], at: Span
+) -> Problem:
+    """An unknown filter or test, with the nearest known name as a fix."""
+    near = difflib.get_close_matches(name, sorted(known), n=1, cutoff=0.6)
+    if not near:
+        return Problem(code, Severity.ERROR, f"There is no {what} named {name!r}.", at)
+    return Problem(
+        code,
+        Severity.ERROR,
+        f"There is no {what} named {name!r}; did you mean {near[0]!r}?",
+        at,
+        (Fix(f"Change to {near[0]!r}", (TextEdit(at, near[0]),)),),
+    )
+
+
+def escaped_hint(key: str, span: Span) -> Problem:
+    """Mustache has escaped characters of a value; three braces leave them alone."""
+    return Problem(
+        ESCAPED,
+        Severity.HINT,
+        f"Mustache escapes {key!r} as HTML here; three braces put it in as it is.",
+        span,
+        (Fix("Use three braces", (TextEdit(span, f"{{{{{{{key}}}}}}}"),)),),
+    )
+
+
+class FaultList:
+    """Problems found while rendering; one that a loop repeats is kept once."""
+
+    def __init__(self) -> None:
+        self.problems: list[Problem] = []
+        self._seen: set[tuple[str, str, Span]] = set()
+
+    def add(self, problem: Problem) -> None:
+        """Keep a problem, unless it is there already or there are too many."""
+        key = (problem.code, problem.message, problem.span)
+        if key not in self._seen and len(self.problems) < _MOST:
+            self._seen.add(key)
+            self.problems.append(problem)
+
+
+def _sentence(message: str) -> str:
+    message = " ".join(message.split())
+    if message[:1].islower():
+        message = message[0].upper() + message[1:]
+    return message if message.endswith((".", "?", "!")) else message + "."

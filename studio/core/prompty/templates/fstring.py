@@ -1,0 +1,166 @@
+"""Templates with `{name}` in them, as Python format strings are written."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from studio.core.prompty.document import Variable
+from studio.core.prompty.rendering import Rendering
+from studio.core.prompty.templates.bounds import BoundExceededError, Bounds, Budget
+from studio.core.prompty.templates.faults import (
+    FaultList,
+    limit_problem,
+    syntax_problem,
+    value_problem,
+)
+from studio.core.prompty.templates.writer import SegmentWriter, merge, plain_text
+from studio.core.text.problem import Fix, Problem, TextEdit
+from studio.core.text.span import Span
+from studio.core.text.values import Json
+
+_BRACE = re.compile(r"\{\{|\}\}|\{|\}")
+_FIELD = re.compile(
+    r"\{\s*(?P<root>[^\W\d]\w*)(?P<rest>(?:\.\w+|\[[^\[\]{}]*\])*)\s*"
+    r"(?:!(?P<conversion>[rsa]))?(?::(?P<spec>[^{}]*))?\}"
+)
+_STEP = re.compile(r"\.(\w+)|\[([^\[\]]*)\]")
+_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
+
+
+@dataclass(frozen=True, slots=True)
+class _Field:
+    root: str
+    steps: tuple[str, ...]
+    conversion: str
+    spec: str
+    name: Span
+    span: Span
+
+
+def render_fstring(
+    source: str, inputs: Mapping[str, Json], base: int, rich: frozenset[str], bounds: Bounds
+) -> Rendering:
+    """Render a format string; a brace that is no placeholder stays as it is, and is a problem."""
+    budget, faults = Budget(bounds), FaultList()
+    writer = SegmentWriter(budget)
+    last = Span(base, base)
+    try:
+        for piece in _pieces(source, base):
+            if isinstance(piece, Problem):
+                faults.add(piece)
+            elif isinstance(piece, _Field):
+                last = piece.span
+                budget.step()
+                _field(piece, inputs, rich, writer, faults, budget)
+            else:
+                writer.literal(*piece)
+    except BoundExceededError as error:
+        faults.add(limit_problem(str(error), last))
+    return Rendering(merge(writer.segments), tuple(faults.problems))
+
+
+def find_fstring_variables(
+    source: str, base: int
+) -> tuple[tuple[Variable, ...], tuple[Problem, ...]]:
+    """Placeholders of a format string, and braces that are none."""
+    pieces = list(_pieces(source, base))
+    return (
+        tuple(Variable(p.root, p.name, p.span) for p in pieces if isinstance(p, _Field)),
+        tuple(piece for piece in pieces if isinstance(piece, Problem)),
+    )
+
+
+def _pieces(source: str, base: int) -> Iterator[tuple[str, Span] | _Field | Problem]:
+    """Literal text with its span, placeholders and problems, in order."""
+    position = 0
+    while brace := _BRACE.search(source, position):
+        yield from _literals(source, position, brace.start(), base)
+        position = brace.end()
+        at = Span(brace.start() + base, position + base)
+        if brace[0] in ("{{", "}}"):
+            yield brace[0][0], at
+            continue
+        field = _FIELD.match(source, brace.start()) if brace[0] == "{" else None
+        if field is not None:
+            position = field.end()
+            yield _read_field(field, base)
+            continue
+        yield _lone_brace(brace[0], at)
+        yield brace[0], at
+    yield from _literals(source, position, len(source), base)
+
+
+def _literals(source: str, start: int, end: int, base: int) -> Iterator[tuple[str, Span]]:
+    text = source[start:end]
+    if "\r" not in text:
+        if text:
+            yield text, Span(start + base, end + base)
+        return
+    for line in _LINE.findall(text):
+        at = Span(start + base, start + base + len(line))
+        yield line.replace("\r\n", "\n").replace("\r", "\n"), at
+        start += len(line)
+
+
+def _read_field(field: re.Match[str], base: int) -> _Field:
+    return _Field(
+        field["root"],
+        tuple(step[0] or step[1] for step in _STEP.findall(field["rest"])),
+        field["conversion"] or "",
+        field["spec"] or "",
+        Span(field.start("root") + base, field.end("root") + base),
+        Span(field.start() + base, field.end() + base),
+    )
+
+
+def _lone_brace(brace: str, at: Span) -> Problem:
+    return syntax_problem(
+        f"this {brace!r} belongs to no placeholder; write {brace * 2!r} for a brace",
+        at,
+        (Fix(f"Write {brace * 2!r}", (TextEdit(at, brace * 2),)),),
+    )
+
+
+def _field(
+    field: _Field,
+    inputs: Mapping[str, Json],
+    rich: frozenset[str],
+    writer: SegmentWriter,
+    faults: FaultList,
+    budget: Budget,
+) -> None:
+    if field.root in rich and not field.steps:
+        writer.rich(field.root, field.span)
+        return
+    value: Json = inputs.get(field.root)
+    for step in field.steps:
+        value = _step(value, step)
+    source = field.root if field.root in inputs else None
+    try:
+        text = _text(value, field, budget)
+    except (ValueError, TypeError) as error:
+        faults.add(value_problem(str(error), field.span))
+        return
+    writer.value(text, field.span, source)
+
+
+def _step(value: Json, step: str) -> Json:
+    if isinstance(value, Mapping):
+        return value.get(step)
+    if isinstance(value, list | tuple) and step.lstrip("-").isdecimal():
+        index = int(step[:10])
+        return value[index] if -len(value) <= index < len(value) else None
+    return None
+
+
+def _text(value: Json, field: _Field, budget: Budget) -> str:
+    if field.spec:
+        for digits in re.findall(r"\d+", field.spec):
+            budget.expect(int(digits[:9]))
+    if field.conversion in ("r", "a") and value is not None:
+        return format(repr(value) if field.conversion == "r" else ascii(value), field.spec)
+    if not field.spec or value is None or isinstance(value, bool | str):
+        return format(plain_text(value), field.spec)
+    return format(value, field.spec)

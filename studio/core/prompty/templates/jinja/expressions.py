@@ -1,0 +1,307 @@
+"""Works out Jinja expressions within a budget."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from jinja2 import Undefined, nodes
+from jinja2.exceptions import TemplateRuntimeError
+from jinja2.runtime import LoopContext
+from jinja2.utils import Cycler, Joiner
+
+from studio.core.prompty.templates.bounds import Budget
+from studio.core.prompty.templates.jinja.sandbox import (
+    PromptEnvironment,
+    bounded_items,
+    guard_method,
+    guard_operator,
+)
+from studio.core.prompty.templates.jinja.scope import Scope
+from studio.core.prompty.templates.writer import plain_text
+
+_BINARY: dict[type[nodes.Node], tuple[str, Callable[[Any, Any], Any]]] = {
+    nodes.Add: ("+", operator.add),
+    nodes.Sub: ("-", operator.sub),
+    nodes.Mul: ("*", operator.mul),
+    nodes.Div: ("/", operator.truediv),
+    nodes.FloorDiv: ("//", operator.floordiv),
+    nodes.Mod: ("%", operator.mod),
+    nodes.Pow: ("**", operator.pow),
+}
+_COMPARE: dict[str, Callable[[Any, Any], bool]] = {
+    "eq": operator.eq,
+    "ne": operator.ne,
+    "gt": operator.gt,
+    "gteq": operator.ge,
+    "lt": operator.lt,
+    "lteq": operator.le,
+    "in": lambda left, right: left in right,
+    "notin": lambda left, right: left not in right,
+}
+
+
+class UnknownNameError(Exception):
+    """A filter or test that does not exist; reading the template has reported it already."""
+
+
+class Namespace:
+    """What `namespace()` makes: the one thing that a loop can change outside itself."""
+
+    def __init__(self, *given: Mapping[str, Any], **values: Any) -> None:
+        self._values: dict[str, Any] = dict(*given, **values)
+
+    def __getitem__(self, name: str) -> Any:
+        return self._values[name]
+
+    def set(self, name: str, value: Any) -> None:
+        """Give an attribute a value (`{% set ns.name = value %}`)."""
+        self._values[name] = value
+
+    def __str__(self) -> str:
+        return "<namespace>"
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What a call gives to a macro."""
+
+    values: list[Any]
+    """Values by place."""
+
+    named: dict[str, Any]
+    """Values by name."""
+
+    sources: list[str | None]
+    """The inputs that `values` came from."""
+
+    named_sources: dict[str, str | None]
+    """The inputs that `named` came from."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Macro:
+    """A `{% macro %}` or the body of a `{% call %}`, ready to be called."""
+
+    name: str
+    """As the template calls it."""
+
+    run: Callable[[Given], str]
+    """Renders its body."""
+
+
+class Expressions:
+    """Evaluates nodes; knows nothing of statements."""
+
+    def __init__(self, environment: PromptEnvironment, budget: Budget) -> None:
+        self._environment = environment
+        self._budget = budget
+        self._context = environment.context(budget)
+        self._globals: dict[str, Any] = {**environment.globals, "namespace": Namespace}
+        self._callable = frozenset(map(id, self._globals.values()))
+        self._by_type: dict[type[nodes.Node], Callable[[Any, Scope], Any]] = {
+            nodes.Const: lambda node, scope: node.value,
+            nodes.TemplateData: lambda node, scope: node.data,
+            nodes.Name: lambda node, scope: self.name(node.name, scope),
+            nodes.Getattr: self._getattr,
+            nodes.Getitem: self._getitem,
+            nodes.Filter: self._filter,
+            nodes.Test: self._test,
+            nodes.Call: self._call,
+            nodes.Compare: self._compare,
+            nodes.Concat: self._concat,
+            nodes.CondExpr: self._conditional,
+            nodes.And: lambda node, scope: (
+                self.value(node.left, scope) and self.value(node.right, scope)
+            ),
+            nodes.Or: lambda node, scope: (
+                self.value(node.left, scope) or self.value(node.right, scope)
+            ),
+            nodes.Not: lambda node, scope: not self.value(node.node, scope),
+            nodes.Neg: lambda node, scope: -self.value(node.node, scope),
+            nodes.Pos: lambda node, scope: +self.value(node.node, scope),
+            nodes.Tuple: lambda node, scope: self._made(
+                tuple(self.value(item, scope) for item in node.items)
+            ),
+            nodes.List: lambda node, scope: self._made(
+                [self.value(item, scope) for item in node.items]
+            ),
+            nodes.Dict: lambda node, scope: self._made(
+                {self.value(pair.key, scope): self.value(pair.value, scope) for pair in node.items}
+            ),
+            nodes.Slice: lambda node, scope: slice(
+                *(
+                    None if part is None else self.value(part, scope)
+                    for part in (node.start, node.stop, node.step)
+                )
+            ),
+        }
+        for kind in _BINARY:
+            self._by_type[kind] = self._binary
+
+    def value(self, node: nodes.Expr, scope: Scope) -> Any:
+        """The value of an expression.
+
+        Raises:
+            TemplateRuntimeError: Jinja or its sandbox refuses (among others).
+            BoundExceededError: it is too large.
+        """
+        evaluate = self._by_type.get(type(node))
+        if evaluate is None:
+            raise TemplateRuntimeError(f"{type(node).__name__} is not an expression")
+        return evaluate(node, scope)
+
+    def name(self, name: str, scope: Scope) -> Any:
+        """The value of a variable; undefined where there is none."""
+        value = scope.get(name, self)
+        if value is not self:
+            return value
+        if name in self._globals:
+            return self._globals[name]
+        return self._environment.undefined(name=name)
+
+    def path(self, path: tuple[str, ...], scope: Scope) -> Any:
+        """The value of a dotted name."""
+        value = self.name(path[0], scope)
+        for part in path[1:]:
+            value = self.attribute(value, part)
+        return value
+
+    def attribute(self, target: Any, name: str) -> Any:
+        """`target.name`; a mapping's own keys come before Python's methods of the same name.
+
+        Jinja looks for the method first, so `{{ order.items }}` prints a method there.
+        """
+        if isinstance(target, dict) and name in target:
+            return target[name]
+        return self._environment.getattr(target, name)
+
+    def text(self, value: Any) -> str:
+        """How a value reads in the prompt.
+
+        Raises:
+            TypeError: it is a function or something else without a text of its own.
+        """
+        if isinstance(value, str) or value is None:
+            return plain_text(value)
+        if isinstance(value, Undefined):
+            return ""
+        if isinstance(value, list | tuple | dict | set):
+            self._budget.weigh(value)
+        elif isinstance(value, Macro) or (callable(value) and not isinstance(value, Joiner)):
+            raise TypeError("this is a function: call it with parentheses, or give it a value")
+        elif hasattr(value, "__next__") or hasattr(value, "mapping"):
+            value = self._made(bounded_items(value, self._budget))
+        text = plain_text(value)
+        self._budget.charge(text)
+        return text
+
+    def call_filter(self, node: nodes.Filter, value: Any, scope: Scope) -> Any:
+        """Apply a filter to a value that is known already."""
+        if node.name not in self._environment.filters:
+            raise UnknownNameError(node.name)
+        args, kwargs = self._arguments(node, scope)
+        return self._environment.call_filter(node.name, value, args, kwargs, context=self._context)
+
+    def _made(self, value: Any) -> Any:
+        self._budget.charge(value)
+        return value
+
+    def _getattr(self, node: nodes.Getattr, scope: Scope) -> Any:
+        return self.attribute(self.value(node.node, scope), node.attr)
+
+    def _getitem(self, node: nodes.Getitem, scope: Scope) -> Any:
+        target = self.value(node.node, scope)
+        if isinstance(node.arg, nodes.Slice):
+            return self._made(target[self.value(node.arg, scope)])
+        return self._environment.getitem(target, self.value(node.arg, scope))
+
+    def _filter(self, node: nodes.Filter, scope: Scope) -> Any:
+        value = None if node.node is None else self.value(node.node, scope)
+        return self.call_filter(node, value, scope)
+
+    def _test(self, node: nodes.Test, scope: Scope) -> Any:
+        if node.name not in self._environment.tests:
+            raise UnknownNameError(node.name)
+        args, kwargs = self._arguments(node, scope)
+        return self._environment.call_test(
+            node.name, self.value(node.node, scope), args, kwargs, context=self._context
+        )
+
+    def _arguments(self, node: Any, scope: Scope) -> tuple[list[Any], dict[str, Any]]:
+        args = [self.value(item, scope) for item in node.args]
+        kwargs = {item.key: self.value(item.value, scope) for item in node.kwargs}
+        if node.dyn_args is not None:
+            args += bounded_items(self.value(node.dyn_args, scope), self._budget)
+        if node.dyn_kwargs is not None:
+            kwargs.update(self.value(node.dyn_kwargs, scope))
+        return args, kwargs
+
+    def _call(self, node: nodes.Call, scope: Scope) -> Any:
+        if isinstance(node.node, nodes.Getattr):
+            target = self.value(node.node.node, scope)
+            called = self._environment.getattr(target, node.node.attr)
+            if not isinstance(target, Undefined) and not isinstance(called, Undefined):
+                return self._call_method(target, called, node, scope)
+        else:
+            called = self.value(node.node, scope)
+        if isinstance(called, Macro):
+            return self.call_macro(called, node, scope)
+        args, kwargs = self._arguments(node, scope)
+        known = id(called) in self._callable or isinstance(called, Joiner | LoopContext)
+        if isinstance(called, Undefined) or known:
+            return self._made(called(*args, **kwargs))
+        raise TypeError(f"{plain_text(called)[:40]!r} is not a function")
+
+    def _call_method(self, target: Any, called: Any, node: nodes.Call, scope: Scope) -> Any:
+        if isinstance(called, Macro):
+            return self.call_macro(called, node, scope)
+        args, kwargs = self._arguments(node, scope)
+        name = node.node.attr  # type: ignore[attr-defined]
+        known = str | bytes | int | float | list | tuple | dict | range | Cycler | LoopContext
+        if not isinstance(target, known) or not callable(called):
+            raise TypeError(f"{name!r} is not a function")
+        guard_method(target, name, (*args, *kwargs.values()), self._budget)
+        return self._made(called(*args, **kwargs))
+
+    def call_macro(
+        self, macro: Macro, node: nodes.Call, scope: Scope, caller: Macro | None = None
+    ) -> str:
+        """Call a macro; its parameters know the inputs that their values came from."""
+        args, kwargs = self._arguments(node, scope)
+        if caller is not None:
+            kwargs["caller"] = caller
+        sources = [scope.source_of(item) for item in node.args]
+        named = {item.key: scope.source_of(item.value) for item in node.kwargs}
+        return macro.run(Given(args, kwargs, sources, named))
+
+    def _compare(self, node: nodes.Compare, scope: Scope) -> bool:
+        left = self.value(node.expr, scope)
+        result = True
+        for operand in node.ops:
+            right = self.value(operand.expr, scope)
+            result = _COMPARE[operand.op](left, right)
+            if not result:
+                return result
+            left = right
+        return result
+
+    def _concat(self, node: nodes.Concat, scope: Scope) -> str:
+        texts = [self.text(self.value(item, scope)) for item in node.nodes]
+        self._budget.expect(sum(map(len, texts)))
+        return str(self._made("".join(texts)))
+
+    def _conditional(self, node: nodes.CondExpr, scope: Scope) -> Any:
+        if self.value(node.test, scope):
+            return self.value(node.expr1, scope)
+        if node.expr2 is None:
+            return self._environment.undefined("this condition is false and has no 'else'")
+        return self.value(node.expr2, scope)
+
+    def _binary(self, node: nodes.BinExpr, scope: Scope) -> Any:
+        symbol, compute = _BINARY[type(node)]
+        left, right = self.value(node.left, scope), self.value(node.right, scope)
+        guard_operator(symbol, left, right, self._budget)
+        return self._made(compute(left, right))

@@ -1,0 +1,313 @@
+"""Runs the statements of a Jinja template, within a budget, into segments."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from jinja2 import TemplateError, Undefined, nodes
+from jinja2.exceptions import TemplateRuntimeError
+from jinja2.runtime import LoopContext
+
+from studio.core.prompty.templates.bounds import BoundExceededError, Budget
+from studio.core.prompty.templates.faults import (
+    FaultList,
+    limit_problem,
+    unsupported_problem,
+    value_problem,
+)
+from studio.core.prompty.templates.jinja.expressions import (
+    Expressions,
+    Given,
+    Macro,
+    Namespace,
+    UnknownNameError,
+)
+from studio.core.prompty.templates.jinja.macros import bind_parameters
+from studio.core.prompty.templates.jinja.program import Interpolation, Literal, Plain, Program
+from studio.core.prompty.templates.jinja.sandbox import bounded_items, environment
+from studio.core.prompty.templates.jinja.scope import Scope
+from studio.core.prompty.templates.writer import Rendered, SegmentWriter
+from studio.core.text.span import Span
+
+FAILURES = (
+    TemplateError,
+    ArithmeticError,
+    LookupError,
+    TypeError,
+    ValueError,
+    AttributeError,
+    RuntimeError,
+)
+"""What working out an expression can raise: Jinja's own errors, and Python's for wrong values."""
+
+
+class Runner:
+    """One rendering of one template."""
+
+    def __init__(
+        self,
+        program: Program,
+        budget: Budget,
+        rich: frozenset[str],
+        writer: SegmentWriter,
+        faults: FaultList,
+    ) -> None:
+        self._program = program
+        self._budget = budget
+        self._rich = rich
+        self._writer = writer
+        self._faults = faults
+        self._expressions = Expressions(environment(), budget)
+        self._depth = 0
+        self._current = Span(0, 0)
+        self._by_type: dict[type[Any], Callable[[Any, Scope], None]] = {
+            nodes.Output: self._output,
+            nodes.If: self._if,
+            nodes.For: self._for,
+            nodes.Assign: self._assign,
+            nodes.AssignBlock: self._assign_block,
+            nodes.With: self._with,
+            nodes.Macro: self._macro,
+            nodes.CallBlock: self._call_block,
+            nodes.FilterBlock: self._filter_block,
+            nodes.Block: lambda node, scope: self._body(node.body, Scope(scope)),
+            nodes.Scope: lambda node, scope: self._body(node.body, Scope(scope)),
+            nodes.ScopedEvalContextModifier: self._autoescape,
+            nodes.ExprStmt: lambda node, scope: self._discard(node, scope),
+        }
+
+    def run(self, scope: Scope) -> None:
+        """Run the whole template; going over a bound ends it."""
+        try:
+            self._body(self._program.body, scope)
+        except BoundExceededError as error:
+            self._faults.add(limit_problem(str(error), self._current))
+        except RecursionError:
+            self._faults.add(limit_problem("its expressions are nested too deeply", self._current))
+
+    def _body(self, body: Sequence[Any], scope: Scope) -> None:
+        for statement in body:
+            if type(statement) is Literal:
+                self._writer.literal(statement.text, statement.span)
+                continue
+            self._budget.step()
+            try:
+                self._statement(statement, scope)
+            except RecursionError:
+                raise
+            except UnknownNameError:
+                continue
+            except FAILURES as error:
+                self._faults.add(value_problem(_reason(error), self._span(statement)))
+
+    def _statement(self, statement: Any, scope: Scope) -> None:
+        if type(statement) is Plain:
+            self._plain(statement, scope)
+        elif type(statement) is Interpolation:
+            self._current = statement.span
+            self._interpolate(statement.expression, statement.span, scope)
+        else:
+            self._current = self._span(statement)
+            run = self._by_type.get(type(statement))
+            if run is None:
+                self._unsupported(statement)
+            else:
+                run(statement, scope)
+
+    def _span(self, statement: Any) -> Span:
+        if isinstance(statement, Plain | Interpolation | Literal):
+            return statement.span
+        return self._program.tag_at(statement.lineno)
+
+    def _unsupported(self, statement: nodes.Node) -> None:
+        tag = {nodes.FromImport: "from"}.get(type(statement), type(statement).__name__.lower())
+        self._faults.add(
+            unsupported_problem(
+                f"'{tag}' needs other template files, and a prompt is one file.",
+                self._span(statement),
+            )
+        )
+
+    def _plain(self, statement: Plain, scope: Scope) -> None:
+        path = statement.path
+        source = scope.source(path[0])
+        if len(path) == 1 and self._is_rich(path[0], source, scope):
+            self._writer.rich(path[0], statement.span)
+            return
+        value = self._expressions.path(path, scope)
+        self._writer.value(self._expressions.text(value), statement.span, source)
+
+    def _is_rich(self, name: str, source: str | None, scope: Scope) -> bool:
+        if name not in self._rich:
+            return False
+        return source == name or (source is None and scope.get(name, self) is self)
+
+    def _interpolate(self, expression: nodes.Expr, span: Span, scope: Scope) -> None:
+        if isinstance(expression, nodes.Concat):
+            for part in expression.nodes:
+                self._interpolate(part, span, scope)
+            return
+        if isinstance(expression, nodes.Name):
+            self._plain(Plain((expression.name,), span.start, span), scope)
+            return
+        value = self._expressions.value(expression, scope)
+        text = self._expressions.text(value)
+        self._writer.value(text, span, scope.source_of(expression))
+
+    def _output(self, node: nodes.Output, scope: Scope) -> None:
+        for expression in node.nodes:
+            self._interpolate(expression, self._span(node), scope)
+
+    def _discard(self, node: nodes.ExprStmt, scope: Scope) -> None:
+        self._expressions.value(node.node, scope)
+
+    def _if(self, node: nodes.If, scope: Scope) -> None:
+        for branch in (node, *node.elif_):
+            if self._expressions.value(branch.test, scope):
+                self._body(branch.body, scope)
+                return
+        self._body(node.else_, scope)
+
+    def _for(self, node: nodes.For, scope: Scope) -> None:
+        source = scope.source_of(node.iter)
+        value = self._expressions.value(node.iter, scope)
+        self._loop(node, value, source, scope, 0)
+
+    def _loop(
+        self, node: nodes.For, value: Any, source: str | None, scope: Scope, depth: int
+    ) -> None:
+        items = bounded_items(value, self._budget)
+        if node.test is not None:
+            items = [item for item in items if self._passes(node, item, source, scope)]
+        loop = LoopContext(items, Undefined, self._recursive(node, source, scope), depth)
+        ran = False
+        for item, _ in loop:
+            ran = True
+            self._budget.step()
+            inner = Scope(scope)
+            inner.set("loop", loop)
+            self._bind(node.target, item, source, inner)
+            self._body(node.body, inner)
+        if not ran:
+            self._body(node.else_, Scope(scope))
+
+    def _recursive(self, node: nodes.For, source: str | None, scope: Scope) -> Any:
+        if not node.recursive:
+            return None
+
+        def recurse(value: Any, _recurse: Any, depth: int) -> str:
+            with self._deeper():
+                held = self._writer.begin()
+                try:
+                    self._loop(node, value, source, scope, depth)
+                finally:
+                    rendered = self._writer.end(held)
+            return rendered
+
+        return recurse
+
+    def _passes(self, node: nodes.For, item: Any, source: str | None, scope: Scope) -> bool:
+        self._budget.step()
+        inner = Scope(scope)
+        self._bind(node.target, item, source, inner)
+        assert node.test is not None
+        return bool(self._expressions.value(node.test, inner))
+
+    def _bind(self, target: nodes.Node, value: Any, source: str | None, scope: Scope) -> None:
+        if isinstance(target, nodes.Name):
+            scope.set(target.name, value, source)
+        elif isinstance(target, nodes.NSRef):
+            space = scope.get(target.name, None)
+            if not isinstance(space, Namespace):
+                raise TemplateRuntimeError(
+                    f"{target.name!r} is no namespace: write {{% set {target.name} = namespace() %}}"
+                )
+            space.set(target.attr, value)
+        elif isinstance(target, nodes.Tuple):
+            values = bounded_items(value, self._budget)
+            if len(values) != len(target.items):
+                raise ValueError(f"{len(target.items)} names cannot take {len(values)} values")
+            for item, part in zip(target.items, values, strict=True):
+                self._bind(item, part, source, scope)
+        else:
+            raise TemplateRuntimeError(f"a value cannot be given to {type(target).__name__}")
+
+    def _assign(self, node: nodes.Assign, scope: Scope) -> None:
+        source = scope.source_of(node.node)
+        self._bind(node.target, self._expressions.value(node.node, scope), source, scope)
+
+    def _captured(self, body: Sequence[Any], scope: Scope) -> Rendered:
+        held = self._writer.begin()
+        try:
+            self._body(body, scope)
+        finally:
+            rendered = self._writer.end(held)
+        return rendered
+
+    def _filtered(self, node: nodes.Expr | None, text: Rendered, scope: Scope) -> Any:
+        """Apply a chain of filters, whose innermost has no value of its own."""
+        if not isinstance(node, nodes.Filter):
+            return text
+        return self._expressions.call_filter(node, self._filtered(node.node, text, scope), scope)
+
+    def _assign_block(self, node: nodes.AssignBlock, scope: Scope) -> None:
+        text = self._captured(node.body, Scope(scope))
+        value = self._filtered(node.filter, text, scope)
+        self._bind(node.target, value, text.input, scope)
+
+    def _filter_block(self, node: nodes.FilterBlock, scope: Scope) -> None:
+        text = self._captured(node.body, Scope(scope))
+        value = self._expressions.text(self._filtered(node.filter, text, scope))
+        self._writer.value(value, self._span(node), text.input)
+
+    def _with(self, node: nodes.With, scope: Scope) -> None:
+        inner = Scope(scope)
+        for target, expression in zip(node.targets, node.values, strict=True):
+            value = self._expressions.value(expression, scope)
+            self._bind(target, value, scope.source_of(expression), inner)
+        self._body(node.body, inner)
+
+    def _autoescape(self, node: nodes.ScopedEvalContextModifier, scope: Scope) -> None:
+        self._faults.add(
+            unsupported_problem(
+                "'autoescape' does nothing here: a prompt is not HTML.", self._span(node)
+            )
+        )
+        self._body(node.body, scope)
+
+    def _macro(self, node: nodes.Macro, scope: Scope) -> None:
+        scope.set(node.name, self._made_macro(node.name, node, scope))
+
+    def _call_block(self, node: nodes.CallBlock, scope: Scope) -> None:
+        caller = self._made_macro("caller", node, scope)
+        called = self._expressions.value(node.call.node, scope)
+        if not isinstance(called, Macro):
+            raise TypeError("'call' needs a macro")
+        text = self._expressions.call_macro(called, node.call, scope, caller)
+        self._writer.value(text, self._span(node), None)
+
+    def _made_macro(self, name: str, node: nodes.Macro | nodes.CallBlock, scope: Scope) -> Macro:
+        def run(given: Given) -> str:
+            inner = bind_parameters(name, node, Scope(scope), given, self._expressions)
+            with self._deeper():
+                return self._captured(node.body, inner)
+
+        return Macro(name, run)
+
+    @contextmanager
+    def _deeper(self) -> Iterator[None]:
+        if self._depth >= self._budget.bounds.depth:
+            raise BoundExceededError(f"calls go deeper than {self._budget.bounds.depth} levels")
+        self._depth += 1
+        try:
+            yield
+        finally:
+            self._depth -= 1
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, KeyError):
+        return f"there is no {error.args[0]!r}" if error.args else "a key is missing"
+    return str(error) or type(error).__name__

@@ -1,0 +1,258 @@
+"""Jinja's sandbox, and what it leaves open: values too large, and work that never ends."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
+from typing import Any
+
+from jinja2 import ChainableUndefined, pass_context
+from jinja2.exceptions import FilterArgumentError, SecurityError
+from jinja2.runtime import Context, EvalContext
+from jinja2.sandbox import MAX_RANGE, ImmutableSandboxedEnvironment
+from jinja2.utils import Cycler, Joiner, generate_lorem_ipsum
+
+from studio.core.prompty.templates.bounds import BoundExceededError, Budget
+from studio.core.prompty.templates.writer import plain_text
+
+_MOST_DIGITS_AS_BITS = 14_000
+"""Python refuses to print integers of more than 4,300 digits."""
+
+_MOST_PADDING = 100_000
+_MOST_SCANNED = 20_000
+"""Length of text for filters whose work grows with its square."""
+
+_PADDING_FILTERS = frozenset(
+    ("batch", "center", "indent", "slice", "tojson", "truncate", "wordwrap", "urlize")
+)
+_SQUARE_FILTERS = frozenset(("striptags", "urlize", "title", "wordwrap", "pprint", "xmlattr"))
+_PADDING_METHODS = frozenset(("center", "expandtabs", "ljust", "rjust", "to_bytes", "zfill"))
+
+
+class RunContext(Context):
+    """Jinja's context, with the budget of one rendering."""
+
+    budget: Budget
+
+
+class PromptEnvironment(ImmutableSandboxedEnvironment):
+    """The sandbox with bounded filters and undefined values that read as nothing."""
+
+    def __init__(self) -> None:
+        super().__init__(undefined=ChainableUndefined, keep_trailing_newline=True)
+        self.filters["join"] = _join
+        self.filters["sum"] = _sum
+        self.filters["string"] = plain_text
+        self.globals = {"range": _range, "dict": dict, "cycler": Cycler, "joiner": Joiner}
+        self.globals["lipsum"] = _lipsum
+
+    def context(self, budget: Budget) -> RunContext:
+        """What filters get beside their value."""
+        made = RunContext(self, {}, None, {})
+        made.budget = budget
+        return made
+
+    def unsafe_undefined(self, obj: Any, attribute: str) -> Any:
+        """Refuse at once, so that the person is told."""
+        raise SecurityError(f"{attribute!r} of a {type(obj).__name__} is not for templates")
+
+    def call_filter(
+        self,
+        name: str,
+        value: Any,
+        args: Sequence[Any] | None = None,
+        kwargs: Mapping[str, Any] | None = None,
+        context: Context | None = None,
+        eval_ctx: EvalContext | None = None,
+    ) -> Any:
+        """Call a filter within the budget; filters that call filters come through here too."""
+        if not isinstance(context, RunContext):
+            return super().call_filter(name, value, args, kwargs, context, eval_ctx)
+        given = (*(args or ()), *(kwargs or {}).values())
+        guard_filter(name, value, given, context.budget)
+        result = super().call_filter(name, value, args, kwargs, context, eval_ctx)
+        context.budget.charge(result)
+        return result
+
+
+@cache
+def environment() -> PromptEnvironment:
+    """The one environment; it holds no state of a rendering."""
+    return PromptEnvironment()
+
+
+def guard_filter(name: str, value: Any, given: Sequence[Any], budget: Budget) -> None:
+    """Refuse a filter call whose work would not fit.
+
+    Raises:
+        BoundExceededError: it would not.
+    """
+    if name in _PADDING_FILTERS:
+        _guard_padding(given)
+    elif name == "round":
+        if any(isinstance(item, int) and abs(item) > 300 for item in given):
+            raise BoundExceededError("'round' is asked for more than 300 digits")
+    elif name == "replace" and len(given) >= 2:
+        _guard_replace(str(value), str(given[0]), str(given[1]), budget)
+    elif name == "format":
+        _guard_format(str(value), given, budget)
+    if name in _SQUARE_FILTERS:
+        size = len(value) if isinstance(value, str) else budget.weigh(value)
+        if size > _MOST_SCANNED:
+            raise BoundExceededError(f"{name!r} is given more than {_MOST_SCANNED:,} characters")
+
+
+def guard_method(target: Any, name: str, given: Sequence[Any], budget: Budget) -> None:
+    """Refuse a method call whose result would not fit.
+
+    Raises:
+        BoundExceededError: it would not.
+    """
+    if name in _PADDING_METHODS:
+        _guard_padding(given)
+        if name == "expandtabs":
+            width = given[0] if given and isinstance(given[0], int) else 8
+            budget.expect(len(target) + target.count("\t") * width)
+    elif name == "replace" and isinstance(target, str) and len(given) >= 2:
+        _guard_replace(target, str(given[0]), str(given[1]), budget)
+    elif name == "join" and isinstance(target, str) and given:
+        items = bounded_items(given[0], budget)
+        sizes = sum(len(item) for item in items if isinstance(item, str))
+        budget.expect(sizes + len(target) * len(items))
+    elif name == "translate" and given and isinstance(given[0], Mapping):
+        longest = max((len(item) for item in given[0].values() if isinstance(item, str)), default=1)
+        budget.expect(len(target) * longest)
+    elif name in ("format", "format_map") and isinstance(target, str):
+        _guard_format(target, given, budget)
+
+
+def guard_operator(operator: str, left: Any, right: Any, budget: Budget) -> None:
+    """Refuse an operation whose result would not fit.
+
+    Raises:
+        BoundExceededError: it would not.
+    """
+    if operator in ("*", "**") and isinstance(left, int) and isinstance(right, int):
+        bits = max(1, left.bit_length())
+        bits = bits * max(0, right) if operator == "**" else bits + right.bit_length()
+        if bits > _MOST_DIGITS_AS_BITS and not (operator == "**" and abs(left) <= 1):
+            raise BoundExceededError("a number has more than 4,300 digits")
+    elif operator == "*":
+        for items, times in ((left, right), (right, left)):
+            if isinstance(items, str | bytes | list | tuple) and isinstance(times, int):
+                budget.expect(len(items) * max(0, times))
+    elif operator == "%" and isinstance(left, str | bytes):
+        values = right if isinstance(right, tuple) else (right,)
+        _guard_format(str(left), values, budget)
+    elif operator == "+" and isinstance(left, str | list | tuple) and hasattr(right, "__len__"):
+        budget.expect(len(left) + len(right))
+
+
+def bounded_items(value: Any, budget: Budget) -> list[Any]:
+    """The items of anything that can be walked, counted.
+
+    Raises:
+        TypeError: it has no items.
+        BoundExceededError: it has too many.
+    """
+    if isinstance(value, list | tuple | dict | str):
+        budget.expect(len(value))
+        return list(value)
+    items: list[Any] = []
+    for item in iter(value):
+        items.append(item)
+        if len(items) > budget.bounds.value:
+            budget.expect(len(items))
+    return items
+
+
+def _guard_padding(given: Iterable[Any]) -> None:
+    if any(isinstance(item, int) and abs(item) > _MOST_PADDING for item in given):
+        raise BoundExceededError(f"a width is more than {_MOST_PADDING:,}")
+
+
+def _guard_replace(text: str, old: str, new: str, budget: Budget) -> None:
+    count = text.count(old) if old else len(text) + 1
+    budget.expect(len(text) + count * max(0, len(new) - len(old)))
+
+
+def _guard_format(text: str, given: Sequence[Any], budget: Budget) -> None:
+    """Add up the widths that a format string asks for, and widths given as arguments."""
+    widths = sum(int(digits[-9:]) + (10**9 if len(digits) > 9 else 0) for digits in _digits(text))
+    sizes = [len(item) for item in given if isinstance(item, str)]
+    slots = text.count("%") + text.count("{")
+    if "*" in text or re.search(r"\{[^}]*\{", text):
+        widths += slots * max(
+            (abs(item) for item in _flat(given) if isinstance(item, int)), default=0
+        )
+    budget.expect(len(text) + widths + slots * max(sizes, default=0))
+
+
+def _digits(text: str) -> Iterable[str]:
+    for directive in re.findall(r"%[^A-Za-z%]*|\{[^{}]*", text):
+        yield from re.findall(r"[0-9]+", directive)
+
+
+def _flat(given: Sequence[Any]) -> Iterable[Any]:
+    for item in given:
+        if isinstance(item, Mapping):
+            yield from item.values()
+        elif isinstance(item, list | tuple):
+            yield from item
+        else:
+            yield item
+
+
+@pass_context
+def _join(context: RunContext, value: Any, d: str = "", attribute: str | None = None) -> str:
+    """Jinja's `join`, with items as they read in a prompt."""
+    items = bounded_items(value, context.budget)
+    if attribute is not None:
+        get = _attribute_getter(context.environment, attribute)
+        items = [get(item) for item in items]
+    texts = [plain_text(item) for item in items]
+    separator = str(d)
+    context.budget.expect(sum(map(len, texts)) + len(separator) * len(texts))
+    return separator.join(texts)
+
+
+@pass_context
+def _sum(context: RunContext, iterable: Any, attribute: str | None = None, start: Any = 0) -> Any:
+    """Jinja's `sum`, stopping as soon as the sum grows too large."""
+    items = bounded_items(iterable, context.budget)
+    if attribute is not None:
+        get = _attribute_getter(context.environment, attribute)
+        items = [get(item) for item in items]
+    if isinstance(start, str) or any(isinstance(item, str) for item in items):
+        raise FilterArgumentError("'sum' adds numbers; use 'join' for texts")
+    total = start
+    for item in items:
+        guard_operator("+", total, item, context.budget)
+        total = total + item
+        context.budget.charge(total)
+    return total
+
+
+def _attribute_getter(environment: Any, attribute: str | int) -> Callable[[Any], Any]:
+    parts = [int(part) if part.isdigit() else part for part in str(attribute).split(".")]
+
+    def get(item: Any) -> Any:
+        for part in parts:
+            item = environment.getitem(item, part)
+        return item
+
+    return get
+
+
+def _range(*bounds: int) -> range:
+    made = range(*bounds)
+    if len(made) > MAX_RANGE:
+        raise BoundExceededError(f"a range has more than {MAX_RANGE:,} items")
+    return made
+
+
+def _lipsum(n: int = 5, html: bool = False, min: int = 20, max: int = 100) -> str:  # noqa: A002
+    if not (0 <= n <= 20 and max <= 1000):
+        raise BoundExceededError("'lipsum' is asked for more than 20 paragraphs of 1,000 words")
+    return generate_lorem_ipsum(n, html, min, max)

@@ -1,0 +1,78 @@
+"""Names and their values while a template runs, each with the input that it came from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from jinja2 import nodes
+
+_MISSING = object()
+
+
+class Scope:
+    """One level of names; an inner scope reads the outer ones and writes only itself."""
+
+    __slots__ = ("_outer", "_sources", "_values")
+
+    def __init__(self, outer: Scope | None = None) -> None:
+        self._outer = outer
+        self._values: dict[str, Any] = {}
+        self._sources: dict[str, str] = {}
+
+    def set(self, name: str, value: Any, source: str | None = None) -> None:
+        """Give a name a value that came from the input `source`, if from any."""
+        self._values[name] = value
+        if source is not None:
+            self._sources[name] = source
+        else:
+            self._sources.pop(name, None)
+
+    def get(self, name: str, default: Any) -> Any:
+        """The value of a name."""
+        scope: Scope | None = self
+        while scope is not None:
+            value = scope._values.get(name, _MISSING)
+            if value is not _MISSING:
+                return value
+            scope = scope._outer
+        return default
+
+    def source(self, name: str) -> str | None:
+        """The input that a name's value came from."""
+        scope: Scope | None = self
+        while scope is not None:
+            if name in scope._values:
+                return scope._sources.get(name)
+            scope = scope._outer
+        return None
+
+    def source_of(self, expression: nodes.Expr | None) -> str | None:
+        """The first input whose value goes into an expression."""
+        if expression is None:
+            return None
+        sources = (self.source(name.name) for name in names_in(expression))
+        return next((source for source in sources if source is not None), None)
+
+
+def names_in(expression: nodes.Node) -> Iterable[nodes.Name]:
+    """The names an expression reads, those that can become output before those only asked about."""
+    open_: list[nodes.Node] = [expression]
+    while open_:
+        node = open_.pop()
+        if isinstance(node, nodes.Name):
+            if node.ctx == "load":
+                yield node
+        elif isinstance(node, nodes.CondExpr):
+            children = (node.expr1, node.expr2, node.test)
+            open_ += [child for child in reversed(children) if child is not None]
+        else:
+            open_ += reversed(list(node.iter_child_nodes()))
+
+
+def root_scope(inputs: Iterable[tuple[str, Any]]) -> Scope:
+    """The outermost scope: every input is its own source."""
+    scope = Scope()
+    for name, value in inputs:
+        scope.set(name, value, name)
+    return scope

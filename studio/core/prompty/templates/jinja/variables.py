@@ -1,0 +1,158 @@
+"""Which inputs a Jinja template reads, and which filters and tests it names that do not exist."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from jinja2 import nodes
+
+from studio.core.prompty.document import Variable
+from studio.core.prompty.templates.faults import (
+    UNKNOWN_FILTER,
+    UNKNOWN_TEST,
+    unknown_name_problem,
+)
+from studio.core.prompty.templates.jinja.program import Interpolation, Literal, Plain, Program
+from studio.core.prompty.templates.jinja.sandbox import environment
+from studio.core.prompty.templates.jinja.scope import names_in
+from studio.core.text.problem import Problem
+from studio.core.text.span import Span
+
+_OF_A_MACRO = frozenset(("varargs", "kwargs", "caller"))
+
+
+def names_read(body: Sequence[Any]) -> frozenset[str]:
+    """Every name that statements mention, wherever it is bound."""
+    found: set[str] = set()
+    open_: list[Any] = list(body)
+    while open_:
+        item = open_.pop()
+        if isinstance(item, Plain):
+            found.add(item.path[0])
+        elif isinstance(item, Interpolation):
+            open_.append(item.expression)
+        elif isinstance(item, nodes.Name):
+            found.add(item.name)
+        elif isinstance(item, nodes.Node):
+            for _, value in item.iter_fields():
+                open_ += value if isinstance(value, list) else [value]
+    return frozenset(found)
+
+
+def inspect(program: Program, source: str) -> tuple[tuple[Variable, ...], tuple[Problem, ...]]:
+    """Variables that the template does not define itself, and unknown names, in source order."""
+    inspector = _Inspector(program, source)
+    inspector.body(program.body, set(environment().globals) | {"namespace", "self"})
+    inspector.variables.sort(key=lambda variable: variable.span.start)
+    inspector.problems.sort(key=lambda problem: problem.span.start)
+    return tuple(inspector.variables), tuple(inspector.problems)
+
+
+class _Inspector:
+    def __init__(self, program: Program, source: str) -> None:
+        self._program = program
+        self._source = source
+        self.variables: list[Variable] = []
+        self.problems: list[Problem] = []
+
+    def body(self, body: Sequence[Any], bound: set[str]) -> None:
+        for item in body:
+            if isinstance(item, Literal):
+                continue
+            if isinstance(item, Plain):
+                self._use(item.path[0], item.offset, item.span, bound)
+            elif isinstance(item, Interpolation):
+                self._expression(item.expression, bound)
+            else:
+                self._statement(item, bound)
+
+    def _use(self, name: str, offset: int, tag: Span, bound: set[str]) -> None:
+        if name not in bound:
+            self.variables.append(Variable(name, Span(offset, offset + len(name)), tag))
+
+    def _expression(self, node: nodes.Node | None, bound: set[str]) -> None:
+        if node is None:
+            return
+        for name in names_in(node):
+            tag = self._program.tag_at(name.lineno)
+            self._use(name.name, name.lineno + self._program.base, tag, bound)
+        for found in _filters_and_tests(node):
+            self._check(found)
+
+    def _check(self, node: nodes.Filter | nodes.Test) -> None:
+        is_filter = isinstance(node, nodes.Filter)
+        known = environment().filters if is_filter else environment().tests
+        if node.name in known:
+            return
+        start = self._source.find(node.name, node.lineno)
+        if start < 0:
+            start = node.lineno
+        at = Span(start, start + len(node.name)).shift(self._program.base)
+        code, what = (UNKNOWN_FILTER, "filter") if is_filter else (UNKNOWN_TEST, "test")
+        names = [name for name in known if name.isidentifier()]
+        self.problems.append(unknown_name_problem(code, what, node.name, names, at))
+
+    def _statement(self, node: nodes.Node, bound: set[str]) -> None:
+        match node:
+            case nodes.If():
+                for branch in (node, *node.elif_):
+                    self._expression(branch.test, bound)
+                    self.body(branch.body, bound)
+                self.body(node.else_, bound)
+            case nodes.For():
+                self._expression(node.iter, bound)
+                inner = bound | _targets(node.target) | {"loop"}
+                self._expression(node.test, inner)
+                self.body(node.body, inner)
+                self.body(node.else_, set(bound))
+            case nodes.Assign():
+                self._expression(node.node, bound)
+                bound |= _targets(node.target)
+            case nodes.AssignBlock():
+                self._expression(node.filter, bound)
+                self.body(node.body, set(bound))
+                bound |= _targets(node.target)
+            case nodes.With():
+                for value in node.values:
+                    self._expression(value, bound)
+                inner = bound.union(*(_targets(target) for target in node.targets))
+                self.body(node.body, inner)
+            case nodes.Macro() | nodes.CallBlock():
+                self._macro(node, bound)
+            case _:
+                self._other(node, bound)
+
+    def _macro(self, node: nodes.Macro | nodes.CallBlock, bound: set[str]) -> None:
+        if isinstance(node, nodes.Macro):
+            bound.add(node.name)
+        else:
+            self._expression(node.call, bound)
+        inner = bound | _OF_A_MACRO | {parameter.name for parameter in node.args}
+        for default in node.defaults:
+            self._expression(default, inner)
+        self.body(node.body, inner)
+
+    def _other(self, node: nodes.Node, bound: set[str]) -> None:
+        for name, value in node.iter_fields():
+            if name == "body":
+                self.body(value, set(bound))
+            elif isinstance(value, nodes.Expr):
+                self._expression(value, bound)
+            elif isinstance(value, list):
+                for item in value:
+                    if isinstance(item, nodes.Expr):
+                        self._expression(item, bound)
+
+
+def _targets(node: nodes.Node) -> set[str]:
+    return {found.name for found in (node, *node.find_all(nodes.Name)) if hasattr(found, "name")}
+
+
+def _filters_and_tests(node: nodes.Node) -> Iterator[nodes.Filter | nodes.Test]:
+    open_ = [node]
+    while open_:
+        found = open_.pop()
+        if isinstance(found, nodes.Filter | nodes.Test):
+            yield found
+        open_ += found.iter_child_nodes()

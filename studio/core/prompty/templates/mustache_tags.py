@@ -1,0 +1,184 @@
+"""Reads a mustache template into text, tags and sections with their places."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from studio.core.prompty.templates.faults import syntax_problem, unsupported_problem
+from studio.core.text.problem import Problem
+from studio.core.text.span import Span
+
+_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
+_BLANK_TO_LINE_END = re.compile(r"[ \t]*(?:\r\n|\r|\n|\Z)")
+_STANDALONE = frozenset("#^/!=>")
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """The author's own text."""
+
+    text: str
+    """As it is rendered: line ends are LF."""
+
+    span: Span
+    """As it stands in the document."""
+
+
+@dataclass(frozen=True, slots=True)
+class Put:
+    """A `{{key}}`."""
+
+    key: str
+    """Dotted name, or `.` for the item itself."""
+
+    name: Span
+    """The key."""
+
+    span: Span
+    """The whole tag."""
+
+    escapes: bool
+    """Whether HTML characters are escaped."""
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A `{{#key}} … {{/key}}`."""
+
+    key: str
+    """Dotted name."""
+
+    name: Span
+    """The key."""
+
+    span: Span
+    """The opening tag."""
+
+    inverted: bool
+    """Whether it is a `{{^key}}`."""
+
+    body: list[Text | Put | Section] = field(default_factory=list)
+    """What it repeats."""
+
+
+@dataclass(slots=True)
+class _Tag:
+    sigil: str
+    key: str
+    key_start: int
+    start: int
+    end: int
+
+
+def read_mustache(source: str, base: int) -> tuple[list[Text | Put | Section], tuple[Problem, ...]]:
+    """Read a template; what is wrong is a problem, and the rest is read as well as it can be."""
+    problems: list[Problem] = []
+    root: list[Text | Put | Section] = []
+    open_: list[Section] = []
+    for piece in _pieces(source, base, problems):
+        body = open_[-1].body if open_ else root
+        if isinstance(piece, Text):
+            body.append(piece)
+            continue
+        span = Span(piece.start + base, piece.end + base)
+        name = Span(piece.key_start, piece.key_start + len(piece.key)).shift(base)
+        if piece.sigil in ("#", "^"):
+            section = Section(piece.key, name, span, piece.sigil == "^")
+            body.append(section)
+            open_.append(section)
+        elif piece.sigil == "/":
+            _close(piece.key, span, open_, problems)
+        elif piece.sigil == ">":
+            reason = "'partial' needs other template files, and a prompt is one file."
+            problems.append(unsupported_problem(reason, span))
+        elif piece.sigil not in ("!", "="):
+            body.append(Put(piece.key, name, span, not piece.sigil))
+    for section in open_:
+        message = f"this section is never closed by '{{{{/{section.key}}}}}'"
+        problems.append(syntax_problem(message, section.span))
+    return root, tuple(problems)
+
+
+def _close(key: str, span: Span, open_: list[Section], problems: list[Problem]) -> None:
+    if open_ and open_[-1].key == key:
+        open_.pop()
+        return
+    if not any(section.key == key for section in open_):
+        problems.append(syntax_problem(f"{key!r} is closed here and was not opened", span))
+        return
+    while open_[-1].key != key:
+        left = open_.pop()
+        message = f"this section must be closed before {key!r} is"
+        problems.append(syntax_problem(message, left.span))
+    open_.pop()
+
+
+def _pieces(source: str, base: int, problems: list[Problem]) -> Iterator[Text | _Tag]:
+    left, right = "{{", "}}"
+    position = 0
+    while (start := source.find(left, position)) >= 0:
+        tag = _tag(source, start, left, right)
+        if tag is None:
+            message = f"this tag is never closed by {right!r}"
+            problems.append(syntax_problem(message, Span(start, start + len(left)).shift(base)))
+            break
+        text_end, next_position = _around(source, tag, position)
+        yield from _texts(source, position, text_end, base)
+        if tag.sigil == "=":
+            marks = tag.key.split()
+            if len(marks) == 2 and "=" not in tag.key:
+                left, right = marks
+            else:
+                message = "a change of delimiters is written {{=<% %>=}}"
+                at = Span(tag.start, tag.end).shift(base)
+                problems.append(syntax_problem(message, at))
+        yield tag
+        position = next_position
+    yield from _texts(source, position, len(source), base)
+
+
+def _tag(source: str, start: int, left: str, right: str) -> _Tag | None:
+    inner = start + len(left)
+    sigil = source[inner : inner + 1]
+    if sigil not in ("!", "#", "^", "/", ">", "=", "{", "&"):
+        sigil = ""
+    closing = right
+    if sigil == "{":
+        closing = "}" + right
+    elif sigil == "=":
+        closing = "=" + right
+    end = source.find(closing, inner + len(sigil))
+    if end < 0:
+        return None
+    raw = source[inner + len(sigil) : end]
+    key = raw.strip()
+    key_start = inner + len(sigil) + (len(raw) - len(raw.lstrip()))
+    return _Tag(sigil, key, key_start, start, end + len(closing))
+
+
+def _around(source: str, tag: _Tag, position: int) -> tuple[int, int]:
+    """Where the text before a tag ends and the text behind it begins.
+
+    A tag that shows nothing itself takes its line with it when it stands there alone.
+    """
+    if tag.sigil not in _STANDALONE:
+        return tag.start, tag.end
+    line = max(source.rfind("\n", 0, tag.start), source.rfind("\r", 0, tag.start)) + 1
+    behind = _BLANK_TO_LINE_END.match(source, tag.end)
+    if line < position or source[line : tag.start].strip(" \t") or behind is None:
+        return tag.start, tag.end
+    return line, behind.end()
+
+
+def _texts(source: str, start: int, end: int, base: int) -> Iterator[Text]:
+    text = source[start:end]
+    if "\r" not in text:
+        if text:
+            yield Text(text, Span(start + base, end + base))
+        return
+    for line in _LINE.findall(text):
+        at = Span(start + base, start + base + len(line))
+        yield Text(line.replace("\r\n", "\n").replace("\r", "\n"), at)
+        start += len(line)
