@@ -93,6 +93,9 @@ class ModelReplied(_Stamped):
     origin: Origin = "live"
     """Whether it was asked for, recorded or given."""
 
+    stopped_by: Literal["", "server", "studio"] = ""
+    """Whether it ended at a stop sequence sent, or was cut by us."""
+
 
 @dataclass(frozen=True, slots=True)
 class ModelFailed(_Stamped):
@@ -284,6 +287,9 @@ class ReplyEdited(_Stamped):
     given: bool = False
     """Whether the person answered in the model's place."""
 
+    always: bool = False
+    """Whether that repair is made without asking from now on."""
+
 
 @dataclass(frozen=True, slots=True)
 class CallEdited(_Stamped):
@@ -306,9 +312,8 @@ class CallDecided(_Stamped):
     call: int
     """Row of the step."""
 
-    decision: Literal["approve", "reject", "answer", "skip", "told"]
-    """`answer`: the text stands for the tool's result. `told`: it cannot run (unknown tool, bad
-    arguments) and the model is told why."""
+    decision: Literal["approve", "reject", "answer", "skip"]
+    """`answer`: the text stands for the tool's result."""
 
     text: str = ""
     """The reason of a rejection, or the answer."""
@@ -345,6 +350,9 @@ class TreatedAsFinal(_Stamped):
 
     text: str
     """The answer."""
+
+    always: bool = False
+    """Whether replies without labels count as the answer from now on."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -111,6 +111,9 @@ class Call:
     origin: Origin = "live"
     """Where the result came from."""
 
+    bound: tuple[str, ...] = ()
+    """Parameters that bindings put in."""
+
     edited: tuple[str, ...] = ()
     """What the person changed: "tool", "arguments", "observation"."""
 
@@ -216,6 +219,20 @@ class Pause:
     """A sentence for the person."""
 
 
+@dataclass(frozen=True, slots=True)
+class ReadingStyle:
+    """What a prompt teaches about the format of replies."""
+
+    free_text: bool = False
+    """`Action Input:` with free text (the older ReAct dialect)."""
+
+    answer_labels: tuple[str, ...] = ()
+    """Further labels that end a ReAct run ("Answer", "AI")."""
+
+    looped: frozenset[str] = frozenset()
+    """Variables that the template loops over."""
+
+
 @dataclass(frozen=True)
 class RunSetup:
     """What a run was started with; the same for its whole life."""
@@ -277,6 +294,9 @@ class RunSetup:
     repairs: frozenset[str] = frozenset()
     """Repairs that are made without asking."""
 
+    reading: ReadingStyle = field(default_factory=ReadingStyle)
+    """What the prompt teaches about the format of replies."""
+
     context_budget: int | None = None
     """Characters that the conversation may have before it is trimmed (native only)."""
 
@@ -324,8 +344,24 @@ class RunState:
     format_errors: int = 0
     """Format errors in a row."""
 
+    plain_is_final: bool = False
+    """Whether a reply without any label counts as the answer from now on."""
+
+    repairs: frozenset[str] = frozenset()
+    """Repairs that are made without asking from now on."""
+
+    past_calls: tuple[tuple[str, str], ...] = ()
+    """(tool, arguments as JSON text) of the calls of the steps that are done."""
+
+    observations: tuple[str, ...] = ()
+    """What those calls answered."""
+
     steering: tuple[str, ...] = ()
     """Messages of the person that wait for the next step."""
+
+    injected: tuple[Message, ...] = ()
+    """Text protocols: messages put in by the person (and answers they answer to), which follow
+    the rendered ones from then on."""
 
     answer: str | None = None
     """The final answer, once there is one."""

@@ -52,10 +52,10 @@ class LoopProtocol(Protocol):
         """Whether the template is rendered again for every step."""
         ...
 
-    def variables(self, state: RunState, *, text_form: bool) -> dict[str, Json]:
+    def variables(self, state: RunState, looped: frozenset[str]) -> dict[str, Json]:
         """What the template is given besides the person's inputs.
 
-        `text_form` gives lists as text, for templates that cannot loop (fstring).
+        Names in `looped` (those that the template loops over) are given as lists, others as text.
         """
         ...
 

@@ -1,0 +1,111 @@
+"""The steps so far, as templates and scratchpads show them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from studio.core.agent.protocols.base import parameter_rows
+from studio.core.agent.protocols.json_text import json_text
+from studio.core.agent.reading import Action, FormatError
+from studio.core.agent.state import RunState, Step
+from studio.core.prompty.messages import Message, TextPart
+from studio.core.prompty.tool_spec import ToolSpec
+from studio.core.text.values import Json
+
+
+def history_rows(steps: Sequence[Step]) -> list[Json]:
+    """One row `thought`, `action`, `arguments`, `observation` per call (seed: ReAct prompt)."""
+    rows: list[Json] = []
+    for step in steps:
+        thought = step.reading.thought if step.reading is not None else ""
+        for call in step.calls:
+            rows.append({
+                "thought": thought,
+                "action": call.tool,
+                "arguments": call.arguments or {},
+                "observation": call.observation or "",
+                "is_error": call.is_error,
+            })  # fmt: skip
+            thought = ""
+    return rows
+
+
+def tool_rows(tools: Sequence[ToolSpec]) -> list[Json]:
+    """One row `name`, `description`, `arguments`, `parameters` for each tool."""
+    return [
+        {
+            "name": tool.name,
+            "description": tool.description,
+            "arguments": parameter_rows(tool.parameters),
+            "parameters": tool.parameters,
+        }
+        for tool in tools
+    ]
+
+
+def tool_lines(tools: Sequence[ToolSpec], *, quoted: bool) -> str:
+    """The tools as lines `- name: description`, with their arguments after."""
+    lines: list[str] = []
+    for tool in tools:
+        name = f'"{tool.name}"' if quoted else tool.name
+        rows = parameter_rows(tool.parameters)
+        takes = ", ".join(
+            f'"{row["name"]}" ({row["type"]})'
+            + (f": {row['description']}" if row["description"] else "")
+            for row in rows
+        )
+        lines.append(f"- {name}: {tool.description}" + (f" Input: {takes}" if takes else ""))
+    return "\n".join(lines)
+
+
+def react_scratchpad(steps: Sequence[Step]) -> str:
+    """The steps as ReAct text, ending where the next thought begins."""
+    lines: list[str] = []
+    for step in steps:
+        if isinstance(step.reading, Action):
+            if step.reading.thought:
+                lines.append(f"Thought: {step.reading.thought}")
+            for call in step.calls:
+                lines.append(f"Action: {call.tool}")
+                lines.append(f"Args: {json_text(call.arguments or {})}")
+                lines.append(f"Observation: {call.observation or ''}")
+        elif isinstance(step.reading, FormatError):
+            lines += (step.reading.kept, step.observation)
+    return "\n".join(lines)
+
+
+def json_scratchpad(steps: Sequence[Step]) -> str:
+    """The steps as fenced JSON actions, each with its output (seed: instructions prompt)."""
+    blocks: list[str] = []
+    for step in steps:
+        if isinstance(step.reading, Action):
+            for call in step.calls:
+                arguments: Json = call.arguments or None
+                done: Json = {"action": call.tool, "action_input": arguments}
+                blocks += (_fenced(done), _fenced({"action_output": call.observation or ""}))
+        elif isinstance(step.reading, FormatError):
+            blocks += (step.reading.kept, _fenced({"action_output": step.observation}))
+    return "\n\n".join(blocks)
+
+
+def _fenced(value: Json) -> str:
+    return f"```json\n{json_text(value)}\n```"
+
+
+def chat_lines(state: RunState) -> str:
+    """The conversation with the person as lines `- Human: …` and `- AI: …`."""
+    lines = [f"- Human: {state.setup.question}"] if state.setup.question else []
+    for message in state.injected:
+        lines.append(f"- {'AI' if message.role == 'assistant' else 'Human'}: {message.text}")
+    return "\n".join(lines)
+
+
+def bad_exchanges(steps: Sequence[Step]) -> Iterator[Message]:
+    """The unreadable replies since the last good step, each with what was said to it."""
+    last = len(steps)
+    while last and isinstance(steps[last - 1].reading, FormatError):
+        last -= 1
+    for step in steps[last:]:
+        if step.reading is not None and step.reading.kept:
+            yield Message("assistant", (TextPart(step.reading.kept),))
+        yield Message("user", (TextPart(step.observation),))

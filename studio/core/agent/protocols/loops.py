@@ -1,0 +1,134 @@
+"""The three protocols as values that the machine's runner works with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from studio.core.agent.protocols.base import LoopProtocol, ReadRules
+from studio.core.agent.protocols.history import (
+    bad_exchanges,
+    chat_lines,
+    history_rows,
+    json_scratchpad,
+    react_scratchpad,
+    tool_lines,
+    tool_rows,
+)
+from studio.core.agent.protocols.json_action import read_json_action
+from studio.core.agent.protocols.native import read_native
+from studio.core.agent.protocols.react import read_react
+from studio.core.agent.reading import Reading
+from studio.core.agent.state import RunState
+from studio.core.models.base import ProtocolName
+from studio.core.prompty.messages import Message
+from studio.core.text.values import Json
+from studio.core.wire.reply import Reply
+
+
+@dataclass(frozen=True, slots=True)
+class NativeLoop:
+    """Tools travel in the request, results come back as `tool` messages."""
+
+    name: Literal["native"] = "native"
+    rerenders: bool = False
+
+    def variables(self, state: RunState, looped: frozenset[str]) -> dict[str, Json]:
+        """Nothing: the conversation grows by messages."""
+        return {}
+
+    def read(self, reply: Reply, rules: ReadRules) -> Reading:
+        """See `read_native`."""
+        return read_native(reply, rules)
+
+    def trailing(self, state: RunState) -> tuple[Message, ...]:
+        """Nothing: everything is in the conversation."""
+        return ()
+
+
+@dataclass(frozen=True, slots=True)
+class ReactLoop:
+    """The template is rendered again with the history of actions and observations."""
+
+    name: Literal["react"] = "react"
+    rerenders: bool = True
+
+    def variables(self, state: RunState, looped: frozenset[str]) -> dict[str, Json]:
+        """`question`, `tools`, `tool_names`, `history`; for older prompts `agent_scratchpad`."""
+        tools = state.setup.tools
+        names: list[Json] = [tool.name for tool in tools]
+        scratchpad = react_scratchpad(state.steps)
+        question = state.setup.question
+        return {
+            "question": question,
+            "input": question,
+            "tools": tool_rows(tools) if "tools" in looped else tool_lines(tools, quoted=False),
+            "tool_names": names if "tool_names" in looped else ", ".join(map(str, names)),
+            "history": history_rows(state.steps) if "history" in looped else scratchpad,
+            "agent_scratchpad": scratchpad,
+            "context": "",
+        }
+
+    def read(self, reply: Reply, rules: ReadRules) -> Reading:
+        """See `read_react`."""
+        return read_react(reply, rules)
+
+    def trailing(self, state: RunState) -> tuple[Message, ...]:
+        """Bad replies that the history of the template has no place for, then steering."""
+        return (*bad_exchanges(state.steps), *state.injected)
+
+
+@dataclass(frozen=True, slots=True)
+class JsonActionLoop:
+    """The template is rendered again with a scratchpad of JSON actions and outputs."""
+
+    name: Literal["json_action"] = "json_action"
+    rerenders: bool = True
+
+    def variables(self, state: RunState, looped: frozenset[str]) -> dict[str, Json]:
+        """`tools`, `tool_names`, `examples`, `chat_history`, `agent_scratchpad`, `question`."""
+        tools = state.setup.tools
+        names: list[Json] = [tool.name for tool in tools]
+        quoted = ", ".join(f'"{name}"' for name in names)
+        return {
+            "question": state.setup.question,
+            "input": state.setup.question,
+            "tools": tool_rows(tools) if "tools" in looped else tool_lines(tools, quoted=True),
+            "tool_names": names if "tool_names" in looped else quoted,
+            "history": history_rows(state.steps),
+            "examples": "",
+            "chat_history": chat_lines(state),
+            "agent_scratchpad": json_scratchpad(state.steps),
+        }
+
+    def read(self, reply: Reply, rules: ReadRules) -> Reading:
+        """See `read_json_action`."""
+        return read_json_action(reply, rules)
+
+    def trailing(self, state: RunState) -> tuple[Message, ...]:
+        """Nothing: the scratchpad and the chat history hold everything."""
+        return ()
+
+
+_LOOPS: dict[ProtocolName, LoopProtocol] = {
+    "native": NativeLoop(),
+    "react": ReactLoop(),
+    "json_action": JsonActionLoop(),
+}
+
+
+def loop_of(name: ProtocolName) -> LoopProtocol:
+    """The protocol of that name."""
+    return _LOOPS[name]
+
+
+def rules_of(state: RunState) -> ReadRules:
+    """The rules that a run reads its replies by."""
+    setup = state.setup
+    return ReadRules(
+        tools=setup.tools,
+        final_words=setup.final_words,
+        plain_is_final=state.plain_is_final,
+        free_text=setup.reading.free_text,
+        answer_labels=setup.reading.answer_labels,
+    )
