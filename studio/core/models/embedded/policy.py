@@ -1,0 +1,235 @@
+"""What a tiny model may do next: the rules behind the grammar's levels.
+
+* `policy`: a call comes before the answer; the last step, or one after a repeated call, answers.
+* `grounded`: also, text arguments are phrases of the question (or of an observation where the
+  question has none that fits), a phrase is asked about once, a tool without a fitting phrase is not
+  offered, and the answer is put
+  together from what was asked and what the tools said.
+
+What each was worth: reports/local-model.md, "Loops"; `make bench` measures it again.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from studio.core.models.base import ModelRequest
+from studio.core.models.embedded import gbnf
+from studio.core.models.embedded.grounding import numbers, phrases
+from studio.core.prompty.tool_spec import ToolSpec
+from studio.core.text.values import Json, JsonObject
+
+GrammarLevel: TypeAlias = Literal["off", "syntax", "policy", "grounded"]
+"""How much is decided for the model; each level has all of the one before."""
+
+LEVELS: tuple[GrammarLevel, ...] = ("off", "syntax", "policy", "grounded")
+"""In order."""
+
+_LONGEST_QUOTE = 80
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """One argument of a call on offer."""
+
+    name: str
+    """The parameter."""
+
+    value: str
+    """GBNF of its value."""
+
+    required: bool
+    """Whether it must be given."""
+
+    is_text: bool
+    """Whether the value is a string."""
+
+
+@dataclass(frozen=True, slots=True)
+class CallOffer:
+    """A call that the model may make."""
+
+    tool: str
+    """The tool's name."""
+
+    members: tuple[Member, ...]
+    """Its arguments."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A good answer of a tool."""
+
+    asked: str
+    """The one text that the tool was asked about; empty where it took something else."""
+
+    said: str
+    """What it answered: one short line."""
+
+
+@dataclass(frozen=True, slots=True)
+class StepChoices:
+    """What the next step may be."""
+
+    calls: tuple[CallOffer, ...]
+    """Every call on offer."""
+
+    may_answer: bool
+    """Whether the final answer is on offer; always where no call is."""
+
+    findings: tuple[Finding, ...] = ()
+    """What the answer is made of; empty where it is free."""
+
+    is_guided: bool = False
+    """Whether thoughts begin with words that lead on, and claim nothing by an equals sign."""
+
+
+def step_choices(request: ModelRequest, level: GrammarLevel) -> StepChoices:
+    """What the next step may be, by the rules of a level."""
+    if level in ("off", "syntax"):
+        return StepChoices(_plain_offers(request.tools), may_answer=True)
+    must_answer = request.iteration >= request.max_iterations or _is_repeating(request.past_calls)
+    if level == "policy":
+        offers = () if must_answer else _plain_offers(request.tools)
+        return StepChoices(offers, may_answer=not offers or bool(request.past_calls))
+    answered = any(not is_error(each) for each in request.observations)
+    offers = () if must_answer else _grounded_offers(request, answered=answered)
+    return StepChoices(offers, not offers or answered, _findings(request), is_guided=True)
+
+
+def is_error(observation: str) -> bool:
+    """Whether an observation tells of a failure, in any protocol's words."""
+    text = observation.strip()
+    if text.startswith("{"):
+        try:
+            value = json.loads(text)
+        except ValueError:
+            return False
+        text = str(value.get("action_output", "Error" if "error" in value else ""))
+    return text.startswith("Error")
+
+
+def _plain_offers(tools: Sequence[ToolSpec]) -> tuple[CallOffer, ...]:
+    """Every tool, with arguments that fit its schema."""
+    return tuple(
+        CallOffer(
+            tool.name,
+            tuple(
+                _member(name, schema, gbnf.schema_expression(schema), needed)
+                for name, schema, needed in _parameters(tool)
+            ),
+        )
+        for tool in tools
+    )
+
+
+def _grounded_offers(request: ModelRequest, *, answered: bool) -> tuple[CallOffer, ...]:
+    """The calls that can be made of what was said and not asked yet.
+
+    Args:
+        request: the call.
+        answered: whether a tool has given a good answer; then only a phrase that a tool's own
+            pattern picks out of the question is worth a further call.
+    """
+    texts = (request.question,) if answered else (request.question, *request.observations)
+    offers = (
+        _grounded_offer(tool, texts, request.past_calls)
+        for tool in request.tools
+        if not answered or any("pattern" in schema for _, schema, _ in _parameters(tool))
+    )
+    return tuple(offer for offer in offers if offer is not None)
+
+
+def _grounded_offer(
+    tool: ToolSpec, texts: Sequence[str], past: Sequence[tuple[str, str]]
+) -> CallOffer | None:
+    parameters = _parameters(tool)
+    if not parameters and any(name == tool.name for name, _ in past):
+        return None
+    used = _used(tool.name, past)
+    members: list[Member] = []
+    for name, schema, needed in parameters:
+        value = _grounded_value(schema, texts, used.get(name, frozenset()))
+        if value is not None:
+            members.append(_member(name, schema, value, needed))
+        elif needed:
+            return None
+    return CallOffer(tool.name, tuple(members))
+
+
+def _grounded_value(schema: JsonObject, texts: Sequence[str], used: frozenset[str]) -> str | None:
+    """One argument's expression; `None` where nothing that was said fits."""
+    kind = schema.get("type")
+    if "const" in schema or "enum" in schema:
+        return gbnf.schema_expression(schema)
+    if kind == "string":
+        pattern = schema.get("pattern")
+        shape = pattern if isinstance(pattern, str) else None
+        for text in texts:
+            left = [each for each in phrases(text, shape) if each not in used]
+            if left:
+                return gbnf.one_of(gbnf.json_literal(each) for each in left)
+        return None
+    if kind in ("integer", "number"):
+        for text in texts:
+            said = numbers(text, whole=kind == "integer")
+            if said:
+                return gbnf.one_of(gbnf.literal(each) for each in said)
+    return gbnf.schema_expression(schema)
+
+
+def _member(name: str, schema: JsonObject, value: str, needed: bool) -> Member:
+    return Member(name, value, needed, schema.get("type") == "string")
+
+
+def _parameters(tool: ToolSpec) -> tuple[tuple[str, JsonObject, bool], ...]:
+    """(name, schema, required) of every parameter."""
+    properties = tool.parameters.get("properties")
+    if not isinstance(properties, Mapping):
+        return ()
+    required = tool.parameters.get("required")
+    needed = required if isinstance(required, Sequence) else ()
+    return tuple(
+        (name, schema if isinstance(schema, Mapping) else {}, name in needed)
+        for name, schema in properties.items()
+    )
+
+
+def _used(tool: str, past: Iterable[tuple[str, str]]) -> Mapping[str, frozenset[str]]:
+    """The texts that a tool was asked about alone; several arguments may be combined anew."""
+    used: dict[str, frozenset[str]] = {}
+    for name, arguments in past:
+        values = _object(arguments) if name == tool else {}
+        if len(values) == 1:
+            ((key, value),) = values.items()
+            if isinstance(value, str):
+                used[key] = used.get(key, frozenset()) | {value}
+    return used
+
+
+def _object(arguments: str) -> JsonObject:
+    try:
+        values: Json = json.loads(arguments)
+    except ValueError:
+        return {}
+    return values if isinstance(values, Mapping) else {}
+
+
+def _findings(request: ModelRequest) -> tuple[Finding, ...]:
+    """What the tools said, where it is short enough to be an answer's words."""
+    found: dict[str, Finding] = {}
+    for (_, arguments), observation in zip(request.past_calls, request.observations, strict=False):
+        said = observation.strip()
+        if said and not is_error(said) and len(said) <= _LONGEST_QUOTE and "\n" not in said:
+            values = [value for value in _object(arguments).values() if isinstance(value, str)]
+            asked = values[0] if len(values) == 1 else ""
+            found[asked or said] = Finding(asked, said)
+    return tuple(found.values())
+
+
+def _is_repeating(past: Sequence[tuple[str, str]]) -> bool:
+    """Whether the last call was made before: asking once more would change nothing."""
+    return len(past) >= 2 and past[-1] in past[:-1]

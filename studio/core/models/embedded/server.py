@@ -1,0 +1,240 @@
+"""The embedded model's process: started on first use, ended with the studio, then renewed."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import secrets
+import signal
+import sys
+import tempfile
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import IO, Literal, TypeAlias
+
+from studio.core.models.base import ModelError
+from studio.core.models.embedded.weights import Weights, bundled_weights, weights_at
+
+ServerState: TypeAlias = Literal["stopped", "starting", "ready", "crashed"]
+"""`crashed`: it ended by itself; the next use starts it again."""
+
+FROZEN_ARGUMENT = "--embedded-model-child"
+"""What a frozen application is started with to be the child; its `__main__` calls `child.main`."""
+
+_CHILD = Path(__file__).with_name("child.py")
+_START_SECONDS = 60.0
+_LEAVE_SECONDS = 2.0
+_TAIL_BYTES = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddedSettings:
+    """How the embedded model runs."""
+
+    weights: Path | None = None
+    """A GGUF file of the person's; `None` for the bundled one."""
+
+    context: int = 4096
+    """Tokens that a conversation may have; 4,096 need 285 MiB with the bundled model."""
+
+    threads: int = field(default_factory=lambda: max(1, (os.cpu_count() or 2) - 1))
+    """Processor threads. As many as there are cores makes it 20 times slower as soon as anything
+    else is busy (reports/local-model.md, pitfall 1)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Where a running server answers."""
+
+    port: int
+    """Port on 127.0.0.1."""
+
+    key: str = field(repr=False)
+    """The random key it asks for."""
+
+
+class EmbeddedServer:
+    """Owns the child process; one conversation at a time."""
+
+    def __init__(self, settings: EmbeddedSettings | None = None) -> None:
+        self._settings = settings or EmbeddedSettings()
+        self._process: asyncio.subprocess.Process | None = None
+        self._address: Address | None = None
+        self._log: IO[bytes] | None = None
+        self._turn = asyncio.Lock()
+        self._state: ServerState = "stopped"
+
+    @property
+    def settings(self) -> EmbeddedSettings:
+        """What it runs with."""
+        return self._settings
+
+    @property
+    def state(self) -> ServerState:
+        """What the process is doing."""
+        if self._state == "ready" and not self._is_alive:
+            self._state = "crashed"
+        return self._state
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether somebody has the turn."""
+        return self._turn.locked()
+
+    @property
+    def process_id(self) -> int | None:
+        """The child's process id while it runs."""
+        return self._process.pid if self._process and self._is_alive else None
+
+    def weights(self) -> Weights:
+        """The model file it runs.
+
+        Raises:
+            ModelError: "missing-model".
+        """
+        chosen = self._settings.weights
+        return bundled_weights() if chosen is None else weights_at(chosen)
+
+    async def change(self, settings: EmbeddedSettings) -> None:
+        """Run with other settings from the next use on."""
+        if settings != self._settings:
+            await self.stop()
+            self._settings = replace(settings)
+
+    @asynccontextmanager
+    async def turn(self) -> AsyncIterator[None]:
+        """Wait for the conversation before this one; there is one slot, and a kill ends all."""
+        async with self._turn:
+            yield
+
+    async def start(self) -> Address:
+        """Make sure that it runs.
+
+        Raises:
+            ModelError: "missing-model" or "crashed"; it cannot start.
+        """
+        if self._address is not None and self._is_alive:
+            return self._address
+        await self.stop()
+        weights = self.weights()
+        self._state = "starting"
+        try:
+            self._address = await self._launch(weights)
+        except BaseException:
+            await self._end()
+            self._state = "stopped"
+            raise
+        self._state = "ready"
+        return self._address
+
+    async def stop(self) -> None:
+        """End the process, if there is one, whatever it is doing; takes some 20 ms."""
+        await self._end()
+        self._state = "stopped"
+
+    async def failure(self) -> ModelError | None:
+        """What to say when the process has ended by itself; `None` while it runs."""
+        process = self._process
+        if process is None:
+            return None
+        try:
+            # The connection breaks a moment before the system tells of the end.
+            code = await asyncio.wait_for(process.wait(), _LEAVE_SECONDS)
+        except TimeoutError:
+            return None
+        self._state = "crashed"
+        return ModelError(
+            "crashed",
+            f"The embedded model's process ended by itself ({_ending(code)}).",
+            "It starts again with the next request. If it happens again, choose a smaller model "
+            "file or a smaller context.",
+            retryable=True,
+        )
+
+    @property
+    def _is_alive(self) -> bool:
+        return self._process is not None and self._process.returncode is None
+
+    async def _launch(self, weights: Weights) -> Address:
+        self._log = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the process
+        self._process = await asyncio.create_subprocess_exec(
+            *_command(),
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=self._log,
+        )
+        key = secrets.token_urlsafe(24)
+        settings = {
+            "model": str(weights.path),
+            "context": self._settings.context,
+            "threads": self._settings.threads,
+            "key": key,
+        }
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        try:
+            self._process.stdin.write(json.dumps(settings).encode() + b"\n")
+            await self._process.stdin.drain()
+            line = await asyncio.wait_for(self._process.stdout.readline(), _START_SECONDS)
+        except (TimeoutError, ConnectionError) as error:
+            raise self._cannot_start(weights, "it did not answer") from error
+        answer = json.loads(line or b"{}")
+        if "port" not in answer:
+            raise self._cannot_start(weights, str(answer.get("error", "its process ended")))
+        return Address(answer["port"], key)
+
+    def _cannot_start(self, weights: Weights, reason: str) -> ModelError:
+        said = self._last_words()
+        return ModelError(
+            "crashed",
+            f"The embedded model {weights.name!r} cannot start: {reason}."
+            + (f" It said: {said}" if said else ""),
+            "The file may be broken, of an unknown kind, or too big for this machine's memory.",
+        )
+
+    def _last_words(self) -> str:
+        """The last line that the process wrote on its error stream."""
+        if self._log is None:
+            return ""
+        end = self._log.seek(0, os.SEEK_END)
+        self._log.seek(max(0, end - _TAIL_BYTES))
+        lines = self._log.read().decode(errors="replace").strip().splitlines()
+        return lines[-1].strip() if lines else ""
+
+    async def _end(self) -> None:
+        process, self._process, self._address = self._process, None, None
+        if process is not None:
+            await _end(process)
+        if self._log is not None:
+            self._log.close()
+            self._log = None
+
+
+async def _end(process: asyncio.subprocess.Process) -> None:
+    """End a child: it leaves when its stdin does; if it does not, it is killed."""
+    if process.stdin is not None:
+        process.stdin.close()
+    try:
+        await asyncio.wait_for(process.wait(), _LEAVE_SECONDS)
+    except TimeoutError:
+        # Only while llama.cpp loads a big file, when it holds the interpreter.
+        process.kill()
+        await process.wait()
+
+
+def _ending(code: int) -> str:
+    if code >= 0:
+        return f"code {code}"
+    try:
+        return signal.Signals(-code).name
+    except ValueError:
+        return f"signal {-code}"
+
+
+def _command() -> list[str]:
+    if getattr(sys, "frozen", False):
+        return [sys.executable, FROZEN_ARGUMENT]
+    return [sys.executable, "-P", str(_CHILD)]
