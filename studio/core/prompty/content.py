@@ -1,0 +1,242 @@
+"""The content of one section: text, media and conversations, in order."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from studio.core.prompty.document import PromptDocument
+from studio.core.prompty.masked import MaskedText, trim_newlines, with_plain_newlines
+from studio.core.prompty.media import MediaKind, MediaToken, find_media, find_threads
+from studio.core.prompty.messages import MediaPart, Message, Origin, Part, Role, TextPart
+from studio.core.prompty.rendering import Segment
+from studio.core.prompty.roles import Attribute
+from studio.core.prompty.threads import read_thread
+from studio.core.text.problem import Problem, Severity
+from studio.core.text.span import Span
+from studio.core.text.values import Json
+
+THREAD_INPUT = "thread"
+"""The input that `![thread]` and `thread:` stand for (FORMAT.md, reserved names)."""
+
+_MEDIA_KINDS: dict[str, MediaKind] = {"image": "image", "file": "file", "audio": "audio"}
+
+
+@dataclass(slots=True)
+class Conversation:
+    """The messages so far, and what was found on the way."""
+
+    document: PromptDocument
+    """The prompt."""
+
+    masked: MaskedText
+    """Its rendering."""
+
+    inputs: Mapping[str, Json]
+    """Values of the inputs, for threads and media."""
+
+    messages: list[Message] = field(default_factory=list)
+    """In order."""
+
+    problems: list[Problem] = field(default_factory=list)
+    """In the order found."""
+
+    used_rich: set[str] = field(default_factory=set)
+    """Rich inputs that were put in somewhere."""
+
+    def report(self, code: str, severity: Severity, message: str, span: Span | None) -> None:
+        """Add a problem; one without a place stands at the body's start."""
+        start = self.document.body.start
+        self.problems.append(Problem(code, severity, message, span or Span(start, start)))
+
+    def add_thread(self, name: str, attributes: Mapping[str, Json], span: Span | None) -> None:
+        """Put the messages of a thread input in."""
+        self.used_rich.add(name)
+        value = self.inputs.get(name)
+        messages = read_thread(value, attributes, span)
+        if messages is not None:
+            self.messages += messages
+        elif value is not None:
+            text = f"The input {name!r} must be a list of messages; it is left out."
+            self.report("thread-not-list", Severity.WARNING, text, span)
+
+
+@dataclass(frozen=True, slots=True)
+class SectionHead:
+    """What a marker says about the messages of its section."""
+
+    role: Role
+    """Who speaks."""
+
+    attributes: Mapping[str, Json]
+    """The marker's attributes, values put in."""
+
+    origin: Origin
+    """Where it was written."""
+
+
+_Item = tuple[int, int, Segment | MediaToken | None]
+"""Start, end, and what stands there: a rich input, a media token, or a thread token."""
+
+
+def read_content(talk: Conversation, head: SectionHead, start: int, end: int) -> None:
+    """Read one section's content and add its messages.
+
+    Args:
+        talk: The conversation so far.
+        head: Role, attributes and origin of the section.
+        start: Start of the content in the masked text.
+        end: End of the content.
+    """
+    items = _items(talk, start, end)
+    if not items:
+        parts = _text_parts(talk.masked, start, end, keep_blank=True)
+        talk.messages.append(Message(head.role, parts, head.attributes, head.origin))
+        return
+    parts_so_far: list[Part] = []
+    role = head.role
+    at = start
+    for item_start, item_end, what in items:
+        parts_so_far += _text_parts(talk.masked, at, item_start, keep_blank=False)
+        at = item_end
+        span = talk.masked.source(item_start, item_end)
+        if isinstance(what, MediaToken):
+            parts_so_far.append(_token_part(talk.masked, what, span))
+            continue
+        name = _thread_input(talk) if what is None else what.input or ""
+        declared = talk.document.input(name)
+        kind = declared.kind if declared and what is not None else "thread"
+        if kind in _MEDIA_KINDS:
+            talk.used_rich.add(name)
+            part = input_part(_MEDIA_KINDS[kind], talk.inputs.get(name), span)
+            if part is None:
+                continue
+            if role == "user":
+                parts_so_far.append(part)
+            else:
+                _flush(talk, replace(head, role=role), parts_so_far)
+                _add_for_user(talk, part, head.origin)
+            continue
+        _flush(talk, replace(head, role=role), parts_so_far)
+        talk.add_thread(name, {}, span)
+        if talk.document.dialect == "legacy":
+            role = "user"  # the Prompty 1 runtime's rule for text after ![thread]
+    parts_so_far += _text_parts(talk.masked, at, end, keep_blank=False)
+    _flush(talk, replace(head, role=role), parts_so_far)
+
+
+def input_part(kind: MediaKind, value: Json, span: Span | None) -> MediaPart | None:
+    """The part for the value of an image, file or audio input; None for no value."""
+    if isinstance(value, Mapping):
+        source = next(
+            (str(value[key]) for key in ("source", "url", "path", "data") if value.get(key)), ""
+        )
+        rest = {key: item for key, item in value.items() if key in ("mediaType", "detail")}
+        return MediaPart(kind, source, rest, span=span) if source else None
+    if value is None or value == "":
+        return None
+    source = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return MediaPart(kind, source, span=span)
+
+
+def attribute_values(masked: MaskedText, attributes: tuple[Attribute, ...]) -> dict[str, Json]:
+    """Attributes as a mapping, with template values put in; of a key written twice, the last."""
+    found: dict[str, Json] = {}
+    for item in attributes:
+        start, end = item.value_span.start, item.value_span.end
+        hidden = masked.holds_value(start, end)
+        found[item.key] = masked.read(start, end) if hidden else item.value
+    return found
+
+
+def _items(talk: Conversation, start: int, end: int) -> list[_Item]:
+    """Everything in a range that is not text, in order."""
+    found: list[_Item] = [
+        (place, place + 1, segment) for place, segment in talk.masked.rich_places(start, end)
+    ]
+    if talk.document.dialect != "prompty":
+        text = talk.masked.text[start:end]
+        if "![" in text:
+            for span in find_threads(text):
+                found.append((start + span.start, start + span.end, None))
+            threads = {item[0] for item in found}
+            for token in find_media(text):
+                if start + token.span.start not in threads:
+                    moved = _shift(token, start)
+                    found.append((moved.span.start, moved.span.end, moved))
+            inside = [item for item in found if isinstance(item[2], MediaToken)]
+            found = [item for item in found if not _is_within(item, inside)]
+    return sorted(found, key=lambda item: item[0])
+
+
+def _is_within(item: _Item, tokens: list[_Item]) -> bool:
+    """Whether a rich input stands inside a media token (`![image]({{photo}})`)."""
+    if not isinstance(item[2], Segment):
+        return False
+    return any(token[0] < item[0] < token[1] for token in tokens)
+
+
+def _shift(token: MediaToken, by: int) -> MediaToken:
+    return MediaToken(
+        token.kind,
+        token.span.shift(by),
+        token.target.shift(by),
+        tuple(
+            replace(item, key_span=item.key_span.shift(by), value_span=item.value_span.shift(by))
+            for item in token.attributes
+        ),
+        token.alt.shift(by) if token.alt else None,
+    )
+
+
+def _thread_input(talk: Conversation) -> str:
+    """The input that `![thread]` means: `thread`, else the only declared thread input."""
+    if THREAD_INPUT in talk.inputs:
+        return THREAD_INPUT
+    declared = [item.name for item in talk.document.inputs if item.kind == "thread"]
+    return declared[0] if len(declared) == 1 else THREAD_INPUT
+
+
+def thread_input(talk: Conversation) -> str:
+    """The input that a `thread:` section means."""
+    return _thread_input(talk)
+
+
+def _token_part(masked: MaskedText, token: MediaToken, span: Span | None) -> MediaPart:
+    attributes = attribute_values(masked, token.attributes)
+    attributes.pop("type", None)
+    source = masked.read(token.target.start, token.target.end).strip()
+    alt = masked.read(token.alt.start, token.alt.end) if token.alt else ""
+    return MediaPart(token.kind, source, attributes, alt, span)
+
+
+def _text_parts(
+    masked: MaskedText, start: int, end: int, *, keep_blank: bool
+) -> tuple[TextPart, ...]:
+    """The text of a range as a part; none where nothing is left of it."""
+    pieces = with_plain_newlines(trim_newlines(masked.pieces(start, end)))
+    text = "".join(piece.text for piece in pieces)
+    if not text or (not keep_blank and not text.strip()):
+        return ()
+    return (TextPart(text, pieces, _cover(pieces)),)
+
+
+def _cover(pieces: tuple[Segment, ...]) -> Span | None:
+    spans = [piece.span for piece in pieces if piece.span is not None]
+    return spans[0].cover(spans[-1]) if spans else None
+
+
+def _flush(talk: Conversation, head: SectionHead, parts: list[Part]) -> None:
+    if parts:
+        talk.messages.append(Message(head.role, tuple(parts), head.attributes, head.origin))
+        parts.clear()
+
+
+def _add_for_user(talk: Conversation, part: MediaPart, origin: Origin) -> None:
+    """Put a media input in the user message before it, or in a new one (public runtime)."""
+    last = talk.messages[-1] if talk.messages else None
+    if last is not None and last.role == "user":
+        talk.messages[-1] = replace(last, parts=(*last.parts, part))
+    else:
+        talk.messages.append(Message("user", (part,), {}, origin))

@@ -1,0 +1,120 @@
+"""Decide which rule set a file follows, and say why (FORMAT.md, "Dialects")."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Literal
+
+from studio.core.prompty.document import Dialect
+from studio.core.prompty.sections import find_markers
+from studio.core.text.values import Json, JsonObject
+
+_LEGACY_MODEL_KEYS = ("api", "configuration", "parameters")
+_PROMPTY_MODEL_KEYS = ("id", "apiType", "provider")
+_THREAD = re.compile(r"^[ \t]*+!\[thread\][ \t]*+\r?$", re.MULTILINE)
+_MEDIA_ATTRIBUTES = re.compile(r"!\[[^\]\[\n=]*+=[^\]\[\n]*+\]\(")
+_IMAGE = re.compile(r"!\[[^\]\[\n]*+\]\(")
+_LIST_BELOW = re.compile(r"\s*(?:-\s|\[)")
+
+
+def decide_dialect(data: JsonObject, front: str, body: str) -> tuple[Dialect, str]:
+    """The dialect and the reason, as a person reads it.
+
+    Args:
+        data: The front matter as values.
+        front: The front matter as text.
+        body: The body as text.
+    """
+    legacy = _legacy_key(data)
+    kind = parser_kind(data)
+    by_key = isinstance(_at(data, "template", "parser"), Mapping)
+    if kind == "section":
+        return "section", "template.parser.kind is section"
+    if kind == "prompty" and (by_key or legacy is None):
+        return "prompty", "template.parser.kind is prompty"
+    if legacy is not None:
+        return "legacy", f"{legacy} is a key of Prompty 1"
+    construct = section_construct(front, body)
+    if construct is not None:
+        return "section", f"it uses {construct}"
+    key = prompty_key(data)
+    if key is not None:
+        return "prompty", f"{key} is a key of Prompty 2"
+    if _IMAGE.search(body):
+        return "section", "it holds a Markdown image and no key of Prompty 2"
+    return "section", "nothing in it says otherwise"
+
+
+def parser_kind(data: JsonObject) -> str:
+    """`template.parser.kind`, or `template.parser` where that is a word; empty when not said."""
+    parser = _at(data, "template", "parser")
+    kind = parser.get("kind") if isinstance(parser, Mapping) else parser
+    return kind if isinstance(kind, str) else ""
+
+
+def prompty_key(data: JsonObject) -> str | None:
+    """The first key that only Prompty 2 knows."""
+    model = data.get("model")
+    if isinstance(model, Mapping):
+        for key in _PROMPTY_MODEL_KEYS:
+            if key in model:
+                return f"model.{key}"
+    for name, item in _items(data.get("inputs")):
+        if isinstance(item, Mapping) and "kind" in item:
+            return f"inputs.{name}.kind"
+    for name, item in _items(data.get("tools")):
+        if isinstance(item, Mapping) and "kind" in item:
+            return f"tools.{name}.kind"
+    template = data.get("template")
+    if isinstance(template, Mapping) and "format" in template:
+        return "template.format"
+    return None
+
+
+def section_construct(front: str, body: str) -> str | None:
+    """The first construct of the section dialect in a body, in words."""
+    for marker in find_markers(body, "section"):
+        if marker.role == "tools" and not _LIST_BELOW.match(body, marker.span.end):
+            continue
+        if marker.role in ("tools", "tool", "function", "thread"):
+            return f"a {marker.role}: section"
+        if marker.attribute("type") is not None:
+            return "the attribute type="
+    if _THREAD.search(body):
+        return "![thread]"
+    if _MEDIA_ATTRIBUTES.search(body):
+        return "media with attributes"
+    if "${params:" in body or "${params:" in front:
+        return "${params:…}"
+    return None
+
+
+def _legacy_key(data: JsonObject) -> str | None:
+    """The first key that only Prompty 1 knows."""
+    model = data.get("model")
+    if isinstance(model, Mapping):
+        for key in _LEGACY_MODEL_KEYS:
+            if key in model:
+                return f"model.{key}"
+    if "sample" in data:
+        return "sample"
+    for name, item in _items(data.get("inputs")):
+        if isinstance(item, Mapping) and "type" in item and "kind" not in item:
+            return f"inputs.{name}.type"
+    return None
+
+
+def _items(value: Json) -> list[tuple[str, Json]]:
+    if isinstance(value, Mapping):
+        return [(str(name), item) for name, item in value.items()]
+    if isinstance(value, list):
+        return [(str(index), item) for index, item in enumerate(value)]
+    return []
+
+
+def _at(data: JsonObject, *path: str) -> Json | Literal[None]:
+    value: Json = data
+    for key in path:
+        value = value.get(key) if isinstance(value, Mapping) else None
+    return value

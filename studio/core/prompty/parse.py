@@ -1,0 +1,132 @@
+"""Text → document: total, pure, and with a place for everything."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+from studio.core.prompty.checks import check_document
+from studio.core.prompty.dialect import decide_dialect
+from studio.core.prompty.document import BodySection, Dialect, PromptDocument, TemplateFormat
+from studio.core.prompty.front_matter import read_front_matter
+from studio.core.prompty.places import Places
+from studio.core.prompty.sections import find_markers, sections_of
+from studio.core.prompty.split import Split, split_front_matter
+from studio.core.prompty.templates import find_variables
+from studio.core.prompty.yaml_reader import YamlReading, read_yaml
+from studio.core.text.problem import Fix, Problem, Severity, TextEdit
+from studio.core.text.source import SourceText
+from studio.core.text.span import Span
+from studio.core.text.values import JsonObject
+
+MAX_TEXT = 5_000_000
+"""Code points that are read; a longer file is shown, and not understood."""
+
+_NOT_NEWLINE = re.compile(r"[^\r\n]")
+
+
+def parse(text: str, path: Path | None = None) -> PromptDocument:
+    """Read a prompt file. Any text gives a document; what is wrong is in its `problems`.
+
+    Args:
+        text: The file's text, newlines and byte order mark as they are.
+        path: The file, for references and local media beside it.
+    """
+    source = SourceText(text, path)
+    if len(text) > MAX_TEXT:
+        return _too_large(source)
+    split = split_front_matter(text)
+    reading = _read_front(text, split)
+    data: JsonObject = reading.value if isinstance(reading.value, Mapping) else {}
+    front = text[split.front.start : split.front.end] if split.front else ""
+    body = text[split.body.start :]
+    dialect, reason = decide_dialect(data, front, body)
+    fields = read_front_matter(data, Places.of(reading.entries), dialect)
+    form = fields.template.format
+    variables, template_problems = find_variables(body, form, split.body.start)
+    document = PromptDocument(
+        source,
+        dialect,
+        reason,
+        split.front,
+        split.body,
+        data,
+        reading.entries,
+        fields.name,
+        fields.description,
+        fields.model,
+        fields.inputs,
+        fields.outputs,
+        fields.tools,
+        fields.template,
+        fields.metadata,
+        _sections(body, split.body.start, dialect, form),
+        variables,
+    )
+    found = (*_split_problems(text, split, reading), *reading.problems, *template_problems)
+    return check_document(document, found)
+
+
+def _read_front(text: str, split: Split) -> YamlReading:
+    if split.front is None:
+        return YamlReading(None, (), (), False)
+    return read_yaml(text[split.front.start : split.front.end], split.front.start)
+
+
+def _sections(
+    body: str, offset: int, dialect: Dialect, form: TemplateFormat
+) -> tuple[BodySection, ...]:
+    visible = _blank_comments(body) if form == "jinja2" and "{#" in body else body
+    return sections_of(find_markers(visible, dialect), visible, offset)
+
+
+def _blank_comments(body: str) -> str:
+    """The body with template comments as spaces: a marker in one begins nothing."""
+    pieces: list[str] = []
+    done = 0
+    while (start := body.find("{#", done)) >= 0:
+        end = body.find("#}", start + 2)
+        if end < 0:
+            break
+        pieces += (body[done:start], _NOT_NEWLINE.sub(" ", body[start : end + 2]))
+        done = end + 2
+    pieces.append(body[done:])
+    return "".join(pieces)
+
+
+def _split_problems(text: str, split: Split, reading: YamlReading) -> list[Problem]:
+    found: list[Problem] = []
+    if split.unclosed and split.opening is not None:
+        mark = text[split.opening.start : split.opening.end]
+        newline = "" if text.endswith("\n") or split.body.start < len(text) else "\n"
+        edit = TextEdit(Span(split.body.start, split.body.start), f"{newline}{mark}\n")
+        found.append(
+            Problem(
+                "front-matter-open",
+                Severity.ERROR,
+                f"Invalid frontmatter: no line {mark} ends it.",
+                split.opening,
+                (Fix(f"Close it with {mark}", (edit,)),),
+            )
+        )
+    if reading.value is not None and not isinstance(reading.value, Mapping) and split.front:
+        found.append(
+            Problem(
+                "front-matter-not-mapping",
+                Severity.ERROR,
+                "Invalid frontmatter: it must hold keys and values (`name: …`).",
+                split.front,
+            )
+        )
+    return found
+
+
+def _too_large(source: SourceText) -> PromptDocument:
+    place = Span(0, 0)
+    message = (
+        f"This file has {len(source)} characters; a prompt is read up to {MAX_TEXT}. "
+        "It is shown, and not checked."
+    )
+    problem = Problem("file-too-large", Severity.ERROR, message, place)
+    return PromptDocument(source, body=Span(0, len(source)), problems=(problem,))

@@ -1,0 +1,88 @@
+"""The whole way from a document and values to messages."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from studio.core.prompty.declarations import RICH_KINDS
+from studio.core.prompty.document import PromptDocument, ResolvedInputs
+from studio.core.prompty.inputs import preview_inputs, resolve_inputs
+from studio.core.prompty.messages import Messages
+from studio.core.prompty.read import read_messages
+from studio.core.prompty.reference_values import ReferenceContext
+from studio.core.prompty.references import resolve_document, resolve_rendering
+from studio.core.prompty.rendering import Rendering
+from studio.core.prompty.templates import render_template
+from studio.core.text.problem import Problem
+from studio.core.text.values import Json
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A prompt with values in it."""
+
+    document: PromptDocument
+    """The document, references resolved where they were asked for."""
+
+    inputs: ResolvedInputs
+    """The values that were used."""
+
+    rendering: Rendering
+    """The body, rendered."""
+
+    messages: Messages
+    """What it means."""
+
+    problems: tuple[Problem, ...] = ()
+    """Everything found on the way, in source order; the document's own problems are not in it."""
+
+    samples: frozenset[str] = frozenset()
+    """Names of inputs whose value is only a sample (previews only)."""
+
+
+def prepare(
+    document: PromptDocument,
+    inputs: Mapping[str, Json],
+    *,
+    references: ReferenceContext | None = None,
+    preview: bool = False,
+) -> Prepared:
+    """Render a document and read its messages. Never raises.
+
+    Args:
+        document: As `parse` gave it.
+        inputs: Values by name; what is missing is filled from defaults, in a preview from samples.
+        references: Where `${…}` references find their values; without it they stay as written.
+        preview: Fill with samples, and never look a secret up.
+    """
+    problems: list[Problem] = []
+    if references is not None:
+        document, found = resolve_document(document, references, preview=preview)
+        problems += found
+    samples: frozenset[str] = frozenset()
+    if preview:
+        values, samples = preview_inputs(document, inputs)
+    else:
+        values, missing = resolve_inputs(document, inputs)
+        problems += missing
+    rendering = render_body(document, values)
+    if references is not None:
+        rendering, found = resolve_rendering(document, rendering, references, preview=preview)
+        problems += found
+    messages = read_messages(document, rendering, values)
+    problems += (*rendering.problems, *messages.problems)
+    problems.sort(key=lambda problem: (problem.span.start, problem.span.end))
+    return Prepared(document, values, rendering, messages, tuple(problems), samples)
+
+
+def render_body(document: PromptDocument, values: Mapping[str, Json]) -> Rendering:
+    """Render a document's body with values that are already resolved."""
+    rich = frozenset(item.name for item in document.inputs if item.kind in RICH_KINDS)
+    return render_template(
+        document.source.text[document.body.start : document.body.end],
+        values,
+        format=document.template.format,
+        offset=document.body.start,
+        rich=rich,
+    )

@@ -1,0 +1,223 @@
+"""The value of one reference: `${env:NAME:default}`, `${file:path}`, `${params:name}`.
+
+Sources: seed, "Replacement Constructs"; Prompty 2 §4.3; FORMAT.md, "References".
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from studio.core.prompty.yaml_reader import read_yaml
+from studio.core.text.span import Span
+from studio.core.text.values import Json
+
+MAX_FILE_BYTES = 5_000_000
+"""Size up to which a referenced file is read."""
+
+_REFERENCE = re.compile(r"\$\{(env|file|params):([^{}\n]*+)\}", re.IGNORECASE)
+_DOTENV = re.compile(r"^[ \t]*(?:export[ \t]+)?([A-Za-z_][A-Za-z0-9_]*)[ \t]*=[ \t]*(.*?)[ \t]*$")
+
+Protocol = Literal["env", "file", "params"]
+"""The word before the first colon."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """One `${protocol:argument}` in a text."""
+
+    protocol: Protocol
+    """Which kind."""
+
+    argument: str
+    """Variable, path or parameter name."""
+
+    default: str | None
+    """After the second colon, for `env`; None where none is written."""
+
+    span: Span
+    """The whole construct, in the text it was found in."""
+
+
+@dataclass(frozen=True)
+class ReferenceContext:
+    """Where references find their values."""
+
+    folder: Path | None = None
+    """The prompt's own folder; without it no file is read."""
+
+    roots: tuple[Path, ...] = ()
+    """Further folders that files may be read from."""
+
+    environment: Mapping[str, str] | None = None
+    """Environment variables; None means the process's own."""
+
+    params: Mapping[str, Json] = field(default_factory=dict)
+    """The run's parameters."""
+
+    trusted: bool = True
+    """False: the folder is not trusted, so no environment variable is read at all."""
+
+    def variable(self, name: str) -> str | None:
+        """The value of an environment variable; None where it is not set."""
+        if not self.trusted:
+            return None
+        environment = os.environ if self.environment is None else self.environment
+        return environment.get(name)
+
+
+class UnresolvedReference(Exception):  # noqa: N818 - it is no failure of the program
+    """A reference that gives no value; `code` is the problem's code."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+def find_references(text: str) -> Iterator[Reference]:
+    """Every reference in a text; other protocols are left alone."""
+    if "${" not in text:
+        return
+    for found in _REFERENCE.finditer(text):
+        protocol = found[1].lower()
+        argument, colon, default = found[2].partition(":")
+        if protocol == "env":
+            yield Reference("env", argument, default if colon else None, Span(*found.span()))
+        elif protocol == "file":
+            yield Reference("file", found[2], None, Span(*found.span()))
+        else:
+            yield Reference("params", found[2], None, Span(*found.span()))
+
+
+def whole_reference(text: str) -> Reference | None:
+    """The reference that a text is, and nothing else."""
+    if not (text.startswith("${") and text.endswith("}")):
+        return None
+    reference = next(find_references(text), None)
+    return reference if reference and reference.span == Span(0, len(text)) else None
+
+
+def resolve_reference(reference: Reference, context: ReferenceContext) -> Json:
+    """The value of one reference.
+
+    Raises:
+        UnresolvedReference: it has none; the text says what to do.
+    """
+    match reference.protocol:
+        case "env":
+            value = context.variable(reference.argument)
+            if value is not None:
+                return value
+            if reference.default:
+                return reference.default
+            why = "" if context.trusted else " (variables are not read in an untrusted folder)"
+            raise UnresolvedReference(
+                "env-not-set",
+                f"Environment variable {reference.argument!r} not set{why}; set it, or write a "
+                f"default: ${{env:{reference.argument}:…}}.",
+            )
+        case "file":
+            return read_reference_file(reference.argument, context)
+        case "params":
+            if reference.argument in context.params:
+                return context.params[reference.argument]
+            raise UnresolvedReference(
+                "param-not-given", f"The run has no parameter {reference.argument!r}."
+            )
+
+
+def confined_path(path: str, context: ReferenceContext) -> Path:
+    """The file that a relative path means, inside the prompt's folder or a granted root.
+
+    Links are followed first, so that none leads out (GHSA-7pfc-5v9r-j299).
+
+    Raises:
+        UnresolvedReference: it leads outside, or there is no folder.
+    """
+    if context.folder is None:
+        raise UnresolvedReference(
+            "file-no-folder", f"File {path!r}: save the prompt first, files are read beside it."
+        )
+    try:
+        folder = context.folder.resolve()
+        target = (folder / path.replace("\\", "/")).resolve()
+        roots = (folder, *(root.resolve() for root in context.roots))
+    except (OSError, ValueError, RuntimeError) as error:
+        raise UnresolvedReference(
+            "file-missing", f"File {path!r} cannot be found: {error}"
+        ) from None
+    if not any(target.is_relative_to(root) for root in roots):
+        raise UnresolvedReference(
+            "file-outside",
+            f"File {path!r} is outside allowed roots: it must lie in the prompt's folder.",
+        )
+    return target
+
+
+def read_reference_file(path: str, context: ReferenceContext) -> Json:
+    """The content of a referenced file: JSON and YAML as values, anything else as text.
+
+    Raises:
+        UnresolvedReference: it is missing, outside, too large, or broken.
+    """
+    target = confined_path(path, context)
+    try:
+        if target.stat().st_size > MAX_FILE_BYTES:
+            raise UnresolvedReference(
+                "file-too-large-to-read", f"File {path!r} is larger than {MAX_FILE_BYTES} bytes."
+            )
+        text = target.read_text(encoding="utf-8-sig")
+    except (OSError, ValueError) as error:
+        what = "not found" if isinstance(error, FileNotFoundError) else f"not readable: {error}"
+        raise UnresolvedReference("file-missing", f"File {path!r} is {what}.") from None
+    match target.suffix.lower():
+        case ".json":
+            try:
+                value: Json = json.loads(text)
+            except (ValueError, RecursionError) as error:
+                raise UnresolvedReference(
+                    "file-broken", f"File {path!r} is not valid JSON: {error}"
+                ) from None
+            return value
+        case ".yaml" | ".yml":
+            reading = read_yaml(text)
+            if reading.broken:
+                raise UnresolvedReference(
+                    "file-broken", f"File {path!r} is not valid YAML: {reading.problems[0].message}"
+                )
+            return reading.value
+    return text
+
+
+def read_dotenv(folder: Path) -> dict[str, str]:
+    """The variables of a `.env` file beside a prompt; empty where there is none.
+
+    The caller puts them under the environment, never over it.
+    """
+    try:
+        text = (folder / ".env").read_text(encoding="utf-8-sig")
+    except (OSError, ValueError):
+        return {}
+    found: dict[str, str] = {}
+    for line in text.splitlines():
+        match = _DOTENV.match(line)
+        if match is None:
+            continue
+        value = match[2]
+        if len(value) > 1 and value[0] == value[-1] and value[0] in "\"'":
+            value = value[1:-1]
+        else:
+            value = value.split(" #", 1)[0].rstrip()
+        found[match[1]] = value
+    return found
+
+
+def environment_for(folder: Path | None) -> Mapping[str, str]:
+    """The process's environment over the `.env` file beside a prompt."""
+    beside = read_dotenv(folder) if folder is not None else {}
+    return {**beside, **os.environ}

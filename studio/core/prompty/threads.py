@@ -1,0 +1,145 @@
+"""Messages that come from outside the prompt: items of a conversation, as plain values."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Literal
+
+from studio.core.prompty.messages import (
+    MediaPart,
+    Message,
+    Origin,
+    Part,
+    Role,
+    TextPart,
+    ToolCallPart,
+    ToolResultPart,
+)
+from studio.core.text.span import Span
+from studio.core.text.values import Json, JsonObject
+
+_ROLES: dict[str, Role] = {
+    "system": "system",
+    "developer": "developer",
+    "user": "user",
+    "human": "user",
+    "assistant": "assistant",
+    "ai": "assistant",
+    "tool": "tool",
+    "function": "tool",
+}
+_OWN_KEYS = frozenset({"role", "content", "parts", "tool_calls", "metadata"})
+
+
+def read_thread(
+    value: Json, attributes: Mapping[str, Json], span: Span | None
+) -> tuple[Message, ...] | None:
+    """The messages of a thread input.
+
+    Args:
+        value: A list of messages, or `{"messages": […]}`.
+        attributes: Attributes of the `thread[…]` marker; a message's own win.
+        span: Where the thread stands in the template.
+
+    Returns:
+        The messages; None where `value` is no list.
+    """
+    if isinstance(value, Mapping):
+        value = value.get("messages")
+    if not isinstance(value, list):
+        return None
+    origin = Origin("thread", span, span)
+    return tuple(
+        _read_message(item, attributes, origin) for item in value if isinstance(item, Mapping)
+    )
+
+
+def _read_message(item: JsonObject, attributes: Mapping[str, Json], origin: Origin) -> Message:
+    role = _ROLES.get(str(item.get("role", "user")).lower(), "user")
+    content = item["content"] if "content" in item else item.get("parts")
+    parts: list[Part] = []
+    if isinstance(content, str):
+        parts.append(ToolResultPart(content) if role == "tool" else TextPart(content))
+    elif isinstance(content, list):
+        parts += (_read_part(part, role) for part in content)
+    elif content is not None:
+        parts.append(TextPart(json.dumps(content, ensure_ascii=False)))
+    metadata = item.get("metadata")
+    own = {**metadata} if isinstance(metadata, Mapping) else {}
+    calls = item["tool_calls"] if "tool_calls" in item else own.pop("tool_calls", None)
+    if isinstance(calls, list):
+        parts = [part for part in parts if not (isinstance(part, TextPart) and not part.text)]
+        parts += (read_call(call, None) for call in calls if isinstance(call, Mapping))
+    own |= {key: value for key, value in item.items() if key not in _OWN_KEYS}
+    return Message(role, tuple(parts), {**attributes, **own}, origin)
+
+
+def _read_part(item: Json, role: Role) -> Part:
+    if not isinstance(item, Mapping):
+        return TextPart(item if isinstance(item, str) else json.dumps(item, ensure_ascii=False))
+    kind = str(item.get("kind", item.get("type", "text")))
+    match kind:
+        case "text" | "input_text" | "output_text":
+            text = _first_text(item, "value", "text")
+            return ToolResultPart(text) if role == "tool" else TextPart(text)
+        case "image" | "image_url" | "input_image":
+            return _media("image", item, "image_url")
+        case "audio" | "input_audio":
+            return _media("audio", item, "input_audio")
+        case "file" | "input_file":
+            return _media("file", item, "file")
+        case "video" | "video_url":
+            return _media("video", item, "video_url")
+        case "tool_result":
+            return ToolResultPart(_first_text(item, "tool_result", "text", "content"))
+        case "tool_call":
+            call = item.get("tool_call")
+            return read_call(call if isinstance(call, Mapping) else item, None)
+        case _:
+            return TextPart(json.dumps(item, ensure_ascii=False, default=str))
+
+
+def read_call(call: JsonObject, span: Span | None) -> ToolCallPart:
+    """A tool call as a mapping (`{id, type, function: {name, arguments}}`, or flat)."""
+    function = call.get("function")
+    inner = function if isinstance(function, Mapping) else call
+    arguments = inner.get("arguments")
+    if arguments is None:
+        text = "{}"
+    elif isinstance(arguments, str):
+        text = arguments
+    else:
+        text = json.dumps(arguments, ensure_ascii=False)
+    call_id, name = call.get("id"), inner.get("name")
+    return ToolCallPart(
+        "" if call_id is None else str(call_id), "" if name is None else str(name), text, call, span
+    )
+
+
+def _media(
+    kind: Literal["image", "file", "audio", "video"], item: JsonObject, wire_key: str
+) -> MediaPart:
+    """A media part of either form: `{kind, source, …}` or a provider's own block."""
+    inner = item.get(wire_key)
+    block = inner if isinstance(inner, Mapping) else {}
+    source = _first_text(item, "source", "value", "url", "data") or _first_text(
+        block, "url", "data", "file_data", "file_id"
+    )
+    if not source and isinstance(inner, str):
+        source = inner
+    known = {"kind", "type", "source", "value", "url", "data", "file_data", "file_id", wire_key}
+    attributes = {key: value for key, value in {**block, **item}.items() if key not in known}
+    if kind == "audio" and isinstance(attributes.get("format"), str):
+        attributes["mediaType"] = f"audio/{attributes.pop('format')}"
+    return MediaPart(kind, source, attributes)
+
+
+def _first_text(item: JsonObject, *keys: str) -> str:
+    for key in keys:
+        value = item.get(key)
+        if isinstance(value, str):
+            return value
+        if isinstance(value, int | float):
+            return str(value)
+    return ""
