@@ -11,7 +11,7 @@ from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.values import Json, JsonObject
 
 if TYPE_CHECKING:
-    from jsonschema import Draft202012Validator
+    from jsonschema import Draft202012Validator, ValidationError
 
 _SHOWN_PROBLEMS = 5
 
@@ -21,17 +21,15 @@ def check_arguments(schema: JsonObject, arguments: JsonObject) -> tuple[str, ...
 
     A schema that is itself broken refuses nothing: the tool will say what it does not like.
     """
-    from jsonschema import SchemaError, ValidationError
+    from jsonschema import SchemaError
     from referencing.exceptions import Unresolvable
 
     try:
         validator = _validator(json.dumps(schema, sort_keys=True, default=str))
-        found = sorted(validator.iter_errors(arguments), key=lambda error: list(error.path))
+        found = sorted(validator.iter_errors(arguments), key=lambda error: str(list(error.path)))
     except (SchemaError, Unresolvable, RecursionError):
         return ()
-    return tuple(
-        _sentence(error) for error in found[:_SHOWN_PROBLEMS] if _is(error, ValidationError)
-    )
+    return tuple(_sentence(error) for error in found[:_SHOWN_PROBLEMS])
 
 
 def inject_bindings(
@@ -59,13 +57,9 @@ def _validator(schema: str) -> Draft202012Validator:
     return Draft202012Validator(loaded, registry=Registry())
 
 
-def _is(error: object, kind: type) -> bool:
-    return isinstance(error, kind)
-
-
-def _sentence(error: object) -> str:
-    path = ".".join(str(step) for step in getattr(error, "path", ()))
-    message = str(getattr(error, "message", error))
+def _sentence(error: ValidationError) -> str:
+    path = ".".join(str(step) for step in error.path)
+    message = error.message
     if len(message) > 300:
         message = f"{message[:300]}…"
     return f"{path}: {message}" if path else message

@@ -1,6 +1,7 @@
 """How one tool looks to each protocol: native function, ReAct list, JSON-action line (LOOPS.md).
 
-Pure functions; the loop's protocols fill the prompt's variables with them, the tools view shows them.
+Pure functions; the loop's protocols fill the prompt's variables with them, the tools view shows
+them.
 """
 
 from __future__ import annotations

@@ -347,6 +347,13 @@ def _innermost(error: BaseException) -> str:
     return str(error) or type(error).__name__
 
 
+def safe_environment() -> dict[str, str]:
+    """The variables that a stranger's server inherits: paths and the person's name, no keys."""
+    from mcp.client.stdio import get_default_environment
+
+    return get_default_environment()
+
+
 def command_line(command: str, arguments: Sequence[str]) -> str:
     """A command as a person reads it, in messages."""
     import shlex

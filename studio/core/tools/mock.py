@@ -35,7 +35,7 @@ class SequenceMock:
 
 @dataclass(frozen=True, slots=True)
 class TemplateMock:
-    """A text with the call's arguments put in: `It is sunny in {city}.`"""
+    """A text with the call's arguments put in, as in "It is sunny in {city}"."""
 
     template: str
     """The text; `{name}` and `{{ name }}` stand for arguments."""

@@ -1,4 +1,4 @@
-"""Everything an agent can reach, as one value: each tool with where it is from and what may be done.
+"""Everything an agent can reach, as one value: each tool, where it is from, what may be done.
 
 What the document declares decides what the model is told. A function of a tool file, or a tool of a
 server, with the same name as a declared tool is its implementation. Where the document declares no
@@ -134,8 +134,8 @@ class SourceTools:
     stands_alone: bool = False
     """Whether its tools are offered although the document declares others (servers)."""
 
-    approval: Approval | None = None
-    """How the document says its calls are to be approved; None where it does not."""
+    approvals: Mapping[str, Approval] = field(default_factory=dict)
+    """How the document says calls are to be approved, by tool, where it does."""
 
     path: Path | None = None
     """Its file."""
@@ -161,14 +161,19 @@ class ToolRegistry:
     @property
     def specs(self) -> tuple[ToolSpec, ...]:
         """What the model is offered."""
-        return tuple(entry.spec for entry in self.entries if entry.enabled)
+        offered: dict[str, ToolSpec] = {}
+        for entry in self.entries:
+            if entry.enabled:
+                offered.setdefault(entry.name, entry.spec)
+        return tuple(offered.values())
 
     def change(self, name: str, **changes: object) -> ToolRegistry:
         """The registry with fields of one entry set (`enabled`, `approval`, `mock`, …)."""
+        chosen = self.entry(name)
         return replace(
             self,
             entries=tuple(
-                replace(entry, **changes) if entry.name == name else entry  # type: ignore[arg-type]
+                replace(entry, **changes) if entry is chosen else entry  # type: ignore[arg-type]
                 for entry in self.entries
             ),
         )
@@ -240,7 +245,7 @@ def _declared_entry(spec: ToolSpec, offered: tuple[SourceTools, ...]) -> ToolEnt
             runner=source.key,
             runner_label=source.label,
             schema=found.parameters,
-            approval=source.approval or _default_approval(merged),
+            approval=source.approvals.get(spec.name) or _default_approval(merged),
             path=source.path,
             line=source.lines.get(spec.name, 0),
         )
@@ -260,7 +265,7 @@ def _source_entry(spec: ToolSpec, source: SourceTools, *, enabled: bool) -> Tool
         runner_label=source.label,
         schema=spec.parameters,
         enabled=enabled,
-        approval=source.approval or _default_approval(spec),
+        approval=source.approvals.get(spec.name) or _default_approval(spec),
         path=source.path,
         line=source.lines.get(spec.name, 0),
     )

@@ -9,7 +9,7 @@ from studio.core.text.values import Json, JsonObject
 
 _CONSTRAINTS = (
     "pattern", "enum", "const", "format", "minimum", "maximum", "exclusiveMinimum",
-    "exclusiveMaximum", "multipleOf", "minLength", "maxLength", "minItems", "maxItems", "examples",
+    "exclusiveMaximum", "multipleOf", "minLength", "maxLength", "minItems", "maxItems",
 )  # fmt: skip
 _NAMED_SCHEMAS = ("properties", "$defs", "definitions", "patternProperties")
 

@@ -1,0 +1,180 @@
+"""What a document says about tools: those it declares, and the sources it names.
+
+The rule for Python: `metadata.agent.tools` is a list of paths of Python files, relative to the
+prompt; a function there with the name of a declared tool runs it. MCP servers: a front-matter tool
+of kind `mcp` names one by its `connection` or by `serverName` (looked up in `.mcp.json`), and
+`metadata.agent.mcp_servers` lists further names from `.mcp.json`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TypeAlias
+
+from studio.core.prompty.document import PromptDocument
+from studio.core.prompty.front_matter import parameter_schema, read_bindings
+from studio.core.prompty.messages import HoistedTool
+from studio.core.prompty.tool_spec import ToolSpec
+from studio.core.text.values import Json, JsonObject
+from studio.core.tools.server_config import (
+    ServerAddress,
+    WorkspaceServers,
+    find_workspace_servers,
+    server_address,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class PythonFile:
+    """A tool file that the document names."""
+
+    path: Path
+    """Absolute, links not followed."""
+
+
+@dataclass(frozen=True, slots=True)
+class McpServer:
+    """An MCP server that the document names."""
+
+    name: str
+    """Its name for people, and in `.mcp.json`."""
+
+    address: ServerAddress | None
+    """How to reach it; None where nothing says."""
+
+    allowed: tuple[str, ...] = ()
+    """Tools that may be used; empty for all."""
+
+    approval: Json = None
+    """`approvalMode` as written."""
+
+    origin: Path | None = None
+    """The file whose folder must be trusted."""
+
+
+@dataclass(frozen=True, slots=True)
+class OpenApi:
+    """An OpenAPI description whose operations are tools."""
+
+    name: str
+    """The declared tool's name."""
+
+    path: Path
+    """The description, a file beside the prompt."""
+
+    connection: JsonObject = field(default_factory=dict)
+    """Endpoint and key, references unresolved."""
+
+
+SourceDeclaration: TypeAlias = PythonFile | McpServer | OpenApi
+"""Closed: consumers `match` and `assert_never`."""
+
+
+def declared_tools(
+    document: PromptDocument, hoisted: Iterable[HoistedTool] = ()
+) -> tuple[ToolSpec, ...]:
+    """The document's tools: front matter first, then those of the body's `tools:` section."""
+    effects = _names(_agent(document).get("effects"))
+    found = {spec.name: spec for spec in document.tools}
+    for tool in hoisted:
+        found.setdefault(tool.id, hoisted_spec(tool))
+    return tuple(
+        replace(spec, has_effects=True) if spec.name in effects else spec for spec in found.values()
+    )
+
+
+def hoisted_spec(tool: HoistedTool) -> ToolSpec:
+    """A tool of the body's section as the model is told of it (seed: prompt section, "Tools")."""
+    options = tool.options
+    description = options.get("description")
+    bindings = read_bindings(options.get("bindings"))
+    is_function = tool.type == "function"
+    return ToolSpec(
+        tool.id,
+        description if isinstance(description, str) else "",
+        parameter_schema(options.get("parameters"), frozenset(bindings))
+        if is_function or isinstance(options.get("parameters"), Mapping)
+        else {"type": "object", "properties": {}},
+        kind="function" if is_function else "custom",
+        source="tools: section",
+        bindings=bindings,
+        dynamic=bool(tool.dynamic_inputs),
+        span=tool.span,
+    )
+
+
+def named_sources(document: PromptDocument) -> tuple[SourceDeclaration, ...]:
+    """Every source that the document names; reads `.mcp.json`, runs nothing."""
+    folder = document.source.path.parent if document.source.path else None
+    found: list[SourceDeclaration] = []
+    if folder is not None:
+        found += [PythonFile(folder / name) for name in _names(_agent(document).get("tools"))]
+    workspace: WorkspaceServers | None = None
+    for name, item in _declared_items(document.data.get("tools")):
+        kind = item.get("kind") or item.get("type")
+        if kind == "mcp":
+            workspace = workspace or _workspace(folder)
+            found.append(_server(name, item, workspace, document.source.path))
+        elif kind == "openapi" and folder is not None:
+            place = item.get("specification")
+            if isinstance(place, str) and place:
+                connection = item.get("connection")
+                found.append(
+                    OpenApi(
+                        name, folder / place, connection if isinstance(connection, Mapping) else {}
+                    )
+                )
+    for name in _names(_agent(document).get("mcp_servers")):
+        workspace = workspace or _workspace(folder)
+        found.append(McpServer(name, workspace.servers.get(name), origin=workspace.path))
+    return tuple(found)
+
+
+def _server(
+    name: str, item: JsonObject, workspace: WorkspaceServers, document: Path | None
+) -> McpServer:
+    connection = item.get("connection")
+    block = connection if isinstance(connection, Mapping) else {}
+    given = [block.get("name"), item.get("serverName"), name]
+    names = [word for word in given if isinstance(word, str) and word]
+    allowed = _names(item.get("allowedTools"))
+    address = server_address(block, document.parent if document else Path())
+    if address is not None:
+        return McpServer(name, address, allowed, item.get("approvalMode"), document)
+    known = next((word for word in names if word in workspace.servers), names[0])
+    return McpServer(
+        known, workspace.servers.get(known), allowed, item.get("approvalMode"), workspace.path
+    )
+
+
+def _workspace(folder: Path | None) -> WorkspaceServers:
+    return find_workspace_servers(folder) if folder is not None else WorkspaceServers()
+
+
+def _declared_items(tools: Json) -> list[tuple[str, JsonObject]]:
+    """(name, block) of each front-matter tool, of either form (list or mapping)."""
+    if isinstance(tools, Mapping):
+        return [(name, item) for name, item in tools.items() if isinstance(item, Mapping)]
+    if isinstance(tools, list | tuple):
+        return [
+            (str(item.get("name") or item.get("id") or ""), item)
+            for item in tools
+            if isinstance(item, Mapping)
+        ]
+    return []
+
+
+def _agent(document: PromptDocument) -> JsonObject:
+    agent = document.metadata.get("agent")
+    return agent if isinstance(agent, Mapping) else {}
+
+
+def _names(value: Json) -> tuple[str, ...]:
+    """A list of texts, or one text; anything else is none."""
+    if isinstance(value, str):
+        return (value,) if value else ()
+    if not isinstance(value, list | tuple):
+        return ()
+    return tuple(item for item in value if isinstance(item, str) and item)

@@ -1,0 +1,166 @@
+"""MCP servers as a document, a workspace or the settings name them: how to reach each.
+
+A workspace names its servers in `.mcp.json`, as other MCP clients write it: an object `mcpServers`
+with, by name, either `command`, `args` and `env`, or `url` and `headers`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeAlias
+
+from studio.core.text.values import Json, JsonObject
+from studio.core.tools.registry import Approval
+
+WORKSPACE_FILE = ".mcp.json"
+"""Looked for beside the prompt and in the folders above it."""
+
+
+@dataclass(frozen=True, slots=True)
+class StdioServer:
+    """A server that is a command."""
+
+    command: str
+    """The program."""
+
+    arguments: tuple[str, ...] = ()
+    """Its arguments."""
+
+    environment: Mapping[str, str] = field(default_factory=dict)
+    """Variables set for it, references unresolved."""
+
+    folder: Path | None = None
+    """Where it is started."""
+
+
+@dataclass(frozen=True, slots=True)
+class HttpServer:
+    """A server that is a URL (streamable HTTP)."""
+
+    url: str
+    """The endpoint."""
+
+    headers: Mapping[str, str] = field(default_factory=dict)
+    """Headers of each request, references unresolved; may hold keys, so never shown."""
+
+
+ServerAddress: TypeAlias = StdioServer | HttpServer
+"""Closed: consumers `match` and `assert_never`."""
+
+
+@dataclass(frozen=True, slots=True)
+class WorkspaceServers:
+    """What a workspace's file says."""
+
+    path: Path | None = None
+    """The file; None where there is none."""
+
+    servers: Mapping[str, ServerAddress] = field(default_factory=dict)
+    """Servers by name."""
+
+    problem: str = ""
+    """Why it, or a part of it, cannot be used."""
+
+
+def find_workspace_servers(folder: Path) -> WorkspaceServers:
+    """The nearest `.mcp.json` at or above a folder; it is read, nothing of it is run."""
+    for place in (folder, *folder.parents):
+        candidate = place / WORKSPACE_FILE
+        if candidate.is_file():
+            return read_workspace_servers(candidate)
+    return WorkspaceServers()
+
+
+def read_workspace_servers(path: Path) -> WorkspaceServers:
+    """Read one `.mcp.json`; anything wrong in it is said, never raised."""
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        return WorkspaceServers(path, problem=f"{path.name} cannot be read: {error.strerror}")
+    except ValueError as error:
+        return WorkspaceServers(path, problem=f"{path.name} is not JSON: {error}")
+    listed = data.get("mcpServers") if isinstance(data, dict) else None
+    if not isinstance(listed, dict):
+        return WorkspaceServers(path, problem=f"{path.name} has no object 'mcpServers'")
+    servers: dict[str, ServerAddress] = {}
+    unusable: list[str] = []
+    for name, entry in listed.items():
+        address = server_address(entry, path.parent) if isinstance(entry, dict) else None
+        if address is None:
+            unusable.append(name)
+        else:
+            servers[name] = address
+    problem = f"{path.name}: no command and no URL for {', '.join(unusable)}" if unusable else ""
+    return WorkspaceServers(path, servers, problem)
+
+
+def server_address(entry: JsonObject, folder: Path) -> ServerAddress | None:
+    """A server's address from an entry of `.mcp.json`, or a document's `connection` block."""
+    command = entry.get("command")
+    if isinstance(command, str) and command:
+        return StdioServer(command, _texts(entry.get("args")), _text_map(entry.get("env")), folder)
+    url = entry.get("url") or entry.get("endpoint")
+    if isinstance(url, str) and url:
+        headers = dict(_text_map(entry.get("headers")))
+        key = entry.get("apiKey")
+        if isinstance(key, str) and key:
+            headers.setdefault("Authorization", f"Bearer {key}")
+        return HttpServer(url, headers)
+    return None
+
+
+def approval_mode(value: Json, tool: str) -> Approval | None:
+    """A document's `approvalMode` for one tool (Prompty 2 §2.9): always, never, or by lists."""
+    kind = value.get("kind") if isinstance(value, Mapping) else value
+    match kind:
+        case "always":
+            return "always"
+        case "never":
+            return "allow"
+        case "specify" if isinstance(value, Mapping):
+            if tool in _texts(value.get("alwaysRequireApprovalTools")):
+                return "always"
+            if tool in _texts(value.get("neverRequireApprovalTools")):
+                return "allow"
+    return None
+
+
+_REFERENCE = re.compile(
+    r"\$\{(?:env:(?P<a>\w+)(?::(?P<da>[^}]*))?|(?P<b>\w+)(?::-(?P<db>[^}]*))?)\}"
+)
+
+
+def expand(text: str, environment: Mapping[str, str]) -> str:
+    """Put environment variables in: `${env:NAME:default}`, and `${NAME:-default}` of `.mcp.json`.
+
+    Only for trusted folders, and only when a server is started.
+
+    Raises:
+        LookupError: a variable is not set and has no default; its text names it.
+    """
+
+    def value(match: re.Match[str]) -> str:
+        name = match["a"] or match["b"]
+        default = match["da"] if match["a"] else match["db"]
+        found = environment.get(name, default)
+        if found is None:
+            raise LookupError(f"the environment variable {name!r} is not set")
+        return found
+
+    return _REFERENCE.sub(value, text)
+
+
+def _texts(value: Json) -> tuple[str, ...]:
+    if not isinstance(value, list | tuple):
+        return ()
+    return tuple(str(item) for item in value)
+
+
+def _text_map(value: Json) -> Mapping[str, str]:
+    if not isinstance(value, Mapping):
+        return {}
+    return {name: str(item) for name, item in value.items() if item is not None}

@@ -1,0 +1,135 @@
+"""The tools of one run: what the model is offered, and the way each call takes.
+
+A call is checked against the schema, gets its bound inputs, and goes to its mock or its source.
+Whether the person must be asked first is said here and done by the run (`needs_approval`).
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections import Counter
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
+from typing import Literal, TypeAlias
+
+from studio.core.prompty.tool_spec import ToolSpec
+from studio.core.text.values import Json, JsonObject
+from studio.core.tools.arguments import check_arguments, inject_bindings
+from studio.core.tools.mock import Mock, RecordedMock, mock_answer
+from studio.core.tools.registry import ToolEntry, ToolRegistry
+from studio.core.tools.source import ToolOutcome, ToolSource
+
+AskPerson: TypeAlias = Callable[[str, JsonObject], Awaitable[ToolOutcome]]
+"""(tool, arguments) → the person's answer, for the mock "ask me"."""
+
+
+class Toolbox:
+    """The tools of one run, over a registry as it was when the run began."""
+
+    def __init__(
+        self,
+        registry: ToolRegistry,
+        sources: Mapping[str, ToolSource],
+        *,
+        inputs: Mapping[str, Json] | None = None,
+        ask: AskPerson | None = None,
+        used: Callable[[str, float], None] | None = None,
+    ) -> None:
+        """Make a toolbox.
+
+        Args:
+            registry: the tools.
+            sources: what runs them, by the entries' `runner`.
+            inputs: the run's input values, for bindings.
+            ask: how the person is asked; without it the mock "ask me" is an error.
+            used: told the name and time of each call.
+        """
+        self._registry = registry
+        self._sources = sources
+        self._inputs = dict(inputs or {})
+        self._ask = ask
+        self._used = used
+        self._approved: set[str] = set()
+        self._mocked: Counter[str] = Counter()
+
+    @property
+    def specs(self) -> tuple[ToolSpec, ...]:
+        """What the model is offered."""
+        return self._registry.specs
+
+    def origin(self, name: str) -> Literal["live", "mock"]:
+        """Whether a call of the tool runs it or its stand-in."""
+        entry = self._registry.entry(name)
+        return "mock" if entry is not None and entry.mock is not None else "live"
+
+    def needs_approval(self, name: str) -> bool:
+        """Whether the person must be asked before the next call; a mock never asks."""
+        entry = self._registry.entry(name)
+        if entry is None or entry.mock is not None:
+            return False
+        if entry.approval == "once":
+            return name not in self._approved
+        return entry.approval == "always"
+
+    def approve(self, name: str) -> None:
+        """Note that the person allowed a call; "ask once" is satisfied for this run."""
+        self._approved.add(name)
+
+    def check(self, name: str, arguments: JsonObject) -> tuple[str, ...]:
+        """What is wrong with a call before it is made: its name, or its arguments."""
+        entry = self._registry.entry(name)
+        if entry is None or not entry.enabled:
+            offered = ", ".join(spec.name for spec in self.specs) or "none"
+            return (f"there is no tool {name!r}; the tools are: {offered}",)
+        whole = inject_bindings(entry.spec, arguments, self._inputs)
+        return check_arguments(_checked_schema(entry), whole)
+
+    async def call(self, name: str, arguments: JsonObject, call_id: str = "") -> ToolOutcome:
+        """Call a tool; a failure is an outcome, and cancelling the task stops the tool.
+
+        Args:
+            name: as the model wrote it.
+            arguments: as the model gave them; bound ones are put in here.
+            call_id: the call's identifier, for sources that keep one.
+        """
+        entry = self._registry.entry(name)
+        problems = self.check(name, arguments)
+        if entry is None or not entry.enabled:
+            return ToolOutcome(problems[0], "unknown-tool")
+        if problems:
+            return ToolOutcome("; ".join(problems), "bad-arguments")
+        whole = inject_bindings(entry.spec, arguments, self._inputs)
+        if self._used is not None:
+            self._used(name, time.time())
+        if entry.mock is not None:
+            return await self._mock(entry.mock, name, whole)
+        source = self._sources.get(entry.runner)
+        if source is None:
+            return ToolOutcome(entry.problem or f"nothing runs {name!r}", "unknown-tool")
+        return await source.call(name, whole)
+
+    async def _mock(self, mock: Mock, name: str, arguments: JsonObject) -> ToolOutcome:
+        key = name
+        if isinstance(mock, RecordedMock):
+            key = f"{name} {json.dumps(arguments, sort_keys=True, default=str)}"
+        earlier = self._mocked[key]
+        self._mocked[key] += 1
+        started = time.perf_counter()
+        outcome = mock_answer(mock, arguments, earlier)
+        if outcome is not None:
+            return outcome
+        if self._ask is None:
+            return ToolOutcome("the person answers this tool, and nobody is there", "error")
+        answered = await self._ask(name, arguments)
+        return replace(answered, duration=time.perf_counter() - started)
+
+
+def _checked_schema(entry: ToolEntry) -> JsonObject:
+    """What a whole call must meet: the implementation's own schema, otherwise the declared one."""
+    if entry.mock is None and entry.schema is not None:
+        return entry.schema
+    if not entry.spec.bindings:
+        return entry.spec.parameters
+    # The declaration leaves bound parameters out; the call has them.
+    return {**entry.spec.parameters, "additionalProperties": True}
