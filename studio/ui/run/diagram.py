@@ -134,9 +134,7 @@ class LoopDiagram(QWidget):
         leaves = "final" in state.visited or state.live in ("final", "done")
         self._stroke(painter, layout.leave, QColor(theme.accent) if leaves else quiet, leaves)
 
-    def _stroke(
-        self, painter: QPainter, path: QPainterPath, colour: QColor, strong: bool
-    ) -> None:
+    def _stroke(self, painter: QPainter, path: QPainterPath, colour: QColor, strong: bool) -> None:
         pen = QPen(colour, 1.6 if strong else 1.2)
         pen.setCapStyle(Qt.PenCapStyle.RoundCap)
         pen.setJoinStyle(Qt.PenJoinStyle.RoundJoin)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 
 from PySide6.QtCore import QPointF, QRectF
 from PySide6.QtGui import QPainterPath
@@ -89,7 +90,7 @@ def lay_out(
 
 def _arrows(nodes: Mapping[Node, QRectF]) -> list[tuple[Node, Node, QPainterPath]]:
     found: list[tuple[Node, Node, QPainterPath]] = []
-    for start, end in zip(NODES, NODES[1:], strict=False):
+    for start, end in pairwise(NODES):
         if (start, end) == ("observation", "final"):
             continue  # an observation leads back into the loop, never out of it
         middle = round(nodes[start].center().y()) + 0.5

@@ -1,0 +1,294 @@
+"""The timeline as values: one card for each thing that happened in a run, step by step."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from studio.bridge.run_diagram import live_node
+from studio.bridge.run_words import (
+    arguments_line,
+    error_title,
+    one_line,
+    plural,
+    seconds,
+    tokens,
+)
+from studio.core.agent.reading import Action, Final, FormatError, Refused
+from studio.core.agent.state import Call, RunState, Step, StepError
+from studio.core.wire.reply import Reply
+
+CardKind: TypeAlias = Literal[
+    "prompt", "thought", "reply", "action", "observation", "final", "error", "note"
+]
+"""What a card tells of; `prompt` is the first card of each step and heads it."""
+
+CardMood: TypeAlias = Literal["past", "live", "paused", "error", "done"]
+"""How it is painted; the kind and the words say the same without colour."""
+
+Tab: TypeAlias = Literal["messages", "request", "reply", "tool", "answer", "usage"]
+"""A tab of the inspector."""
+
+TAB_OF_KIND: dict[CardKind, Tab] = {
+    "prompt": "messages", "thought": "reply", "reply": "reply",
+    "action": "tool", "observation": "tool", "final": "answer", "error": "reply", "note": "reply",
+}  # fmt: skip
+"""Where a card's whole content is read."""
+
+
+@dataclass(frozen=True, slots=True)
+class StepCard:
+    """One row of the timeline."""
+
+    step: int
+    """Number of the step, from 1."""
+
+    kind: CardKind
+    """What it tells of."""
+
+    title: str
+    """A word or two."""
+
+    gist: str = ""
+    """The content in one line."""
+
+    facts: str = ""
+    """Tokens and time, shown at the right."""
+
+    badges: tuple[str, ...] = ()
+    """`edited`, `replayed`, `mocked`, `repaired`, `warned`, `retried`, …"""
+
+    mood: CardMood = "past"
+    """How it stands."""
+
+    call: int | None = None
+    """Row of the step, for calls and their results."""
+
+    @property
+    def key(self) -> tuple[int, CardKind, int | None]:
+        """Who the card is, whatever it says by now."""
+        return (self.step, self.kind, self.call)
+
+    @property
+    def spoken(self) -> str:
+        """The row for a screen reader."""
+        parts = (self.title, self.gist, self.facts, ", ".join(self.badges))
+        said = ". ".join(part for part in parts if part)
+        return said if self.kind == "prompt" else f"Step {self.step}: {said}"
+
+
+@dataclass(frozen=True)
+class Timeline:
+    """All cards of a run, and what is needed to make the next one cheaply."""
+
+    cards: tuple[StepCard, ...] = ()
+    """In order."""
+
+    steps: tuple[Step, ...] = ()
+    """The finished steps that the first cards were made from."""
+
+    settled: int = 0
+    """How many of the cards belong to finished steps and will not change."""
+
+
+def timeline_of(
+    state: RunState | None, before: Timeline | None = None, streaming: Reply | None = None
+) -> Timeline:
+    """The cards of a run.
+
+    Args:
+        state: the run; None before the first.
+        before: the timeline of an earlier moment; the cards of steps that are the same are taken
+            over, so that a long run costs only its newest step.
+        streaming: what has come of the reply that runs now.
+    """
+    if state is None:
+        return Timeline()
+    kept = _common_steps(before, state)
+    cards: list[StepCard] = []
+    if before is not None and kept:
+        last = before.steps[kept - 1].number
+        cards = [card for card in before.cards[: before.settled] if card.step <= last]
+    for step in state.steps[kept:]:
+        cards += cards_of_step(step)
+    settled = len(cards)
+    if state.step.number > len(state.steps):
+        cards += cards_of_step(state.step, state, streaming)
+    elif state.error is not None and (state.is_over or state.pause is not None):
+        # A limit stands between two steps: the last one is finished, the next not begun.
+        cards += _mark_live([], state)
+    return Timeline(tuple(cards), state.steps, settled)
+
+
+def _common_steps(before: Timeline | None, state: RunState) -> int:
+    """How many finished steps both have; immutable steps are compared by identity."""
+    if before is None:
+        return 0
+    count = min(len(before.steps), len(state.steps))
+    if count and before.steps[count - 1] is state.steps[count - 1]:
+        return count
+    same = 0
+    while same < count and before.steps[same] is state.steps[same]:
+        same += 1
+    return same
+
+
+def cards_of_step(
+    step: Step, state: RunState | None = None, streaming: Reply | None = None
+) -> list[StepCard]:
+    """The cards of one step; with `state` it is the current one, whose live card is marked."""
+    cards = [_prompt_card(step)]
+    if state is not None and state.pause is None and live_node(state) == "model":
+        return [*cards, _streaming_card(step, streaming)]
+    cards += _reply_cards(step)
+    for row, call in enumerate(step.calls):
+        cards += _call_cards(step, row, call)
+    if isinstance(step.reading, Final):
+        answer = step.reading.answer
+        if state is not None and state.answer is not None:
+            answer = state.answer
+        gist = one_line(answer) or "No words of its own: the observations stand for themselves."
+        cards.append(StepCard(step.number, "final", "Final answer", gist))
+    if step.observation:
+        gist = one_line(step.observation)
+        cards.append(StepCard(step.number, "note", "Told the model", gist))
+    if state is not None:
+        cards = _mark_live(cards, state)
+    return cards
+
+
+def _prompt_card(step: Step) -> StepCard:
+    title = f"Step {step.number} · Prompt"
+    count = len(step.messages) or step.sent
+    if not count:
+        return StepCard(step.number, "prompt", title, "Being rendered…")
+    last = step.messages[-1] if step.messages else None
+    gist = plural(count, "message")
+    if last is not None and (text := one_line(last.text[-400:], 160)):
+        gist += f" · {last.role}: {text}"
+    usage = step.reply.usage if step.reply is not None else None
+    facts = tokens(usage.input_tokens) if usage is not None and usage.input_tokens else ""
+    return StepCard(step.number, "prompt", title, gist, facts)
+
+
+def _reply_cards(step: Step) -> list[StepCard]:
+    reply = step.reply or step.partial
+    if reply is None:
+        return []
+    facts: list[str] = []
+    if reply.usage is not None and reply.usage.output_tokens:
+        facts.append(tokens(reply.usage.output_tokens))
+    if step.seconds_model:
+        facts.append(seconds(step.seconds_model))
+    badges = _badges(step)
+    joined = " · ".join(facts)
+    raw = one_line(reply.text or reply.refusal or reply.reasoning)
+    match step.reading:
+        case Action() as action if action.thought:
+            gist = one_line(action.thought)
+            return [StepCard(step.number, "thought", "Thought", gist, joined, badges)]
+        case Final() as final if final.thought:
+            gist = one_line(final.thought)
+            return [StepCard(step.number, "thought", "Thought", gist, joined, badges)]
+        case FormatError() as error:
+            gist = one_line(error.message)
+            return [StepCard(step.number, "reply", "Unreadable reply", gist, joined, badges)]
+        case Refused() as refused:
+            gist = one_line(refused.text)
+            return [StepCard(step.number, "reply", "Refusal", gist, joined, badges)]
+        case _:
+            name = "Reply" if step.reply is not None else "Broken reply"
+            if not raw and reply.tool_calls:
+                raw = f"Asks for {plural(len(reply.tool_calls), 'call')}"
+            return [StepCard(step.number, "reply", name, raw, joined, badges)]
+
+
+def _streaming_card(step: Step, streaming: Reply | None) -> StepCard:
+    """The reply that is being written; its newest words, not its first."""
+    gist = "Waiting for the model…"
+    if streaming is not None:
+        words = streaming.text or streaming.reasoning or streaming.refusal
+        if not words and streaming.tool_calls:
+            last = streaming.tool_calls[-1]
+            words = f"{last.name}({last.arguments}"
+        if words:
+            gist = one_line(words[-120:])
+        elif streaming.notices:
+            gist = one_line(streaming.notices[-1])
+    return StepCard(step.number, "reply", "Reply", gist, mood="live")
+
+
+def _badges(step: Step) -> tuple[str, ...]:
+    marks = set(step.marks)
+    if step.warnings:
+        marks.add("warned")
+    order = ("edited", "repaired", "replayed", "mocked", "retried", "forked", "warned")
+    return tuple(mark for mark in order if mark in marks)
+
+
+def _call_cards(step: Step, row: int, call: Call) -> list[StepCard]:
+    badges = tuple(
+        badge
+        for badge, wanted in (
+            ("edited", bool({"tool", "arguments"} & set(call.edited))),
+            ("invalid", bool(call.problems)),
+            (call.status, call.status in ("rejected", "skipped", "unknown")),
+        )
+        if wanted
+    )
+    gist = f"{call.tool}({arguments_line(call.arguments, call.text)})"
+    cards = [StepCard(step.number, "action", "Action", gist, badges=badges, call=row)]
+    if call.observation is None:
+        return cards
+    marks = tuple(
+        badge
+        for badge, wanted in (
+            ("edited", "observation" in call.edited),
+            ("answered", call.status == "answered"),
+            ("mocked", call.origin == "mock"),
+            ("replayed", call.origin == "recorded"),
+        )
+        if wanted
+    )
+    facts = ""
+    if call.outcome is not None and call.origin == "live":
+        facts = seconds(call.outcome.duration)
+    mood: CardMood = "error" if call.is_error else "past"
+    name = "Error" if call.is_error else "Observation"
+    text = one_line(call.observation) or "(empty)"
+    cards.append(StepCard(step.number, "observation", name, text, facts, marks, mood, row))
+    return cards
+
+
+def _error_card(step: int, error: StepError) -> StepCard:
+    return StepCard(step, "error", error_title(error), one_line(error.message), mood="error")
+
+
+def _mark_live(cards: list[StepCard], state: RunState) -> list[StepCard]:
+    """Mark the card where the run stands, adding one for an error that has none."""
+    if state.status == "done":
+        return [_with_mood(card, "done") if card.kind == "final" else card for card in cards]
+    if state.error is not None and (state.is_over or state.pause is not None):
+        limit = state.error.kind == "limit"
+        card = _error_card(state.step.number, state.error)
+        return [*cards, _with_mood(card, "paused") if limit else card]
+    if state.is_over:
+        return cards
+    kinds: dict[str, tuple[CardKind, ...]] = {
+        "prompt": ("prompt",), "model": ("prompt",), "reply": ("thought", "reply"),
+        "action": ("action",), "tool": ("action",), "observation": ("observation", "action"),
+        "final": ("final",),
+    }  # fmt: skip
+    wanted = kinds.get(live_node(state), ())
+    mood: CardMood = "paused" if state.pause is not None else "live"
+    for index in range(len(cards) - 1, -1, -1):
+        card = cards[index]
+        if card.kind in wanted and state.call in (None, card.call):
+            return [*cards[:index], _with_mood(card, mood), *cards[index + 1 :]]
+    return cards
+
+
+def _with_mood(card: StepCard, mood: CardMood) -> StepCard:
+    return StepCard(
+        card.step, card.kind, card.title, card.gist, card.facts, card.badges, mood, card.call
+    )

@@ -1,0 +1,221 @@
+"""The inspector as a value: what one tab shows of one step."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from studio.bridge.run_cards import StepCard, Tab
+from studio.bridge.run_messages import messages_view
+from studio.bridge.run_reply import legend_of, reply_blocks, streaming_blocks
+from studio.bridge.run_text import Block, Blocks, Piece, Style, json_block
+from studio.bridge.run_tool import tool_blocks, truth_blocks
+from studio.bridge.run_words import money, plural, seconds
+from studio.core.agent.reading import Final, Reading
+from studio.core.agent.state import RunState, Step
+from studio.core.prompty.messages import Message
+from studio.core.text.values import JsonObject
+from studio.core.wire.reply import Reply
+
+
+@dataclass(frozen=True, slots=True)
+class Inspection:
+    """What the person wants to look at."""
+
+    step: int = 0
+    """Number of the step; 0 for the current one."""
+
+    tab: Tab = "messages"
+    """Which side of it."""
+
+    call: int | None = None
+    """Row of one call, in the Tool tab; None for all."""
+
+    only_changes: bool = False
+    """In the Messages tab: fold what is the same as in the step before."""
+
+    @classmethod
+    def of_card(cls, card: StepCard, tab: Tab, *, only_changes: bool) -> Inspection:
+        """What a card leads to."""
+        return cls(card.step, tab, card.call if tab == "tool" else None, only_changes)
+
+
+@dataclass(frozen=True, slots=True)
+class UsageRow:
+    """One step's figures."""
+
+    label: str
+    """`Step 2`, or `Total`."""
+
+    cells: tuple[str, ...]
+    """Tokens in, tokens out, from cache, cost, model time, tool time."""
+
+
+USAGE_HEADS: tuple[str, ...] = (
+    "Step", "Input tokens", "Output tokens", "From cache", "Cost", "Model", "Tools",
+)  # fmt: skip
+"""Column heads of the Usage tab."""
+
+
+@dataclass(frozen=True, slots=True)
+class InspectorView:
+    """What the inspector shows."""
+
+    inspection: Inspection = Inspection()
+    """What was asked for."""
+
+    blocks: Blocks = ()
+    """The text of the tab."""
+
+    summary: str = ""
+    """One quiet line above the text."""
+
+    legend: tuple[tuple[str, Style], ...] = ()
+    """Names of the colours in a reply."""
+
+    first_change: int = -1
+    """Block to scroll to; -1 for the top."""
+
+    answer: str = ""
+    """The final answer, as Markdown."""
+
+    has_answer: bool = False
+    """Whether the run has a final answer (the Answer tab is then there)."""
+
+    usage: tuple[UsageRow, ...] = ()
+    """Rows of the Usage tab, the total last."""
+
+    is_streaming: bool = False
+    """Whether the reply shown is still running."""
+
+
+@dataclass(frozen=True, slots=True)
+class InspectionSources:
+    """Where the pieces that a `RunState` does not hold come from."""
+
+    messages_of: Callable[[RunState, Step], Sequence[Message]]
+    """The messages that a step sent."""
+
+    body_of: Callable[[RunState, Step], JsonObject | None]
+    """The exact request body of a step; None where it cannot be made any more."""
+
+
+def inspector_view(
+    state: RunState | None,
+    wanted: Inspection,
+    sources: InspectionSources,
+    streaming: Reply | None = None,
+    reading: Reading | None = None,
+) -> InspectorView:
+    """What the inspector shows of a run.
+
+    Args:
+        state: the run.
+        wanted: step and tab.
+        sources: for messages and request bodies.
+        streaming: the reply that still runs, where the current step is shown.
+        reading: what that reads as so far.
+    """
+    if state is None:
+        return InspectorView(wanted)
+    step = step_at(state, wanted.step)
+    is_current = step is state.step
+    view = InspectorView(wanted, has_answer=state.answer is not None)
+    match wanted.tab:
+        case "messages":
+            return _messages(view, state, step, sources)
+        case "request":
+            return _request(view, sources.body_of(state, step))
+        case "reply":
+            if is_current and streaming is not None and step.reply is None:
+                blocks = streaming_blocks(streaming, reading)
+                return replace(view, blocks=blocks, is_streaming=True)
+            return replace(view, blocks=reply_blocks(step), legend=legend_of(step))
+        case "tool":
+            blocks = tool_blocks(step, state.setup, wanted.call)
+            return replace(view, blocks=blocks + truth_blocks(step, state.setup))
+        case "answer":
+            return replace(view, answer=_answer(state), blocks=_answer_blocks(state))
+        case "usage":
+            return replace(view, usage=usage_rows(state))
+
+
+def step_at(state: RunState, number: int) -> Step:
+    """The step of that number; the current one for 0 and for numbers that are not there."""
+    if 0 < number <= len(state.steps) and state.steps[number - 1].number == number:
+        return state.steps[number - 1]
+    found = next((step for step in state.steps if step.number == number), None)
+    if found is not None:
+        return found
+    if state.step.number == 0 and state.steps:
+        return state.steps[-1]
+    return state.step
+
+
+def _messages(
+    view: InspectorView, state: RunState, step: Step, sources: InspectionSources
+) -> InspectorView:
+    before = next((item for item in reversed(state.steps) if item.number < step.number), None)
+    sent = sources.messages_of(state, step)
+    earlier = sources.messages_of(state, before) if before is not None else ()
+    shown = messages_view(sent, earlier, only_changes=view.inspection.only_changes)
+    edited = " · edited by you" if "edited" in step.marks and step.reply is None else ""
+    return replace(
+        view,
+        blocks=shown.blocks,
+        summary=shown.summary + edited,
+        first_change=shown.first_change,
+    )
+
+
+def _request(view: InspectorView, body: JsonObject | None) -> InspectorView:
+    if body is None:
+        return view
+    size = len(json.dumps(body, ensure_ascii=False))
+    return replace(view, blocks=(json_block(body),), summary=f"{size:,} characters of JSON")
+
+
+def _answer(state: RunState) -> str:
+    return state.answer or ""
+
+
+def _answer_blocks(state: RunState) -> Blocks:
+    blocks = [Block("warning", (Piece(problem),)) for problem in state.answer_problems]
+    last = state.step if state.step.reading is not None else (state.steps or (state.step,))[-1]
+    composed = isinstance(last.reading, Final) and last.reading.composed_elsewhere
+    if composed and not state.answer:
+        text = "The format carries no words of its own: the observations stand for themselves."
+        blocks.append(Block("note", (Piece(text, "muted"),)))
+    if state.answer_value is not None and not isinstance(state.answer_value, str):
+        blocks.append(json_block(state.answer_value))
+    return tuple(blocks)
+
+
+def usage_rows(state: RunState) -> tuple[UsageRow, ...]:
+    """Figures of each step, and their sum."""
+    steps = list(state.steps)
+    if state.step.number > len(state.steps):
+        steps.append(state.step)
+    rows = [_usage_row(step) for step in steps if step.number]
+    total = state.usage
+    model = sum(step.seconds_model for step in steps)
+    tools = sum(step.seconds_tools for step in steps)
+    cells = (
+        f"{total.input_tokens:,}", f"{total.output_tokens:,}", f"{total.cached_tokens:,}",
+        money(total.cost) or "–", seconds(model), seconds(tools),
+    )  # fmt: skip
+    return (*rows, UsageRow(f"Total of {plural(len(rows), 'step')}", cells))
+
+
+def _usage_row(step: Step) -> UsageRow:
+    label = f"Step {step.number}"
+    usage = step.reply.usage if step.reply is not None else None
+    times = (seconds(step.seconds_model), seconds(step.seconds_tools))
+    if usage is None:
+        return UsageRow(label, ("–", "–", "–", "–", *times))
+    figures = (
+        f"{usage.input_tokens:,}", f"{usage.output_tokens:,}", f"{usage.cached_tokens:,}",
+        money(usage.cost) or "–",
+    )  # fmt: skip
+    return UsageRow(label, (*figures, *times))

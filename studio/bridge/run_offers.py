@@ -1,0 +1,320 @@
+"""What a person can do where a run stands, as values: the buttons of the action bar."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from studio.bridge.run_edits import EditSpec, arguments_text
+from studio.bridge.run_words import call_at, error_title
+from studio.core.agent.commands import (
+    Approve,
+    Command,
+    Continue,
+    RaiseLimit,
+    SkipCall,
+    StepOn,
+    StopRun,
+    TakeRepair,
+    TellOutcome,
+)
+from studio.core.agent.state import LimitName, RunState, StepError
+from studio.core.wire.reply import Reply
+
+_MORE_ITERATIONS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """One button."""
+
+    label: str
+    """What it says; an ellipsis where it opens an editor."""
+
+    tip: str
+    """One sentence on what it does."""
+
+    commands: tuple[Command, ...] = ()
+    """What is sent at once, in order."""
+
+    edit: EditSpec | None = None
+    """What is opened for writing, in place of sending."""
+
+    is_primary: bool = False
+    """Whether it is the one that goes on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Offers:
+    """The action bar."""
+
+    title: str = ""
+    """What the person is asked; empty hides the bar."""
+
+    detail: str = ""
+    """More on it: the hint of an error."""
+
+    is_error: bool = False
+    """Whether it is about a problem."""
+
+    offers: tuple[Offer, ...] = ()
+    """The buttons, the most likely first."""
+
+
+def offers_of(state: RunState | None, *, can_reply: bool = True) -> Offers:
+    """What can be done now; empty while the run is under way or cannot be changed any more.
+
+    Args:
+        state: the run.
+        can_reply: whether a run that is over can be gone on with (not one opened to be read).
+    """
+    if state is None:
+        return Offers()
+    if state.is_over:
+        if state.status == "done" and can_reply:
+            spec = EditSpec(
+                "send_back", "Go on with a message", hint="Asked in the same thread.",
+                apply="Send",
+            )  # fmt: skip
+            offer = Offer("Go on with a message…", "Ask the next question in this thread.",
+                          edit=spec)  # fmt: skip
+            return Offers("The run is done.", offers=(offer,))
+        return _after_end(state)
+    if state.pause is None:
+        return Offers()
+    match state.pause.place:
+        case "P1":
+            return _at_request(state)
+        case "P2":
+            return _at_reply(state)
+        case "P3":
+            return _at_call(state)
+        case "P4":
+            return _at_result(state)
+        case "P5":
+            return _at_step_end()
+        case "P6":
+            return _at_answer(state)
+        case "PX":
+            return _at_error(state)
+
+
+def _after_end(state: RunState) -> Offers:
+    """What is said of a run that ended without an answer."""
+    if state.error is not None and state.status in ("failed", "refused", "limit"):
+        return Offers(
+            f"{error_title(state.error)}.", _detail(state.error), state.status == "failed"
+        )
+    if state.status == "interrupted":
+        return Offers("The program ended while this run was under way.",
+                      "Everything up to its last event is here.")  # fmt: skip
+    return Offers()
+
+
+def _go_on(label: str, tip: str) -> Offer:
+    return Offer(label, tip, (StepOn("over"),), is_primary=True)
+
+
+def _steer() -> Offer:
+    spec = EditSpec(
+        "steer", "Put in a message", hint="The model reads it before its next step.",
+        apply="Put in",
+    )  # fmt: skip
+    return Offer("Put in a message…", "Steer the run with a message of yours.", edit=spec)
+
+
+def _write_reply(state: RunState, label: str, title: str) -> Offer:
+    reply = state.step.reply or state.step.partial or Reply()
+    spec = EditSpec(
+        "reply", title, reply.text, hint="It is read exactly as if the model had written it.",
+        reply=reply,
+    )  # fmt: skip
+    return Offer(label, "Write the reply yourself; it is marked as edited.", edit=spec)
+
+
+def _at_request(state: RunState) -> Offers:
+    spec = EditSpec(
+        "messages", "Messages of this step",
+        hint="Changed for this step only; the prompt file stays as it is.",
+        messages=state.step.messages,
+    )  # fmt: skip
+    return Offers(
+        "The request is ready.",
+        offers=(
+            _go_on("Send it", "Ask the model, and stop with its reply."),
+            Offer("Edit messages…", "Change what is sent, for this step only.", edit=spec),
+            _write_reply(state, "Answer in its place…", "Reply in the model's place"),
+            _steer(),
+        ),
+    )
+
+
+def _at_reply(state: RunState) -> Offers:
+    return Offers(
+        "The reply is here; nothing was done yet.",
+        offers=(
+            _go_on("Go on", "Do what the reply asks for, up to the next stop."),
+            _write_reply(state, "Edit the reply…", "Reply of the model"),
+        ),
+    )
+
+
+def _at_call(state: RunState) -> Offers:
+    call = call_at(state)
+    row = state.call or 0
+    if call is None:
+        return Offers()
+    names = tuple(spec.name for spec in state.setup.tools)
+    tools = names if call.tool in names else (call.tool, *names)
+    edit = EditSpec(
+        "arguments", f"Arguments of {call.tool}", arguments_text(call.arguments, call.text),
+        hint="The assistant's message is changed with them, so that call and result agree.",
+        is_json=True, call=row, tool=call.tool, tools=tools,
+    )  # fmt: skip
+    reject = EditSpec(
+        "reject", f"Reject {call.tool}", hint="The model is told why. May be empty.",
+        apply="Reject", call=row,
+    )  # fmt: skip
+    answer = EditSpec(
+        "answer_call", f"Answer in place of {call.tool}",
+        hint="The tool does not run; the model gets this as its result.",
+        apply="Answer", call=row,
+    )  # fmt: skip
+    effects = next((s.has_effects for s in state.setup.tools if s.name == call.tool), False)
+    detail = "This tool changes something outside." if effects else ""
+    return Offers(
+        f"Run {call.tool}?",
+        detail,
+        offers=(
+            Offer("Approve", "Run the call as it stands.", (Approve(row),), is_primary=True),
+            Offer("Edit arguments…", "Change what the tool is called with.", edit=edit),
+            Offer("Reject…", "Do not run it, and tell the model why.", edit=reject),
+            Offer("Answer myself…", "Do not run it, and give its result.", edit=answer),
+            Offer("Skip", "Do not run it; the model is told so.", (SkipCall(row),)),
+        ),
+    )
+
+
+def _at_result(state: RunState) -> Offers:
+    call = call_at(state)
+    if call is None:
+        return Offers()
+    spec = EditSpec(
+        "observation", f"Observation of {call.tool}", call.observation or "",
+        hint="What the model is told; the tool's own result stays in the record.",
+        call=state.call or 0, is_error=call.is_error,
+    )  # fmt: skip
+    return Offers(
+        f"{call.tool} has answered.",
+        offers=(
+            _go_on("Tell the model", "Go on with this observation."),
+            Offer("Edit observation…", "Change what the model is told.", edit=spec),
+        ),
+    )
+
+
+def _at_step_end() -> Offers:
+    return Offers(
+        "The step is done.",
+        offers=(_go_on("Next step", "Begin the next step."), _steer()),
+    )
+
+
+def _at_answer(state: RunState) -> Offers:
+    edit = EditSpec("answer", "Final answer", state.answer or "", hint="Kept as edited by you.")
+    return Offers(
+        "The model has answered.",
+        offers=(
+            Offer("Accept", "End the run with this answer.", (Continue(),), is_primary=True),
+            Offer("Edit the answer…", "Change it before the run ends.", edit=edit),
+            _send_back(),
+        ),
+    )
+
+
+def _send_back() -> Offer:
+    spec = EditSpec(
+        "send_back", "Send it back", hint="The model reads it as a user message and goes on.",
+        apply="Send",
+    )  # fmt: skip
+    return Offer("Send back…", "Tell the model what is missing, and go on.", edit=spec)
+
+
+def _at_error(state: RunState) -> Offers:
+    error = state.error
+    if error is None:
+        return Offers("Something went wrong.", is_error=True, offers=(_go_on("Go on", "Go on."),))
+    match error.kind:
+        case "limit":
+            offers = _limit_offers(state, error)
+        case "outcome_unknown":
+            offers = _outcome_offers(state)
+        case "output" | "refusal":
+            offers = (_go_on("Accept as it is", "End the run here."), *_answer_offers(error),
+                      _send_back())  # fmt: skip
+        case _:
+            offers = _mending_offers(state, error)
+    return Offers(error_title(error) + ".", _detail(error), error.kind != "limit", offers)
+
+
+def _detail(error: StepError) -> str:
+    return " ".join(part for part in (error.message.strip(), error.hint.strip()) if part)
+
+
+def _mending_offers(state: RunState, error: StepError) -> tuple[Offer, ...]:
+    offers: list[Offer] = []
+    for repair in error.repairs:
+        command = TakeRepair(repair.name, call=repair.call)
+        offers.append(Offer(repair.title, f"From  {repair.before}\nto  {repair.after}", (command,)))
+    if error.observation:
+        offers.insert(0, _go_on("Tell the model", error.observation))
+        spec = EditSpec("told", "What the model is told", error.observation,
+                        hint="It reads this as the observation of its reply.")  # fmt: skip
+        offers.append(Offer("Edit what it is told…", "Change the remark.", edit=spec))
+    elif error.kind in ("model", "render"):
+        offers.insert(0, _go_on("Try again", "Do the same once more."))
+    else:
+        offers.insert(0, _go_on("Go on", "Go on all the same."))
+    if error.kind in ("format", "model"):
+        label = "Edit the reply…" if error.kind == "format" else "Answer in its place…"
+        offers.append(_write_reply(state, label, "Reply of the model"))
+    offers += _answer_offers(error)
+    return tuple(offers)
+
+
+def _answer_offers(error: StepError) -> tuple[Offer, ...]:
+    if not error.answer:
+        return ()
+    spec = EditSpec("treat_as_final", "Treat as the answer", error.answer,
+                    hint="The run ends with this answer.", apply="Take as answer")  # fmt: skip
+    return (Offer("Treat as answer…", "Take what came as the final answer.", edit=spec),)
+
+
+def _limit_offers(state: RunState, error: StepError) -> tuple[Offer, ...]:
+    names: dict[str, LimitName] = {
+        "iterations": "iterations", "tokens": "tokens", "cost": "cost", "seconds": "seconds",
+    }  # fmt: skip
+    name = names.get(error.code, "iterations")
+    now = getattr(state.limits, name)
+    base = float(now or 0)
+    to = base + _MORE_ITERATIONS if name == "iterations" else max(base * 2, base + 1)
+    more = f"Allow {_MORE_ITERATIONS} more" if name == "iterations" else "Allow twice as much"
+    return (
+        Offer(more, "Raise the limit and go on.", (RaiseLimit(name, to), Continue()),
+              is_primary=True),
+        Offer("No limit", "Go on without this limit.", (RaiseLimit(name, None), Continue())),
+        Offer("Stop", "End the run here.", (StopRun(),)),
+    )  # fmt: skip
+
+
+def _outcome_offers(state: RunState) -> tuple[Offer, ...]:
+    row = state.call
+    if row is None:
+        unknown = [i for i, call in enumerate(state.step.calls) if call.status == "unknown"]
+        row = unknown[0] if unknown else 0
+    spec = EditSpec("outcome", "What the tool answered", call=row, apply="Take as result",
+                    hint="The model gets this as the tool's result.")  # fmt: skip
+    return (
+        Offer("It did not run", "It is run again.", (TellOutcome(row, "did-not-run"),)),
+        Offer("It ran", "Its work is done; the result is not known.", (TellOutcome(row, "ran"),)),
+        Offer("Its result is…", "You know what it answered.", edit=spec),
+    )

@@ -1,0 +1,149 @@
+"""The inspector's Reply tab as a value: the raw reply, coloured by what was read as what."""
+
+from __future__ import annotations
+
+from studio.bridge.run_text import Block, Blocks, Piece, Style, body, title
+from studio.bridge.run_words import plural
+from studio.core.agent.reading import (
+    Action,
+    Final,
+    FormatError,
+    ReadAs,
+    Reading,
+    ReadingWarning,
+    ReadSpan,
+    Refused,
+)
+from studio.core.agent.state import Step
+from studio.core.wire.reply import FinishReason, Reply
+
+STYLE_OF: dict[ReadAs, Style] = {
+    "thought": "thought", "label": "label", "tool": "tool", "args": "args", "answer": "answer",
+    "reasoning": "reasoning", "ignored": "ignored",
+}  # fmt: skip
+"""The style of each kind of span."""
+
+_ENDED: dict[FinishReason, str] = {
+    "stop": "ended by itself", "tool_calls": "ended with tool calls",
+    "length": "cut off at the token limit", "content_filter": "held back by the content filter",
+    "refusal": "refused", "cancelled": "stopped", "error": "broke off", "unknown": "ended",
+}  # fmt: skip
+
+
+def reply_blocks(step: Step) -> Blocks:
+    """A step's reply: raw text with spans, reasoning, native calls, and what was noticed."""
+    reply = step.reply or step.partial
+    if reply is None:
+        return ()
+    blocks: list[Block] = []
+    blocks += _findings(step)
+    blocks += _streams(reply, step.reading)
+    blocks.append(Block("rule", (Piece(_ending(step, reply), "muted"),)))
+    return tuple(blocks)
+
+
+def streaming_blocks(reply: Reply, reading: Reading | None = None) -> Blocks:
+    """A reply that still runs, as far as it has come.
+
+    Args:
+        reply: the text so far.
+        reading: what it reads as so far, where it was read for display.
+    """
+    blocks = list(_streams(reply, reading))
+    blocks += [Block("note", (Piece(text, "muted"),)) for text in reply.notices[-3:]]
+    return tuple(blocks)
+
+
+def _streams(reply: Reply, reading: Reading | None) -> list[Block]:
+    blocks: list[Block] = []
+    if reply.reasoning:
+        blocks += [title("Reasoning"), body(reply.reasoning, "reasoning")]
+    if reply.text:
+        if reply.reasoning or reply.tool_calls:
+            blocks.append(title("Text"))
+        spans = reading.spans if reading is not None else ()
+        blocks.append(Block("body", read_pieces(reply.text, spans)))
+    if reply.refusal:
+        blocks += [title("Refusal"), body(reply.refusal)]
+    for number, call in enumerate(reply.tool_calls, start=1):
+        blocks.append(title(f"Tool call {number}", call.id))
+        pieces = (Piece(call.name, "tool"), Piece(" "), Piece(call.arguments, "args"))
+        blocks.append(Block("body", pieces))
+    return blocks
+
+
+def read_pieces(text: str, spans: tuple[ReadSpan, ...]) -> tuple[Piece, ...]:
+    """A raw reply cut at its spans; where two overlap, the later one wins nothing back."""
+    pieces: list[Piece] = []
+    done = 0
+    for item in sorted(spans, key=lambda item: (item.span.start, item.span.end)):
+        start, end = max(done, item.span.start), min(len(text), item.span.end)
+        if end <= start:
+            continue
+        if start > done:
+            pieces.append(Piece(text[done:start], "muted"))
+        pieces.append(Piece(text[start:end], STYLE_OF[item.label]))
+        done = end
+    if done < len(text):
+        pieces.append(Piece(text[done:], "muted" if spans else "plain"))
+    return tuple(pieces)
+
+
+def legend_of(step: Step) -> tuple[tuple[str, Style], ...]:
+    """The kinds of spans in a step's reply, with their names, in order of first place."""
+    if step.reading is None:
+        return ()
+    names: dict[ReadAs, str] = {
+        "thought": "thought", "tool": "tool", "args": "arguments", "answer": "answer",
+        "reasoning": "reasoning", "ignored": "ignored",
+    }  # fmt: skip
+    seen: dict[str, Style] = {}
+    for item in step.reading.spans:
+        if item.label in names:
+            seen.setdefault(names[item.label], STYLE_OF[item.label])
+    return tuple(seen.items())
+
+
+def _findings(step: Step) -> list[Block]:
+    blocks: list[Block] = []
+    if isinstance(step.reading, FormatError):
+        blocks.append(Block("error", (Piece(step.reading.message),)))
+        for repair in step.reading.repairs:
+            blocks.append(Block("note", (Piece(f"Repair offered: {repair.title}"),)))
+    if step.partial is not None and step.reply is None:
+        blocks.append(Block("error", (Piece("The reply broke off here; this is what came."),)))
+    blocks += [_warning(warning) for warning in step.warnings]
+    return blocks
+
+
+def _warning(warning: ReadingWarning) -> Block:
+    return Block("warning", (Piece(warning.message),))
+
+
+def _ending(step: Step, reply: Reply) -> str:
+    parts = [{
+        "live": "", "recorded": "replayed from the record", "mock": "mocked",
+        "person": "written by you", "studio": "made by the studio",
+    }[step.reply_origin]]  # fmt: skip
+    parts.append("read as " + _read_as(step.reading) if step.reading is not None else "")
+    if reply.finish_reason is not None:
+        parts.append(_ENDED[reply.finish_reason])
+    match step.stopped_by:
+        case "server":
+            parts.append("ended by the server at a stop sequence")
+        case "studio":
+            parts.append("cut by the studio at an invented observation")
+    said = " · ".join(part for part in parts if part)
+    return said[:1].upper() + said[1:]
+
+
+def _read_as(reading: Reading) -> str:
+    match reading:
+        case Action():
+            return plural(len(reading.calls), "call")
+        case Final():
+            return "the final answer"
+        case Refused():
+            return "a refusal"
+        case FormatError():
+            return f"an error ({reading.code.replace('_', ' ')})"

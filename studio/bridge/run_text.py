@@ -1,0 +1,136 @@
+"""Styled text as a value: what an inspector tab shows, decided without a widget."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from studio.core.text.values import Json
+
+Style: TypeAlias = Literal[
+    "plain", "muted", "strong", "key", "string", "number", "word", "thought", "label", "tool",
+    "args", "answer", "reasoning", "ignored", "changed",
+]  # fmt: skip
+"""What a run of characters is; the theme gives it a colour."""
+
+BlockKind: TypeAlias = Literal[
+    "role", "title", "body", "added", "removed", "same", "warning", "error", "note", "rule",
+]  # fmt: skip
+"""What a paragraph is: `role` and `title` head a part, `added`/`removed` are lines of a
+difference, `same` is a folded run of lines, `rule` a thin remark between parts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A run of characters in one style."""
+
+    text: str
+    """The characters."""
+
+    style: Style = "plain"
+    """What they are."""
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """One or more lines that look alike."""
+
+    kind: BlockKind
+    """What it is."""
+
+    pieces: tuple[Piece, ...]
+    """Its text; a newline inside starts another line of the same kind."""
+
+    role: str = ""
+    """For a `role` heading: whose colour it has."""
+
+    @property
+    def text(self) -> str:
+        """The characters alone."""
+        return "".join(piece.text for piece in self.pieces)
+
+
+Blocks: TypeAlias = tuple[Block, ...]
+"""What one tab shows."""
+
+
+def body(text: str, style: Style = "plain") -> Block:
+    """Plain text in one style."""
+    return Block("body", (Piece(text, style),))
+
+
+def title(text: str, note: str = "") -> Block:
+    """The heading of a part, with a quiet remark beside it."""
+    pieces = (Piece(text, "strong"),)
+    return Block("title", (*pieces, Piece(f"   {note}", "muted")) if note else pieces)
+
+
+def json_block(value: Json) -> Block:
+    """A value as indented, coloured JSON; long lists are kept whole."""
+    return Block("body", tuple(_join(_json_pieces(value, ""))))
+
+
+def json_text(value: Json) -> str:
+    """A value as indented JSON text, as people edit it."""
+    return json.dumps(value, ensure_ascii=False, indent=2)
+
+
+def plain_text(blocks: Blocks) -> str:
+    """All text of a tab, for copying and searching."""
+    return "\n".join(block.text for block in blocks)
+
+
+def _json_pieces(value: Json, indent: str) -> Iterator[Piece]:
+    deeper = indent + "  "
+    match value:
+        case str():
+            yield Piece(json.dumps(value, ensure_ascii=False), "string")
+        case None | bool():
+            yield Piece(json.dumps(value), "word")
+        case int() | float():
+            yield Piece(json.dumps(value), "number")
+        case Mapping():
+            yield from _json_items(
+                [
+                    (Piece(json.dumps(str(key), ensure_ascii=False), "key"), item)
+                    for key, item in value.items()
+                ],
+                "{}",
+                indent,
+                deeper,
+            )
+        case Sequence():
+            yield from _json_items([(None, item) for item in value], "[]", indent, deeper)
+
+
+def _json_items(
+    items: Sequence[tuple[Piece | None, Json]], brackets: str, indent: str, deeper: str
+) -> Iterator[Piece]:
+    if not items:
+        yield Piece(brackets, "muted")
+        return
+    yield Piece(f"{brackets[0]}\n", "muted")
+    for number, (key, item) in enumerate(items, start=1):
+        yield Piece(deeper)
+        if key is not None:
+            yield key
+            yield Piece(": ", "muted")
+        yield from _json_pieces(item, deeper)
+        yield Piece(",\n" if number < len(items) else "\n", "muted")
+    yield Piece(f"{indent}{brackets[1]}", "muted")
+
+
+def _join(pieces: Iterator[Piece]) -> Iterator[Piece]:
+    """Neighbours of one style become one piece, so that the widget has less to insert."""
+    held: Piece | None = None
+    for piece in pieces:
+        if held is not None and held.style == piece.style:
+            held = Piece(held.text + piece.text, held.style)
+        else:
+            if held is not None:
+                yield held
+            held = piece
+    if held is not None:
+        yield held

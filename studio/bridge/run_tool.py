@@ -1,0 +1,142 @@
+"""The inspector's Tool tab as a value: arguments, check, observation, error stream of each call."""
+
+from __future__ import annotations
+
+import json
+
+from studio.bridge.run_text import Block, Blocks, Piece, body, json_block, title
+from studio.bridge.run_words import seconds
+from studio.core.agent.state import Call, CallStatus, RunSetup, Step
+from studio.core.prompty.tool_spec import ToolSpec
+from studio.core.text.values import Json
+
+_STATUS: dict[CallStatus, str] = {
+    "asked": "asked for, not run yet", "approved": "approved, about to run",
+    "running": "running…", "done": "ran", "rejected": "rejected, not run",
+    "answered": "answered by you, not run", "skipped": "skipped, not run",
+    "unknown": "interrupted: nobody knows whether it ran",
+}  # fmt: skip
+
+_OUTCOMES = {
+    "ok": "ran", "error": "failed", "timeout": "timed out", "cancelled": "cancelled",
+    "crashed": "crashed", "unknown-tool": "no such tool", "bad-arguments": "bad arguments",
+}  # fmt: skip
+
+_LONGEST = 200_000
+"""Characters of an observation or error stream that are shown."""
+
+
+def tool_blocks(step: Step, setup: RunSetup, only: int | None = None) -> Blocks:
+    """The calls of a step.
+
+    Args:
+        step: the step.
+        setup: the run's setup, for the tools' declarations.
+        only: row of the one call to show; None shows all.
+    """
+    blocks: list[Block] = []
+    for row, call in enumerate(step.calls):
+        if only is None or row == only:
+            blocks += _call_blocks(call, row, len(step.calls), setup)
+    return tuple(blocks)
+
+
+def _call_blocks(call: Call, row: int, count: int, setup: RunSetup) -> list[Block]:
+    spec = next((spec for spec in setup.tools if spec.name == call.tool), None)
+    notes = [] if count == 1 else [f"call {row + 1} of {count}"]
+    notes += [_status(call), *_time(call)]
+    if spec is not None:
+        notes.append(f"from {spec.source}")
+    blocks = [
+        Block(
+            "role",
+            (Piece(call.tool, "strong"), Piece("   " + " · ".join(notes), "muted")),
+            role="tool",
+        )
+    ]
+    edited = "edited by you" if {"tool", "arguments"} & set(call.edited) else ""
+    blocks.append(title("Arguments", edited))
+    blocks.append(
+        json_block(call.arguments) if call.arguments is not None else body(call.text or "(none)")
+    )
+    blocks += _check(call, spec)
+    if call.observation is not None:
+        remark = "edited by you" if "observation" in call.edited else ""
+        blocks.append(title("Error for the model" if call.is_error else "Observation", remark))
+        blocks.append(observation_block(call.observation))
+    if call.outcome is not None and call.outcome.truncated:
+        blocks.append(Block("warning", (Piece("The output was cut at the limit for tools."),)))
+    if call.outcome is not None and call.outcome.stderr:
+        blocks.append(title("Error stream", "what the tool's process wrote on stderr"))
+        blocks.append(body(call.outcome.stderr[-_LONGEST:], "muted"))
+    return blocks
+
+
+def observation_block(text: str) -> Block:
+    """An observation: as coloured JSON where it is JSON, else as the text it is."""
+    if len(text) < _LONGEST and text.lstrip()[:1] in ("{", "["):
+        try:
+            return json_block(_loads(text))
+        except (ValueError, RecursionError):
+            pass
+    if not text:
+        return body("(empty)", "muted")
+    return body(text if len(text) <= _LONGEST else text[:_LONGEST] + "\n…")
+
+
+def _loads(text: str) -> Json:
+    value: Json = json.loads(text)
+    return value
+
+
+def _check(call: Call, spec: ToolSpec | None) -> list[Block]:
+    if call.problems:
+        return [Block("error", (Piece(problem),)) for problem in call.problems]
+    if spec is None:
+        if call.status == "asked":
+            return []
+        return [Block("note", (Piece("The run's tools do not declare it.", "muted"),))]
+    if call.arguments is None:
+        return []
+    return [Block("note", (Piece("✓ The arguments fit the tool's schema.", "muted"),))]
+
+
+def _status(call: Call) -> str:
+    if call.outcome is not None and call.status == "done":
+        return _OUTCOMES[call.outcome.status]
+    if call.needs_approval and call.status == "asked":
+        return "waits for your approval"
+    return _STATUS[call.status]
+
+
+def _time(call: Call) -> list[str]:
+    if call.outcome is None:
+        return []
+    origin = {"recorded": "recorded", "mock": "mocked"}.get(call.origin)
+    return [origin] if origin else [seconds(call.outcome.duration)]
+
+
+def truth_blocks(step: Step, setup: RunSetup) -> Blocks:
+    """The tool truth table of a step: declared, sent, called, answered."""
+    names = [spec.name for spec in setup.tools]
+    names += [call.tool for call in step.calls if call.tool not in names]
+    if not names:
+        return ()
+    width = max(len(name) for name in names)
+    columns = ("declared", "sent", "called", "answered")
+    lines = [" " * width + "   " + "   ".join(columns)]
+    declared = {spec.name for spec in setup.tools}
+    for name in names:
+        calls = [call for call in step.calls if call.tool == name]
+        answered = [call for call in calls if call.observation is not None]
+        cells = (
+            "✓" if name in declared else "–",
+            "✓" if name in declared and step.sent else "–",
+            str(len(calls)) if calls else "–",
+            str(len(answered)) if answered else "–",
+        )
+        row = "   ".join(
+            cell.center(len(column)) for cell, column in zip(cells, columns, strict=True)
+        )
+        lines.append(f"{name.ljust(width)}   {row}")
+    return (title("Tools in this step"), body("\n".join(lines)))

@@ -1,0 +1,108 @@
+"""Everything the run pane shows at one moment, as one value."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from studio.bridge.run_cards import Timeline, timeline_of
+from studio.bridge.run_diagram import DiagramState, diagram_of
+from studio.bridge.run_offers import Offers, offers_of
+from studio.bridge.run_words import PROTOCOL_NAMES, money, sentence_of, tokens
+from studio.core.agent.state import Place, RunState
+from studio.core.wire.reply import Reply
+
+
+@dataclass(frozen=True)
+class RunView:
+    """The run pane, but for the inspector (which depends on what the person looks at)."""
+
+    state: RunState | None = None
+    """The run; None before the first."""
+
+    sentence: str = "No run yet"
+    """Where it stands and why."""
+
+    timeline: Timeline = field(default_factory=Timeline)
+    """The cards."""
+
+    diagram: DiagramState = field(default_factory=DiagramState)
+    """The loop."""
+
+    offers: Offers = field(default_factory=Offers)
+    """What can be done."""
+
+    protocol: str = ""
+    """Name of the protocol."""
+
+    protocol_reason: str = ""
+    """Why this one."""
+
+    facts: str = ""
+    """Iteration, tokens and money in one line."""
+
+    record: str = ""
+    """For a run opened from history: what it is; empty for a live one."""
+
+    @property
+    def is_live(self) -> bool:
+        """Whether a run is here that goes on or waits."""
+        return self.state is not None and not self.state.is_over and not self.record
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether it stands still and can be stepped."""
+        return self.is_live and self.state is not None and self.state.pause is not None
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether something is under way that can be paused."""
+        return self.is_live and not self.is_waiting
+
+
+def view_of(
+    state: RunState | None,
+    before: RunView | None = None,
+    *,
+    streaming: Reply | None = None,
+    break_places: Iterable[Place] = (),
+    record: str = "",
+) -> RunView:
+    """What the pane shows for a state.
+
+    Args:
+        state: the run.
+        before: the view of an earlier moment; cards of finished steps are taken over.
+        streaming: what has come of the reply that runs now.
+        break_places: places with a breakpoint.
+        record: for a run opened from history, what it is.
+    """
+    sentence = sentence_of(state)
+    if state is None:
+        return RunView(diagram=diagram_of(None, sentence, break_places), record=record)
+    earlier = before.timeline if before is not None else None
+    can_change = not record
+    return RunView(
+        state=state,
+        sentence=sentence,
+        timeline=timeline_of(state, earlier, streaming),
+        diagram=diagram_of(state, sentence, break_places),
+        offers=offers_of(state, can_reply=can_change) if can_change or state.is_over else Offers(),
+        protocol=PROTOCOL_NAMES[state.setup.protocol],
+        protocol_reason=state.setup.protocol_reason,
+        facts=facts_of(state),
+        record=record,
+    )
+
+
+def facts_of(state: RunState) -> str:
+    """Iteration, tokens and money: `Step 2 of 10 · 1,204 tok · $0.0012`."""
+    parts: list[str] = []
+    if state.iteration:
+        limit = state.limits.iterations
+        parts.append(f"Step {state.iteration}" + (f" of {limit}" if limit is not None else ""))
+    if state.usage.total_tokens:
+        parts.append(tokens(state.usage.total_tokens))
+    if state.usage.cost is not None:
+        parts.append(money(state.usage.cost))
+    return " · ".join(parts)

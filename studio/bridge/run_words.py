@@ -1,0 +1,169 @@
+"""A run's state in plain words: the one sentence in the pane's bar, and small labels."""
+
+from __future__ import annotations
+
+import json
+
+from studio.core.agent.state import Call, PauseReason, RunState, StepError
+from studio.core.models.base import ProtocolName
+from studio.core.text.values import JsonObject
+
+PROTOCOL_NAMES: dict[ProtocolName, str] = {
+    "native": "Tool calls", "react": "ReAct", "json_action": "JSON action",
+}  # fmt: skip
+"""Names of the protocols for people."""
+
+_AT_PLACE = {
+    "P1": "before the request is sent",
+    "P2": "with the reply, before it is acted on",
+    "P3": "before the tool runs",
+    "P4": "with the tool's result, before the model is told",
+    "P5": "at the end of the step",
+    "P6": "with the answer, before the run ends",
+}
+
+_WHY: dict[PauseReason, str] = {
+    "entry": "Ready",
+    "step": "Paused",
+    "breakpoint": "Breakpoint",
+    "exception": "Stopped at a problem",
+    "pause": "Paused",
+    "approval": "Waits for your approval",
+    "limit": "Limit reached",
+    "outcome": "Waits for you",
+}
+
+_ENDS = {
+    "done": "Done",
+    "refused": "The model refused",
+    "stopped": "Stopped",
+    "failed": "The run failed",
+    "limit": "Ended at a limit",
+    "interrupted": "Interrupted",
+}
+
+
+def sentence_of(state: RunState | None) -> str:
+    """Where the run stands and why, as one sentence without a full stop."""
+    if state is None:
+        return "No run yet"
+    if state.is_over:
+        return _end(state)
+    if state.pause is not None:
+        return _pause(state)
+    return _under_way(state)
+
+
+def _end(state: RunState) -> str:
+    words = _ENDS[state.status]
+    if state.status == "done":
+        steps = plural(state.iteration, "step")
+        return f"{words} in {steps}, {seconds(state.seconds)}"
+    if state.error is not None:
+        return f"{words}: {bare(state.error.message)}"
+    return words
+
+
+def _pause(state: RunState) -> str:
+    pause = state.pause
+    if pause is None:
+        return ""
+    why = _WHY[pause.reason]
+    if pause.place == "PX":
+        return f"{why}: {bare(state.error.message)}" if state.error is not None else why
+    where = _AT_PLACE[pause.place]
+    call = call_at(state)
+    if call is not None and pause.place in ("P3", "P4"):
+        where += f": {call.tool}"
+        if len(state.step.calls) > 1 and state.call is not None:
+            where += f" ({state.call + 1} of {len(state.step.calls)})"
+    return f"{why} {where}"
+
+
+def _under_way(state: RunState) -> str:
+    step = state.step
+    running = [call.tool for call in step.calls if call.status == "running"]
+    if running:
+        return f"The tool runs: {', '.join(running)}"
+    if state.answer is not None:
+        return "Checking the answer"
+    if step.reply is not None:
+        return "Reading the reply"
+    if step.messages:
+        again = f" (try {step.attempt})" if step.attempt > 1 else ""
+        return f"The model answers{again}"
+    return "Rendering the prompt"
+
+
+def call_at(state: RunState) -> Call | None:
+    """The call that a pause at P3 or P4 is about."""
+    if state.call is None or state.call >= len(state.step.calls):
+        return None
+    return state.step.calls[state.call]
+
+
+def error_title(error: StepError) -> str:
+    """What sort of problem it is, as a heading."""
+    return {
+        "format": "The reply cannot be read",
+        "model": "The model did not answer",
+        "unknown_tool": "There is no such tool",
+        "schema": "The arguments do not fit the tool",
+        "tool": "The tool failed",
+        "timeout": "It took too long",
+        "limit": "A limit was reached",
+        "refusal": "The model refused",
+        "repeated_action": "The same call again",
+        "guardrail": "A rule said no",
+        "output": "The answer does not fit the declared outputs",
+        "outcome_unknown": "Nobody knows whether the tool ran",
+        "render": "The prompt cannot be rendered",
+    }[error.kind]
+
+
+def arguments_line(arguments: JsonObject | None, raw: str = "", limit: int = 200) -> str:
+    """Arguments in one line, as in a call: `city="Rome", days=3`."""
+    if arguments is None:
+        return one_line(raw, limit)
+    pairs = (f"{key}={json.dumps(value, ensure_ascii=False)}" for key, value in arguments.items())
+    return one_line(", ".join(pairs), limit)
+
+
+def one_line(text: str, limit: int = 200) -> str:
+    """The start of a text in one line."""
+    line = " ".join(text[: limit * 2].split())
+    return line if len(line) <= limit else line[: limit - 1] + "…"
+
+
+def bare(text: str) -> str:
+    """A sentence without its full stop, to be put into another."""
+    return text.strip().removesuffix(".")
+
+
+def plural(count: int, word: str) -> str:
+    """`1 step`, `2 steps`."""
+    return f"{count:,} {word}" if count == 1 else f"{count:,} {word}s"
+
+
+def seconds(value: float) -> str:
+    """A duration as people read it; nothing below a millisecond is told."""
+    if value < 0.0005:
+        return "0 ms"
+    if value < 1:
+        return f"{value * 1000:.0f} ms"
+    if value < 60:
+        return f"{value:.1f} s"
+    minutes, rest = divmod(round(value), 60)
+    return f"{minutes} min {rest} s"
+
+
+def tokens(count: int) -> str:
+    """A number of tokens."""
+    return f"{count:,} tok"
+
+
+def money(cost: float | None) -> str:
+    """Dollars, with enough digits for one call; empty where no price is known."""
+    if cost is None:
+        return ""
+    return f"${cost:.2f}" if cost >= 1 else f"${cost:.4f}"

@@ -1,0 +1,124 @@
+"""The action bar: at a pause it says what is asked, and offers what can be done there."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QColor, QPainter, QPaintEvent
+from PySide6.QtWidgets import QLabel, QMenu, QPushButton, QSizePolicy, QVBoxLayout, QWidget
+
+from studio.bridge.run_offers import Offer, Offers
+from studio.ui.parts.colours import blend, paint_text
+from studio.ui.parts.flow_layout import FlowLayout
+from studio.ui.theme import LIGHT, Theme
+
+_MOST_BUTTONS = 5
+"""More offers than this go into a menu at the end."""
+
+
+class ActionBar(QWidget):
+    """A tinted strip with a question and its buttons; hidden while nothing is asked."""
+
+    offer_taken = Signal(object)  # Offer
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = LIGHT
+        self._offers = Offers()
+        self._title = QLabel()
+        self._title.setProperty("title", "true")
+        self._detail = QLabel()
+        self._detail.setWordWrap(True)
+        self._detail.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self._buttons = QWidget()
+        self._flow = FlowLayout(self._buttons)
+        policy = QSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Minimum)
+        policy.setHeightForWidth(True)
+        self._buttons.setSizePolicy(policy)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(16, 8, 8, 8)
+        layout.setSpacing(6)
+        layout.addWidget(self._title)
+        layout.addWidget(self._detail)
+        layout.addWidget(self._buttons)
+        self.setAccessibleName("What to do at this pause")
+        self.hide()
+
+    @property
+    def buttons(self) -> tuple[QPushButton, ...]:
+        """The buttons, in order; those of the menu are not among them."""
+        return tuple(self._buttons.findChildren(QPushButton))
+
+    def set_theme(self, theme: Theme) -> None:
+        """Paint in these colours."""
+        self._theme = theme
+        self._paint_texts()
+        self.update()
+
+    def show_offers(self, offers: Offers) -> None:
+        """Show what can be done; nothing hides the bar."""
+        if offers == self._offers:
+            return
+        self._offers = offers
+        had_focus = self.isAncestorOf(self.focusWidget()) if self.focusWidget() else False
+        self._title.setText(offers.title)
+        self._detail.setText(offers.detail)
+        self._detail.setVisible(bool(offers.detail))
+        self.setAccessibleDescription(f"{offers.title} {offers.detail}".strip())
+        self._fill()
+        self._paint_texts()
+        self.setVisible(bool(offers.title))
+        if had_focus and self.buttons:
+            self.buttons[0].setFocus()
+        self.update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """A breath of the accent (or of the error colour), with a stripe at the left."""
+        painter = QPainter(self)
+        tone = self._tone()
+        painter.fillRect(self.rect(), QColor(blend(tone, self._theme.surface, 0.08)))
+        painter.fillRect(0, 0, 3, self.height(), QColor(tone))
+        painter.setPen(QColor(self._theme.border))
+        painter.drawLine(self.rect().bottomLeft(), self.rect().bottomRight())
+
+    def _tone(self) -> str:
+        return self._theme.error if self._offers.is_error else self._theme.accent
+
+    def _paint_texts(self) -> None:
+        paint_text(self._title, self._tone() if self._offers.is_error else self._theme.text)
+        paint_text(self._detail, self._theme.text)
+
+    def _fill(self) -> None:
+        while (item := self._flow.takeAt(0)) is not None:
+            widget = item.widget()
+            if widget is not None:
+                widget.hide()
+                widget.setParent(None)
+                widget.deleteLater()
+        offers = self._offers.offers
+        shown = offers if len(offers) <= _MOST_BUTTONS else offers[: _MOST_BUTTONS - 1]
+        for offer in shown:
+            self._flow.addWidget(self._button(offer))
+        if len(shown) < len(offers):
+            self._flow.addWidget(self._more(offers[len(shown) :]))
+
+    def _button(self, offer: Offer) -> QPushButton:
+        button = QPushButton(offer.label, self._buttons)
+        button.setToolTip(offer.tip)
+        button.setAccessibleDescription(offer.tip)
+        if offer.is_primary:
+            button.setProperty("primary", "true")
+        button.clicked.connect(partial(self.offer_taken.emit, offer))
+        return button
+
+    def _more(self, offers: tuple[Offer, ...]) -> QPushButton:
+        button = QPushButton("More", self._buttons)
+        menu = QMenu(button)
+        menu.setToolTipsVisible(True)
+        for offer in offers:
+            action = menu.addAction(offer.label)
+            action.setToolTip(offer.tip)
+            action.triggered.connect(partial(self.offer_taken.emit, offer))
+        button.setMenu(menu)
+        return button

@@ -1,0 +1,201 @@
+"""Writing at a pause: arguments, a reply, an observation, an answer, a message, or all messages."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtGui import QColor, QKeyEvent, QKeySequence, QPalette, QShortcut, QTextCursor
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QComboBox,
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QPlainTextEdit,
+    QPushButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from studio.bridge.run_edits import EditResult, EditSpec, problem_of
+from studio.ui.parts.colours import paint_text
+from studio.ui.parts.json_view import JsonHighlighter
+from studio.ui.run.messages_editor import MessagesEditor
+from studio.ui.theme import LIGHT, Theme, mono_font, ui_font
+
+
+class _TextField(QPlainTextEdit):
+    """Plain text; Tab moves on where no code is written."""
+
+    def event(self, event: QEvent) -> bool:
+        """Leave Ctrl+Return and Esc to the editor around it, before a window shortcut sees them."""
+        wanted = (Qt.Key.Key_Escape, Qt.Key.Key_Return, Qt.Key.Key_Enter)
+        if (
+            event.type() == QEvent.Type.ShortcutOverride
+            and isinstance(event, QKeyEvent)
+            and event.key() in wanted
+            and event.modifiers() == Qt.KeyboardModifier.NoModifier
+        ):
+            return False
+        return super().event(event)
+
+
+class EditInPlace(QWidget):
+    """One editor for all of them; says at once what is wrong with the text."""
+
+    applied = Signal(object, object, bool)  # EditSpec, EditResult, whether to go on
+    cancelled = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._spec: EditSpec | None = None
+        self._theme = LIGHT
+        self._title = QLabel()
+        self._title.setProperty("title", "true")
+        self._tool = QComboBox()
+        self._tool.setAccessibleName("Tool to call")
+        self._text = _TextField()
+        self._text.setFrameShape(QFrame.Shape.NoFrame)
+        self._text.document().setDocumentMargin(12)
+        self._highlighter: JsonHighlighter | None = None
+        self._messages = MessagesEditor()
+        self._is_error = QCheckBox("It tells of a failure")
+        self._hint = QLabel()
+        self._problem = QLabel()
+        self._apply = QPushButton("Apply")
+        self._go_on = QPushButton("Apply and go on")
+        self._cancel = QPushButton("Cancel")
+        self._lay_out()
+        self._text.textChanged.connect(self._check)
+        self._messages.changed.connect(self._check)
+        self._tool.currentTextChanged.connect(self._check)
+        self._apply.clicked.connect(self._on_apply)
+        self._go_on.clicked.connect(self._on_go_on)
+        self._cancel.clicked.connect(self.cancelled)
+        for keys, slot in (
+            ("Ctrl+Return", self._on_go_on), ("Ctrl+Enter", self._on_go_on),
+            ("Esc", self.cancelled.emit),
+        ):  # fmt: skip
+            shortcut = QShortcut(QKeySequence(keys), self)
+            shortcut.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
+            shortcut.activated.connect(slot)
+
+    @property
+    def spec(self) -> EditSpec | None:
+        """What is being written."""
+        return self._spec
+
+    @property
+    def field(self) -> QPlainTextEdit:
+        """The text field."""
+        return self._text
+
+    def set_theme(self, theme: Theme) -> None:
+        """Paint in these colours."""
+        self._theme = theme
+        palette = self._text.palette()
+        palette.setColor(QPalette.ColorRole.Base, QColor(theme.surface))
+        palette.setColor(QPalette.ColorRole.Text, QColor(theme.text))
+        self._text.setPalette(palette)
+        self._messages.set_theme(theme)
+        paint_text(self._hint, theme.muted)
+        paint_text(self._problem, theme.error)
+        if self._highlighter is not None:
+            self._highlighter.set_theme(theme)
+
+    def open_spec(self, spec: EditSpec) -> None:
+        """Begin to write."""
+        self._spec = spec
+        self._title.setText(spec.title)
+        self._hint.setText(spec.hint)
+        self._apply.setText(spec.apply)
+        # What is only sent has no "apply without going on".
+        changes = spec.kind in ("messages", "reply", "arguments", "observation", "told", "answer")
+        self._go_on.setVisible(changes)
+        self._apply.setProperty("primary", None if changes else "true")
+        self._apply.style().unpolish(self._apply)
+        self._apply.style().polish(self._apply)
+        self._is_error.setVisible(spec.kind == "observation")
+        self._is_error.setChecked(spec.is_error)
+        self._tool.setVisible(spec.kind == "arguments" and len(spec.tools) > 1)
+        self._tool.clear()
+        self._tool.addItems(list(spec.tools))
+        self._tool.setCurrentText(spec.tool)
+        self._open_text(spec)
+        self._check()
+
+    def result(self) -> EditResult:
+        """What stands there now."""
+        return EditResult(
+            text=self._text.toPlainText(),
+            tool=self._tool.currentText(),
+            is_error=self._is_error.isChecked(),
+            messages=self._messages.messages(),
+        )
+
+    def _open_text(self, spec: EditSpec) -> None:
+        is_messages = spec.kind == "messages"
+        self._messages.setVisible(is_messages)
+        self._text.setVisible(not is_messages)
+        if is_messages:
+            self._messages.show_messages(spec.messages)
+            self._messages.setFocus()
+            return
+        self._text.setAccessibleName(spec.title)
+        is_code = spec.kind in ("arguments", "reply", "observation")
+        self._text.setFont(mono_font() if is_code else ui_font())
+        self._text.setTabChangesFocus(not spec.is_json)
+        if spec.is_json and self._highlighter is None:
+            self._highlighter = JsonHighlighter(self._text.document(), self._theme)
+        elif not spec.is_json and self._highlighter is not None:
+            self._highlighter.setDocument(None)
+            self._highlighter = None
+        self._text.setPlainText(spec.text)
+        self._text.moveCursor(QTextCursor.MoveOperation.End)
+        self._text.setFocus()
+
+    def _check(self) -> None:
+        if self._spec is None:
+            return
+        problem = problem_of(self._spec, self.result())
+        self._problem.setText(problem)
+        self._problem.setVisible(bool(problem))
+        self._hint.setVisible(not problem)
+        self._apply.setEnabled(not problem)
+        self._go_on.setEnabled(not problem)
+
+    def _on_apply(self) -> None:
+        self._send(goes_on=False)
+
+    def _on_go_on(self) -> None:
+        self._send(goes_on=self._go_on.isVisibleTo(self))
+
+    def _send(self, *, goes_on: bool) -> None:
+        if self._spec is not None and self._apply.isEnabled():
+            self.applied.emit(self._spec, self.result(), goes_on)
+
+    def _lay_out(self) -> None:
+        self._go_on.setProperty("primary", "true")
+        self._go_on.setToolTip("Ctrl+Return")
+        self._cancel.setToolTip("Esc")
+        self._problem.setWordWrap(True)
+        head = QHBoxLayout()
+        head.setContentsMargins(16, 8, 8, 8)
+        head.setSpacing(8)
+        head.addWidget(self._title)
+        head.addWidget(self._tool)
+        head.addStretch(1)
+        head.addWidget(self._is_error)
+        head.addWidget(self._cancel)
+        head.addWidget(self._apply)
+        head.addWidget(self._go_on)
+        foot = QHBoxLayout()
+        foot.setContentsMargins(16, 4, 8, 6)
+        foot.addWidget(self._hint, 1)
+        foot.addWidget(self._problem, 1)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addLayout(head)
+        layout.addWidget(self._text, 1)
+        layout.addWidget(self._messages, 1)
+        layout.addLayout(foot)

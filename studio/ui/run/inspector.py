@@ -1,0 +1,222 @@
+"""The inspector: one step from every side, and the place where a pause is answered."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QColor, QKeySequence, QPalette, QShortcut
+from PySide6.QtWidgets import (
+    QApplication,
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QStackedWidget,
+    QTabBar,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from studio.bridge.run_cards import Tab
+from studio.bridge.run_inspector import InspectorView
+from studio.bridge.run_text import plain_text
+from studio.ui.icons import icon
+from studio.ui.parts.colours import paint_text
+from studio.ui.run.answer_view import AnswerView
+from studio.ui.run.styled_text import StyledText
+from studio.ui.run.usage_table import UsageTable
+from studio.ui.theme import LIGHT, Theme
+
+TABS: tuple[tuple[Tab, str], ...] = (
+    ("messages", "Messages"), ("request", "Request"), ("reply", "Reply"), ("tool", "Tool"),
+    ("answer", "Answer"), ("usage", "Usage"),
+)  # fmt: skip
+"""The tabs, in order, with their names."""
+
+_EMPTY: dict[Tab, str] = {
+    "messages": "The messages of a step appear here, exactly as they are sent.",
+    "request": "The request's body appears here, exactly as it goes over the wire.",
+    "reply": "The model's reply appears here as it is written, coloured by what it is read as.",
+    "tool": "This step has called no tool. Arguments, result and error stream appear here.",
+    "answer": "", "usage": "",
+}  # fmt: skip
+
+
+class Inspector(QWidget):
+    """Shows an `InspectorView`; asks for another when a tab is chosen."""
+
+    tab_chosen = Signal(str)  # Tab
+    only_changes_toggled = Signal(bool)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = LIGHT
+        self._view = InspectorView()
+        self._tabs = QTabBar()
+        self._tabs.setExpanding(False)
+        self._tabs.setDrawBase(False)
+        self._tabs.setAccessibleName("Sides of the step")
+        for _, name in TABS:
+            self._tabs.addTab(name)
+        self._texts: dict[Tab, StyledText] = {
+            tab: StyledText(name, _EMPTY[tab]) for tab, name in TABS[:4]
+        }
+        self._answer = AnswerView()
+        self._usage = UsageTable()
+        self._summary = QLabel()
+        self._legend = QLabel()
+        self._only_changes = QToolButton()
+        self._search = QLineEdit()
+        self._copy = QToolButton()
+        self._stack = QStackedWidget()
+        self._lay_out()
+        self._connect()
+        self._show_tab("messages")
+
+    @property
+    def tab(self) -> Tab:
+        """The tab in front."""
+        return TABS[self._tabs.currentIndex()][0]
+
+    @property
+    def view(self) -> InspectorView:
+        """What is shown."""
+        return self._view
+
+    def text_of(self, tab: Tab) -> str:
+        """The text of a tab as it reads."""
+        if tab == "answer":
+            return self._answer.text
+        return self._texts[tab].toPlainText()
+
+    def set_theme(self, theme: Theme) -> None:
+        """Paint in these colours."""
+        self._theme = theme
+        palette = self.palette()
+        palette.setColor(QPalette.ColorRole.Base, QColor(theme.surface))
+        palette.setColor(QPalette.ColorRole.Text, QColor(theme.text))
+        palette.setColor(QPalette.ColorRole.PlaceholderText, QColor(theme.muted))
+        for text in self._texts.values():
+            text.setPalette(palette)
+            text.set_theme(theme)
+        self._answer.set_theme(theme)
+        paint_text(self._summary, theme.muted)
+        self._show_legend()
+
+    def show_inspector(self, view: InspectorView) -> None:
+        """Show one tab of one step."""
+        before, self._view = self._view, view
+        tab = view.inspection.tab
+        self._tabs.setTabVisible(_index("answer"), view.has_answer)
+        self._show_tab(tab)
+        if tab in self._texts:
+            text = self._texts[tab]
+            text.show_blocks(view.blocks, follow=view.is_streaming)
+            if view.inspection != before.inspection or view.first_change != before.first_change:
+                text.show_block(view.first_change)
+        elif tab == "answer":
+            self._answer.show_answer(view.answer, view.blocks)
+        else:
+            self._usage.show_rows(view.usage)
+        self._summary.setText(view.summary)
+        self._show_legend()
+
+    def focus_search(self) -> None:
+        """Put the caret into the search field."""
+        self._search.setFocus()
+        self._search.selectAll()
+
+    def _show_tab(self, tab: Tab) -> None:
+        self._tabs.blockSignals(True)  # a change of ours is not a choice of the person
+        self._tabs.setCurrentIndex(_index(tab))
+        self._tabs.blockSignals(False)
+        self._stack.setCurrentIndex(_index(tab))
+        self._only_changes.setVisible(tab == "messages")
+        self._search.setVisible(tab in self._texts)
+        self._copy.setVisible(tab in self._texts or tab == "answer")
+
+    def _show_legend(self) -> None:
+        view, theme = self._view, self._theme
+        colours = {
+            "thought": theme.roles["system"], "tool": theme.accent, "args": theme.warning,
+            "answer": theme.success,
+        }  # fmt: skip
+        names = [
+            f'<span style="color:{colours.get(style, theme.muted)}">'
+            f"{'<s>' + name + '</s>' if style == 'ignored' else name}</span>"
+            for name, style in view.legend
+        ]
+        self._legend.setText("&nbsp;&nbsp;".join(names))
+        self._legend.setVisible(bool(names))
+
+    def _on_tab(self, index: int) -> None:
+        self._stack.setCurrentIndex(index)
+        self.tab_chosen.emit(TABS[index][0])
+
+    def _on_find(self) -> None:
+        text = self._texts.get(self.tab)
+        found = text is not None and text.find_next(self._search.text())
+        wanted = bool(self._search.text())
+        palette = self._search.palette()
+        ink = self._theme.error if wanted and not found else self._theme.text
+        palette.setColor(QPalette.ColorRole.Text, QColor(ink))
+        self._search.setPalette(palette)
+
+    def _on_copy(self) -> None:
+        shown = self._view.answer if self.tab == "answer" else plain_text(self._view.blocks)
+        QApplication.clipboard().setText(shown)
+
+    def _on_fold(self) -> None:
+        self._only_changes.setChecked(False)
+
+    def _connect(self) -> None:
+        self._tabs.currentChanged.connect(self._on_tab)
+        self._only_changes.toggled.connect(self.only_changes_toggled)
+        self._texts["messages"].fold_clicked.connect(self._on_fold)
+        self._search.returnPressed.connect(self._on_find)
+        self._search.textChanged.connect(self._on_find)
+        self._copy.clicked.connect(self._on_copy)
+        find = QShortcut(QKeySequence(QKeySequence.StandardKey.Find), self)
+        find.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
+        find.activated.connect(self.focus_search)
+
+    def _lay_out(self) -> None:
+        self._only_changes.setText("Changes only")
+        self._only_changes.setCheckable(True)
+        self._only_changes.setToolTip("Fold what is the same as in the step before")
+        self._search.setPlaceholderText("Find")
+        self._search.setAccessibleName("Find in this tab")
+        self._search.setMaximumWidth(140)
+        self._search.setClearButtonEnabled(True)
+        self._copy.setIcon(icon("copy"))
+        self._copy.setToolTip("Copy this tab")
+        self._copy.setAccessibleName("Copy this tab")
+        for tab, _ in TABS:
+            if tab in self._texts:
+                self._stack.addWidget(self._texts[tab])
+        self._stack.addWidget(self._answer)
+        self._stack.addWidget(self._usage)
+        head = QHBoxLayout()
+        head.setContentsMargins(4, 0, 8, 0)
+        head.setSpacing(8)
+        head.addWidget(self._tabs)
+        head.addStretch(1)
+        head.addWidget(self._legend)
+        head.addWidget(self._summary)
+        head.addWidget(self._only_changes)
+        head.addWidget(self._search)
+        head.addWidget(self._copy)
+        line = QFrame()
+        line.setObjectName("separator")
+        line.setFrameShape(QFrame.Shape.HLine)
+        line.setFixedHeight(1)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addLayout(head)
+        layout.addWidget(line)
+        layout.addWidget(self._stack, 1)
+
+
+def _index(tab: Tab) -> int:
+    return next(index for index, (name, _) in enumerate(TABS) if name == tab)

@@ -1,0 +1,170 @@
+"""Editing all messages of a request: a list at the left, the chosen one's role and text beside."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import cast
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QColor, QPalette
+from PySide6.QtWidgets import (
+    QComboBox,
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QListWidget,
+    QListWidgetItem,
+    QPlainTextEdit,
+    QSplitter,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from studio.bridge.run_edits import new_message, with_role, with_text, without
+from studio.bridge.run_words import one_line
+from studio.core.prompty.messages import MediaPart, Message, Role, ToolCallPart
+from studio.ui.icons import icon
+from studio.ui.parts.colours import paint_text, role_colour
+from studio.ui.theme import LIGHT, Theme, mono_font
+
+_ROLES: tuple[Role, ...] = ("system", "developer", "user", "assistant", "tool")
+
+
+class MessagesEditor(QWidget):
+    """Change, add and remove messages."""
+
+    changed = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = LIGHT
+        self._messages: tuple[Message, ...] = ()
+        self._loading = False
+        self._list = QListWidget()
+        self._list.setAccessibleName("Messages")
+        self._list.setFrameShape(QFrame.Shape.NoFrame)
+        self._role = QComboBox()
+        self._role.addItems(list(_ROLES))
+        self._role.setAccessibleName("Role of the message")
+        self._add = QToolButton()
+        self._add.setIcon(icon("plus"))
+        self._add.setToolTip("Add a message after this one")
+        self._add.setAccessibleName("Add a message")
+        self._remove = QToolButton()
+        self._remove.setIcon(icon("trash-2"))
+        self._remove.setToolTip("Remove this message")
+        self._remove.setAccessibleName("Remove this message")
+        self._note = QLabel()
+        self._text = QPlainTextEdit()
+        self._text.setFrameShape(QFrame.Shape.NoFrame)
+        self._text.setFont(mono_font())
+        self._text.setAccessibleName("Text of the message")
+        self._text.document().setDocumentMargin(12)
+        self._lay_out()
+        self._list.currentRowChanged.connect(self._on_row_changed)
+        self._role.currentTextChanged.connect(self._on_role_changed)
+        self._text.textChanged.connect(self._on_text_changed)
+        self._add.clicked.connect(self._on_add)
+        self._remove.clicked.connect(self._on_remove)
+        self.setFocusProxy(self._text)
+
+    def messages(self) -> tuple[Message, ...]:
+        """All messages as they stand now."""
+        return self._messages
+
+    def show_messages(self, messages: Sequence[Message]) -> None:
+        """Begin with these; the last one is chosen."""
+        self._messages = tuple(messages)
+        self._fill(len(self._messages) - 1)
+
+    def set_theme(self, theme: Theme) -> None:
+        """Paint in these colours."""
+        self._theme = theme
+        palette = self._text.palette()
+        palette.setColor(QPalette.ColorRole.Base, QColor(theme.surface))
+        palette.setColor(QPalette.ColorRole.Text, QColor(theme.text))
+        self._text.setPalette(palette)
+        paint_text(self._note, theme.muted)
+        for row in range(self._list.count()):
+            self._label(row)
+
+    def _fill(self, row: int) -> None:
+        self._loading = True
+        self._list.clear()
+        for index in range(len(self._messages)):
+            self._list.addItem(QListWidgetItem())
+            self._label(index)
+        self._loading = False
+        self._list.setCurrentRow(row)
+        self._on_row_changed(row)
+
+    def _label(self, row: int) -> None:
+        message = self._messages[row]
+        item = self._list.item(row)
+        item.setText(f"{message.role}   {one_line(message.text, 60)}")
+        item.setForeground(QColor(role_colour(self._theme, message.role)))
+
+    def _on_row_changed(self, row: int) -> None:
+        if self._loading or not 0 <= row < len(self._messages):
+            return
+        message = self._messages[row]
+        self._loading = True
+        self._role.setCurrentText(message.role)
+        self._text.setPlainText(message.text)
+        kept = [part for part in message.parts if isinstance(part, MediaPart | ToolCallPart)]
+        self._note.setText("Its calls and files stay as they are." if kept else "")
+        self._loading = False
+
+    def _on_text_changed(self) -> None:
+        self._change(lambda message: with_text(message, self._text.toPlainText()))
+
+    def _on_role_changed(self, role: str) -> None:
+        self._change(lambda message: with_role(message, cast("Role", role)))
+
+    def _change(self, edit: Callable[[Message], Message]) -> None:
+        row = self._list.currentRow()
+        if self._loading or not 0 <= row < len(self._messages):
+            return
+        changed = edit(self._messages[row])
+        self._messages = (*self._messages[:row], changed, *self._messages[row + 1 :])
+        self._label(row)
+        self.changed.emit()
+
+    def _on_add(self) -> None:
+        row = self._list.currentRow() + 1
+        self._messages = (*self._messages[:row], new_message(), *self._messages[row:])
+        self._fill(row)
+        self.changed.emit()
+        self._text.setFocus()
+
+    def _on_remove(self) -> None:
+        row = self._list.currentRow()
+        if row >= 0:
+            self._messages = without(self._messages, row)
+            self._fill(min(row, len(self._messages) - 1))
+            self.changed.emit()
+
+    def _lay_out(self) -> None:
+        head = QHBoxLayout()
+        head.setContentsMargins(8, 0, 8, 4)
+        head.setSpacing(8)
+        head.addWidget(self._role)
+        head.addWidget(self._note, 1)
+        head.addWidget(self._add)
+        head.addWidget(self._remove)
+        side = QWidget()
+        column = QVBoxLayout(side)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addLayout(head)
+        column.addWidget(self._text, 1)
+        splitter = QSplitter(Qt.Orientation.Horizontal)
+        splitter.addWidget(self._list)
+        splitter.addWidget(side)
+        splitter.setStretchFactor(1, 1)
+        splitter.setSizes([220, 500])
+        splitter.setChildrenCollapsible(False)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(splitter)

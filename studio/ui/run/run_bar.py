@@ -1,0 +1,160 @@
+"""The bar of the run pane: stepping buttons, where the run stands, and what it has used."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QFontMetrics
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QToolButton, QWidget
+
+from studio.bridge.run_view import RunView
+from studio.ui.icons import icon
+from studio.ui.parts.colours import paint_text
+from studio.ui.theme import LIGHT, Theme
+
+
+class ElidedLabel(QLabel):
+    """A label that gives way: cut with an ellipsis, whole in its tooltip."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._whole = ""
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self.setTextFormat(Qt.TextFormat.PlainText)
+
+    @property
+    def whole(self) -> str:
+        """The text, uncut."""
+        return self._whole
+
+    def show_text(self, text: str) -> None:
+        """Show a text."""
+        self._whole = text
+        self.setToolTip(text)
+        self.setAccessibleName(text)
+        self._elide()
+
+    def resizeEvent(self, event: object) -> None:
+        """Cut anew."""
+        self._elide()
+
+    def _elide(self) -> None:
+        metrics = QFontMetrics(self.font())
+        self.setText(metrics.elidedText(self._whole, Qt.TextElideMode.ElideRight, self.width()))
+
+
+class RunBar(QWidget):
+    """Buttons emit wishes; `show_view` enables what can be done."""
+
+    run_clicked = Signal()
+    step_clicked = Signal(str)  # "over", "into", "out"
+    pause_clicked = Signal()
+    stop_clicked = Signal()
+    restart_clicked = Signal()
+    breakpoints_clicked = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = LIGHT
+        self._view = RunView()
+        self.run = _button("play", "Run", "F5")
+        self.over = _button("skip-forward", "Step", "F10")
+        self.into = _button("arrow-down", "Step into", "F11")
+        self.out = _button("arrow-up", "Step out", "Shift+F11")
+        self.pause = _button("pause", "Pause", "")
+        self.stop = _button("square", "Stop", "Shift+F5")
+        self.restart = _button("rotate-ccw", "Run again from the start", "")
+        self.breakpoints = _button("circle-dot", "Breakpoints", "")
+        self.sentence = ElidedLabel()
+        self._protocol = QLabel()
+        self._facts = QLabel()
+        self._lay_out()
+        self._connect()
+        self.show_view(RunView())
+
+    def set_theme(self, theme: Theme) -> None:
+        """Paint in these colours."""
+        self._theme = theme
+        paint_text(self._protocol, theme.muted)
+        paint_text(self._facts, theme.muted)
+        self._paint()
+
+    def show_view(self, view: RunView) -> None:
+        """Enable what can be done, and say where the run stands."""
+        self._view = view
+        waiting, busy = view.is_waiting, view.is_busy
+        goes_on = waiting or busy
+        self.run.setEnabled(not busy)
+        words = "Continue" if waiting else "Run"
+        self.run.setToolTip(f"{words}  (F5)")
+        self.run.setAccessibleName(words)
+        for button in (self.over, self.into):
+            button.setEnabled(not busy)
+        self.out.setEnabled(waiting)
+        self.pause.setEnabled(busy)
+        self.stop.setEnabled(goes_on)
+        self.restart.setEnabled(not goes_on and view.state is not None)
+        record = f"{view.record} · " if view.record else ""
+        self.sentence.show_text(record + view.sentence)
+        self._protocol.setText(view.protocol)
+        self._protocol.setToolTip(view.protocol_reason)
+        self._protocol.setVisible(bool(view.protocol))
+        self._facts.setText(view.facts)
+        self._paint()
+
+    def _paint(self) -> None:
+        theme = self._theme
+        tones = {
+            "running": theme.accent, "paused": theme.accent, "error": theme.error,
+            "done": theme.success, "stopped": theme.muted, "idle": theme.muted,
+        }  # fmt: skip
+        paint_text(self.sentence, tones[self._view.diagram.mood])
+        self.run.setIcon(icon("play", theme.accent) if self.run.isEnabled() else icon("play"))
+        self.stop.setIcon(icon("square", theme.error) if self.stop.isEnabled() else icon("square"))
+
+    def _connect(self) -> None:
+        self.run.clicked.connect(self.run_clicked)
+        self.over.clicked.connect(self._on_over)
+        self.into.clicked.connect(self._on_into)
+        self.out.clicked.connect(self._on_out)
+        self.pause.clicked.connect(self.pause_clicked)
+        self.stop.clicked.connect(self.stop_clicked)
+        self.restart.clicked.connect(self.restart_clicked)
+        self.breakpoints.clicked.connect(self.breakpoints_clicked)
+
+    def _on_over(self) -> None:
+        self.step_clicked.emit("over")
+
+    def _on_into(self) -> None:
+        self.step_clicked.emit("into")
+
+    def _on_out(self) -> None:
+        self.step_clicked.emit("out")
+
+    def _lay_out(self) -> None:
+        font = self.sentence.font()
+        font.setWeight(font.Weight.DemiBold)
+        self.sentence.setFont(font)
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(8, 4, 12, 4)
+        layout.setSpacing(2)
+        for button in (self.run, self.over, self.into, self.out, self.pause, self.stop):
+            layout.addWidget(button)
+        layout.addSpacing(6)
+        layout.addWidget(self.restart)
+        layout.addWidget(self.breakpoints)
+        layout.addSpacing(14)
+        layout.addWidget(self.sentence, 1)
+        layout.addSpacing(12)
+        layout.addWidget(self._protocol)
+        layout.addSpacing(14)
+        layout.addWidget(self._facts)
+
+
+def _button(name: str, words: str, keys: str) -> QToolButton:
+    button = QToolButton()
+    button.setIcon(icon(name))
+    button.setToolTip(f"{words}  ({keys})" if keys else words)
+    button.setAccessibleName(words)
+    button.setAutoRaise(True)
+    button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+    return button

@@ -1,0 +1,278 @@
+"""The run pane: a debugger for agents. It shows `RunView` and `InspectorView`, and asks."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QColor, QPalette
+from PySide6.QtWidgets import (
+    QFrame,
+    QLabel,
+    QSplitter,
+    QStackedWidget,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from studio.bridge.run_cards import TAB_OF_KIND, StepCard, Tab
+from studio.bridge.run_diagram import Node
+from studio.bridge.run_edits import EditResult, EditSpec, command_of
+from studio.bridge.run_inspector import Inspection, InspectorView
+from studio.bridge.run_offers import Offer
+from studio.bridge.run_view import RunView
+from studio.core.agent.commands import Command, Continue, PauseRun, StepOn, StopRun
+from studio.ui.parts.colours import paint_text
+from studio.ui.run.action_bar import ActionBar
+from studio.ui.run.diagram import LoopDiagram
+from studio.ui.run.edit_in_place import EditInPlace
+from studio.ui.run.inspector import Inspector
+from studio.ui.run.run_bar import RunBar
+from studio.ui.run.timeline import TimelineView
+from studio.ui.theme import LIGHT, Theme
+
+_EMPTY = (
+    "Press Run (F5) to run the prompt, or Step (F10) to go through it one step at a time. "
+    "Every message, reply and tool call will be listed here."
+)
+_TAB_OF_NODE: dict[Node, Tab] = {
+    "prompt": "messages", "model": "request", "reply": "reply", "action": "tool", "tool": "tool",
+    "observation": "tool", "final": "answer", "done": "answer",
+}  # fmt: skip
+_STAYS: tuple[Tab, ...] = ("request", "usage")
+"""Tabs that a person looks at across steps; following the run does not leave them."""
+
+
+class RunPane(QWidget):
+    """Bar, loop diagram, timeline, action bar and inspector."""
+
+    request_run = Signal(bool)  # start a run; True: stand still at its first place
+    request_command = Signal(object)  # Command for the run that is there
+    request_inspection = Signal(object)  # Inspection: what the inspector should show
+    request_break_place = Signal(str)  # Place whose breakpoint is switched
+    request_breakpoints = Signal()  # the list of breakpoints should be shown
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = LIGHT
+        self._view = RunView()
+        self._sticky: Tab | None = None
+        self._only_changes = False
+        self.bar = RunBar()
+        self.diagram = LoopDiagram()
+        self.timeline = TimelineView()
+        self.actions_bar = ActionBar()
+        self.inspector = Inspector()
+        self.editor = EditInPlace()
+        self._empty = QLabel(_EMPTY)
+        self._follow = QToolButton(self.timeline)
+        self._pages = QStackedWidget()  # empty sentence | splitter
+        self._side = QStackedWidget()  # inspector | editor
+        self._splitter = QSplitter(Qt.Orientation.Horizontal)
+        self._lay_out()
+        self._connect()
+        self.setAccessibleName("Run")
+
+    @property
+    def view(self) -> RunView:
+        """What is shown."""
+        return self._view
+
+    def set_theme(self, theme: Theme) -> None:
+        """Paint in these colours."""
+        self._theme = theme
+        palette = self.palette()
+        palette.setColor(QPalette.ColorRole.Window, QColor(theme.window))
+        self.setPalette(palette)
+        for part in (
+            self.bar, self.diagram, self.timeline, self.actions_bar, self.inspector, self.editor,
+        ):  # fmt: skip
+            part.set_theme(theme)
+        paint_text(self._empty, theme.muted)
+
+    def show_view(self, view: RunView) -> None:
+        """Show a run's state; the inspector is asked for anew where it follows the run."""
+        before, self._view = self._view, view
+        self.bar.show_view(view)
+        self.diagram.show_state(view.diagram)
+        self.timeline.show_timeline(view.timeline)
+        self._pages.setCurrentIndex(0 if view.state is None else 1)
+        if view.offers != before.offers:
+            self.actions_bar.show_offers(view.offers)
+            self._close_editor()
+        if view.state is not before.state:
+            if not self._is_same_run(before):
+                self._sticky = None
+                self.timeline.follow()
+            self._ask()
+
+    def show_inspector(self, view: InspectorView) -> None:
+        """Show one tab of one step."""
+        self.inspector.show_inspector(view)
+
+    # What the window's actions call ---------------------------------------------------------------
+
+    def run_or_continue(self) -> None:
+        """F5: start a run, or let the one that waits go on."""
+        if self._view.is_waiting:
+            self.request_command.emit(Continue())
+        elif not self._view.is_busy:
+            self.request_run.emit(False)
+
+    def step(self, how: str = "over") -> None:
+        """F10, F11, Shift+F11: go on to a nearby place, or start and stand at the first."""
+        if self._view.is_waiting:
+            match how:
+                case "into":
+                    self.request_command.emit(StepOn("into"))
+                case "out":
+                    self.request_command.emit(StepOn("out"))
+                case _:
+                    self.request_command.emit(StepOn("over"))
+        elif not self._view.is_busy and how != "out":
+            self.request_run.emit(True)
+
+    def pause(self) -> None:
+        """Stand still at the next place."""
+        if self._view.is_busy:
+            self.request_command.emit(PauseRun())
+
+    def stop(self) -> None:
+        """End the run now."""
+        if self._view.is_live:
+            self.request_command.emit(StopRun())
+
+    # Inside ---------------------------------------------------------------------------------------
+
+    def _is_same_run(self, before: RunView) -> bool:
+        old, new = before.state, self._view.state
+        return old is not None and new is not None and old.setup.run == new.setup.run
+
+    def _ask(self, tab: Tab | None = None) -> None:
+        """Ask for what the chosen card leads to."""
+        card = self.timeline.current_card
+        if card is None:
+            return
+        wanted = tab or self._sticky or TAB_OF_KIND[card.kind]
+        self.request_inspection.emit(
+            Inspection.of_card(card, wanted, only_changes=self._only_changes)
+        )
+
+    def _on_card(self, card: StepCard) -> None:
+        self._side.setCurrentWidget(self.inspector)
+        if self._sticky not in _STAYS:
+            self._sticky = None
+        self._ask(self._sticky or TAB_OF_KIND[card.kind])
+
+    def _on_tab(self, tab: Tab) -> None:
+        self._sticky = tab if tab in _STAYS else None
+        self._ask(tab)
+
+    def _on_node(self, node: Node) -> None:
+        self._side.setCurrentWidget(self.inspector)
+        self._on_tab(_TAB_OF_NODE[node])
+
+    def _on_only_changes(self, on: bool) -> None:
+        self._only_changes = on
+        self._ask("messages")
+
+    def _on_following(self, following: bool) -> None:
+        self._follow.setVisible(not following)
+        self._place_follow()
+
+    def _on_offer(self, offer: Offer) -> None:
+        if offer.edit is not None:
+            self.editor.open_spec(offer.edit)
+            self._side.setCurrentWidget(self.editor)
+            return
+        self._send(*offer.commands)
+
+    def _on_applied(self, spec: EditSpec, result: EditResult, goes_on: bool) -> None:
+        self._close_editor()
+        self._send(command_of(spec, result))
+        if goes_on:
+            self._send(StepOn("over"))
+
+    def _send(self, *commands: Command) -> None:
+        self.timeline.follow()
+        for command in commands:
+            self.request_command.emit(command)
+
+    def _close_editor(self) -> None:
+        self._side.setCurrentWidget(self.inspector)
+
+    def _restart(self) -> None:
+        self.request_run.emit(False)
+
+    def _connect(self) -> None:
+        self.bar.run_clicked.connect(self.run_or_continue)
+        self.bar.step_clicked.connect(self.step)
+        self.bar.pause_clicked.connect(self.pause)
+        self.bar.stop_clicked.connect(self.stop)
+        self.bar.restart_clicked.connect(self._restart)
+        self.bar.breakpoints_clicked.connect(self.request_breakpoints)
+        self.diagram.break_toggled.connect(self.request_break_place)
+        self.diagram.node_chosen.connect(self._on_node)
+        self.timeline.card_chosen.connect(self._on_card)
+        self.timeline.following_changed.connect(self._on_following)
+        self._follow.clicked.connect(self.timeline.follow)
+        self._follow.clicked.connect(self._ask_clicked)
+        self.actions_bar.offer_taken.connect(self._on_offer)
+        self.inspector.tab_chosen.connect(self._on_tab)
+        self.inspector.only_changes_toggled.connect(self._on_only_changes)
+        self.editor.applied.connect(self._on_applied)
+        self.editor.cancelled.connect(self._close_editor)
+
+    def _ask_clicked(self) -> None:
+        self._ask()
+
+    def resizeEvent(self, event: object) -> None:
+        """Keep the button over the list at its corner."""
+        self._place_follow()
+
+    def _place_follow(self) -> None:
+        size = self._follow.sizeHint()
+        view = self.timeline.viewport().size()
+        self._follow.setGeometry(
+            view.width() - size.width() - 8, view.height() - size.height() - 8,
+            size.width(), size.height(),
+        )  # fmt: skip
+
+    def _lay_out(self) -> None:
+        self.setAutoFillBackground(True)
+        self._follow.setText("Follow the run")
+        self._follow.setAutoRaise(False)
+        self._follow.hide()
+        self._empty.setWordWrap(True)
+        self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self._empty.setContentsMargins(32, 16, 32, 16)
+        self._side.addWidget(self.inspector)
+        self._side.addWidget(self.editor)
+        right = QWidget()
+        column = QVBoxLayout(right)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self.actions_bar)
+        column.addWidget(self._side, 1)
+        self._splitter.addWidget(self.timeline)
+        self._splitter.addWidget(right)
+        self._splitter.setStretchFactor(0, 0)
+        self._splitter.setStretchFactor(1, 1)
+        self._splitter.setSizes([360, 840])
+        self._splitter.setChildrenCollapsible(False)
+        self._pages.addWidget(self._empty)
+        self._pages.addWidget(self._splitter)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addWidget(self.bar)
+        layout.addWidget(self.diagram)
+        layout.addWidget(_line())
+        layout.addWidget(self._pages, 1)
+
+
+def _line() -> QFrame:
+    line = QFrame()
+    line.setObjectName("separator")
+    line.setFrameShape(QFrame.Shape.HLine)
+    line.setFixedHeight(1)
+    return line

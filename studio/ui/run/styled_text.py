@@ -1,0 +1,234 @@
+"""Read-only text made of `Block` values; a text that grows is appended to, never made anew."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import (
+    QColor,
+    QFont,
+    QMouseEvent,
+    QTextBlockFormat,
+    QTextCharFormat,
+    QTextCursor,
+    QTextDocument,
+    QTextOption,
+)
+from PySide6.QtWidgets import QFrame, QTextEdit, QWidget
+
+from studio.bridge.run_text import Block, BlockKind, Blocks, Piece, Style
+from studio.ui.parts.colours import blend, role_colour
+from studio.ui.theme import LIGHT, Theme, mono_font, ui_font
+
+_MARGIN = 12.0
+
+
+class StyledText(QTextEdit):
+    """Shows blocks; text can be selected, copied and searched, not changed."""
+
+    fold_clicked = Signal()  # a folded run of lines was clicked
+
+    def __init__(self, name: str, empty: str, parent: QWidget | None = None) -> None:
+        """Make an empty view.
+
+        Args:
+            name: accessible name.
+            empty: sentence shown where there is nothing.
+            parent: owner.
+        """
+        super().__init__(parent)
+        self._theme = LIGHT
+        self._blocks: Blocks = ()
+        self._starts: list[int] = []  # position of each block in the document
+        self.setReadOnly(True)
+        self.setUndoRedoEnabled(False)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setAccessibleName(name)
+        self.setPlaceholderText(empty)
+        self.setWordWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
+        self.setTextInteractionFlags(
+            Qt.TextInteractionFlag.TextSelectableByMouse
+            | Qt.TextInteractionFlag.TextSelectableByKeyboard
+        )
+        self.document().setDocumentMargin(_MARGIN)
+
+    @property
+    def blocks(self) -> Blocks:
+        """What is shown."""
+        return self._blocks
+
+    def set_theme(self, theme: Theme) -> None:
+        """Draw again in these colours."""
+        self._theme = theme
+        blocks, self._blocks = self._blocks, ()
+        place = self.verticalScrollBar().value()
+        self.show_blocks(blocks)
+        self.verticalScrollBar().setValue(place)
+
+    def show_blocks(self, blocks: Blocks, *, follow: bool = False) -> None:
+        """Show blocks, changing only what differs from what is shown.
+
+        Args:
+            blocks: all of them.
+            follow: keep the end in sight, where it is in sight now.
+        """
+        bar = self.verticalScrollBar()
+        at_end = bar.value() >= bar.maximum() - 4
+        place = bar.value()
+        same = _common(self._blocks, blocks)
+        if same == len(self._blocks) == len(blocks):
+            return
+        cursor = QTextCursor(self.document())
+        cursor.beginEditBlock()
+        if not self._grow(cursor, same, blocks):
+            self._cut(cursor, same)
+            for block in blocks[same:]:
+                self._append(cursor, block)
+        cursor.endEditBlock()
+        self._blocks = blocks
+        if follow and at_end:
+            bar.setValue(bar.maximum())
+        elif same:
+            bar.setValue(place)
+        else:
+            bar.setValue(0)
+
+    def show_block(self, index: int) -> None:
+        """Scroll to a block, leaving some lines above it."""
+        if not 0 <= index < len(self._starts):
+            return
+        cursor = QTextCursor(self.document())
+        cursor.setPosition(self._starts[index])
+        top = self.cursorRect(cursor).top() + self.verticalScrollBar().value()
+        self.verticalScrollBar().setValue(max(0, top - 3 * self.fontMetrics().height()))
+
+    def find_next(self, text: str, *, backward: bool = False) -> bool:
+        """Select the next place of `text`, going round at the end; False where there is none."""
+        flags = QTextDocument.FindFlag.FindBackward if backward else QTextDocument.FindFlag(0)
+        if self.find(text, flags):
+            return True
+        cursor = self.textCursor()
+        cursor.movePosition(
+            QTextCursor.MoveOperation.End if backward else QTextCursor.MoveOperation.Start
+        )
+        self.setTextCursor(cursor)
+        return bool(text) and self.find(text, flags)
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """A click on a folded run opens it."""
+        super().mouseReleaseEvent(event)
+        if self.textCursor().hasSelection():
+            return
+        position = self.cursorForPosition(event.position().toPoint()).position()
+        for index in range(len(self._starts) - 1, -1, -1):
+            if self._starts[index] <= position:
+                if self._blocks[index].kind == "same":
+                    self.fold_clicked.emit()
+                return
+
+    def _grow(self, cursor: QTextCursor, same: int, blocks: Blocks) -> bool:
+        """The common case of a stream: only the last block grew at its end."""
+        if same != len(self._blocks) - 1 or same != len(blocks) - 1:
+            return False
+        old, new = self._blocks[same], blocks[same]
+        if old.kind != new.kind or not old.pieces or len(old.pieces) > len(new.pieces):
+            return False
+        count = len(old.pieces) - 1
+        last, grown = old.pieces[count], new.pieces[count]
+        if old.pieces[:count] != new.pieces[:count] or last.style != grown.style:
+            return False
+        if not grown.text.startswith(last.text):
+            return False
+        cursor.movePosition(QTextCursor.MoveOperation.End)
+        rest = (Piece(grown.text[len(last.text) :], grown.style), *new.pieces[count + 1 :])
+        self._insert(cursor, new, rest)
+        return True
+
+    def _cut(self, cursor: QTextCursor, same: int) -> None:
+        if same >= len(self._starts):
+            return
+        # A block's start lies after the paragraph mark that sets it off; the mark goes too.
+        cursor.setPosition(max(0, self._starts[same] - 1))
+        cursor.movePosition(QTextCursor.MoveOperation.End, QTextCursor.MoveMode.KeepAnchor)
+        cursor.removeSelectedText()
+        del self._starts[same:]
+
+    def _append(self, cursor: QTextCursor, block: Block) -> None:
+        cursor.movePosition(QTextCursor.MoveOperation.End)
+        look = self._block_format(block)
+        if self._starts:
+            cursor.insertBlock(look)
+        else:
+            cursor.setBlockFormat(look)
+        self._starts.append(cursor.position())
+        self._insert(cursor, block, block.pieces)
+
+    def _insert(self, cursor: QTextCursor, block: Block, pieces: tuple[Piece, ...]) -> None:
+        for piece in pieces:
+            if piece.text:
+                cursor.insertText(piece.text, self._char_format(block, piece.style))
+
+    def _block_format(self, block: Block) -> QTextBlockFormat:
+        theme = self._theme
+        look = QTextBlockFormat()
+        tints: dict[BlockKind, tuple[str, float]] = {
+            "added": (theme.success, 0.12), "removed": (theme.error, 0.10),
+            "warning": (theme.warning, 0.12), "error": (theme.error, 0.12),
+            "same": (theme.muted, 0.10),
+        }  # fmt: skip
+        if block.kind in tints:
+            colour, share = tints[block.kind]
+            look.setBackground(QColor(blend(colour, theme.surface, share)))
+        if block.kind in ("role", "title"):
+            look.setTopMargin(10.0 if self._starts else 0.0)
+            look.setBottomMargin(4.0)
+        elif block.kind in ("warning", "error", "note", "rule"):
+            look.setBottomMargin(2.0)
+            look.setTopMargin(4.0 if block.kind == "rule" else 0.0)
+        look.setLineHeight(125.0, QTextBlockFormat.LineHeightTypes.ProportionalHeight.value)
+        return look
+
+    def _char_format(self, block: Block, style: Style) -> QTextCharFormat:
+        look = QTextCharFormat()
+        size = self.font().pointSizeF()
+        heading = block.kind in ("role", "title", "warning", "error", "note", "rule", "same")
+        look.setFont(ui_font(size) if heading else mono_font(size))
+        look.setForeground(QColor(self._colour(block, style)))
+        if style == "strong":
+            look.setFontWeight(QFont.Weight.DemiBold)
+        if style == "ignored":
+            look.setFontStrikeOut(True)
+        if style in ("reasoning", "thought"):
+            look.setFontItalic(style == "reasoning")
+        if block.kind == "removed":
+            look.setFontStrikeOut(True)
+        return look
+
+    def _colour(self, block: Block, style: Style) -> str:
+        theme = self._theme
+        if block.kind == "role" and style == "strong":
+            return role_colour(theme, block.role)
+        if block.kind == "error":
+            return theme.error
+        if block.kind == "warning":
+            return theme.warning
+        pick: dict[Style, Callable[[Theme], str]] = {
+            "muted": lambda t: t.muted, "key": lambda t: t.accent,
+            "string": lambda t: t.success, "number": lambda t: t.warning,
+            "word": lambda t: t.roles["system"], "thought": lambda t: t.roles["system"],
+            "label": lambda t: t.muted, "tool": lambda t: t.accent,
+            "args": lambda t: t.warning, "answer": lambda t: t.success,
+            "reasoning": lambda t: t.muted, "ignored": lambda t: t.muted,
+            "changed": lambda t: t.accent,
+        }  # fmt: skip
+        return pick[style](theme) if style in pick else theme.text
+
+
+def _common(old: Blocks, new: Blocks) -> int:
+    count = 0
+    for before, after in zip(old, new, strict=False):
+        if before is not after and before != after:
+            break
+        count += 1
+    return count
