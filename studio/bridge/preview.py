@@ -1,0 +1,99 @@
+"""Keeps the preview in step with the document and the inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+
+from PySide6.QtCore import QObject, QTimer, Signal
+
+from studio.bridge.jobs import LatestJob
+from studio.bridge.preview_build import PreviewOrder, build_preview, keep_last_good
+from studio.bridge.preview_value import Preview
+from studio.core.prompty.document import PromptDocument
+from studio.core.prompty.tool_spec import ToolSpec
+from studio.core.text.values import Json
+
+DEBOUNCE_MS = 60
+"""Pause in typing after which the preview follows; together with the work under 100 ms."""
+
+
+class PreviewController(QObject):
+    """Gathers changes for a moment, then makes the preview in the pool; the newest wins."""
+
+    previewed = Signal(object)  # Preview
+    busy_changed = Signal(bool)
+
+    def __init__(self, parent: QObject | None = None, debounce_ms: int = DEBOUNCE_MS) -> None:
+        super().__init__(parent)
+        self._document: PromptDocument | None = None
+        self._inputs: dict[str, Json] = {}
+        self._tools: tuple[ToolSpec, ...] | None = None
+        self._last_good: Preview | None = None
+        self._newest: Preview | None = None
+        self._revision = 0
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.setInterval(debounce_ms)
+        self._timer.timeout.connect(self._order)
+        self._job: LatestJob[Preview] = LatestJob(self)
+        self._job.finished.connect(self._take)
+        self._job.failed.connect(self._fail)
+        self._job.busy_changed.connect(self.busy_changed)
+
+    @property
+    def preview(self) -> Preview | None:
+        """The newest preview."""
+        return self._newest
+
+    def set_document(self, document: PromptDocument | None) -> None:
+        """Follow this revision of the document; `None` when no document is open."""
+        if document is None or (
+            self._document is not None and document.source.path != self._document.source.path
+        ):
+            # Another file: its predecessor's messages must not be shown as its last good ones.
+            self._last_good = None
+        self._document = document
+        if document is None:
+            self._timer.stop()
+            self._job.drop()
+            self._newest = None
+        else:
+            self._timer.start()
+
+    def set_inputs(self, values: Mapping[str, Json]) -> None:
+        """Render with these values; what is missing is filled from defaults and samples."""
+        self._inputs = dict(values)
+        self._start()
+
+    def set_tools(self, tools: Sequence[ToolSpec] | None) -> None:
+        """The tools that a run would have; `None` for the document's own."""
+        self._tools = None if tools is None else tuple(tools)
+        self._start()
+
+    def refresh(self) -> None:
+        """Make the preview again now, as when a referenced file changed."""
+        self._order()
+
+    def _start(self) -> None:
+        if self._document is not None:
+            self._timer.start()
+
+    def _order(self) -> None:
+        self._timer.stop()
+        if self._document is None:
+            return
+        self._revision += 1
+        order = PreviewOrder(self._document, dict(self._inputs), self._tools, self._revision)
+        self._job.submit(partial(build_preview, order))
+
+    def _take(self, preview: Preview) -> None:
+        preview = keep_last_good(preview, self._last_good)
+        if not preview.is_stale:
+            self._last_good = preview
+        self._newest = preview
+        self.previewed.emit(preview)
+
+    def _fail(self, error: Exception) -> None:
+        """The pure pipeline is total; what still comes here is a defect, for the crash hook."""
+        raise error

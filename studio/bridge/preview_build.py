@@ -1,0 +1,208 @@
+"""Making a `Preview`: a pure function, run in the pool at every pause in typing."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from studio.bridge.preview_secrets import mask_secrets
+from studio.bridge.preview_tokens import estimate_message, estimate_tokens
+from studio.bridge.preview_value import (
+    PROVIDERS,
+    Preview,
+    Provider,
+    RequestPreview,
+    VariableOrigin,
+    VariableRow,
+)
+from studio.core.prompty.document import PromptDocument
+from studio.core.prompty.inputs import RESERVED_SAMPLES
+from studio.core.prompty.messages import Messages, TextPart, ToolResultPart
+from studio.core.prompty.prepare import Prepared, prepare
+from studio.core.prompty.references import ReferenceContext
+from studio.core.prompty.tool_spec import ToolSpec
+from studio.core.text.problem import Problem
+from studio.core.text.span import Span
+from studio.core.text.values import Json
+from studio.core.tools.forms import tool_items, tool_names_text, tools_text
+
+@dataclass(frozen=True, slots=True)
+class PreviewOrder:
+    """Everything that a preview is made from."""
+
+    document: PromptDocument
+    """The document."""
+
+    inputs: Mapping[str, Json] = field(default_factory=dict)
+    """The values given, by name."""
+
+    tools: tuple[ToolSpec, ...] | None = None
+    """The tools that a run would have; `None` while only the document's own are known."""
+
+    revision: int = 0
+    """Number of the order."""
+
+
+def build_preview(order: PreviewOrder) -> Preview:
+    """Prepare the messages and write the request bodies. Never raises for any document."""
+    document = order.document
+    tools = order.tools if order.tools is not None else document.tools
+    path = document.source.path
+    context = ReferenceContext(folder=path.parent if path else None)
+    given = {**_protocol_values(document, tools), **order.inputs}
+    prepared = prepare(document, given, references=context, preview=True)
+    blockers = _blockers(document, prepared)
+    tokens = tuple(estimate_message(message) for message in prepared.messages.messages)
+    return Preview(
+        document=document,
+        messages=prepared.messages,
+        shown=document,
+        tools=tuple(tools),
+        requests=request_previews(prepared, tools),
+        variables=variable_rows(document, order.inputs, prepared),
+        problems=tuple(dict.fromkeys((*blockers, *prepared.problems, *document.problems))),
+        tokens=tokens,
+        is_stale=bool(blockers),
+        revision=order.revision,
+    )
+
+
+def keep_last_good(preview: Preview, last: Preview | None) -> Preview:
+    """A preview that cannot be trusted, with the messages of the last one that could."""
+    if not preview.is_stale or last is None:
+        return preview
+    return Preview(
+        document=preview.document,
+        messages=last.messages,
+        shown=last.shown,
+        tools=last.tools,
+        requests=last.requests,
+        variables=last.variables,
+        problems=preview.problems,
+        tokens=last.tokens,
+        is_stale=True,
+        revision=preview.revision,
+    )
+
+
+def request_previews(
+    prepared: Prepared, tools: Sequence[ToolSpec]
+) -> Mapping[Provider, RequestPreview]:
+    """The request body in every shape."""
+    return {provider: _request(provider, prepared, tools) for provider in PROVIDERS}
+
+
+def variable_rows(
+    document: PromptDocument, given: Mapping[str, Json], prepared: Prepared
+) -> tuple[VariableRow, ...]:
+    """Every variable: the declared in order, then the others in order of use."""
+    uses: dict[str, list[Span]] = {}
+    for variable in document.variables:
+        uses.setdefault(variable.name, []).append(variable.span)
+    declared = {item.name: item for item in document.inputs if item.name}
+    counted = _tokens_by_input(prepared.messages)
+    rows = []
+    for name in dict.fromkeys((*declared, *uses)):
+        item = declared.get(name)
+        used = tuple(uses.get(name, ()))
+        place = (item.name_span or item.span) if item else None
+        rows.append(
+            VariableRow(
+                name=name,
+                value=prepared.inputs.get(name),
+                origin=_origin(name, given, prepared),
+                declared=item is not None,
+                uses=used,
+                place=place or (used[0] if used else None),
+                tokens=counted.get(name, 0),
+            )
+        )
+    return tuple(rows)
+
+
+def _origin(name: str, given: Mapping[str, Json], prepared: Prepared) -> VariableOrigin:
+    if name in given:
+        return "given"
+    if name not in prepared.inputs:
+        return "missing"
+    declared = prepared.document.input(name)
+    if declared is None or (name in RESERVED_SAMPLES and not _has_own_value(declared)):
+        return "reserved"
+    return "sample" if name in prepared.samples else "default"
+
+
+def _has_own_value(declared: object) -> bool:
+    return bool(getattr(declared, "has_default", False) or getattr(declared, "has_sample", False))
+
+
+def _protocol_values(
+    document: PromptDocument, tools: Sequence[ToolSpec]
+) -> dict[str, Json]:
+    """The real tools in place of sample ones, where the template lists them."""
+    used = {variable.name for variable in document.variables}
+    if not tools or document.input("tools") is not None:
+        return {}
+    values: dict[str, Json] = {}
+    if "tools" in used:
+        text = document.template.format == "fstring"
+        values["tools"] = tools_text(tools) if text else list(tool_items(tools))
+    if "tool_names" in used and document.input("tool_names") is None:
+        values["tool_names"] = tool_names_text(tools)
+    return values
+
+
+def _blockers(document: PromptDocument, prepared: Prepared) -> tuple[Problem, ...]:
+    """Errors after which the messages are not what the author means."""
+    unreadable = _front_matter_errors(document)
+    rendering = [item for item in prepared.rendering.problems if item.severity == "error"]
+    return (*unreadable, *rendering)
+
+
+def _front_matter_errors(document: PromptDocument) -> tuple[Problem, ...]:
+    """The errors of a front matter of which nothing at all could be read."""
+    span = document.front_matter
+    if span is None or document.data or not document.source.slice(span).strip():
+        return ()
+    return tuple(
+        problem
+        for problem in document.problems
+        if problem.severity == "error" and span.start <= problem.span.start <= span.end
+    )
+
+
+def _request(
+    provider: Provider, prepared: Prepared, tools: Sequence[ToolSpec]
+) -> RequestPreview:
+    try:
+        from studio.core.wire.request import to_request
+    except ImportError:
+        return RequestPreview(provider, "")
+    document = prepared.document
+    request = to_request(
+        prepared.messages.messages,
+        tools,
+        document.model,
+        provider=provider,
+        outputs=document.outputs,
+    )
+    body = mask_secrets(request.body)
+    notes = tuple(dict.fromkeys(problem.message for problem in request.problems))
+    text = json.dumps(body, ensure_ascii=False, indent=2)
+    return RequestPreview(provider, text, body, notes)
+
+
+def _tokens_by_input(messages: Messages) -> dict[str, int]:
+    counted: dict[str, int] = {}
+    for text, name in _value_texts(messages):
+        counted[name] = counted.get(name, 0) + estimate_tokens(text)
+    return counted
+
+
+def _value_texts(messages: Messages) -> Iterable[tuple[str, str]]:
+    for message in messages.messages:
+        for part in message.parts:
+            if isinstance(part, TextPart | ToolResultPart):
+                for segment in part.segments:
+                    if segment.kind == "value" and segment.input:
+                        yield segment.text, segment.input

@@ -1,0 +1,188 @@
+"""The cards of the preview as values: which text, which of it is a value, and from where."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from studio.bridge.preview_value import Preview
+from studio.core.prompty.messages import (
+    MediaPart,
+    Message,
+    Part,
+    TextPart,
+    ToolCallPart,
+    ToolResultPart,
+)
+from studio.core.prompty.rendering import Segment
+from studio.core.text.problem import Problem
+from studio.core.text.span import Span
+
+
+@dataclass(frozen=True, slots=True)
+class ValueReference:
+    """A piece of a card's text that an input put there."""
+
+    input: str
+    """The input's name; empty where the expression names none."""
+
+    span: Span | None
+    """The expression in the source."""
+
+    warning: str = ""
+    """Set where the value carries something that looks like structure (a role marker)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A run of text with one origin."""
+
+    text: str
+    """The text."""
+
+    value: ValueReference | None = None
+    """What put it there; `None` for the author's own text."""
+
+    span: Span | None = None
+    """Where it was written."""
+
+
+@dataclass(frozen=True, slots=True)
+class CardData:
+    """One message, ready to be shown."""
+
+    number: int
+    """Place among the messages, from 1."""
+
+    message: Message
+    """The message."""
+
+    line: int | None = None
+    """Source line of its marker, from 1."""
+
+    tokens: int = 0
+    """Estimated tokens."""
+
+    colours: Mapping[str, int] = field(default_factory=dict)
+    """Input name → its number, by which the theme picks a colour."""
+
+    warnings: tuple[Problem, ...] = ()
+    """Problems about values in this message."""
+
+    @property
+    def look(self) -> tuple[object, ...]:
+        """Everything that is drawn, without places: equal looks need no drawing again."""
+        return (
+            self.message.role,
+            tuple(self.message.attributes.items()),
+            tuple(_part_look(part) for part in self.message.parts),
+            tuple(self.colours.items()),
+            tuple(sorted({problem.message for problem in self.warnings})),
+        )
+
+    def holds(self, offset: int) -> bool:
+        """Whether a caret at `offset` of the source stands in this message."""
+        span = self.message.origin.span
+        return span is not None and span.start <= offset < max(span.end, span.start + 1)
+
+    def runs(self, part: TextPart | ToolResultPart) -> tuple[Run, ...]:
+        """The text of one part, cut where its origin changes."""
+        if not part.segments:
+            return (Run(part.text, None, part.span),) if part.text else ()
+        warned = {problem.span: problem.message for problem in self.warnings}
+        return tuple(_run(segment, warned) for segment in part.segments if segment.text)
+
+
+def cards(preview: Preview) -> tuple[CardData, ...]:
+    """The cards of a preview, in order."""
+    colours = {row.name: index for index, row in enumerate(preview.variables)}
+    source = preview.shown.source
+    result = []
+    for number, message in enumerate(preview.messages.messages, start=1):
+        place = message.origin.marker or message.origin.span
+        warnings = tuple(_warnings(message, preview.messages.problems))
+        result.append(
+            CardData(
+                number=number,
+                message=message,
+                line=source.line_of(place.start) + 1 if place else None,
+                tokens=preview.tokens[number - 1] if number <= len(preview.tokens) else 0,
+                colours={name: colours[name] for name in _inputs(message) if name in colours},
+                warnings=warnings,
+            )
+        )
+    return tuple(result)
+
+
+def cut_runs(
+    runs: Sequence[Run], characters: int, lines: int
+) -> tuple[tuple[Run, ...], int]:
+    """The start of a long text, and how many lines of it are left out (0: all is there)."""
+    if sum(len(run.text) for run in runs) <= characters and _lines(runs) <= lines:
+        return tuple(runs), 0
+    kept: list[Run] = []
+    room, line_room = characters, lines
+    for run in runs:
+        text = "".join(run.text[:room].splitlines(keepends=True)[:line_room])
+        if text:
+            kept.append(replace(run, text=text))
+        room -= len(text)
+        line_room -= text.count("\n")
+        if len(text) < len(run.text):
+            break
+    return tuple(kept), max(1, _lines(runs) - _lines(kept))
+
+
+def _lines(runs: Sequence[Run]) -> int:
+    return sum(run.text.count("\n") for run in runs) + 1
+
+
+def same_ends(old: Sequence[CardData], new: Sequence[CardData]) -> tuple[int, int]:
+    """How many cards at the start, and how many at the end, look as they did."""
+    before = [card.look for card in old]
+    after = [card.look for card in new]
+    limit = min(len(before), len(after))
+    head = 0
+    while head < limit and before[head] == after[head]:
+        head += 1
+    tail = 0
+    while tail < limit - head and before[-1 - tail] == after[-1 - tail]:
+        tail += 1
+    return head, tail
+
+
+def _segments(message: Message) -> Iterator[Segment]:
+    for part in message.parts:
+        if isinstance(part, TextPart | ToolResultPart):
+            yield from part.segments
+
+
+def _inputs(message: Message) -> list[str]:
+    return sorted({segment.input for segment in _segments(message) if segment.input})
+
+
+def _warnings(message: Message, problems: Sequence[Problem]) -> Iterator[Problem]:
+    spans = {segment.span for segment in _segments(message) if segment.kind != "literal"}
+    for problem in problems:
+        if problem.span in spans:
+            yield problem
+
+
+def _run(segment: Segment, warned: Mapping[Span, str]) -> Run:
+    if segment.kind == "literal":
+        return Run(segment.text, None, segment.span)
+    warning = warned.get(segment.span, "") if segment.span else ""
+    return Run(
+        segment.text, ValueReference(segment.input or "", segment.span, warning), segment.span
+    )
+
+
+def _part_look(part: Part) -> tuple[object, ...]:
+    match part:
+        case TextPart(text, segments) | ToolResultPart(text, segments):
+            pieces = tuple((item.kind, item.text, item.input) for item in segments)
+            return (type(part).__name__, text, pieces)
+        case MediaPart(kind, source, attributes, alt):
+            return ("media", kind, source, tuple(attributes.items()), alt)
+        case ToolCallPart(identifier, name, arguments):
+            return ("call", identifier, name, arguments)

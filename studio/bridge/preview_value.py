@@ -1,0 +1,117 @@
+"""What the preview shows: one frozen value, made from a document and the inputs given."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+from studio.core.prompty.document import PromptDocument
+from studio.core.prompty.messages import Messages
+from studio.core.prompty.tool_spec import ToolSpec
+from studio.core.text.problem import Problem
+from studio.core.text.span import Span
+from studio.core.text.values import Json, JsonObject
+
+Provider: TypeAlias = Literal["openai-chat", "openai-responses", "anthropic"]
+"""A shape of request body that the studio can write."""
+
+PROVIDERS: Mapping[Provider, str] = {
+    "openai-chat": "OpenAI chat completions",
+    "openai-responses": "OpenAI responses",
+    "anthropic": "Anthropic messages",
+}
+"""The shapes with their names for people, in the order of the menu."""
+
+VariableOrigin: TypeAlias = Literal["given", "default", "sample", "reserved", "missing"]
+"""Where a variable's value comes from; `missing` renders as nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class RequestPreview:
+    """The body that one provider would be sent."""
+
+    provider: Provider
+    """Whose shape it is."""
+
+    text: str
+    """The body as indented JSON, secrets masked; empty where none could be made."""
+
+    body: JsonObject = field(default_factory=dict)
+    """The same as a value, secrets masked."""
+
+    notes: tuple[str, ...] = ()
+    """What the shape cannot carry, and what was left out, one sentence each."""
+
+
+@dataclass(frozen=True, slots=True)
+class VariableRow:
+    """One variable of the prompt: its value, where that comes from, and where it is used."""
+
+    name: str
+    """Root name, as the template uses it."""
+
+    value: Json
+    """The value that the preview rendered with; null where there is none."""
+
+    origin: VariableOrigin
+    """Where the value comes from."""
+
+    declared: bool
+    """Whether the front matter declares it."""
+
+    uses: tuple[Span, ...] = ()
+    """Every use in the body, in order."""
+
+    place: Span | None = None
+    """Where a double click leads: the declaration's name, else the first use."""
+
+    tokens: int = 0
+    """Estimated tokens that its values take in all messages together."""
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """Everything that the preview pane shows of one revision of a document."""
+
+    document: PromptDocument
+    """The document that it was made from."""
+
+    messages: Messages
+    """What the model would be told; the last good ones while `is_stale`."""
+
+    shown: PromptDocument
+    """The document that `messages` come from; differs from `document` while `is_stale`."""
+
+    tools: tuple[ToolSpec, ...] = ()
+    """Every tool that the model would be told of."""
+
+    requests: Mapping[Provider, RequestPreview] = field(default_factory=dict)
+    """The request bodies."""
+
+    variables: tuple[VariableRow, ...] = ()
+    """Declared inputs in order, then undeclared and reserved names in order of use."""
+
+    problems: tuple[Problem, ...] = ()
+    """What stands in the way of, or was found while, making the messages."""
+
+    tokens: tuple[int, ...] = ()
+    """Estimated tokens, one figure for each message."""
+
+    is_stale: bool = False
+    """Whether the document has an error that gives no messages, so that older ones are shown."""
+
+    revision: int = 0
+    """Counts up; a later preview has a higher one."""
+
+    @property
+    def blocker(self) -> Problem | None:
+        """The problem that stands in the way, where there is one."""
+        if not self.is_stale:
+            return None
+        return next((item for item in self.problems if item.severity == "error"), None)
+
+    @property
+    def total_tokens(self) -> int:
+        """Estimated tokens of all messages."""
+        return sum(self.tokens)

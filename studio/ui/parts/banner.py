@@ -1,0 +1,83 @@
+"""A line across a pane that names a problem and leads to its place."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QPaintEvent
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QWidget
+
+from studio.ui.icons import icon
+from studio.ui.parts.colours import blend, paint_text
+from studio.ui.theme import Theme
+
+
+class Banner(QWidget):
+    """Hidden until it has something to say."""
+
+    activated = Signal()
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._tone = "error"
+        self._picture = QLabel()
+        self._text = QLabel()
+        self._text.setWordWrap(True)
+        self._text.setTextFormat(Qt.TextFormat.PlainText)
+        self._place = QLabel()
+        row = QHBoxLayout(self)
+        row.setContentsMargins(12, 8, 12, 8)
+        row.setSpacing(8)
+        row.addWidget(self._picture, 0, Qt.AlignmentFlag.AlignTop)
+        row.addWidget(self._text, 1)
+        row.addWidget(self._place, 0, Qt.AlignmentFlag.AlignTop)
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.set_theme(theme)
+        self.hide()
+
+    @property
+    def text(self) -> str:
+        """What it says."""
+        return self._text.text()
+
+    def say(self, text: str, place: str = "", tone: str = "error") -> None:
+        """Show a text; `place` says where a click leads, `tone` is `error` or `warning`."""
+        self._tone = tone
+        self._text.setText(text)
+        self._place.setText(place)
+        self.setAccessibleName(f"{text} {place}".strip())
+        self.set_theme(self._theme)
+        self.show()
+
+    def set_theme(self, theme: Theme) -> None:
+        """Take the colours of a theme."""
+        self._theme = theme
+        colour = self._colour()
+        self._picture.setPixmap(icon("triangle-alert", colour).pixmap(16, 16))
+        paint_text(self._text, theme.text)
+        paint_text(self._place, colour)
+        self.update()
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """A click leads to the place."""
+        if event.button() == Qt.MouseButton.LeftButton:
+            self.activated.emit()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Enter and space do what a click does."""
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space):
+            self.activated.emit()
+        else:
+            super().keyPressEvent(event)
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002
+        """A breath of the tone's colour, with a bar of it at the left."""
+        painter = QPainter(self)
+        colour = self._colour()
+        share = 0.22 if self.hasFocus() else 0.12
+        painter.fillRect(self.rect(), QColor(blend(colour, self._theme.surface, share)))
+        painter.fillRect(0, 0, 3, self.height(), QColor(colour))
+
+    def _colour(self) -> str:
+        return self._theme.error if self._tone == "error" else self._theme.warning

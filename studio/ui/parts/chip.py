@@ -1,0 +1,63 @@
+"""A small rounded label that can be clicked: an attribute, a tag, a link to a place."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtGui import QColor, QFont, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QWidget
+
+from studio.ui.parts.colours import blend
+from studio.ui.theme import Theme
+
+
+class Chip(QAbstractButton):
+    """Painted by hand: hundreds of them must cost little, and style sheets cost a lot."""
+
+    def __init__(self, text: str, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._colour = theme.muted
+        self._ground = theme.raised
+        self._focus = theme.accent
+        font = QFont(self.font())
+        font.setPointSizeF(max(6.0, font.pointSizeF() * 0.9))
+        self.setFont(font)
+        self.setText(text)
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
+        self.set_colour(theme, theme.muted)
+
+    def set_colour(self, theme: Theme, colour: str) -> None:
+        """Write in `colour`, over a breath of it."""
+        self._colour = colour
+        self._ground = blend(colour, theme.surface, 0.12)
+        self._focus = theme.accent
+        self.update()
+
+    def sizeHint(self) -> QSize:
+        """The text with a little room around it."""
+        metrics = self.fontMetrics()
+        return QSize(metrics.horizontalAdvance(self.text()) + 14, metrics.height() + 4)
+
+    def minimumSizeHint(self) -> QSize:
+        """Room for a few letters; a longer text is cut with an ellipsis."""
+        metrics = self.fontMetrics()
+        wanted = min(self.sizeHint().width(), metrics.averageCharWidth() * 8 + 14)
+        return QSize(wanted, metrics.height() + 4)
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002
+        """A rounded ground and the text."""
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        box = self.rect().adjusted(0, 0, -1, -1).toRectF().adjusted(0.5, 0.5, 0.5, 0.5)
+        focused = self.hasFocus()
+        painter.setPen(QPen(QColor(self._focus), 1.5) if focused else Qt.PenStyle.NoPen)
+        ground = QColor(self._ground)
+        painter.setBrush(ground.darker(106) if self.underMouse() else ground)
+        painter.drawRoundedRect(box, 5, 5)
+        painter.setPen(QColor(self._colour))
+        room = self.rect().adjusted(7, 0, -7, 0)
+        text = self.fontMetrics().elidedText(
+            self.text(), Qt.TextElideMode.ElideRight, room.width()
+        )
+        painter.drawText(room, Qt.AlignmentFlag.AlignCenter, text)

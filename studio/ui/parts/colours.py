@@ -1,0 +1,45 @@
+"""Colours and fonts that panes derive from the theme."""
+
+from __future__ import annotations
+
+from PySide6.QtGui import QColor, QFont, QPalette
+from PySide6.QtWidgets import QWidget
+
+from studio.ui.theme import Theme, mono_font
+
+
+def blend(colour: str, ground: str, share: float) -> str:
+    """`share` of `colour` over `ground`, as `#rrggbb`."""
+    top, under = QColor(colour), QColor(ground)
+    mixed = (
+        round(a * share + b * (1 - share))
+        for a, b in zip(top.getRgb()[:3], under.getRgb()[:3], strict=True)
+    )
+    return "#{:02x}{:02x}{:02x}".format(*mixed)
+
+
+def input_colour(theme: Theme, number: int | None) -> str:
+    """The colour of the input with that number, round and round; muted for none."""
+    return theme.muted if number is None else theme.inputs[number % len(theme.inputs)]
+
+
+def role_colour(theme: Theme, role: str) -> str:
+    """The colour of a role's name and stripe."""
+    return theme.roles.get(role, theme.muted)
+
+
+def fixed_font(like: QFont) -> QFont:
+    """The fixed-pitch font, about as large to the eye as `like`."""
+    return mono_font(max(6.0, like.pointSizeF()))
+
+
+def paint_text(widget: QWidget, colour: str) -> None:
+    """Give a label's or button's text a colour, without a style sheet."""
+    palette = widget.palette()
+    for role in (
+        QPalette.ColorRole.WindowText,
+        QPalette.ColorRole.Text,
+        QPalette.ColorRole.ButtonText,
+    ):
+        palette.setColor(role, QColor(colour))
+    widget.setPalette(palette)

@@ -1,0 +1,246 @@
+"""One message of the preview as a card."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import assert_never
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import (
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QSizePolicy,
+    QVBoxLayout,
+    QWidget,
+)
+
+from studio.bridge.preview_cards import CardData, cut_runs
+from studio.core.prompty.messages import MediaPart, Part, TextPart, ToolCallPart, ToolResultPart
+from studio.core.text.span import Span
+from studio.ui.parts.chip import Chip
+from studio.ui.parts.colours import paint_text, role_colour
+from studio.ui.parts.flow_layout import FlowLayout
+from studio.ui.preview.part_views import ToolCallView
+from studio.ui.preview.text_body import TextBody
+from studio.ui.preview.thumbnail import MediaView
+from studio.ui.theme import Theme
+
+_CUT_CHARACTERS = 12_000
+_CUT_LINES = 200
+
+
+class MessageCard(QWidget):
+    """Role, attributes, content; everything on it leads back to where it was written."""
+
+    place_clicked = Signal(object)  # Span
+    input_clicked = Signal(str, object)  # input name, Span | None: a coloured value
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._data: CardData | None = None
+        self._raw = False
+        self._folder: Path | None = None
+        self._lit = False
+        self._whole = False
+        self._stripe = theme.muted
+        self._bodies: list[tuple[TextBody, int]] = []  # with the index of the part shown
+        self._role = QLabel()
+        font = self._role.font()
+        font.setBold(True)
+        self._role.setFont(font)
+        self._meta = QLabel()
+        self._meta.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        self._chips = QWidget()
+        self._chip_flow = FlowLayout(self._chips)
+        policy = QSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        policy.setHeightForWidth(True)
+        self._chips.setSizePolicy(policy)
+        header = QHBoxLayout()
+        header.setSpacing(8)
+        header.addWidget(self._role)
+        header.addWidget(self._chips, 1)
+        header.addWidget(self._meta)
+        self._content = QVBoxLayout()
+        self._content.setSpacing(4)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(16, 8, 12, 10)
+        layout.setSpacing(6)
+        layout.addLayout(header)
+        layout.addLayout(self._content)
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
+
+    @property
+    def data(self) -> CardData | None:
+        """What the card shows."""
+        return self._data
+
+    @property
+    def bodies(self) -> tuple[TextBody, ...]:
+        """The texts on the card, in order."""
+        return tuple(body for body, _ in self._bodies)
+
+    @property
+    def is_lit(self) -> bool:
+        """Whether the caret stands in this message's source."""
+        return self._lit
+
+    def show_card(self, data: CardData, folder: Path | None, *, raw: bool) -> None:
+        """Show a message; a card that looks the same already is only told the new places."""
+        same = self._data is not None and self._raw == raw and self._folder == folder
+        if same and self._data is not None and self._data.look == data.look:
+            self._data = data
+            self._move_places(data)
+        else:
+            self._data, self._raw, self._folder = data, raw, folder
+            self._draw(data)
+        self._meta.setText(_meta(data))
+        self.setAccessibleName(f"Message {data.number}, {data.message.role}")
+        self.setAccessibleDescription(data.message.text[:200])
+
+    def set_theme(self, theme: Theme) -> None:
+        """Take the colours of a theme."""
+        self._theme = theme
+        if self._data is not None:
+            self._draw(self._data)
+        self.update()
+
+    def set_lit(self, lit: bool) -> None:
+        """Mark the card as the one where the caret stands."""
+        if lit != self._lit:
+            self._lit = lit
+            self.update()
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """A click beside the text leads to the message's marker."""
+        if event.button() == Qt.MouseButton.LeftButton:
+            self._reveal_marker()
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002
+        """The card's ground, border and the stripe in the role's colour."""
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        box = self.rect().toRectF().adjusted(0.75, 0.75, -0.75, -0.75)
+        strong = self._lit or self.hasFocus()
+        pen = QPen(QColor(self._theme.accent if strong else self._theme.border))
+        pen.setWidthF(1.5 if strong else 1.0)
+        painter.setPen(pen)
+        painter.setBrush(QColor(self._theme.surface))
+        painter.drawRoundedRect(box, 6, 6)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(QColor(self._stripe))
+        painter.drawRoundedRect(box.adjusted(5, 9, 0, -9).adjusted(0, 0, 8 - box.width(), 0), 2, 2)
+
+    def _draw(self, data: CardData) -> None:
+        theme = self._theme
+        self._stripe = role_colour(theme, data.message.role)
+        self._role.setText(data.message.role)
+        paint_text(self._role, self._stripe)
+        paint_text(self._meta, theme.muted)
+        self._draw_chips(data)
+        self._bodies.clear()
+        while (item := self._content.takeAt(0)) is not None:
+            if (widget := item.widget()) is not None:
+                widget.hide()
+                widget.deleteLater()
+        for index, part in enumerate(data.message.parts):
+            self._add_part(data, index, part)
+        if not data.message.parts or not (data.message.text or len(data.message.parts) > 1):
+            self._add_empty(data)
+        self.update()
+
+    def _draw_chips(self, data: CardData) -> None:
+        while (item := self._chip_flow.takeAt(0)) is not None:
+            if (widget := item.widget()) is not None:
+                widget.hide()
+                widget.deleteLater()
+        if data.message.origin.source in ("thread", "implicit"):
+            word = "from the thread" if data.message.origin.source == "thread" else "no marker"
+            self._add_chip(word, self._theme.muted, "Click to see where it stands")
+        for key, value in data.message.attributes.items():
+            self._add_chip(f"{key}={value}", self._theme.muted, f"Attribute {key!r}")
+        for problem in data.warnings:
+            chip = self._add_chip("⚠ looks like structure", self._theme.warning, problem.message)
+            chip.setAccessibleName(problem.message)
+
+    def _add_chip(self, text: str, colour: str, tip: str) -> Chip:
+        chip = Chip(text, self._theme)
+        chip.set_colour(self._theme, colour)
+        chip.setToolTip(tip)
+        chip.clicked.connect(self._reveal_marker)
+        self._chip_flow.addWidget(chip)
+        return chip
+
+    def _add_part(self, data: CardData, index: int, part: Part) -> None:
+        match part:
+            case TextPart() | ToolResultPart():
+                if part.text:
+                    self._add_text(data, index, part)
+            case MediaPart():
+                media = MediaView(part, self._folder, self._theme)
+                media.clicked.connect(lambda: self._reveal_part(index))
+                self._content.addWidget(media)
+            case ToolCallPart():
+                call = ToolCallView(part, self._theme)
+                call.clicked.connect(lambda: self._reveal_part(index))
+                self._content.addWidget(call)
+            case _:
+                assert_never(part)
+
+    def _add_text(self, data: CardData, index: int, part: TextPart | ToolResultPart) -> None:
+        body = TextBody()
+        body.setAccessibleName(f"Text of message {data.number}, {data.message.role}")
+        body.place_clicked.connect(self.place_clicked)
+        body.value_clicked.connect(self.input_clicked)
+        runs, left_out = data.runs(part), 0
+        if not self._whole:
+            runs, left_out = cut_runs(runs, _CUT_CHARACTERS, _CUT_LINES)
+        body.show_runs(runs, dict(data.colours), self._theme, raw=self._raw or left_out > 0)
+        self._bodies.append((body, index))
+        self._content.addWidget(body)
+        if left_out:
+            more = QPushButton(f"Show {left_out:,} more lines")
+            more.clicked.connect(self._show_whole)
+            self._content.addWidget(more, 0, Qt.AlignmentFlag.AlignLeft)
+
+    def _add_empty(self, data: CardData) -> None:
+        if data.message.parts and not all(
+            isinstance(part, TextPart | ToolResultPart) for part in data.message.parts
+        ):
+            return
+        label = QLabel("Empty: the model gets a message without text.")
+        paint_text(label, self._theme.muted)
+        self._content.addWidget(label)
+
+    def _show_whole(self) -> None:
+        self._whole = True
+        if self._data is not None:
+            self._draw(self._data)
+
+    def _move_places(self, data: CardData) -> None:
+        for body, index in self._bodies:
+            part = data.message.parts[index]
+            if isinstance(part, TextPart | ToolResultPart):
+                runs = data.runs(part)
+                body.move_runs(runs if self._whole else cut_runs(runs, _CUT_CHARACTERS, _CUT_LINES)[0])
+
+    def _reveal_marker(self) -> None:
+        origin = self._data.message.origin if self._data else None
+        span = (origin.marker or origin.span) if origin else None
+        if span is not None:
+            self.place_clicked.emit(span)
+
+    def _reveal_part(self, index: int) -> None:
+        part = self._data.message.parts[index] if self._data else None
+        if part is not None and part.span is not None:
+            self.place_clicked.emit(part.span)
+        else:
+            self._reveal_marker()
+
+
+def _meta(data: CardData) -> str:
+    place = f"line {data.line} · " if data.line is not None else ""
+    return f"{place}≈{data.tokens:,} tokens"

@@ -1,0 +1,201 @@
+"""The preview pane: Messages, Request, Variables of the unsaved text."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Signal
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QMenu,
+    QStackedWidget,
+    QTabBar,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from studio.bridge.preview_cards import cards
+from studio.bridge.preview_copy import messages_as_chat, messages_as_json, messages_as_markdown
+from studio.bridge.preview_value import Preview
+from studio.core.text.span import Span
+from studio.ui.icons import icon
+from studio.ui.parts.banner import Banner
+from studio.ui.parts.colours import paint_text
+from studio.ui.parts.empty_state import EmptyState
+from studio.ui.preview.messages_view import MessagesView
+from studio.ui.preview.request_tab import RequestTab
+from studio.ui.preview.variables_tab import VariablesTab
+from studio.ui.theme import Theme
+
+
+class PreviewPane(QWidget):
+    """Shows a `Preview`; asks for places and inputs, and computes nothing."""
+
+    request_reveal = Signal(object)  # Span: bring this place of the source into view
+    request_input = Signal(str)  # name: bring this input's field into view
+    request_probe = Signal()  # try the inputs for holes
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._preview: Preview | None = None
+        self.setAccessibleName("Preview")
+        self.tabs = QTabBar()
+        self.tabs.setAccessibleName("Views of the preview")
+        self.tabs.setExpanding(False)
+        self.tabs.setDrawBase(False)
+        for title in ("Messages", "Request", "Variables"):
+            self.tabs.addTab(title)
+        self.total = QLabel()
+        self.total.setToolTip("Estimated from the length of the text; a tokenizer may differ")
+        self.raw_button = _tool_button("type", "Raw text instead of Markdown")
+        self.raw_button.setCheckable(True)
+        self.probe_button = _tool_button(
+            "shield-check", "Probe inputs: can a value change the structure of the messages?"
+        )
+        self.copy_button = _tool_button("copy", "Copy the messages")
+        self.copy_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self.copy_button.setMenu(self._copy_menu())
+        self.banner = Banner(theme)
+        self.messages = MessagesView(theme)
+        self.request = RequestTab(theme)
+        self.variables = VariablesTab(theme)
+        self.empty = EmptyState(
+            "messages-square",
+            "Nothing to preview",
+            "Open or write a prompt: the messages that the model would get appear here.",
+            theme,
+        )
+        self._pages = QStackedWidget()
+        for page in (self.messages, self.request, self.variables):
+            self._pages.addWidget(page)
+        self._stack = QStackedWidget()
+        self._stack.addWidget(self.empty)
+        self._stack.addWidget(self._pages)
+        self._arrange()
+        self._connect()
+        self.set_theme(theme)
+
+    def _arrange(self) -> None:
+        bar = QHBoxLayout()
+        bar.setContentsMargins(4, 0, 8, 0)
+        bar.setSpacing(4)
+        bar.addWidget(self.tabs)
+        bar.addStretch(1)
+        bar.addWidget(self.total)
+        for button in (self.raw_button, self.probe_button, self.copy_button):
+            bar.addWidget(button)
+        line = QFrame()
+        line.setFrameShape(QFrame.Shape.HLine)
+        line.setObjectName("separator")
+        line.setFixedHeight(1)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addLayout(bar)
+        layout.addWidget(line)
+        layout.addWidget(self.banner)
+        layout.addWidget(self._stack, 1)
+
+    def _connect(self) -> None:
+        self.tabs.currentChanged.connect(self._change_tab)
+        self.raw_button.toggled.connect(self.messages.set_raw)
+        self.probe_button.clicked.connect(self.request_probe)
+        self.banner.activated.connect(self._reveal_blocker)
+        self.messages.place_clicked.connect(self.request_reveal)
+        self.messages.input_clicked.connect(self._reveal_value)
+        self.variables.place_chosen.connect(self.request_reveal)
+        self.variables.input_chosen.connect(self.request_input)
+
+    def show_preview(self, preview: Preview | None) -> None:
+        """Show a preview; `None` when no document is open."""
+        self._preview = preview
+        self.request.show_preview(preview)
+        self.variables.show_preview(preview)
+        if preview is None:
+            self.banner.hide()
+            self.total.clear()
+            self._stack.setCurrentWidget(self.empty)
+            return
+        path = preview.shown.source.path
+        self.messages.show_tools(preview.tools, preview.messages.tools)
+        self.messages.show_cards(cards(preview), path.parent if path else None)
+        self.messages.set_dimmed(preview.is_stale)
+        self._show_banner(preview)
+        self.total.setText(f"≈{preview.total_tokens:,} tokens")
+        has_any = bool(preview.messages.messages or preview.tools or preview.is_stale)
+        self._stack.setCurrentWidget(self._pages if has_any else self.empty)
+
+    def show_caret(self, offset: int) -> None:
+        """Light the card whose source holds this place (code points)."""
+        self.messages.light(offset)
+
+    def set_theme(self, theme: Theme) -> None:
+        """Take the colours of a theme."""
+        paint_text(self.total, theme.muted)
+        for part in (self.banner, self.messages, self.request, self.variables, self.empty):
+            part.set_theme(theme)
+
+    def _show_banner(self, preview: Preview) -> None:
+        blocker = preview.blocker
+        if blocker is not None:
+            line = preview.document.source.position(blocker.span.start).line
+            kept = "" if preview.shown is preview.document else " The last good preview is shown."
+            self.banner.say(f"{blocker.message}{kept}", f"Line {line}")
+            return
+        if not preview.document.template.strict:
+            self.banner.say(
+                "template.format.strict is false: values may bring role markers of their own.",
+                "Show",
+                "warning",
+            )
+            return
+        self.banner.hide()
+
+    def _reveal_blocker(self) -> None:
+        preview = self._preview
+        if preview is None:
+            return
+        blocker = preview.blocker
+        span = blocker.span if blocker is not None else preview.document.template.span
+        if span is not None:
+            self.request_reveal.emit(span)
+
+    def _reveal_value(self, name: str, span: Span | None) -> None:
+        if span is not None:
+            self.request_reveal.emit(span)
+        if name:
+            self.request_input.emit(name)
+
+    def _change_tab(self, index: int) -> None:
+        self._pages.setCurrentIndex(index)
+        on_messages = self._pages.currentWidget() is self.messages
+        for button in (self.raw_button, self.probe_button, self.copy_button):
+            button.setVisible(on_messages)
+
+    def _copy_menu(self) -> QMenu:
+        menu = QMenu(self)
+        menu.addAction("As JSON", lambda: self._copy("json"))
+        menu.addAction("As Markdown", lambda: self._copy("markdown"))
+        menu.addAction("As chat text", lambda: self._copy("chat"))
+        return menu
+
+    def _copy(self, form: str) -> None:
+        if self._preview is None:
+            return
+        write = {
+            "json": messages_as_json,
+            "markdown": messages_as_markdown,
+            "chat": messages_as_chat,
+        }[form]
+        QGuiApplication.clipboard().setText(write(self._preview))
+
+
+def _tool_button(icon_name: str, tip: str) -> QToolButton:
+    button = QToolButton()
+    button.setIcon(icon(icon_name))
+    button.setToolTip(tip)
+    button.setAccessibleName(tip)
+    button.setAutoRaise(True)
+    return button

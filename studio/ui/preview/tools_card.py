@@ -1,0 +1,99 @@
+"""The tools that go with the conversation, on top of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
+
+from studio.core.prompty.messages import HoistedTool
+from studio.core.prompty.tool_spec import ToolSpec
+from studio.core.text.span import Span
+from studio.ui.parts.chip import Chip
+from studio.ui.parts.colours import paint_text
+from studio.ui.parts.flow_layout import FlowLayout
+from studio.ui.theme import Theme
+
+
+class ToolsCard(QWidget):
+    """One chip for each tool; a click leads to where it is declared. Hidden when there is none."""
+
+    place_clicked = Signal(object)  # Span
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._specs: tuple[ToolSpec, ...] = ()
+        self._hoisted: tuple[HoistedTool, ...] = ()
+        self._title = QLabel()
+        font = self._title.font()
+        font.setBold(True)
+        self._title.setFont(font)
+        chips = QWidget()
+        policy = chips.sizePolicy()
+        policy.setHeightForWidth(True)
+        chips.setSizePolicy(policy)
+        self._flow = FlowLayout(chips)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(16, 8, 12, 10)
+        layout.setSpacing(6)
+        layout.addWidget(self._title)
+        layout.addWidget(chips)
+        self.setAccessibleName("Tools of this prompt")
+        self.hide()
+
+    def show_tools(self, specs: Sequence[ToolSpec], hoisted: Sequence[HoistedTool]) -> None:
+        """Show tools of the front matter and those of the body's `tools:` section."""
+        if (tuple(specs), tuple(hoisted)) != (self._specs, self._hoisted):
+            self._specs, self._hoisted = tuple(specs), tuple(hoisted)
+            self._draw()
+
+    def set_theme(self, theme: Theme) -> None:
+        """Take the colours of a theme."""
+        self._theme = theme
+        self._draw()
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002
+        """A card's ground, with a broken border: it is not a message."""
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        pen = QPen(QColor(self._theme.border))
+        pen.setStyle(Qt.PenStyle.DashLine)
+        painter.setPen(pen)
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.drawRoundedRect(self.rect().toRectF().adjusted(0.75, 0.75, -0.75, -0.75), 6, 6)
+
+    def _draw(self) -> None:
+        while (item := self._flow.takeAt(0)) is not None:
+            if (widget := item.widget()) is not None:
+                widget.hide()
+                widget.deleteLater()
+        named = {tool.id for tool in self._hoisted}
+        for spec in self._specs:
+            if spec.name not in named:
+                self._add(spec.name, spec.description or "No description", spec.span, dynamic=False)
+        for tool in self._hoisted:
+            tip = f"{tool.type}, from the body's tools: section"
+            if tool.dynamic_inputs:
+                tip += f"; holds values of {', '.join(tool.dynamic_inputs)}, so it asks first"
+            self._add(f"{tool.id} · {tool.type}", tip, tool.span, dynamic=bool(tool.dynamic_inputs))
+        count = self._flow.count()
+        self._title.setText(f"{count} tool" if count == 1 else f"{count} tools")
+        paint_text(self._title, self._theme.muted)
+        self.setVisible(count > 0)
+        self.update()
+
+    def _add(self, text: str, tip: str, span: Span | None, *, dynamic: bool) -> None:
+        theme = self._theme
+        chip = Chip(text, theme)
+        chip.set_colour(theme, theme.warning if dynamic else theme.roles["tool"])
+        chip.setToolTip(tip)
+        if span is not None:
+            chip.clicked.connect(partial(self._reveal, span))
+        self._flow.addWidget(chip)
+
+    def _reveal(self, span: Span, _: bool = False) -> None:
+        self.place_clicked.emit(span)

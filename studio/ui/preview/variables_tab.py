@@ -1,0 +1,169 @@
+"""Every variable of the prompt: value, where that comes from, where it is used."""
+
+from __future__ import annotations
+
+import json
+
+from PySide6.QtCore import QModelIndex, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QPainter, QPixmap
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QHeaderView,
+    QStackedWidget,
+    QTreeWidget,
+    QTreeWidgetItem,
+    QVBoxLayout,
+    QWidget,
+)
+
+from studio.bridge.preview_value import Preview, VariableRow
+from studio.core.text.source import SourceText
+from studio.ui.parts.colours import input_colour
+from studio.ui.parts.empty_state import EmptyState
+from studio.ui.theme import Theme
+
+_ORIGINS = {
+    "given": "given",
+    "default": "default",
+    "sample": "sample",
+    "reserved": "supplied by the run",
+    "missing": "missing",
+}
+_ROW = Qt.ItemDataRole.UserRole
+_SHORT = 120
+
+
+class VariablesTab(QWidget):
+    """A table; a double click or Enter leads to the declaration, or to the use that is chosen."""
+
+    place_chosen = Signal(object)  # Span
+    input_chosen = Signal(str)  # name of a declared input
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._rows: tuple[VariableRow, ...] = ()
+        self._source = SourceText("")
+        self.tree = QTreeWidget()
+        self.tree.setAccessibleName("Variables")
+        self.tree.setHeaderLabels(["Variable", "Value", "From", "Uses", "≈ Tokens"])
+        self.tree.setUniformRowHeights(True)
+        self.tree.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        self.tree.setIconSize(QSize(10, 10))
+        self.tree.setExpandsOnDoubleClick(False)
+        header = self.tree.header()
+        header.setStretchLastSection(False)
+        header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft)
+        header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
+        header.setSectionResizeMode(1, QHeaderView.ResizeMode.Stretch)
+        self.tree.itemActivated.connect(self._activate)
+        self._empty = EmptyState(
+            "variable",
+            "No variables",
+            "Write {{ name }} in the prompt, or declare inputs in its front matter.",
+            theme,
+        )
+        self._stack = QStackedWidget()
+        self._stack.addWidget(self._empty)
+        self._stack.addWidget(self.tree)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(self._stack)
+
+    def show_preview(self, preview: Preview | None) -> None:
+        """Show the variables of a preview."""
+        rows = preview.variables if preview is not None else ()
+        source = preview.shown.source if preview is not None else SourceText("")
+        if rows == self._rows and source.text == self._source.text:
+            return
+        self._rows, self._source = rows, source
+        self._draw()
+
+    def set_theme(self, theme: Theme) -> None:
+        """Take the colours of a theme."""
+        self._theme = theme
+        self._empty.set_theme(theme)
+        self._draw()
+
+    def _draw(self) -> None:
+        current = self.tree.currentItem()
+        chosen = current.text(0) if current is not None else ""
+        open_names = {
+            item.text(0)
+            for index in range(self.tree.topLevelItemCount())
+            if (item := self.tree.topLevelItem(index)) is not None and item.isExpanded()
+        }
+        self.tree.clear()
+        for number, row in enumerate(self._rows):
+            item = self._item(number, row)
+            self.tree.addTopLevelItem(item)
+            item.setExpanded(row.name in open_names)
+            if row.name == chosen:
+                self.tree.setCurrentItem(item)
+        self._stack.setCurrentWidget(self.tree if self._rows else self._empty)
+
+    def _item(self, number: int, row: VariableRow) -> QTreeWidgetItem:
+        origin = _ORIGINS[row.origin] if row.declared else _undeclared(row)
+        uses = f"{len(row.uses)}" if row.uses else "unused"
+        tokens = f"{row.tokens:,}" if row.tokens else ""
+        item = QTreeWidgetItem([row.name, value_text(row), origin, uses, tokens])
+        item.setIcon(0, _dot(input_colour(self._theme, number)))
+        item.setData(0, _ROW, row.place)
+        item.setToolTip(1, value_text(row, 1_000))
+        warn = row.origin == "missing" or (not row.declared and row.origin != "reserved")
+        muted = QColor(self._theme.muted)
+        item.setForeground(2, QColor(self._theme.warning) if warn else muted)
+        item.setForeground(3, muted)
+        item.setForeground(4, muted)
+        for span in row.uses:
+            place = self._source.position(span.start)
+            use = QTreeWidgetItem([f"line {place.line}, column {place.column}"])
+            use.setForeground(0, muted)
+            use.setData(0, _ROW, span)
+            item.addChild(use)
+        return item
+
+    def _activate(self, item: QTreeWidgetItem, column: int) -> None:
+        span = item.data(0, _ROW)
+        if column == 1 and item.parent() is None:
+            self.input_chosen.emit(item.text(0))
+        elif span is not None:
+            self.place_chosen.emit(span)
+
+    def row_index(self, name: str) -> QModelIndex:
+        """The index of a variable's row, for tests and assistive tools."""
+        for index in range(self.tree.topLevelItemCount()):
+            item = self.tree.topLevelItem(index)
+            if item is not None and item.text(0) == name:
+                return self.tree.indexFromItem(item, 0)
+        return QModelIndex()
+
+
+def value_text(row: VariableRow, limit: int = _SHORT) -> str:
+    """A variable's value on one line."""
+    if row.origin == "missing":
+        return "—"
+    value = row.value
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+    text = " ".join(text.split()) if limit <= _SHORT else text
+    if text == "":
+        return "(empty)"
+    return text if len(text) <= limit else f"{text[: limit - 1]}…"
+
+
+def _undeclared(row: VariableRow) -> str:
+    if row.origin == "reserved":
+        return _ORIGINS["reserved"]
+    return "undeclared" if row.origin == "missing" else f"{_ORIGINS[row.origin]}, undeclared"
+
+
+def _dot(colour: str) -> QPixmap:
+    pixmap = QPixmap(20, 20)
+    pixmap.fill(Qt.GlobalColor.transparent)
+    painter = QPainter(pixmap)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setPen(Qt.PenStyle.NoPen)
+    painter.setBrush(QColor(colour))
+    painter.drawEllipse(2, 2, 16, 16)
+    painter.end()
+    return pixmap
