@@ -17,7 +17,14 @@ from studio.core.agent.events import (
 from studio.core.agent.protocols.feedback import SKIPPED, bad_call, rejected, unknown_tool
 from studio.core.agent.protocols.json_text import json_text
 from studio.core.agent.reading import Action, AskedCall, Final, Reading, ReadingWarning
-from studio.core.agent.state import Call, LimitName, RunSetup, RunState, StepError
+from studio.core.agent.state import (
+    Call,
+    LimitName,
+    RunSetup,
+    RunState,
+    Status,
+    StepError,
+)
 from studio.core.models.base import ModelRequest
 from studio.core.prompty.messages import Message
 from studio.core.text.values import Json

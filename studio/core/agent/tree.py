@@ -1,0 +1,107 @@
+"""A run as a tree: the places it reached, and the way to each.
+
+The journal is one list. An event follows the one before it, except `Forked`, which follows the
+checkpoint that it names; what lies between is another branch and is kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from studio.core.agent.events import (
+    Event,
+    Forked,
+    LimitRaised,
+    Logged,
+    Paused,
+    Resumed,
+    Started,
+    Steered,
+)
+from studio.core.agent.machine import advance, fold
+from studio.core.agent.state import Checkpoint, RunState
+from studio.core.agent.steps import new_state
+
+_NOT_A_MOVE = (Logged, Paused, Resumed, Steered, LimitRaised)
+
+
+def branch_path(events: Sequence[Event], seq: int) -> list[Event]:
+    """The events that lead to event `seq`, in order; those of other branches are left out.
+
+    Args:
+        events: The whole journal; event n (from 1) stands at index n - 1.
+        seq: The last event wanted.
+    """
+    path: list[Event] = []
+    at = seq
+    while at > 0:
+        event = events[at - 1]
+        path.append(event)
+        at = event.checkpoint if isinstance(event, Forked) else at - 1
+    path.reverse()
+    return path
+
+
+def state_at(events: Sequence[Event], seq: int) -> RunState:
+    """The state right after event `seq`."""
+    return fold(branch_path(events, seq))
+
+
+@dataclass
+class RunTree:
+    """The checkpoints of a run, kept up to date event by event."""
+
+    checkpoints: list[Checkpoint] = field(default_factory=list)
+    """In the order they were reached."""
+
+    cursor: int | None = None
+    """Id of the checkpoint that the run went through last."""
+
+    branch: int = 0
+    """Number of the branch that the run is on."""
+
+    _by_id: dict[int, Checkpoint] = field(default_factory=dict)
+    _branches: int = 0
+
+    def add(self, event: Event, state: RunState) -> Checkpoint | None:
+        """Note an event and the state after it; gives the checkpoint where it reached one."""
+        if isinstance(event, Forked):
+            self._branches += 1
+            self.branch = self._branches
+            self.cursor = event.checkpoint
+        if isinstance(event, _NOT_A_MOVE) or state.place is None or state.is_over:
+            return None
+        made = Checkpoint(
+            event.seq, self.cursor, state.place, state.iteration, state.call, self.branch
+        )
+        self.checkpoints.append(made)
+        self._by_id[made.id] = made
+        self.cursor = made.id
+        return made
+
+    def get(self, checkpoint: int) -> Checkpoint | None:
+        """The checkpoint of that id."""
+        return self._by_id.get(checkpoint)
+
+    def children(self, checkpoint: int | None) -> tuple[Checkpoint, ...]:
+        """The checkpoints that follow one; of None, the first."""
+        return tuple(item for item in self.checkpoints if item.parent == checkpoint)
+
+
+def walk(events: Iterable[Event]) -> tuple[RunState | None, RunTree]:
+    """The last state of a journal and its tree, in one pass; forks go back to their states."""
+    kept: list[Event] = []
+    tree = RunTree()
+    state: RunState | None = None
+    for event in events:
+        if isinstance(event, Started):
+            state = new_state(event.setup)
+        elif isinstance(event, Forked):
+            state = state_at(kept, event.checkpoint)
+        if state is None:
+            raise ValueError("a journal begins with Started")
+        kept.append(event)
+        state, _ = advance(state, event)
+        tree.add(event, state)
+    return state, tree
