@@ -1,0 +1,102 @@
+"""What each protocol sees of a tool."""
+
+from __future__ import annotations
+
+import json
+
+from studio.core.prompty.tool_spec import ToolSpec
+from studio.core.tools.forms import (
+    json_action_line,
+    native_function,
+    react_lines,
+    tool_forms,
+    tool_items,
+    tool_names_text,
+    tools_text,
+    type_words,
+)
+
+WEATHER = ToolSpec(
+    "weather",
+    "The weather\nin a city.",
+    {
+        "type": "object",
+        "properties": {
+            "city": {"type": "string", "description": "Name of the city."},
+            "unit": {"enum": ["C", "F"]},
+        },
+        "required": ["city"],
+    },
+    strict=True,
+)
+CLOCK = ToolSpec("clock", "The time.")
+SEARCH = ToolSpec(
+    "search",
+    "Search.",
+    {"type": "object", "properties": {"q": {"type": "string", "description": "Words."}}},
+)
+
+
+def test_template_items() -> None:
+    assert tool_items([WEATHER]) == [
+        {
+            "name": "weather",
+            "description": "The weather in a city.",
+            "arguments": [
+                {
+                    "name": "city",
+                    "type": "string",
+                    "description": "Name of the city.",
+                    "required": True,
+                },
+                {"name": "unit", "type": 'one of "C", "F"', "description": "", "required": False},
+            ],
+        }
+    ]
+
+
+def test_react_list() -> None:
+    assert react_lines(WEATHER) == (
+        "- **weather**: The weather in a city.\n"
+        '  - Required: `"city"` (string): Name of the city.\n'
+        '  - Optional: `"unit"` (one of "C", "F")'
+    )
+
+
+def test_json_action_lines() -> None:
+    assert json_action_line(CLOCK) == '- "clock": The time. Input is null.'
+    assert json_action_line(SEARCH) == '- "search": Search. Input: Words.'
+    assert json_action_line(WEATHER) == (
+        '- "weather": The weather in a city. Input: a JSON object with '
+        '"city" (string): Name of the city.; "unit" (one of "C", "F", optional)'
+    )
+    assert tools_text([CLOCK, SEARCH]).count("\n") == 1
+    assert tool_names_text([CLOCK, SEARCH]) == '"clock", "search"'
+
+
+def test_native_function() -> None:
+    assert native_function(CLOCK) == {
+        "type": "function",
+        "function": {
+            "name": "clock",
+            "description": "The time.",
+            "parameters": {"type": "object", "properties": {}},
+        },
+    }
+    function = native_function(WEATHER)["function"]
+    assert isinstance(function, dict)
+    assert function["strict"] is True
+
+
+def test_every_form_is_shown() -> None:
+    forms = {form.title: form for form in tool_forms(SEARCH)}
+    assert list(forms) == ["Native tool calls", "ReAct list", "JSON action line"]
+    assert json.loads(forms["Native tool calls"].text) == native_function(SEARCH)
+
+
+def test_type_words() -> None:
+    assert type_words({"type": "array", "items": {"type": "integer"}}) == "array of integer"
+    assert type_words({"anyOf": [{"type": "string"}, {"type": "null"}]}) == "string or null"
+    assert type_words({"type": ["string", "null"]}) == "string or null"
+    assert type_words({"const": 3}) == "3"
+    assert type_words({}) == "any"
