@@ -197,7 +197,9 @@ class _Builder:
                 )
         return None
 
-    def _open(self, event: _Event, mapping: dict[str, Json] | None, items: list[Json] | None) -> None:
+    def _open(
+        self, event: _Event, mapping: dict[str, Json] | None, items: list[Json] | None
+    ) -> None:
         self._nodes += 1
         start = event.start_mark.index
         frame = _Frame(mapping, items, (), start, event.anchor, event.end_mark.index)

@@ -1,0 +1,174 @@
+"""Documents and messages as JSON, for the command line and for other programs.
+
+Section dialect: the shape that the seed document shows. Prompty 2: the shape of its vectors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import assert_never
+
+from studio.core.prompty.document import Dialect, InputDeclaration, PromptDocument
+from studio.core.prompty.messages import (
+    HoistedTool,
+    MediaPart,
+    Message,
+    Messages,
+    Part,
+    TextPart,
+    ToolCallPart,
+    ToolResultPart,
+)
+from studio.core.text.values import Json, JsonObject
+
+
+def messages_to_json(messages: Messages, dialect: Dialect) -> list[Json]:
+    """Messages in the shape of their dialect."""
+    shape = _prompty_message if dialect == "prompty" else _section_message
+    return [shape(message) for message in messages.messages]
+
+
+def tools_to_json(tools: tuple[HoistedTool, ...]) -> list[Json]:
+    """Tools of the body's `tools:` section, in the seed's shape."""
+    return [{"id": tool.id, "type": tool.type, "options": tool.options} for tool in tools]
+
+
+def document_to_json(document: PromptDocument) -> dict[str, Json]:
+    """A document as Prompty 2 loads it (the `load` vectors), what is absent left out.
+
+    Args:
+        document: The document; with references resolved where their values are wanted.
+    """
+    data = document.data
+    found: dict[str, Json] = {"kind": "prompt"}
+    for key in ("name", "displayName", "description", "metadata"):
+        if data.get(key) is not None:
+            found[key] = data[key]
+    if document.model.id or isinstance(data.get("model"), Mapping):
+        found["model"] = _model(document)
+    for key, declarations in (("inputs", document.inputs), ("outputs", document.outputs)):
+        if declarations:
+            found[key] = _properties(declarations, data.get(key))
+    tools = _tools(data.get("tools"))
+    if tools:
+        found["tools"] = tools
+    template = document.template
+    format_block: dict[str, Json] = {"kind": template.format}
+    if not template.strict:
+        format_block["strict"] = False
+    found["template"] = {
+        "format": format_block,
+        "parser": {"kind": template.parser or "prompty"},
+    }
+    found["instructions"] = document.source.slice(document.body).lstrip()
+    return found
+
+
+def _model(document: PromptDocument) -> dict[str, Json]:
+    model = document.model
+    found: dict[str, Json] = {"id": model.id, "apiType": model.api_type}
+    if model.provider:
+        found["provider"] = model.provider
+    if model.connection:
+        found["connection"] = model.connection
+    if model.options:
+        found["options"] = model.options
+    return found
+
+
+def _properties(declarations: tuple[InputDeclaration, ...], raw: Json) -> list[Json]:
+    """Properties as a list, each with its name and kind and all that was written."""
+    found: list[Json] = []
+    for index, item in enumerate(declarations):
+        written: Json = None
+        if isinstance(raw, Mapping):
+            written = raw.get(item.name)
+        elif isinstance(raw, list) and index < len(raw):
+            written = raw[index]
+        fields: dict[str, Json] = {"name": item.name, "kind": item.kind}
+        if isinstance(written, Mapping):
+            fields = {**written, **fields}
+        elif item.has_default:
+            fields["default"] = item.default
+        found.append(fields)
+    return found
+
+
+def _tools(raw: Json) -> list[Json]:
+    if isinstance(raw, Mapping):
+        return [
+            {"name": name, **(item if isinstance(item, Mapping) else {"kind": item})}
+            for name, item in raw.items()
+        ]
+    return [item for item in raw if isinstance(item, Mapping)] if isinstance(raw, list) else []
+
+
+# --- messages --------------------------------------------------------------------------------
+
+
+def _prompty_message(message: Message) -> JsonObject:
+    parts: list[Json] = [
+        _prompty_part(part) for part in message.parts if not isinstance(part, ToolCallPart)
+    ]
+    found: dict[str, Json] = {
+        "role": message.role,
+        "content": parts or [{"kind": "text", "value": ""}],
+    }
+    metadata = dict(message.attributes)
+    calls = [part for part in message.parts if isinstance(part, ToolCallPart)]
+    if calls:
+        metadata["tool_calls"] = [_call(call) for call in calls]
+    if metadata:
+        found["metadata"] = metadata
+    return found
+
+
+def _prompty_part(part: Part) -> JsonObject:
+    match part:
+        case TextPart() | ToolResultPart():
+            return {"kind": "text", "value": part.text}
+        case MediaPart():
+            return {"kind": part.kind, "value": part.source, **part.attributes}
+        case ToolCallPart():
+            return {"kind": "tool_call", "value": _call(part)}
+        case _:
+            assert_never(part)
+
+
+def _section_message(message: Message) -> JsonObject:
+    own = {key: value for key, value in message.attributes.items() if key not in ("role", "content")}
+    found: dict[str, Json] = {"role": message.role, **own}
+    if not message.parts:
+        found["content"] = ""
+    elif len(message.parts) == 1 and isinstance(message.parts[0], TextPart):
+        found["content"] = message.parts[0].text
+    else:
+        found["content"] = [_section_part(part) for part in message.parts]
+    return found
+
+
+def _section_part(part: Part) -> JsonObject:
+    match part:
+        case TextPart():
+            return {"type": "text", "text": part.text}
+        case MediaPart():
+            key = "image_url" if part.kind == "image" else part.kind
+            block: dict[str, Json] = {"url": part.source, **part.attributes}
+            if part.alt:
+                block["alt"] = part.alt
+            return {"type": key, key: block}
+        case ToolCallPart():
+            return {"type": "tool_call", "tool_call": part.raw or _call(part)}
+        case ToolResultPart():
+            return {"type": "tool_result", "tool_result": part.text}
+        case _:
+            assert_never(part)
+
+
+def _call(part: ToolCallPart) -> JsonObject:
+    """A call in the shape of chat completions."""
+    return {
+        "id": part.id,
+        "type": "function",
+        "function": {"name": part.name, "arguments": part.arguments},
+    }
