@@ -74,7 +74,7 @@ class StepCard:
         """The row for a screen reader."""
         parts = (self.title, self.gist, self.facts, ", ".join(self.badges))
         said = ". ".join(part for part in parts if part)
-        return said if self.kind == "prompt" else f"Step {self.step}: {said}"
+        return said if self.kind == "prompt" else f"Iteration {self.step}: {said}"
 
 
 @dataclass(frozen=True)
@@ -158,7 +158,7 @@ def cards_of_step(
 
 
 def _prompt_card(step: Step) -> StepCard:
-    title = f"Step {step.number} · Prompt"
+    title = f"Iteration {step.number} · Prompt"
     count = len(step.messages) or step.sent
     if not count:
         return StepCard(step.number, "prompt", title, "Being rendered…")

@@ -180,9 +180,9 @@ def _needed(text: str, what: str) -> str:
     return text.strip()
 
 
-def arguments_text(arguments: object, raw: str) -> str:
+def arguments_text(arguments: JsonObject | None, raw: str) -> str:
     """Arguments as text to edit: indented where they could be read, else as they came."""
-    if isinstance(arguments, dict):
+    if arguments is not None:
         return json_text(arguments)
     return raw or "{}"
 

@@ -46,14 +46,14 @@ class UsageRow:
     """One step's figures."""
 
     label: str
-    """`Step 2`, or `Total`."""
+    """`Iteration 2`, or `Total`."""
 
     cells: tuple[str, ...]
     """Tokens in, tokens out, from cache, cost, model time, tool time."""
 
 
 USAGE_HEADS: tuple[str, ...] = (
-    "Step", "Input tokens", "Output tokens", "From cache", "Cost", "Model", "Tools",
+    "Iteration", "Input tokens", "Output tokens", "From cache", "Cost", "Model", "Tools",
 )  # fmt: skip
 """Column heads of the Usage tab."""
 
@@ -131,7 +131,12 @@ def inspector_view(
             if is_current and streaming is not None and step.reply is None:
                 blocks = streaming_blocks(streaming, reading)
                 return replace(view, blocks=blocks, is_streaming=True)
-            return replace(view, blocks=reply_blocks(step), legend=legend_of(step))
+            shown = step
+            if is_current and step.reading is None and reading is not None:
+                shown = replace(step, reading=reading)
+            error = state.error if is_current else None
+            blocks = reply_blocks(shown, error)
+            return replace(view, blocks=blocks, legend=legend_of(shown))
         case "tool":
             blocks = tool_blocks(step, state.setup, wanted.call)
             return replace(view, blocks=blocks + truth_blocks(step, state.setup))
@@ -205,11 +210,11 @@ def usage_rows(state: RunState) -> tuple[UsageRow, ...]:
         f"{total.input_tokens:,}", f"{total.output_tokens:,}", f"{total.cached_tokens:,}",
         money(total.cost) or "–", seconds(model), seconds(tools),
     )  # fmt: skip
-    return (*rows, UsageRow(f"Total of {plural(len(rows), 'step')}", cells))
+    return (*rows, UsageRow(f"Total of {plural(len(rows), 'iteration')}", cells))
 
 
 def _usage_row(step: Step) -> UsageRow:
-    label = f"Step {step.number}"
+    label = f"Iteration {step.number}"
     usage = step.reply.usage if step.reply is not None else None
     times = (seconds(step.seconds_model), seconds(step.seconds_tools))
     if usage is None:

@@ -32,7 +32,7 @@ class MessagesView:
     """Index of the first block that is new; -1 for none."""
 
     summary: str = ""
-    """The difference in one line: "1 message added, 6 lines new"."""
+    """The difference in one line: "3 messages · 1 message added, 6 lines new"."""
 
 
 def messages_view(
@@ -117,7 +117,7 @@ class _Writer:
 
     def remark(self, stable: int) -> None:
         if stable:
-            text = f"{plural(stable, 'message')} above: the same as in the step before"
+            text = f"{plural(stable, 'message')} above: the same as in the iteration before"
             self.blocks.append(Block("rule", (Piece(text, "muted"),)))
 
     def unchanged(self, text: str, *, folds: bool) -> None:
@@ -162,8 +162,8 @@ class _Writer:
             changes.append(f"{plural(self._added, 'line')} new")
         if self._removed:
             changes.append(f"{plural(self._removed, 'line')} gone")
-        said = ", ".join(changes) or "nothing changed"
-        return f"{plural(len(sent), 'message')} · since the step before: {said}"
+        said = ", ".join(changes) or "nothing new"
+        return f"{plural(len(sent), 'message')} · {said}"
 
     def _fold_or_show(self, lines: list[str], keep_start: int, keep_end: int) -> None:
         hidden = len(lines) - keep_start - keep_end

@@ -17,7 +17,7 @@ from studio.core.agent.commands import (
     TakeRepair,
     TellOutcome,
 )
-from studio.core.agent.state import LimitName, RunState, StepError
+from studio.core.agent.state import Call, LimitName, RunState, StepError
 from studio.core.wire.reply import Reply
 
 _MORE_ITERATIONS = 5
@@ -116,7 +116,7 @@ def _go_on(label: str, tip: str) -> Offer:
 
 def _steer() -> Offer:
     spec = EditSpec(
-        "steer", "Put in a message", hint="The model reads it before its next step.",
+        "steer", "Put in a message", hint="The model reads it before it goes on.",
         apply="Put in",
     )  # fmt: skip
     return Offer("Put in a message…", "Steer the run with a message of yours.", edit=spec)
@@ -133,15 +133,15 @@ def _write_reply(state: RunState, label: str, title: str) -> Offer:
 
 def _at_request(state: RunState) -> Offers:
     spec = EditSpec(
-        "messages", "Messages of this step",
-        hint="Changed for this step only; the prompt file stays as it is.",
+        "messages", "Messages of this iteration",
+        hint="Changed for this iteration only; the prompt file stays as it is.",
         messages=state.step.messages,
     )  # fmt: skip
     return Offers(
         "The request is ready.",
         offers=(
             _go_on("Send it", "Ask the model, and stop with its reply."),
-            Offer("Edit messages…", "Change what is sent, for this step only.", edit=spec),
+            Offer("Edit messages…", "Change what is sent, for this iteration only.", edit=spec),
             _write_reply(state, "Answer in its place…", "Reply in the model's place"),
             _steer(),
         ),
@@ -163,13 +163,6 @@ def _at_call(state: RunState) -> Offers:
     row = state.call or 0
     if call is None:
         return Offers()
-    names = tuple(spec.name for spec in state.setup.tools)
-    tools = names if call.tool in names else (call.tool, *names)
-    edit = EditSpec(
-        "arguments", f"Arguments of {call.tool}", arguments_text(call.arguments, call.text),
-        hint="The assistant's message is changed with them, so that call and result agree.",
-        is_json=True, call=row, tool=call.tool, tools=tools,
-    )  # fmt: skip
     reject = EditSpec(
         "reject", f"Reject {call.tool}", hint="The model is told why. May be empty.",
         apply="Reject", call=row,
@@ -186,12 +179,23 @@ def _at_call(state: RunState) -> Offers:
         detail,
         offers=(
             Offer("Approve", "Run the call as it stands.", (Approve(row),), is_primary=True),
-            Offer("Edit arguments…", "Change what the tool is called with.", edit=edit),
+            _edit_call(state, call),
             Offer("Reject…", "Do not run it, and tell the model why.", edit=reject),
             Offer("Answer myself…", "Do not run it, and give its result.", edit=answer),
             Offer("Skip", "Do not run it; the model is told so.", (SkipCall(row),)),
         ),
     )
+
+
+def _edit_call(state: RunState, call: Call) -> Offer:
+    names = tuple(spec.name for spec in state.setup.tools)
+    tools = names if call.tool in names else (call.tool, *names)
+    spec = EditSpec(
+        "arguments", f"Arguments of {call.tool}", arguments_text(call.arguments, call.text),
+        hint="The assistant's message is changed with them, so that call and result agree.",
+        is_json=True, call=state.call or 0, tool=call.tool, tools=tools,
+    )  # fmt: skip
+    return Offer("Edit arguments…", "Change what the tool is called with.", edit=spec)
 
 
 def _at_result(state: RunState) -> Offers:
@@ -214,8 +218,8 @@ def _at_result(state: RunState) -> Offers:
 
 def _at_step_end() -> Offers:
     return Offers(
-        "The step is done.",
-        offers=(_go_on("Next step", "Begin the next step."), _steer()),
+        "The iteration is done.",
+        offers=(_go_on("Next iteration", "Ask the model again, with what is known now."), _steer()),
     )
 
 
@@ -274,7 +278,10 @@ def _mending_offers(state: RunState, error: StepError) -> tuple[Offer, ...]:
         offers.insert(0, _go_on("Try again", "Do the same once more."))
     else:
         offers.insert(0, _go_on("Go on", "Go on all the same."))
-    if error.kind in ("format", "model"):
+    call = call_at(state)
+    if call is not None and error.kind in ("unknown_tool", "schema", "format", "guardrail"):
+        offers.append(_edit_call(state, call))
+    elif error.kind in ("format", "model"):
         label = "Edit the reply…" if error.kind == "format" else "Answer in its place…"
         offers.append(_write_reply(state, label, "Reply of the model"))
     offers += _answer_offers(error)

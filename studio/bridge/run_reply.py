@@ -14,7 +14,7 @@ from studio.core.agent.reading import (
     ReadSpan,
     Refused,
 )
-from studio.core.agent.state import Step
+from studio.core.agent.state import Step, StepError
 from studio.core.wire.reply import FinishReason, Reply
 
 STYLE_OF: dict[ReadAs, Style] = {
@@ -30,12 +30,19 @@ _ENDED: dict[FinishReason, str] = {
 }  # fmt: skip
 
 
-def reply_blocks(step: Step) -> Blocks:
-    """A step's reply: raw text with spans, reasoning, native calls, and what was noticed."""
+def reply_blocks(step: Step, error: StepError | None = None) -> Blocks:
+    """A step's reply: raw text with spans, reasoning, native calls, and what was noticed.
+
+    Args:
+        step: the step.
+        error: what the run stands at, where it stands in this step.
+    """
+    blocks: list[Block] = []
+    if error is not None and not isinstance(step.reading, FormatError):
+        blocks.append(Block("error", (Piece(f"{error.message} {error.hint}".strip()),)))
     reply = step.reply or step.partial
     if reply is None:
-        return ()
-    blocks: list[Block] = []
+        return tuple(blocks)
     blocks += _findings(step)
     blocks += _streams(reply, step.reading)
     blocks.append(Block("rule", (Piece(_ending(step, reply), "muted"),)))

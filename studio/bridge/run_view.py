@@ -96,11 +96,11 @@ def view_of(
 
 
 def facts_of(state: RunState) -> str:
-    """Iteration, tokens and money: `Step 2 of 10 · 1,204 tok · $0.0012`."""
+    """Iteration, tokens and money: `Iteration 2 of 10 · 1,204 tok · $0.0012`."""
     parts: list[str] = []
     if state.iteration:
         limit = state.limits.iterations
-        parts.append(f"Step {state.iteration}" + (f" of {limit}" if limit is not None else ""))
+        parts.append(f"Iteration {state.iteration}" + (f" of {limit}" if limit is not None else ""))
     if state.usage.total_tokens:
         parts.append(tokens(state.usage.total_tokens))
     if state.usage.cost is not None:

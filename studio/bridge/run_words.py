@@ -18,7 +18,7 @@ _AT_PLACE = {
     "P2": "with the reply, before it is acted on",
     "P3": "before the tool runs",
     "P4": "with the tool's result, before the model is told",
-    "P5": "at the end of the step",
+    "P5": "at the end of the iteration",
     "P6": "with the answer, before the run ends",
 }
 
@@ -57,8 +57,8 @@ def sentence_of(state: RunState | None) -> str:
 def _end(state: RunState) -> str:
     words = _ENDS[state.status]
     if state.status == "done":
-        steps = plural(state.iteration, "step")
-        return f"{words} in {steps}, {seconds(state.seconds)}"
+        turns = plural(state.iteration, "iteration")
+        return f"{words} in {turns}, {seconds(state.seconds)}"
     if state.error is not None:
         return f"{words}: {bare(state.error.message)}"
     return words

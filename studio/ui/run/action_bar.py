@@ -28,6 +28,7 @@ class ActionBar(QWidget):
         self._offers = Offers()
         self._title = QLabel()
         self._title.setProperty("title", "true")
+        self._title.setContentsMargins(0, 6, 10, 6)
         self._detail = QLabel()
         self._detail.setWordWrap(True)
         self._detail.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
@@ -37,11 +38,10 @@ class ActionBar(QWidget):
         policy.setHeightForWidth(True)
         self._buttons.setSizePolicy(policy)
         layout = QVBoxLayout(self)
-        layout.setContentsMargins(16, 8, 8, 8)
-        layout.setSpacing(6)
-        layout.addWidget(self._title)
-        layout.addWidget(self._detail)
+        layout.setContentsMargins(16, 6, 8, 6)
+        layout.setSpacing(2)
         layout.addWidget(self._buttons)
+        layout.addWidget(self._detail)
         self.setAccessibleName("What to do at this pause")
         self.hide()
 
@@ -92,10 +92,12 @@ class ActionBar(QWidget):
     def _fill(self) -> None:
         while (item := self._flow.takeAt(0)) is not None:
             widget = item.widget()
-            if widget is not None:
+            if widget is not None and widget is not self._title:
                 widget.hide()
                 widget.setParent(None)
                 widget.deleteLater()
+        # The question stands in the row of its buttons: docks are low.
+        self._flow.addWidget(self._title)
         offers = self._offers.offers
         shown = offers if len(offers) <= _MOST_BUTTONS else offers[: _MOST_BUTTONS - 1]
         for offer in shown:

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
     QLineEdit,
+    QSizePolicy,
     QStackedWidget,
     QTabBar,
     QToolButton,
@@ -23,6 +24,7 @@ from studio.bridge.run_text import plain_text
 from studio.ui.icons import icon
 from studio.ui.parts.colours import paint_text
 from studio.ui.run.answer_view import AnswerView
+from studio.ui.run.elided_label import ElidedLabel
 from studio.ui.run.styled_text import StyledText
 from studio.ui.run.usage_table import UsageTable
 from studio.ui.theme import LIGHT, Theme
@@ -55,6 +57,8 @@ class Inspector(QWidget):
         self._tabs = QTabBar()
         self._tabs.setExpanding(False)
         self._tabs.setDrawBase(False)
+        self._tabs.setUsesScrollButtons(False)
+        self._tabs.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         self._tabs.setAccessibleName("Sides of the step")
         for _, name in TABS:
             self._tabs.addTab(name)
@@ -63,7 +67,7 @@ class Inspector(QWidget):
         }
         self._answer = AnswerView()
         self._usage = UsageTable()
-        self._summary = QLabel()
+        self._summary = ElidedLabel()
         self._legend = QLabel()
         self._only_changes = QToolButton()
         self._search = QLineEdit()
@@ -118,7 +122,7 @@ class Inspector(QWidget):
             self._answer.show_answer(view.answer, view.blocks)
         else:
             self._usage.show_rows(view.usage)
-        self._summary.setText(view.summary)
+        self._summary.show_text(view.summary)
         self._show_legend()
 
     def focus_search(self) -> None:
@@ -181,12 +185,13 @@ class Inspector(QWidget):
         find.activated.connect(self.focus_search)
 
     def _lay_out(self) -> None:
+        self._summary.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self._only_changes.setText("Changes only")
         self._only_changes.setCheckable(True)
         self._only_changes.setToolTip("Fold what is the same as in the step before")
         self._search.setPlaceholderText("Find")
         self._search.setAccessibleName("Find in this tab")
-        self._search.setMaximumWidth(140)
+        self._search.setFixedWidth(112)
         self._search.setClearButtonEnabled(True)
         self._copy.setIcon(icon("copy"))
         self._copy.setToolTip("Copy this tab")
@@ -200,9 +205,8 @@ class Inspector(QWidget):
         head.setContentsMargins(4, 0, 8, 0)
         head.setSpacing(8)
         head.addWidget(self._tabs)
-        head.addStretch(1)
+        head.addWidget(self._summary, 1)
         head.addWidget(self._legend)
-        head.addWidget(self._summary)
         head.addWidget(self._only_changes)
         head.addWidget(self._search)
         head.addWidget(self._copy)

@@ -30,6 +30,7 @@ from studio.ui.run.run_bar import RunBar
 from studio.ui.run.timeline import TimelineView
 from studio.ui.theme import LIGHT, Theme
 
+_LOWEST = 64
 _EMPTY = (
     "Press Run (F5) to run the prompt, or Step (F10) to go through it one step at a time. "
     "Every message, reply and tool call will be listed here."
@@ -259,6 +260,9 @@ class RunPane(QWidget):
         self._splitter.setStretchFactor(1, 1)
         self._splitter.setSizes([360, 840])
         self._splitter.setChildrenCollapsible(False)
+        # Said outright: a stack is as high as its highest page wants to be, and docks are low.
+        self._side.setMinimumHeight(_LOWEST)
+        self._pages.setMinimumHeight(_LOWEST)
         self._pages.addWidget(self._empty)
         self._pages.addWidget(self._splitter)
         layout = QVBoxLayout(self)

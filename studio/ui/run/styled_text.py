@@ -22,6 +22,8 @@ from studio.ui.parts.colours import blend, role_colour
 from studio.ui.theme import LIGHT, Theme, mono_font, ui_font
 
 _MARGIN = 12.0
+_LINE = "\u2028"
+_TINTED: tuple[BlockKind, ...] = ("added", "removed", "same", "warning", "error")
 
 
 class StyledText(QTextEdit):
@@ -167,7 +169,9 @@ class StyledText(QTextEdit):
     def _insert(self, cursor: QTextCursor, block: Block, pieces: tuple[Piece, ...]) -> None:
         for piece in pieces:
             if piece.text:
-                cursor.insertText(piece.text, self._char_format(block, piece.style))
+                # A tinted block stays one paragraph: between paragraphs the tint has gaps.
+                text = piece.text.replace("\n", _LINE) if block.kind in _TINTED else piece.text
+                cursor.insertText(text, self._char_format(block, piece.style))
 
     def _block_format(self, block: Block) -> QTextBlockFormat:
         theme = self._theme

@@ -1,0 +1,137 @@
+"""The person's breakpoints and exception filters, kept between runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from PySide6.QtCore import QObject, Signal
+
+from studio.core.agent.breakpoints import Breakpoint
+from studio.core.agent.options import USUAL_EXCEPTIONS, ExceptionFilter
+from studio.core.agent.state import Place
+
+PLACE_NAMES: dict[Place, str] = {
+    "P1": "Before the model", "P2": "With the reply", "P3": "Before a tool",
+    "P4": "With a tool's result", "P5": "At the end of an iteration", "P6": "With the answer",
+    "PX": "At any problem",
+}  # fmt: skip
+"""Names of the places for people, in the order of one turn of the loop."""
+
+EXCEPTION_NAMES: dict[ExceptionFilter, str] = {
+    "format": "A reply that cannot be read",
+    "truncated": "A reply that was cut off",
+    "warning": "Any warning",
+    "repeated_action": "The same call for the third time",
+    "unknown_tool": "A tool that does not exist",
+    "schema": "Arguments that do not fit",
+    "tool": "A tool that fails",
+    "timeout": "A tool that takes too long",
+    "model": "A model that does not answer",
+    "render": "A prompt that cannot be rendered",
+    "guardrail": "A rule that says no",
+    "output": "An answer that does not fit the outputs",
+    "limit": "A limit that is reached",
+}
+"""Names of the exception filters for people."""
+
+
+@dataclass(frozen=True, slots=True)
+class BreakpointSet:
+    """All of it, as one value."""
+
+    breakpoints: tuple[Breakpoint, ...] = ()
+    """In the order they were made."""
+
+    exceptions: frozenset[ExceptionFilter] = USUAL_EXCEPTIONS
+    """What a run stops at by itself."""
+
+    @property
+    def places(self) -> frozenset[Place]:
+        """Places with a plain breakpoint that is on: the diagram marks them."""
+        return frozenset(
+            place
+            for item in self.breakpoints
+            if item.enabled and not item.log
+            for place in item.places
+        )
+
+
+def describe(item: Breakpoint) -> str:
+    """A breakpoint in words: `Before a tool · lookup · when iteration > 2`."""
+    parts = [PLACE_NAMES[place] for place in sorted(item.places)]
+    if item.tool:
+        parts.append(item.tool if parts else f"Before a tool · {item.tool}")
+    if not parts:
+        parts.append("Anywhere")
+    if item.condition:
+        parts.append(f"when {item.condition}")
+    if item.hits:
+        parts.append(f"hit count {item.hits}")
+    if item.log:
+        parts.append(f"logs “{item.log}”, does not stop")
+    return " · ".join(parts)
+
+
+class BreakpointBook(QObject):
+    """Holds the set and changes it; a run under way is told through `changed`."""
+
+    changed = Signal(object)  # BreakpointSet
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._set = BreakpointSet()
+        self._made = 0
+
+    @property
+    def value(self) -> BreakpointSet:
+        """The set."""
+        return self._set
+
+    def toggle_place(self, place: Place) -> None:
+        """Set or remove the plain breakpoint of a place."""
+        plain = Breakpoint("", frozenset({place}))
+        same = [
+            item for item in self._set.breakpoints if replace(item, id="", enabled=True) == plain
+        ]
+        if same:
+            self.remove(same[0].id)
+        else:
+            self.add(plain)
+
+    def toggle_tool(self, tool: str) -> None:
+        """Set or remove the plain breakpoint of a tool."""
+        plain = Breakpoint("", tool=tool)
+        same = [
+            item for item in self._set.breakpoints if replace(item, id="", enabled=True) == plain
+        ]
+        if same:
+            self.remove(same[0].id)
+        else:
+            self.add(plain)
+
+    def add(self, item: Breakpoint) -> str:
+        """Add one; gives the id that it got."""
+        self._made += 1
+        named = replace(item, id=f"b{self._made}")
+        self._take(replace(self._set, breakpoints=(*self._set.breakpoints, named)))
+        return named.id
+
+    def change(self, item: Breakpoint) -> None:
+        """Put a changed one in the place of the one with its id."""
+        items = tuple(item if old.id == item.id else old for old in self._set.breakpoints)
+        self._take(replace(self._set, breakpoints=items))
+
+    def remove(self, identifier: str) -> None:
+        """Remove one."""
+        items = tuple(item for item in self._set.breakpoints if item.id != identifier)
+        self._take(replace(self._set, breakpoints=items))
+
+    def set_exceptions(self, exceptions: Iterable[ExceptionFilter]) -> None:
+        """Say what a run stops at by itself."""
+        self._take(replace(self._set, exceptions=frozenset(exceptions)))
+
+    def _take(self, value: BreakpointSet) -> None:
+        if value != self._set:
+            self._set = value
+            self.changed.emit(value)

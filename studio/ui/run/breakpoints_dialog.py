@@ -1,0 +1,215 @@
+"""The list of breakpoints: conditions, hit counts, log points, and what a run stops at by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QComboBox,
+    QDialog,
+    QFormLayout,
+    QGridLayout,
+    QGroupBox,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QListWidget,
+    QListWidgetItem,
+    QPushButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from studio.bridge.run_breakpoints import (
+    EXCEPTION_NAMES,
+    PLACE_NAMES,
+    BreakpointBook,
+    BreakpointSet,
+    describe,
+)
+from studio.core.agent.breakpoints import Breakpoint, problem_of
+from studio.core.agent.options import ExceptionFilter
+from studio.core.agent.state import Place
+from studio.ui.parts.colours import paint_text
+from studio.ui.theme import LIGHT, Theme
+
+_ANYWHERE = "Anywhere"
+_ANY_TOOL = "Any tool"
+_ID = Qt.ItemDataRole.UserRole
+
+
+class BreakpointsDialog(QDialog):
+    """Not modal: it can stay open beside a run."""
+
+    def __init__(self, book: BreakpointBook, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._book = book
+        self._theme = LIGHT
+        self._tools: tuple[str, ...] = ()
+        self._loading = False
+        self.list = QListWidget()
+        self.add = QPushButton("Add")
+        self.remove = QPushButton("Remove")
+        self.place = QComboBox()
+        self.tool = QComboBox()
+        self.condition = QLineEdit()
+        self.hits = QLineEdit()
+        self.log = QLineEdit()
+        self._problem = QLabel()
+        self._fields = QWidget()
+        self.filters: dict[ExceptionFilter, QCheckBox] = {}
+        self.setWindowTitle("Breakpoints")
+        self._lay_out()
+        self._connect()
+        self._show_set(book.value)
+
+    def set_theme(self, theme: Theme) -> None:
+        """Paint in these colours."""
+        self._theme = theme
+        paint_text(self._problem, theme.error)
+
+    def set_tools(self, tools: Sequence[str]) -> None:
+        """The tools that a breakpoint can name."""
+        self._tools = tuple(tools)
+        self._on_row(self.list.currentRow())
+
+    def _current(self) -> Breakpoint | None:
+        item = self.list.currentItem()
+        if item is None:
+            return None
+        wanted = item.data(_ID)
+        return next((one for one in self._book.value.breakpoints if one.id == wanted), None)
+
+    def _show_set(self, value: BreakpointSet) -> None:
+        self._loading = True
+        chosen = self.list.currentItem().data(_ID) if self.list.currentItem() else None
+        self.list.clear()
+        for one in value.breakpoints:
+            item = QListWidgetItem(describe(one))
+            item.setData(_ID, one.id)
+            item.setFlags(item.flags() | Qt.ItemFlag.ItemIsUserCheckable)
+            item.setCheckState(Qt.CheckState.Checked if one.enabled else Qt.CheckState.Unchecked)
+            self.list.addItem(item)
+            if one.id == chosen:
+                self.list.setCurrentItem(item)
+        for name, box in self.filters.items():
+            box.setChecked(name in value.exceptions)
+        self._loading = False
+        if self.list.currentRow() < 0 and self.list.count():
+            self.list.setCurrentRow(self.list.count() - 1)
+        self._on_row(self.list.currentRow())
+
+    def _on_row(self, row: int) -> None:
+        if self._loading:
+            return
+        one = self._current()
+        self._fields.setEnabled(one is not None)
+        self.remove.setEnabled(one is not None)
+        shown = one or Breakpoint("")
+        self._loading = True
+        place = next(iter(sorted(shown.places)), None)
+        self.place.setCurrentText(PLACE_NAMES[place] if place is not None else _ANYWHERE)
+        self.tool.clear()
+        names = dict.fromkeys((*self._tools, *((shown.tool,) if shown.tool else ())))
+        self.tool.addItems([_ANY_TOOL, *names])
+        self.tool.setCurrentText(shown.tool or _ANY_TOOL)
+        for field, text in (
+            (self.condition, shown.condition), (self.hits, shown.hits), (self.log, shown.log),
+        ):  # fmt: skip
+            if field.text() != text:
+                field.setText(text)
+        self._problem.setText(problem_of(shown, self._tools or names) if one is not None else "")
+        self._loading = False
+
+    def _on_edited(self) -> None:
+        one = self._current()
+        if self._loading or one is None:
+            return
+        names: dict[str, Place] = {name: place for place, name in PLACE_NAMES.items()}
+        place = names.get(self.place.currentText())
+        tool = self.tool.currentText()
+        self._book.change(
+            replace(
+                one,
+                places=frozenset() if place is None else frozenset({place}),
+                tool="" if tool == _ANY_TOOL else tool,
+                condition=self.condition.text().strip(),
+                hits=self.hits.text().strip(),
+                log=self.log.text(),
+            )
+        )
+
+    def _on_checked(self, item: QListWidgetItem) -> None:
+        if self._loading:
+            return
+        wanted = item.checkState() == Qt.CheckState.Checked
+        for one in self._book.value.breakpoints:
+            if one.id == item.data(_ID) and one.enabled != wanted:
+                self._book.change(replace(one, enabled=wanted))
+
+    def _on_add(self) -> None:
+        self._book.add(Breakpoint("", frozenset({"P3"})))
+        self.list.setCurrentRow(self.list.count() - 1)
+        self.place.setFocus()
+
+    def _on_remove(self) -> None:
+        one = self._current()
+        if one is not None:
+            self._book.remove(one.id)
+
+    def _on_filters(self) -> None:
+        if not self._loading:
+            self._book.set_exceptions(name for name, box in self.filters.items() if box.isChecked())
+
+    def _connect(self) -> None:
+        self._book.changed.connect(self._show_set)
+        self.list.currentRowChanged.connect(self._on_row)
+        self.list.itemChanged.connect(self._on_checked)
+        self.add.clicked.connect(self._on_add)
+        self.remove.clicked.connect(self._on_remove)
+        self.place.currentTextChanged.connect(self._on_edited)
+        self.tool.currentTextChanged.connect(self._on_edited)
+        for field in (self.condition, self.hits, self.log):
+            field.editingFinished.connect(self._on_edited)
+        for box in self.filters.values():
+            box.toggled.connect(self._on_filters)
+
+    def _lay_out(self) -> None:
+        self.list.setAccessibleName("Breakpoints")
+        self.list.setMinimumHeight(96)
+        self.place.addItems([_ANYWHERE, *PLACE_NAMES.values()])
+        self.condition.setPlaceholderText('iteration > 2 and args.city == "Rome"')
+        self.hits.setPlaceholderText("every time; 3, >=3, %2")
+        self.log.setPlaceholderText("stops; or a line to write: {tool} took {elapsed}")
+        form = QFormLayout(self._fields)
+        form.setContentsMargins(0, 0, 0, 0)
+        form.setSpacing(8)
+        for label, field in (
+            ("Where", self.place), ("Tool", self.tool), ("When", self.condition),
+            ("Hit count", self.hits), ("Log instead", self.log),
+        ):  # fmt: skip
+            field.setAccessibleName(label)
+            form.addRow(label, field)
+        form.addRow("", self._problem)
+        self._problem.setWordWrap(True)
+        buttons = QHBoxLayout()
+        buttons.addWidget(self.add)
+        buttons.addWidget(self.remove)
+        buttons.addStretch(1)
+        group = QGroupBox("Stop by itself at")
+        grid = QGridLayout(group)
+        grid.setSpacing(8)
+        for index, (name, words) in enumerate(EXCEPTION_NAMES.items()):
+            self.filters[name] = QCheckBox(words)
+            grid.addWidget(self.filters[name], index // 2, index % 2)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(16, 16, 16, 16)
+        layout.setSpacing(8)
+        layout.addWidget(self.list, 1)
+        layout.addLayout(buttons)
+        layout.addWidget(self._fields)
+        layout.addWidget(group)
+        self.resize(560, 560)
