@@ -229,7 +229,7 @@ def build_registry(
 def _declared_entry(spec: ToolSpec, offered: tuple[SourceTools, ...]) -> ToolEntry:
     for source in offered:
         found = next((item for item in source.specs if item.name == spec.name), None)
-        if found is None or source.stands_alone:
+        if found is None:
             continue
         told = without_properties(found.parameters, tuple(spec.bindings))
         merged = replace(

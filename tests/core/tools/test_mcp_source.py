@@ -1,0 +1,220 @@
+"""Servers of others, over real pipes and real HTTP."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import socket
+import sys
+import time
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from studio.core.tools.limits import ToolLimits
+from studio.core.tools.mcp_source import McpSource
+from studio.core.tools.server_config import HttpServer, StdioServer
+from studio.core.tools.session import ToolSession
+from studio.core.tools.source import ToolSourceError
+from studio.core.tools.trust import TrustStore
+from tests.core.tools.conftest import WritePrompt, gone
+
+SERVER = '''
+import os, sys, time
+from mcp.server.mcpserver import MCPServer
+from mcp_types import ToolAnnotations
+
+server = MCPServer("weather", version="1.2")
+print("server starts", file=sys.stderr, flush=True)
+
+@server.tool(annotations=ToolAnnotations(read_only_hint=True))
+def forecast(city: str) -> str:
+    """The forecast."""
+    return f"sunny in {city}"
+
+@server.tool()
+def send(text: str) -> dict[str, int]:
+    """Send it."""
+    return {"length": len(text)}
+
+@server.tool()
+def fail() -> str:
+    raise ValueError("no luck")
+
+@server.tool()
+async def block(mark: str) -> str:
+    open(mark, "w").write(str(os.getpid()))
+    while True: pass
+
+@server.tool()
+def greet() -> str:
+    return os.environ.get("GREETING", "none") + " " + os.environ.get("SECRET_OF_OURS", "unset")
+
+@server.prompt()
+def ask() -> str: return "?"
+
+@server.resource("note://one")
+def note() -> str: return "1"
+
+@server.tool()
+def leave() -> str:
+    os._exit(3)
+'''
+
+
+@pytest.fixture
+def server_file(tmp_path: Path) -> Path:
+    path = tmp_path / "weather_server.py"
+    path.write_text(SERVER + "\nserver.run()\n", encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+async def weather(server_file: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[McpSource]:
+    monkeypatch.setenv("SECRET_OF_OURS", "leaked")
+    monkeypatch.setenv("WORD", "hello")
+    address = StdioServer(
+        sys.executable, (str(server_file),), {"GREETING": "${env:WORD}"}, server_file.parent
+    )
+    source = McpSource("weather", address, limits=ToolLimits(seconds=5))
+    yield source
+    await source.close()
+
+
+async def started(path: Path) -> int:
+    deadline = time.monotonic() + 10
+    while time.monotonic() < deadline:
+        if path.exists() and (text := path.read_text(encoding="utf-8")):
+            return int(text)
+        await asyncio.sleep(0.005)
+    raise AssertionError("the tool did not start")
+
+
+async def test_lists_and_calls(weather: McpSource) -> None:
+    specs = {spec.name: spec for spec in await weather.list_tools()}
+    assert specs["forecast"].parameters["required"] == ["city"]
+    assert specs["forecast"].source == "mcp: weather"
+    assert not specs["forecast"].has_effects
+    assert specs["send"].has_effects
+    first, second = await asyncio.gather(
+        weather.call("forecast", {"city": "Oslo"}), weather.call("send", {"text": "abc"})
+    )
+    assert (first.status, first.text) == ("ok", "sunny in Oslo")
+    assert second.value == {"length": 3}
+    failed = await weather.call("fail", {})
+    assert failed.status == "error"
+    assert "fail" in failed.text
+    facts = await weather.facts()
+    assert (facts["name"], facts["version"]) == ("weather", "1.2")
+    assert (facts["prompts"], facts["resources"]) == ("ask", "note://one")
+    assert "server starts" in weather.log
+
+
+async def test_the_environment_is_small_and_references_are_resolved(weather: McpSource) -> None:
+    assert (await weather.call("greet", {})).text == "hello unset"
+
+
+async def test_a_server_that_leaves_is_a_crash_and_is_started_again(weather: McpSource) -> None:
+    assert (await weather.call("leave", {})).status == "crashed"
+    assert (await weather.call("forecast", {"city": "Rome"})).text == "sunny in Rome"
+
+
+async def test_a_server_that_hangs_in_a_cancelled_call_is_ended(
+    weather: McpSource, tmp_path: Path
+) -> None:
+    mark = tmp_path / "pid"
+    task = asyncio.create_task(weather.call("block", {"mark": str(mark)}))
+    pid = await started(mark)
+    before = time.perf_counter()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert time.perf_counter() - before < 0.2
+    assert await gone(pid, 8)
+    assert (await weather.call("forecast", {"city": "Rome"})).text == "sunny in Rome"
+
+
+async def test_allowed_tools_only(server_file: Path) -> None:
+    address = StdioServer(sys.executable, (str(server_file),), folder=server_file.parent)
+    source = McpSource("weather", address, allowed=("forecast",))
+    assert [spec.name for spec in await source.list_tools()] == ["forecast"]
+    assert (await source.call("send", {"text": "x"})).status == "unknown-tool"
+    await source.close()
+
+
+@pytest.mark.parametrize(
+    ("address", "word"),
+    [
+        (StdioServer("no-such-program-here"), "cannot be started"),
+        (StdioServer(sys.executable, ("-c", "import sys; sys.exit('bad day')")), "bad day"),
+        (StdioServer(sys.executable, ("-c", "while True: print('{')")), "did not answer"),
+        (StdioServer(sys.executable, ("-c", ""), {"A": "${env:NOT_SET_ANYWHERE}"}), "NOT_SET"),
+        (HttpServer("http://127.0.0.1:9/mcp"), "mcp: x"),
+    ],
+    ids=["missing", "exits", "chatter", "unset", "refused"],
+)
+async def test_a_server_that_cannot_be_used_says_why(
+    address: StdioServer | HttpServer, word: str
+) -> None:
+    source = McpSource("x", address, limits=ToolLimits(start_seconds=2))
+    with pytest.raises(ToolSourceError, match=word):
+        await source.list_tools()
+    assert (await source.call("any", {})).status == "crashed"
+    await source.close()
+
+
+async def test_streamable_http(server_file: Path) -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    server_file.write_text(
+        f"{SERVER}\nserver.run('streamable-http', port={port})\n", encoding="utf-8"
+    )
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, str(server_file), stderr=asyncio.subprocess.PIPE
+    )
+    try:
+        assert process.stderr is not None
+        while b"running on" not in await process.stderr.readline():
+            assert process.returncode is None
+        source = McpSource("web", HttpServer(f"http://127.0.0.1:{port}/mcp"))
+        assert "forecast" in [spec.name for spec in await source.list_tools()]
+        outcome = await source.call("forecast", {"city": "Oslo"})
+        assert (outcome.status, outcome.text) == ("ok", "sunny in Oslo")
+        await source.close()
+    finally:
+        process.kill()
+        await process.communicate()
+
+
+async def test_a_document_names_a_server_of_the_workspace(
+    server_file: Path, prompt: WritePrompt, tmp_path: Path
+) -> None:
+    servers = {"weather": {"command": sys.executable, "args": [str(server_file)]}}
+    (tmp_path / ".mcp.json").write_text(json.dumps({"mcpServers": servers}), encoding="utf-8")
+    document = prompt(
+        """
+        name: agent
+        tools:
+          - name: weather
+            kind: mcp
+            serverName: weather
+            connection: {kind: reference, name: weather}
+            approvalMode: {kind: always}
+            allowedTools: [forecast, send]
+        """
+    )
+    session = ToolSession(TrustStore())
+    registry = await session.load(document)
+    assert [status.state for status in registry.sources] == ["untrusted"]
+    assert registry.specs == ()
+    TrustStore().trust(tmp_path)
+    registry = await session.load(document)
+    assert [spec.name for spec in registry.specs] == ["forecast", "send"]
+    assert {entry.approval for entry in registry.entries} == {"always"}
+    assert registry.sources[0].facts["name"] == "weather"
+    box = session.toolbox()
+    assert box.needs_approval("forecast")
+    assert (await box.call("forecast", {"city": "Oslo"})).text == "sunny in Oslo"
+    await session.close()

@@ -1,0 +1,119 @@
+"""Bringing declarations and implementations together."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+from studio.core.prompty.tool_spec import ToolSpec
+from studio.core.tools.mock import FixedMock
+from studio.core.tools.registry import SourceTools, build_registry
+
+NUMBER = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
+SMALL = {
+    "type": "object",
+    "properties": {"n": {"type": "integer", "maximum": 9}, "unit": {"type": "string"}},
+    "required": ["n", "unit"],
+}
+FILE = SourceTools(
+    "python:t.py",
+    "t.py",
+    (ToolSpec("count", "Theirs.", SMALL, source="t.py"), ToolSpec("more", source="t.py")),
+    path=Path("t.py"),
+    lines={"count": 3, "more": 9},
+)
+
+
+def test_a_declared_tool_is_bound_to_the_function_of_its_name() -> None:
+    spec = ToolSpec("count", "Ours.", NUMBER, bindings={"unit": "preferred"})
+    entry = build_registry([spec], [FILE]).entries[0]
+    assert (entry.state, entry.source, entry.line) == ("bound", "t.py", 3)
+    assert entry.spec.description == "Ours."
+    assert entry.spec.parameters["properties"] == {"n": {"type": "integer", "maximum": 9}}
+    assert entry.schema == SMALL
+
+
+def test_a_declaration_without_parameters_takes_the_function_s() -> None:
+    spec = ToolSpec("count", bindings={"unit": "preferred"})
+    entry = build_registry([spec], [FILE]).entries[0]
+    assert entry.spec.description == "Theirs."
+    assert entry.spec.parameters == {
+        "type": "object",
+        "properties": {"n": {"type": "integer", "maximum": 9}},
+        "required": ["n"],
+    }
+
+
+def test_undeclared_functions_are_offered_only_where_nothing_is_declared() -> None:
+    assert [spec.name for spec in build_registry([], [FILE]).specs] == ["count", "more"]
+    registry = build_registry([ToolSpec("count", parameters=NUMBER)], [FILE])
+    assert [spec.name for spec in registry.specs] == ["count"]
+    more = registry.entry("more")
+    assert more is not None
+    assert not more.enabled
+    assert not more.declared
+
+
+def test_a_declaration_that_nothing_runs_says_what_to_do() -> None:
+    entry = build_registry([ToolSpec("absent")], [FILE]).entries[0]
+    assert entry.state == "declared"
+    assert "metadata.agent.tools" in entry.problem
+
+
+def test_of_two_with_one_name_the_first_runs() -> None:
+    second = SourceTools("python:u.py", "u.py", (ToolSpec("count", source="u.py"),))
+    registry = build_registry([], [FILE, second])
+    assert [spec.source for spec in registry.specs if spec.name == "count"] == ["t.py"]
+    assert "t.py" in registry.entries[-1].problem
+    assert not registry.entries[-1].enabled
+    assert [spec.name for spec in registry.change("count", enabled=False).specs] == ["more"]
+
+
+def test_tools_of_servers_stand_beside_declared_ones() -> None:
+    server = SourceTools(
+        "mcp:s",
+        "mcp: s",
+        (ToolSpec("remote", kind="mcp", has_effects=True), ToolSpec("read", kind="mcp")),
+        stands_alone=True,
+        approvals={"read": "always"},
+    )
+    registry = build_registry([ToolSpec("s", kind="mcp"), ToolSpec("count")], [FILE, server])
+    assert [spec.name for spec in registry.specs] == ["count", "remote", "read"]
+    approvals = {entry.name: entry.approval for entry in registry.entries}
+    assert approvals["remote"] == "once"
+    assert approvals["read"] == "always"
+
+
+def test_default_approvals() -> None:
+    specs = [ToolSpec("plain"), ToolSpec("acts", has_effects=True), ToolSpec("made", dynamic=True)]
+    entries = build_registry(specs, []).entries
+    assert [entry.approval for entry in entries] == ["allow", "once", "always"]
+
+
+def test_what_the_person_set_survives_a_reload() -> None:
+    before = build_registry([ToolSpec("count")], [FILE])
+    before = before.change("count", mock=FixedMock(1), enabled=False, approval="always", calls=2)
+    entry = build_registry([ToolSpec("count", "new text")], [FILE], before=before).entries[0]
+    assert entry.spec.description == "new text"
+    assert (entry.state, entry.enabled, entry.approval, entry.calls) == (
+        "mocked", False, "always", 2,
+    )  # fmt: skip
+
+
+def test_search_is_by_words_in_name_description_source_and_state() -> None:
+    registry = build_registry([ToolSpec("count", "Numbers and more")], [FILE])
+    assert [entry.name for entry in registry.search("NUMB t.py")] == ["count"]
+    assert [entry.name for entry in registry.search("bound")] == ["count", "more"]
+    assert registry.search("nothing like it") == ()
+
+
+def test_a_thousand_tools_are_no_burden() -> None:
+    specs = tuple(ToolSpec(f"tool_{number}", "Text " * 20, NUMBER) for number in range(1000))
+    server = SourceTools("mcp:s", "mcp: s", specs, stands_alone=True)
+    before = time.perf_counter()
+    registry = build_registry(specs, [server])
+    built = time.perf_counter()
+    assert len(registry.search("tool_99")) == 11
+    # Far below the limits of issue 6 (open 200 ms, filter 16 ms), with room for a busy machine.
+    assert built - before < 0.2
+    assert time.perf_counter() - built < 0.1

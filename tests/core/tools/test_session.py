@@ -1,0 +1,199 @@
+"""The tools of one document, alive."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from studio.core.prompty.document import PromptDocument
+from studio.core.prompty.messages import HoistedTool
+from studio.core.prompty.parse import parse
+from studio.core.resource_files import resource
+from studio.core.tools.mock import FixedMock
+from studio.core.tools.session import ToolSession
+from studio.core.tools.trust import TrustStore
+from tests.core.tools.conftest import WritePrompt, WriteTools
+
+AGENT = """
+    name: agent
+    tools:
+      - name: add
+        kind: function
+        description: Add.
+        parameters:
+          - name: a
+            kind: integer
+            required: true
+    template:
+      format: {kind: jinja2}
+      parser: {kind: prompty}
+    metadata:
+      agent:
+        tools: [my_tools.py]
+        effects: [add]
+    """
+
+
+@pytest.fixture
+async def session() -> AsyncIterator[ToolSession]:
+    made = ToolSession(TrustStore())
+    yield made
+    await made.close()
+
+
+async def test_an_untrusted_folder_runs_nothing(
+    session: ToolSession, prompt: WritePrompt, tool_file: WriteTools, tmp_path: Path
+) -> None:
+    mark = tmp_path / "ran"
+    tool_file(f"open({str(mark)!r}, 'w').close()\ndef add(a: int) -> int: return a")
+    document = prompt(AGENT)
+    registry = await session.load(document)
+    assert registry.sources[0].state == "untrusted"
+    assert str(tmp_path) in registry.sources[0].message
+    assert registry.entries[0].state == "declared"
+    assert (await session.try_tool("add", {"a": 1})).status == "unknown-tool"
+    assert not mark.exists()
+    TrustStore().trust(tmp_path)
+    registry = await session.load(document)
+    assert registry.sources[0].state == "ready"
+    assert mark.exists()
+    assert (await session.try_tool("add", {"a": 1})).text == "1"
+
+
+@pytest.fixture
+async def loaded(
+    session: ToolSession, prompt: WritePrompt, tool_file: WriteTools, tmp_path: Path
+) -> PromptDocument:
+    tool_file(
+        "import os\ndef add(a: int, b: int = 2) -> int:\n    return a + b\n"
+        "def who(): return os.getpid()"
+    )
+    TrustStore().trust(tmp_path)
+    document = prompt(AGENT)
+    await session.load(document)
+    return document
+
+
+async def test_a_trusted_tool_is_bound_and_called(
+    session: ToolSession, loaded: PromptDocument
+) -> None:
+    assert not loaded.has_errors
+    entry = session.registry.entry("add")
+    assert entry is not None
+    assert (entry.state, entry.source, entry.line) == ("bound", "my_tools.py", 2)
+    assert entry.spec.has_effects
+    assert entry.approval == "once"
+    outcome = await session.toolbox().call("add", {"a": 5})
+    assert (outcome.status, outcome.value) == ("ok", 7)
+    used = session.registry.entry("add")
+    assert used is not None
+    assert used.calls == 1
+    assert used.last_used
+
+
+async def test_a_reload_keeps_the_process(session: ToolSession, loaded: PromptDocument) -> None:
+    before = await session.try_tool("who", {})
+    await session.load(loaded)
+    assert (await session.try_tool("who", {})).value == before.value
+    await session.restart(session.registry.sources[0].key)
+    await session.load(loaded)
+    assert (await session.try_tool("who", {})).value != before.value
+
+
+async def test_mock_and_back(session: ToolSession, loaded: PromptDocument) -> None:
+    session.change("add", mock=FixedMock(42))
+    assert (await session.toolbox().call("add", {"a": 1})).text == "42"
+    session.change("add", mock=None)
+    assert (await session.toolbox().call("add", {"a": 1})).text == "3"
+
+
+async def test_an_approval_is_remembered_for_the_folder(
+    session: ToolSession, loaded: PromptDocument
+) -> None:
+    session.change("add", approval="always")
+    other = ToolSession(TrustStore())
+    registry = await other.load(loaded)
+    entry = registry.entry("add")
+    assert entry is not None
+    assert entry.approval == "always"
+    await other.close()
+
+
+async def test_a_broken_file_is_a_status_with_its_line(
+    session: ToolSession, prompt: WritePrompt, tool_file: WriteTools, tmp_path: Path
+) -> None:
+    tool_file("x = 1\ny = x / 0\n")
+    TrustStore().trust(tmp_path)
+    registry = await session.load(prompt(AGENT))
+    status = registry.sources[0]
+    assert (status.state, status.line, status.path) == ("failed", 2, tmp_path / "my_tools.py")
+    assert "ZeroDivisionError" in status.message
+    tool_file("def add(a: int): return a")
+    registry = await session.load(prompt(AGENT))
+    assert registry.sources[0].state == "ready"
+
+
+async def test_a_file_out_of_the_trusted_folder_is_not_run(
+    session: ToolSession,
+    prompt: WritePrompt,
+    tmp_path: Path,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    elsewhere = tmp_path_factory.mktemp("elsewhere") / "real.py"
+    elsewhere.write_text("def add(a: int): return a", encoding="utf-8")
+    (tmp_path / "my_tools.py").symlink_to(elsewhere)
+    TrustStore().trust(tmp_path)
+    registry = await session.load(prompt(AGENT))
+    assert registry.sources[0].state == "untrusted"
+
+
+async def test_hoisted_tools_stand_beside_declared_ones(
+    session: ToolSession, prompt: WritePrompt
+) -> None:
+    hoisted = [
+        HoistedTool("search", "bing", {"location": "Oslo"}, dynamic_inputs=("location",)),
+        HoistedTool(
+            "pick", "function", {"description": "Pick.", "parameters": {"n": {"kind": "integer"}}}
+        ),
+    ]
+    registry = await session.load(prompt("name: x\n"), hoisted)
+    assert [spec.name for spec in registry.specs] == ["search", "pick"]
+    search, pick = registry.entries
+    assert search.spec.kind == "custom"
+    assert search.approval == "always"
+    assert pick.spec.parameters["properties"] == {"n": {"type": "integer"}}
+    assert search.source == "tools: section"
+
+
+@pytest.mark.parametrize(
+    ("name", "tool", "arguments", "answer"),
+    [
+        ("react-agent", "calculator", {"expression": "128 * 46"}, "5888"),
+        ("json-action-agent", "lookup", {"fact": "capital of Kenya"}, "Nairobi"),
+        ("tool-calling-agent", "lookup", {"fact": "currency of Norway"}, "Norwegian krone"),
+    ],
+)
+async def test_the_examples_work_at_once(
+    session: ToolSession, name: str, tool: str, arguments: dict[str, str], answer: str
+) -> None:
+    path = resource("examples", f"{name}.prompty")
+    document = parse(path.read_text(encoding="utf-8"), path)
+    assert document.problems == ()
+    registry = await session.load(document)
+    assert [entry.state for entry in registry.entries] == ["bound", "bound"]
+    assert all("pattern" in str(spec.parameters) for spec in registry.specs)
+    assert (await session.toolbox().call(tool, arguments)).text == answer
+
+
+@pytest.mark.parametrize("folder", ["examples", "templates"])
+def test_bundled_prompts_open_without_a_problem(folder: str) -> None:
+    paths = sorted(resource(folder).glob("*.prompty"))
+    assert paths
+    problems = {
+        path.name: [f"{problem.code}: {problem.message}" for problem in found]
+        for path in paths
+        if (found := parse(path.read_text(encoding="utf-8"), path).problems)
+    }
+    assert not problems
