@@ -1,0 +1,158 @@
+"""Anthropic messages (Prompty spec §7.5)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import assert_never
+
+from studio.core.prompty.messages import (
+    MediaPart,
+    Message,
+    TextPart,
+    ToolCallPart,
+    ToolResultPart,
+)
+from studio.core.prompty.tool_spec import ToolSpec
+from studio.core.text.problem import Severity
+from studio.core.text.values import Json
+from studio.core.wire.draft import Draft, result_id, tool_calls
+from studio.core.wire.parts import report_attributes, report_kind, resolve_media
+from studio.core.wire.responses import report_message_attributes
+from studio.core.wire.schema import closed_schema, strict_schema, told_parameters
+
+OPTIONS = {
+    "temperature": "temperature",
+    "maxOutputTokens": "max_tokens",
+    "topP": "top_p",
+    "topK": "top_k",
+    "stopSequences": "stop_sequences",
+}
+_DEFAULT_MAX_TOKENS = 4096
+_TAKEN = ("model", "messages", "system", "tools", "tool_choice", "output_config", "max_tokens")
+_SYSTEM = ("system", "developer")
+_EFFORTS = {"minimal": "low"}
+
+
+def anthropic_body(messages: Sequence[Message], draft: Draft) -> dict[str, Json]:
+    """The body of a messages request: system texts apart, tool results in user messages."""
+    body: dict[str, Json] = {"model": draft.model.id}
+    system = [message.text for message in messages if message.role in _SYSTEM]
+    if system:
+        body["system"] = "\n\n".join(system)
+    body["messages"] = _messages(messages, draft)
+    body["max_tokens"] = _DEFAULT_MAX_TOKENS
+    # These two have a place of their own in the body, below.
+    own = {"reasoningEffort": "output_config", "allowMultipleToolCalls": "tool_choice"}
+    options = draft.options({**OPTIONS, **own}, _TAKEN)
+    effort = options.pop("output_config", None)
+    parallel = options.pop("tool_choice", None)
+    body |= options
+    tools: list[Json] = [_tool(tool) for tool in draft.sendable_tools()]
+    if tools:
+        body["tools"] = tools
+        if parallel is False:
+            body["tool_choice"] = {"type": "auto", "disable_parallel_tool_use": True}
+    output: dict[str, Json] = {}
+    schema = draft.schema_of_outputs()
+    if schema is not None:
+        output["format"] = {"type": "json_schema", "schema": closed_schema(schema)}
+    if effort not in (None, "none"):
+        output["effort"] = _EFFORTS.get(str(effort), effort)
+    if output:
+        body["output_config"] = output
+    if draft.stream:
+        body["stream"] = True
+    return body
+
+
+def _tool(tool: ToolSpec) -> dict[str, Json]:
+    made: dict[str, Json] = {"name": tool.name}
+    if tool.description:
+        made["description"] = tool.description
+    parameters = told_parameters(tool)
+    made["input_schema"] = strict_schema(parameters) if tool.strict else parameters
+    if tool.strict:
+        made["strict"] = True
+    return made
+
+
+def _messages(messages: Sequence[Message], draft: Draft) -> list[Json]:
+    made: list[Json] = []
+    results: list[Json] = []
+    for message in messages:
+        if message.role in _SYSTEM:
+            continue
+        if message.role == "tool":
+            # All results of a turn go into one user message.
+            results.append(
+                {
+                    "type": "tool_result",
+                    "tool_use_id": result_id(message),
+                    "content": message.text,
+                }
+            )
+            continue
+        if results:
+            made.append({"role": "user", "content": results})
+            results = []
+        report_message_attributes(message, draft, "Anthropic")
+        made.append({"role": message.role, "content": _blocks(message, draft)})
+    if results:
+        made.append({"role": "user", "content": results})
+    return made
+
+
+def _blocks(message: Message, draft: Draft) -> list[Json]:
+    made: list[Json] = []
+    for part in message.parts:
+        match part:
+            case TextPart() | ToolResultPart():
+                made.append({"type": "text", "text": part.text})
+            case MediaPart():
+                block = _media(part, draft)
+                if block is not None:
+                    made.append(block)
+            case ToolCallPart():
+                pass
+            case _:
+                assert_never(part)
+    for call in tool_calls(message):
+        made.append(
+            {"type": "tool_use", "id": call.id, "name": call.name, "input": _input(call, draft)}
+        )
+    return made
+
+
+def _input(call: ToolCallPart, draft: Draft) -> Json:
+    """The arguments as an object; text that is none is kept whole under a name that says so."""
+    try:
+        value = json.loads(call.arguments or "{}")
+    except ValueError:
+        value = call.arguments
+    if isinstance(value, Mapping):
+        return value
+    draft.report(
+        "tool-arguments",
+        f"The arguments of {call.name!r} are no JSON object; Anthropic gets them as '_raw'.",
+        call.span,
+        Severity.WARNING,
+    )
+    return {"_raw": value}
+
+
+def _media(part: MediaPart, draft: Draft) -> dict[str, Json] | None:
+    if part.kind in ("audio", "video"):
+        report_kind(part, draft, "Anthropic")
+        return None
+    report_attributes(part, draft)
+    found = resolve_media(part, draft)
+    kind = "image" if part.kind == "image" else "document"
+    if isinstance(found, str):
+        return {"type": kind, "source": {"type": "url", "url": found}}
+    source: dict[str, Json] = {
+        "type": "base64",
+        "media_type": found.media_type,
+        "data": found.data,
+    }
+    return {"type": kind, "source": source}

@@ -1,0 +1,166 @@
+"""OpenAI chat completions, the form that most servers speak (Prompty spec §7.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import assert_never
+
+from studio.core.prompty.messages import (
+    MediaPart,
+    Message,
+    TextPart,
+    ToolCallPart,
+    ToolResultPart,
+)
+from studio.core.prompty.tool_spec import ToolSpec
+from studio.core.text.problem import Severity
+from studio.core.text.values import Json, JsonObject
+from studio.core.wire.draft import UNSUPPORTED_MEDIA, Draft, merged_text
+from studio.core.wire.media import MediaData, is_web
+from studio.core.wire.parts import (
+    declared_type,
+    file_name,
+    image_detail,
+    report_attributes,
+    resolve_media,
+)
+from studio.core.wire.schema import strict_schema, told_parameters
+
+OPTIONS = {
+    "temperature": "temperature",
+    "maxOutputTokens": "max_completion_tokens",
+    "topP": "top_p",
+    # Not OpenAI's, but of most servers that speak this form; where it is refused the client
+    # sends again without it.
+    "topK": "top_k",
+    "frequencyPenalty": "frequency_penalty",
+    "presencePenalty": "presence_penalty",
+    "seed": "seed",
+    "stopSequences": "stop",
+    "allowMultipleToolCalls": "parallel_tool_calls",
+    "reasoningEffort": "reasoning_effort",
+}
+_TAKEN = ("model", "messages", "tools", "response_format")
+_NO_PARAMETERS: JsonObject = {"type": "object", "properties": {}}
+
+
+def chat_body(messages: Sequence[Message], draft: Draft) -> dict[str, Json]:
+    """The body of a chat completions request."""
+    body: dict[str, Json] = {"model": draft.model.id}
+    body["messages"] = [_message(message, draft) for message in messages]
+    body |= draft.options(OPTIONS, _TAKEN)
+    tools: list[Json] = [
+        {"type": "function", "function": function_definition(tool)}
+        for tool in draft.sendable_tools()
+    ]
+    if tools:
+        body["tools"] = tools
+    schema = draft.schema_of_outputs()
+    if schema is not None:
+        body["response_format"] = {
+            "type": "json_schema",
+            "json_schema": {
+                "name": "structured_output",
+                "strict": True,
+                "schema": strict_schema(schema),
+            },
+        }
+    if draft.stream:
+        body["stream"] = True
+        body["stream_options"] = {"include_usage": True}
+    return body
+
+
+def function_definition(tool: ToolSpec) -> dict[str, Json]:
+    """A function as OpenAI describes one."""
+    made: dict[str, Json] = {"name": tool.name}
+    if tool.description:
+        made["description"] = tool.description
+    parameters = told_parameters(tool)
+    if parameters != _NO_PARAMETERS or tool.bindings:
+        made["parameters"] = strict_schema(parameters) if tool.strict else parameters
+    if tool.strict:
+        made["strict"] = True
+    return made
+
+
+def _message(message: Message, draft: Draft) -> dict[str, Json]:
+    made: dict[str, Json] = {"role": message.role}
+    # Attributes travel beside role and content and never replace them (FORMAT.md).
+    made |= {
+        name: value for name, value in message.attributes.items() if name not in ("role", "content")
+    }
+    text = merged_text(message)
+    made["content"] = text if text is not None else _blocks(message, draft)
+    calls = [part for part in message.parts if isinstance(part, ToolCallPart)]
+    if calls:
+        made["tool_calls"] = [
+            {
+                "id": call.id,
+                "type": "function",
+                "function": {"name": call.name, "arguments": call.arguments},
+            }
+            for call in calls
+        ]
+    return made
+
+
+def _blocks(message: Message, draft: Draft) -> list[Json]:
+    made: list[Json] = []
+    for part in message.parts:
+        match part:
+            case TextPart() | ToolResultPart():
+                made.append({"type": "text", "text": part.text})
+            case MediaPart():
+                made.append(_media(part, draft))
+            case ToolCallPart():
+                pass
+            case _:
+                assert_never(part)
+    return made
+
+
+def _media(part: MediaPart, draft: Draft) -> dict[str, Json]:
+    found = resolve_media(part, draft)
+    address = found.uri if isinstance(found, MediaData) else found
+    match part.kind:
+        case "image":
+            report_attributes(part, draft, ("detail", "quality"))
+            url: dict[str, Json] = {"url": address}
+            detail = image_detail(part, draft)
+            if detail is not None:
+                url["detail"] = detail
+            return {"type": "image_url", "image_url": url}
+        case "audio":
+            report_attributes(part, draft)
+            return {"type": "input_audio", "input_audio": _audio(part, found, draft)}
+        case "file":
+            report_attributes(part, draft)
+            if isinstance(found, MediaData):
+                held = {"filename": file_name(part, found), "file_data": found.uri}
+                return {"type": "file", "file": held}
+            return {"type": "file", "file": {"url": address}}
+        case "video":
+            report_attributes(part, draft)
+            return {"type": "video_url", "video_url": {"url": address}}
+        case _:
+            assert_never(part.kind)
+
+
+def _audio(part: MediaPart, found: MediaData | str, draft: Draft) -> dict[str, Json]:
+    if isinstance(found, str):
+        if is_web(found):
+            draft.report(
+                UNSUPPORTED_MEDIA,
+                "A recording is sent as data: chat completions fetch none from an address.",
+                part.span,
+                Severity.ERROR,
+            )
+        return {"data": found, "format": audio_format(declared_type(part))}
+    return {"data": found.data, "format": audio_format(found.media_type)}
+
+
+def audio_format(media_type: str) -> str:
+    """OpenAI's word for an audio type (Prompty spec §7.1.2): the part behind `audio/`."""
+    word = media_type.partition(";")[0].removeprefix("audio/").removeprefix("x-")
+    return {"mpeg": "mp3", "wave": "wav", "vnd.wave": "wav", "": "wav"}.get(word, word)

@@ -1,0 +1,213 @@
+"""Pieces of a streamed answer of chat completions, with the ways in which servers differ."""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+from studio.core.text.values import Json, JsonObject
+from studio.core.wire.reply import (
+    Finished,
+    FinishReason,
+    ReasoningDelta,
+    RefusalDelta,
+    Reply,
+    ReplyDelta,
+    TextDelta,
+    ToolCallDelta,
+    UsageDelta,
+    accumulate,
+)
+from studio.core.wire.usage import finish_reason, read_usage
+
+
+class ChunkReader(Protocol):
+    """Reads a stream event by event."""
+
+    def read(self, chunk: JsonObject) -> tuple[ReplyDelta, ...]:
+        """What one event adds."""
+        ...
+
+    def end(self) -> tuple[ReplyDelta, ...]:
+        """What the end of the stream adds; the last is `Finished`."""
+        ...
+
+
+class CallSlots:
+    """Gives every tool call a place of its own and, at the end, an identifier.
+
+    Seen in servers: no index at all; index 0 for every parallel call with a new id each time; a
+    whole call in one piece; no id.
+    """
+
+    def __init__(self) -> None:
+        self._slots: dict[tuple[object, str], int] = {}
+        self._last_of_index: dict[object, int] = {}
+        self._held = Reply()
+        self._last = -1
+
+    def delta(
+        self, index: object, call_id: str | None, name: str | None, arguments: str
+    ) -> ToolCallDelta:
+        """A piece of a call, at its own place."""
+        slot = self._slot(index, call_id, name)
+        made = ToolCallDelta(slot, call_id or None, name or None, arguments)
+        self._held = accumulate(self._held, made)
+        return made
+
+    def identifiers(self) -> list[ToolCallDelta]:
+        """Identifiers for calls that came without one; the same call gets the same one."""
+        made: list[ToolCallDelta] = []
+        for slot, call in enumerate(self._held.tool_calls):
+            if not call.id:
+                digest = zlib.crc32(f"{call.name}\n{call.arguments}".encode(errors="replace"))
+                made.append(ToolCallDelta(slot, f"call_{slot + 1}_{digest:08x}"))
+        return made
+
+    @property
+    def any(self) -> bool:
+        """Whether there was a call."""
+        return bool(self._held.tool_calls)
+
+    def _slot(self, index: object, call_id: str | None, name: str | None) -> int:
+        if call_id and (index, call_id) in self._slots:
+            return self._slots[index, call_id]
+        known = self._last_of_index.get(index) if index is not None else self._last
+        if known is not None and known >= 0 and not self._is_new(known, index, call_id, name):
+            slot = known
+        else:
+            slot = len(self._held.tool_calls)
+        if call_id:
+            self._slots[index, call_id] = slot
+        self._last_of_index[index] = slot
+        self._last = slot
+        return slot
+
+    def _is_new(self, known: int, index: object, call_id: str | None, name: str | None) -> bool:
+        held = self._held.tool_calls[known]
+        if call_id and held.id:
+            return call_id != held.id
+        # Without an index and an id, a name behind arguments begins another call.
+        return index is None and not call_id and bool(name) and bool(held.arguments)
+
+
+class ChatChunks:
+    """Reads chunks of chat completions; also a whole response in place of a chunk."""
+
+    def __init__(self) -> None:
+        self._calls = CallSlots()
+        self._reason: FinishReason | None = None
+        self._refused = False
+
+    @property
+    def finish_reason(self) -> FinishReason | None:
+        """Why the answer ended, once the server has said so."""
+        return self._reason
+
+    def read(self, chunk: JsonObject) -> tuple[ReplyDelta, ...]:
+        """What one chunk adds."""
+        made: list[ReplyDelta] = []
+        choices = chunk.get("choices")
+        if isinstance(choices, Sequence) and choices and isinstance(choices[0], Mapping):
+            made += self._choice(choices[0])
+        usage = read_usage(chunk.get("usage"))
+        if usage is not None:
+            made.append(UsageDelta(usage))
+        return tuple(made)
+
+    def end(self) -> tuple[ReplyDelta, ...]:
+        """Identifiers for calls without one, and why the answer ended."""
+        reason = self._reason or "unknown"
+        if self._refused and reason in ("stop", "unknown"):
+            reason = "refusal"
+        elif self._calls.any and reason == "stop":
+            reason = "tool_calls"  # many local servers say "stop" behind calls
+        return (*self._calls.identifiers(), Finished(reason))
+
+    def _choice(self, choice: Mapping[str, Json]) -> list[ReplyDelta]:
+        made: list[ReplyDelta] = []
+        delta = choice.get("delta")
+        if not isinstance(delta, Mapping):
+            delta = choice.get("message")
+        if isinstance(delta, Mapping):
+            made += self._delta(delta)
+        elif isinstance(choice.get("text"), str) and choice["text"]:
+            made.append(TextDelta(str(choice["text"])))
+        word = choice.get("finish_reason")
+        if isinstance(word, str) and word:
+            self._reason = finish_reason(word)
+        return made
+
+    def _delta(self, delta: Mapping[str, Json]) -> list[ReplyDelta]:
+        made: list[ReplyDelta] = []
+        for key in ("reasoning_content", "reasoning", "thinking"):
+            thought = content_text(delta.get(key))
+            if thought:
+                made.append(ReasoningDelta(thought))
+                break
+        text = content_text(delta.get("content"))
+        if text:
+            made.append(TextDelta(text))
+        refusal = delta.get("refusal")
+        if isinstance(refusal, str) and refusal:
+            self._refused = True
+            made.append(RefusalDelta(refusal))
+        calls = delta.get("tool_calls")
+        if isinstance(calls, Sequence) and not isinstance(calls, str):
+            made += (self._call(call) for call in calls if isinstance(call, Mapping))
+        legacy = delta.get("function_call")
+        if isinstance(legacy, Mapping):
+            made.append(self._call({"index": 0, "function": legacy}))
+        return made
+
+    def _call(self, call: Mapping[str, Json]) -> ToolCallDelta:
+        function = call.get("function")
+        inner = function if isinstance(function, Mapping) else call
+        name, call_id = inner.get("name"), call.get("id")
+        return self._calls.delta(
+            call.get("index"),
+            str(call_id) if call_id else None,
+            str(name) if name else None,
+            arguments_text(inner.get("arguments")),
+        )
+
+
+def arguments_text(value: Json) -> str:
+    """Arguments as text; some servers send them as an object."""
+    if value is None:
+        return ""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def content_text(value: Json) -> str:
+    """The text of a `content` that is a string or a list of typed parts."""
+    if isinstance(value, str):
+        return value
+    if not isinstance(value, Sequence):
+        return ""
+    parts = (part if isinstance(part, str) else _part_text(part) for part in value)
+    return "".join(parts)
+
+
+def _part_text(part: Json) -> str:
+    if not isinstance(part, Mapping):
+        return ""
+    text = part.get("text")
+    return text if isinstance(text, str) else ""
+
+
+def chunk_error(chunk: JsonObject) -> str | None:
+    """What an error in place of an answer says; None where there is none."""
+    error = chunk.get("error")
+    if chunk.get("type") == "error" and not error:
+        error = {"message": chunk.get("message", "the provider reports an error")}
+    response = chunk.get("response")
+    if not error and isinstance(response, Mapping):
+        error = response.get("error")
+    if not error:
+        return None
+    if isinstance(error, Mapping):
+        return str(error.get("message") or error.get("code") or error.get("type") or error)
+    return str(error)

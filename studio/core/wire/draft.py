@@ -1,0 +1,139 @@
+"""What all request forms share: options, tools that can be sent, schemas, and remarks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from studio.core.prompty.declarations import object_schema
+from studio.core.prompty.document import InputDeclaration, ModelDeclaration
+from studio.core.prompty.messages import Message, TextPart, ToolCallPart, ToolResultPart
+from studio.core.prompty.threads import read_call
+from studio.core.prompty.tool_spec import ToolSpec
+from studio.core.text.problem import Problem, Severity
+from studio.core.text.span import Span
+from studio.core.text.values import Json, JsonObject
+from studio.core.wire.media import MediaSource
+
+UNSUPPORTED_ATTRIBUTE = "unsupported-attribute"
+UNSUPPORTED_OPTION = "unsupported-option"
+UNSUPPORTED_MEDIA = "unsupported-media"
+TOOL_NOT_SENT = "tool-not-sent"
+
+_NOWHERE = Span(0, 0)
+
+
+@dataclass(slots=True)
+class Draft:
+    """A request in the making."""
+
+    model: ModelDeclaration
+    tools: tuple[ToolSpec, ...]
+    outputs: tuple[InputDeclaration, ...]
+    response_schema: JsonObject | None
+    stop: tuple[str, ...]
+    stream: bool
+    media: MediaSource | None
+    problems: list[Problem] = field(default_factory=list)
+
+    def report(
+        self,
+        code: str,
+        message: str,
+        span: Span | None = None,
+        severity: Severity = Severity.WARNING,
+    ) -> None:
+        """Tell the person about something that the provider does not get as it was written."""
+        self.problems.append(Problem(code, severity, message, span or _NOWHERE))
+
+    def schema_of_outputs(self) -> JsonObject | None:
+        """The JSON schema that the answer must follow."""
+        if self.outputs:
+            return object_schema(self.outputs)
+        return self.response_schema
+
+    def sendable_tools(self) -> Iterable[ToolSpec]:
+        """Tools with a schema of their own; a server that a document only names is none yet."""
+        for tool in self.tools:
+            if tool.kind == "function" or tool.source != "document":
+                yield tool
+            else:
+                self.report(
+                    TOOL_NOT_SENT,
+                    f"The {tool.kind} tool {tool.name!r} is not sent: it names a service, and no"
+                    " source here offers its functions.",
+                    tool.span,
+                )
+
+    def options(self, names: Mapping[str, str], taken: Iterable[str]) -> dict[str, Json]:
+        """Options under the provider's names, then the author's further ones.
+
+        Args:
+            names: Prompty's option names to the provider's (Prompty spec §7.1.5).
+            taken: Keys of the body that no further option may replace.
+        """
+        made: dict[str, Json] = {}
+        further = self.model.options.get("additionalProperties")
+        for name, value in self.model.options.items():
+            if value is None or name in ("additionalProperties", "stopSequences"):
+                continue
+            if name in names:
+                made[names[name]] = value
+            else:
+                self._report_option(name)
+        self._add_stop(made, names.get("stopSequences"))
+        if isinstance(further, Mapping):
+            reserved = {*taken, "stream", "stream_options"}
+            for name, value in further.items():
+                if name == "stream":
+                    continue  # how the answer comes is the caller's to say
+                if name in made or name in reserved:
+                    self.report(
+                        UNSUPPORTED_OPTION,
+                        f"The additional property {name!r} is set by the request itself.",
+                        self.model.span,
+                    )
+                else:
+                    made[str(name)] = value
+        return made
+
+    def _add_stop(self, made: dict[str, Json], name: str | None) -> None:
+        value = self.model.options.get("stopSequences")
+        own = value if isinstance(value, list | tuple) else [value] if value else []
+        stops = list(dict.fromkeys([*own, *self.stop]))
+        if stops and name is None:
+            self._report_option("stopSequences")
+        elif stops and name is not None:
+            made[name] = stops
+
+    def _report_option(self, name: str) -> None:
+        self.report(
+            UNSUPPORTED_OPTION,
+            f"The option {name!r} is not sent: this form of request has none of that meaning.",
+            self.model.span,
+        )
+
+
+def merged_text(message: Message) -> str | None:
+    """The text of a message that holds nothing but text (and calls); None where it holds more."""
+    texts: list[str] = []
+    for part in message.parts:
+        if isinstance(part, TextPart | ToolResultPart):
+            texts.append(part.text)
+        elif not isinstance(part, ToolCallPart):
+            return None
+    return "".join(texts)
+
+
+def tool_calls(message: Message) -> list[ToolCallPart]:
+    """The calls of a message, also where a thread gave them as an attribute in chat form."""
+    calls = [part for part in message.parts if isinstance(part, ToolCallPart)]
+    held = message.attributes.get("tool_calls")
+    if not calls and isinstance(held, list | tuple):
+        calls = [read_call(call, None) for call in held if isinstance(call, Mapping)]
+    return calls
+
+
+def result_id(message: Message) -> str:
+    """The call that a tool message answers."""
+    return str(message.attributes.get("tool_call_id", ""))

@@ -1,0 +1,192 @@
+"""Pieces of a streamed answer: OpenAI responses and Anthropic messages."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal, assert_never
+
+from studio.core.text.values import Json, JsonObject
+from studio.core.wire.chunks import CallSlots, ChatChunks, ChunkReader, arguments_text
+from studio.core.wire.reply import (
+    Finished,
+    FinishReason,
+    ReasoningDelta,
+    RefusalDelta,
+    ReplyDelta,
+    TextDelta,
+    Usage,
+    UsageDelta,
+)
+from studio.core.wire.usage import finish_reason, read_usage
+
+
+def chunk_reader(provider: Literal["openai-chat", "openai-responses", "anthropic"]) -> ChunkReader:
+    """A reader for one stream."""
+    match provider:
+        case "openai-chat":
+            return ChatChunks()
+        case "openai-responses":
+            return ResponseEvents()
+        case "anthropic":
+            return AnthropicEvents()
+        case _:
+            assert_never(provider)
+
+
+class ResponseEvents:
+    """Reads the events of the responses API."""
+
+    def __init__(self) -> None:
+        self._calls = CallSlots()
+        self._reason: FinishReason | None = None
+        self._refused = False
+        self._with_arguments: set[object] = set()
+
+    def read(self, chunk: JsonObject) -> tuple[ReplyDelta, ...]:
+        """What one event adds."""
+        kind = str(chunk.get("type", ""))
+        delta = chunk.get("delta")
+        text = delta if isinstance(delta, str) else ""
+        match kind:
+            case "response.output_text.delta":
+                return (TextDelta(text),) if text else ()
+            case "response.refusal.delta":
+                self._refused = True
+                return (RefusalDelta(text),) if text else ()
+            case "response.reasoning_summary_text.delta" | "response.reasoning_text.delta":
+                return (ReasoningDelta(text),) if text else ()
+            case "response.output_item.added":
+                return self._added(chunk)
+            case "response.function_call_arguments.delta":
+                self._with_arguments.add(chunk.get("output_index"))
+                return (self._calls.delta(chunk.get("output_index"), None, None, text),)
+            case "response.function_call_arguments.done":
+                return self._done(chunk)
+            case "response.completed" | "response.incomplete" | "response.failed":
+                return self._closed(chunk.get("response"))
+            case _:
+                return ()
+
+    def end(self) -> tuple[ReplyDelta, ...]:
+        """Why the answer ended."""
+        reason = self._reason or "unknown"
+        if reason == "stop" and self._calls.any:
+            reason = "tool_calls"
+        elif reason == "stop" and self._refused:
+            reason = "refusal"
+        return (*self._calls.identifiers(), Finished(reason))
+
+    def _added(self, chunk: JsonObject) -> tuple[ReplyDelta, ...]:
+        item = chunk.get("item")
+        if not isinstance(item, Mapping) or item.get("type") != "function_call":
+            return ()
+        call_id, name = item.get("call_id") or item.get("id"), item.get("name")
+        arguments = arguments_text(item.get("arguments"))
+        if arguments:
+            self._with_arguments.add(chunk.get("output_index"))
+        return (
+            self._calls.delta(
+                chunk.get("output_index"),
+                str(call_id) if call_id else None,
+                str(name) if name else None,
+                arguments,
+            ),
+        )
+
+    def _done(self, chunk: JsonObject) -> tuple[ReplyDelta, ...]:
+        index = chunk.get("output_index")
+        if index in self._with_arguments:
+            return ()
+        return (self._calls.delta(index, None, None, arguments_text(chunk.get("arguments"))),)
+
+    def _closed(self, response: Json) -> tuple[ReplyDelta, ...]:
+        if not isinstance(response, Mapping):
+            return ()
+        details = response.get("incomplete_details")
+        word = details.get("reason") if isinstance(details, Mapping) else response.get("status")
+        self._reason = finish_reason(word)
+        usage = read_usage(response.get("usage"))
+        return (UsageDelta(usage),) if usage is not None else ()
+
+
+class AnthropicEvents:
+    """Reads the events of Anthropic messages."""
+
+    def __init__(self) -> None:
+        self._calls = CallSlots()
+        self._reason: FinishReason | None = None
+        self._started = Usage()
+
+    def read(self, chunk: JsonObject) -> tuple[ReplyDelta, ...]:
+        """What one event adds."""
+        match chunk.get("type"):
+            case "message_start":
+                message = chunk.get("message")
+                usage = read_usage(message.get("usage")) if isinstance(message, Mapping) else None
+                self._started = usage or Usage()
+                return (UsageDelta(usage),) if usage is not None else ()
+            case "content_block_start":
+                return self._block(chunk)
+            case "content_block_delta":
+                return self._delta(chunk)
+            case "message_delta":
+                return self._message(chunk)
+            case _:
+                return ()
+
+    def end(self) -> tuple[ReplyDelta, ...]:
+        """Why the answer ended."""
+        return (*self._calls.identifiers(), Finished(self._reason or "unknown"))
+
+    def _block(self, chunk: JsonObject) -> tuple[ReplyDelta, ...]:
+        block = chunk.get("content_block")
+        if not isinstance(block, Mapping):
+            return ()
+        match block.get("type"):
+            case "tool_use":
+                held = block.get("input")
+                arguments = arguments_text(held) if held else ""
+                name = str(block.get("name", ""))
+                return (
+                    self._calls.delta(
+                        chunk.get("index"), str(block.get("id") or "") or None, name, arguments
+                    ),
+                )
+            case "text":
+                text = block.get("text")
+                return (TextDelta(text),) if isinstance(text, str) and text else ()
+            case _:
+                return ()
+
+    def _delta(self, chunk: JsonObject) -> tuple[ReplyDelta, ...]:
+        delta = chunk.get("delta")
+        if not isinstance(delta, Mapping):
+            return ()
+        match delta.get("type"):
+            case "text_delta":
+                text = str(delta.get("text", ""))
+                return (TextDelta(text),) if text else ()
+            case "thinking_delta":
+                thought = str(delta.get("thinking", ""))
+                return (ReasoningDelta(thought),) if thought else ()
+            case "input_json_delta":
+                piece = str(delta.get("partial_json", ""))
+                return (self._calls.delta(chunk.get("index"), None, None, piece),)
+            case _:
+                return ()
+
+    def _message(self, chunk: JsonObject) -> tuple[ReplyDelta, ...]:
+        delta = chunk.get("delta")
+        if isinstance(delta, Mapping) and delta.get("stop_reason"):
+            self._reason = finish_reason(delta["stop_reason"])
+        usage = read_usage(chunk.get("usage"))
+        if usage is None:
+            return ()
+        # The closing figures may name the output alone; the request's came at the start.
+        whole = Usage(
+            max(usage.input_tokens, self._started.input_tokens),
+            max(usage.output_tokens, self._started.output_tokens),
+            max(usage.cached_tokens, self._started.cached_tokens),
+            usage.cost,
+        )
+        return (UsageDelta(whole),)

@@ -1,0 +1,152 @@
+"""Local media files, read only when a request is made and only from granted folders."""
+
+from __future__ import annotations
+
+import base64
+import mimetypes
+import os
+import stat
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+MEDIA_MISSING = "media-missing"
+MEDIA_OUTSIDE = "media-outside"
+MEDIA_TOO_LARGE = "media-too-large"
+MEDIA_UNREADABLE = "media-unreadable"
+
+_MOST_BYTES = 20 * 1024 * 1024
+_SIGNATURES = (
+    (b"\x89PNG\r\n\x1a\n", "image/png"),
+    (b"\xff\xd8\xff", "image/jpeg"),
+    (b"GIF8", "image/gif"),
+    (b"%PDF-", "application/pdf"),
+    (b"ID3", "audio/mpeg"),
+    (b"fLaC", "audio/flac"),
+    (b"OggS", "audio/ogg"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class MediaData:
+    """A file's content, ready to be sent."""
+
+    media_type: str
+    """MIME type, `application/octet-stream` where it is not known."""
+
+    data: str
+    """Base64, or a remark in its place where the source only describes."""
+
+    name: str
+    """File name without folders."""
+
+    @property
+    def uri(self) -> str:
+        """As a data URI."""
+        return f"data:{self.media_type};base64,{self.data}"
+
+
+@dataclass(frozen=True, slots=True)
+class MediaFault:
+    """Why a file cannot be sent."""
+
+    code: str
+    """Problem code."""
+
+    message: str
+    """One plain sentence."""
+
+
+class MediaSource(Protocol):
+    """Gives the content of a local file."""
+
+    def read(self, source: str) -> MediaData | MediaFault:
+        """The file at a path as the author wrote it."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class MediaReader:
+    """Files of the prompt's own folder and of granted roots, links resolved first."""
+
+    folder: Path | None
+    """The prompt's folder; None for a prompt that was never saved."""
+
+    roots: tuple[Path, ...] = ()
+    """Further folders that the person granted."""
+
+    limit: int = _MOST_BYTES
+    """Largest file in bytes."""
+
+    describe_only: bool = False
+    """Put a remark with the size in place of the content: for showing a request."""
+
+    def read(self, source: str) -> MediaData | MediaFault:
+        """The file at a path as the author wrote it, relative to the folder."""
+        if self.folder is None:
+            return MediaFault(
+                MEDIA_MISSING, f"{source!r} cannot be found: save the prompt first, so that it has"
+                " a folder."
+            )  # fmt: skip
+        try:
+            path = (self.folder / source).resolve()
+            granted = [root.resolve() for root in (self.folder, *self.roots)]
+            if not any(path.is_relative_to(root) for root in granted):
+                return MediaFault(MEDIA_OUTSIDE, f"{source!r} lies outside the prompt's folder.")
+            content = self._bytes(path, source)
+        except (OSError, ValueError) as error:
+            if isinstance(error, FileNotFoundError | NotADirectoryError):
+                return MediaFault(MEDIA_MISSING, f"There is no file {source!r}.")
+            reason = getattr(error, "strerror", None) or str(error)
+            return MediaFault(MEDIA_UNREADABLE, f"{source!r} cannot be read: {reason}.")
+        if isinstance(content, MediaFault):
+            return content
+        media_type = _media_type(path.name, content)
+        if self.describe_only:
+            return MediaData(media_type, f"… {len(content):,} bytes …", path.name)
+        return MediaData(media_type, base64.b64encode(content).decode("ascii"), path.name)
+
+    def _bytes(self, path: Path, source: str) -> bytes | MediaFault:
+        # Opened without blocking, so that a named pipe cannot hang us, and looked at once open.
+        handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | _BINARY)
+        with os.fdopen(handle, "rb") as file:
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                return MediaFault(MEDIA_UNREADABLE, f"{source!r} is not a file.")
+            content = file.read(self.limit + 1)
+        if len(content) > self.limit:
+            most = f"{self.limit / 1024 / 1024:g} MB"
+            return MediaFault(MEDIA_TOO_LARGE, f"{source!r} is larger than {most}.")
+        return content
+
+
+_BINARY: int = getattr(os, "O_BINARY", 0)
+
+
+def is_web(source: str) -> bool:
+    """Whether a source is an address that the provider fetches itself."""
+    return source.startswith(("http://", "https://"))
+
+
+def split_data_uri(source: str) -> MediaData | None:
+    """The parts of a `data:…;base64,…` URI; None for anything else."""
+    if not source.startswith("data:"):
+        return None
+    head, comma, data = source[5:].partition(",")
+    if not comma:
+        return None
+    media_type = head.split(";")[0]
+    if ";base64" not in head:
+        from urllib.parse import unquote_to_bytes
+
+        data = base64.b64encode(unquote_to_bytes(data)).decode("ascii")
+    return MediaData(media_type or "application/octet-stream", data, "")
+
+
+def _media_type(name: str, content: bytes) -> str:
+    for signature, media_type in _SIGNATURES:
+        if content.startswith(signature):
+            return media_type
+    if content[:4] == b"RIFF":
+        return {b"WAVE": "audio/wav", b"WEBP": "image/webp"}.get(content[8:12], "video/x-msvideo")
+    guessed = mimetypes.guess_type(name)[0]
+    return {"audio/x-wav": "audio/wav"}.get(guessed or "", guessed or "application/octet-stream")

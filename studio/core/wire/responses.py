@@ -1,0 +1,158 @@
+"""OpenAI responses (Prompty spec §7.4, as its vectors have it)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import assert_never
+
+from studio.core.prompty.messages import (
+    MediaPart,
+    Message,
+    TextPart,
+    ToolCallPart,
+    ToolResultPart,
+)
+from studio.core.text.problem import Severity
+from studio.core.text.values import Json
+from studio.core.wire.chat import function_definition
+from studio.core.wire.draft import (
+    UNSUPPORTED_ATTRIBUTE,
+    Draft,
+    merged_text,
+    result_id,
+    tool_calls,
+)
+from studio.core.wire.media import MediaData, is_web
+from studio.core.wire.parts import (
+    file_name,
+    image_detail,
+    report_attributes,
+    report_kind,
+    resolve_media,
+)
+from studio.core.wire.schema import strict_schema
+
+OPTIONS = {
+    "temperature": "temperature",
+    "maxOutputTokens": "max_output_tokens",
+    "topP": "top_p",
+    "allowMultipleToolCalls": "parallel_tool_calls",
+}
+_TAKEN = ("model", "input", "instructions", "tools", "text", "reasoning")
+_SYSTEM = ("system", "developer")
+
+
+def responses_body(messages: Sequence[Message], draft: Draft) -> dict[str, Json]:
+    """The body of a responses request; system messages are its instructions."""
+    body: dict[str, Json] = {"model": draft.model.id}
+    instructions = [message.text for message in messages if message.role in _SYSTEM]
+    if instructions:
+        body["instructions"] = "\n\n".join(instructions)
+    items: list[Json] = []
+    for message in messages:
+        if message.role not in _SYSTEM:
+            items += _items(message, draft)
+    body["input"] = items
+    effort = draft.model.options.get("reasoningEffort")
+    body |= draft.options({**OPTIONS, "reasoningEffort": "reasoning"}, _TAKEN)
+    if effort is not None:
+        body["reasoning"] = {"effort": effort}
+    tools: list[Json] = [
+        {"type": "function", **function_definition(tool)} for tool in draft.sendable_tools()
+    ]
+    if tools:
+        body["tools"] = tools
+    schema = draft.schema_of_outputs()
+    if schema is not None:
+        body["text"] = {
+            "format": {
+                "type": "json_schema",
+                "name": "structured_output",
+                "strict": True,
+                "schema": strict_schema(schema),
+            }
+        }
+    if draft.stream:
+        body["stream"] = True
+    return body
+
+
+def _items(message: Message, draft: Draft) -> list[Json]:
+    if message.role == "tool":
+        return [
+            {
+                "type": "function_call_output",
+                "call_id": result_id(message),
+                "output": message.text,
+            }
+        ]
+    calls = tool_calls(message)
+    report_message_attributes(message, draft, "The responses API")
+    text = merged_text(message)
+    items: list[Json] = []
+    if text is None:
+        items.append({"role": message.role, "content": _blocks(message, draft)})
+    elif text or not calls:
+        items.append({"role": message.role, "content": text})
+    for call in calls:
+        items.append(
+            {
+                "type": "function_call",
+                "call_id": call.id,
+                "name": call.name,
+                "arguments": call.arguments,
+            }
+        )
+    return items
+
+
+def report_message_attributes(message: Message, draft: Draft, provider: str) -> None:
+    """Report attributes of a message that have no place in the request."""
+    for name in message.attributes:
+        if name not in ("role", "content", "tool_calls", "tool_call_id", "type"):
+            draft.report(
+                UNSUPPORTED_ATTRIBUTE,
+                f"{provider} takes no attribute {name!r} beside a message; it is not sent.",
+                message.origin.marker,
+                Severity.HINT,
+            )
+
+
+def _blocks(message: Message, draft: Draft) -> list[Json]:
+    text_type = "output_text" if message.role == "assistant" else "input_text"
+    made: list[Json] = []
+    for part in message.parts:
+        match part:
+            case TextPart() | ToolResultPart():
+                made.append({"type": text_type, "text": part.text})
+            case MediaPart():
+                block = _media(part, draft)
+                if block is not None:
+                    made.append(block)
+            case ToolCallPart():
+                pass
+            case _:
+                assert_never(part)
+    return made
+
+
+def _media(part: MediaPart, draft: Draft) -> dict[str, Json] | None:
+    if part.kind in ("audio", "video"):
+        report_kind(part, draft, "The responses API")
+        return None
+    found = resolve_media(part, draft)
+    if part.kind == "image":
+        report_attributes(part, draft, ("detail", "quality"))
+        made: dict[str, Json] = {
+            "type": "input_image",
+            "image_url": found.uri if isinstance(found, MediaData) else found,
+        }
+        detail = image_detail(part, draft)
+        if detail is not None:
+            made["detail"] = detail
+        return made
+    report_attributes(part, draft)
+    if isinstance(found, MediaData):
+        name = file_name(part, found)
+        return {"type": "input_file", "filename": name, "file_data": found.uri}
+    return {"type": "input_file", "file_url" if is_web(found) else "file_id": found}

@@ -1,0 +1,75 @@
+"""Token figures and reasons to stop, from every provider's words into one vocabulary."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from studio.core.text.values import Json
+from studio.core.wire.reply import FinishReason, Usage
+
+_REASONS: dict[str, FinishReason] = {
+    "stop": "stop",
+    "end_turn": "stop",
+    "stop_sequence": "stop",
+    "eos": "stop",
+    "completed": "stop",
+    "pause_turn": "stop",
+    "tool_calls": "tool_calls",
+    "function_call": "tool_calls",
+    "tool_use": "tool_calls",
+    "length": "length",
+    "max_tokens": "length",
+    "max_output_tokens": "length",
+    "model_context_window_exceeded": "length",
+    "incomplete": "length",
+    "content_filter": "content_filter",
+    "safety": "content_filter",
+    "recitation": "content_filter",
+    "refusal": "refusal",
+    "cancelled": "cancelled",
+    "error": "error",
+    "failed": "error",
+}
+
+
+def finish_reason(word: Json) -> FinishReason:
+    """One of our words for a provider's."""
+    return _REASONS.get(word.lower(), "unknown") if isinstance(word, str) else "unknown"
+
+
+def read_usage(value: Json) -> Usage | None:
+    """The figures of a `usage` object of any provider; None where there are none."""
+    if not isinstance(value, Mapping):
+        return None
+    into = _number(value, "prompt_tokens", "input_tokens")
+    out = _number(value, "completion_tokens", "output_tokens")
+    if into is None and out is None:
+        return None
+    cached = _cached(value)
+    # Anthropic counts what it read from or wrote to its cache apart from `input_tokens`.
+    apart = (_number(value, "cache_read_input_tokens") or 0) + (
+        _number(value, "cache_creation_input_tokens") or 0
+    )
+    cost = value.get("cost")
+    return Usage(
+        (into or 0) + apart,
+        out or 0,
+        cached,
+        float(cost) if isinstance(cost, int | float) and not isinstance(cost, bool) else None,
+    )
+
+
+def _cached(value: Mapping[str, Json]) -> int:
+    for key in ("prompt_tokens_details", "input_tokens_details"):
+        details = value.get(key)
+        if isinstance(details, Mapping):
+            return _number(details, "cached_tokens") or 0
+    return _number(value, "cache_read_input_tokens") or 0
+
+
+def _number(value: Mapping[str, Json], *keys: str) -> int | None:
+    for key in keys:
+        found = value.get(key)
+        if isinstance(found, int | float) and not isinstance(found, bool) and found >= 0:
+            return int(found)
+    return None
