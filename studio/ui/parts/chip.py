@@ -37,7 +37,7 @@ class Chip(QAbstractButton):
     def sizeHint(self) -> QSize:
         """The text with a little room around it."""
         metrics = self.fontMetrics()
-        return QSize(metrics.horizontalAdvance(self.text()) + 14, metrics.height() + 4)
+        return QSize(metrics.horizontalAdvance(self.text()) + 18, metrics.height() + 4)
 
     def minimumSizeHint(self) -> QSize:
         """Room for a few letters; a longer text is cut with an ellipsis."""

@@ -1,0 +1,241 @@
+"""Editors for lists and objects, made of editors for what is in them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QColor, QPainter, QPaintEvent
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QToolButton, QVBoxLayout, QWidget
+
+from studio.bridge.inputs import ABSENT, FieldSpec, FieldValue, show_value
+from studio.core.text.values import Json
+from studio.ui.icons import icon
+from studio.ui.inputs.fields import (
+    ChoiceField,
+    FieldEditor,
+    FileField,
+    JsonField,
+    NumberField,
+    TextField,
+)
+from studio.ui.inputs.row import FieldRow
+from studio.ui.parts.colours import paint_text
+from studio.ui.theme import Theme
+
+
+def make_editor(spec: FieldSpec, theme: Theme) -> FieldEditor:
+    """The editor that fits a field."""
+    editor = _editor(spec, theme)
+    editor.set_theme(theme)
+    return editor
+
+
+def _editor(spec: FieldSpec, theme: Theme) -> FieldEditor:
+    match spec.kind:
+        case "string":
+            return TextField(spec)
+        case "integer" | "number":
+            return NumberField(spec)
+        case "boolean" | "choice":
+            return ChoiceField(spec)
+        case "image" | "file" | "audio":
+            return FileField(spec)
+        case "object":
+            return ObjectField(spec, theme)
+        case "array" if spec.items is not None:
+            return ListField(spec, spec.items, theme)
+        case "thread":
+            from studio.ui.inputs.thread_field import ThreadField
+
+            return ThreadField(spec, theme)
+        case _:
+            return JsonField(spec)
+
+
+class ObjectField(FieldEditor):
+    """The properties of an object, one under the other beside a line."""
+
+    def __init__(self, spec: FieldSpec, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(spec, parent)
+        self._theme = theme
+        self._extra: dict[str, Json] = {}
+        self._given = False
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(14, 0, 0, 0)
+        layout.setSpacing(10)
+        self.rows: list[FieldRow] = []
+        for item in spec.properties:
+            row = FieldRow(item, make_editor(item, theme), theme)
+            row.changed.connect(self._changed)
+            self.rows.append(row)
+            layout.addWidget(row)
+
+    def value(self) -> FieldValue:
+        """What is filled; absent where nothing is. Keys without a field are kept."""
+        held = {
+            row.spec.name: value for row in self.rows if (value := row.editor.value()) is not ABSENT
+        }
+        return {**self._extra, **held} if held or self._extra or self._given else ABSENT
+
+    def set_value(self, value: FieldValue) -> None:
+        """Show an object."""
+        given: Mapping[str, Json] = value if isinstance(value, Mapping) else {}
+        names = {row.spec.name for row in self.rows}
+        self._given = isinstance(value, Mapping)
+        self._extra = {key: item for key, item in given.items() if key not in names}
+        for row in self.rows:
+            row.set_value(given[row.spec.name] if row.spec.name in given else ABSENT)
+
+    def problem(self) -> str:
+        """The first problem inside; it is shown there."""
+        return next((f"{r.spec.name}: {p}" for r in self.rows if (p := r.editor.problem())), "")
+
+    def set_folder(self, folder: Path | None) -> None:
+        """Tell the fields inside."""
+        for row in self.rows:
+            row.editor.set_folder(folder)
+
+    def set_theme(self, theme: Theme) -> None:
+        """Tell the fields inside."""
+        self._theme = theme
+        for row in self.rows:
+            row.set_theme(theme)
+        self.update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002
+        """The line that binds the properties together."""
+        QPainter(self).fillRect(3, 2, 2, self.height() - 4, QColor(self._theme.border))
+
+    def _changed(self) -> None:
+        self._given = False
+        self.changed.emit()
+
+
+class _Item(QWidget):
+    """One item of a list with its button to take it away."""
+
+    removed = Signal(object)  # itself
+
+    def __init__(self, editor: FieldEditor, name: str) -> None:
+        super().__init__()
+        self.editor = editor
+        remove = QToolButton()
+        remove.setIcon(icon("x"))
+        remove.setToolTip("Remove this item")
+        remove.setAccessibleName(f"Remove {name}")
+        remove.clicked.connect(lambda: self.removed.emit(self))
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(4)
+        row.addWidget(editor, 1)
+        row.addWidget(remove, 0, Qt.AlignmentFlag.AlignTop)
+
+
+class ListField(FieldEditor):
+    """Items one under the other, with buttons to add and take away."""
+
+    def __init__(
+        self, spec: FieldSpec, item: FieldSpec, theme: Theme, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(spec, parent)
+        self._item_spec = item
+        self._theme = theme
+        self._folder: Path | None = None
+        self._given = False
+        self.items: list[_Item] = []
+        self._summary = QLabel()
+        self._summary.setWordWrap(True)
+        self.add_button = QPushButton("Add item")
+        self.add_button.setIcon(icon("plus"))
+        self.add_button.setAccessibleName(f"Add an item to {spec.name}")
+        self.add_button.clicked.connect(self._add_clicked)
+        self._list = QVBoxLayout()
+        self._list.setSpacing(4)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(6)
+        layout.addWidget(self._summary)
+        layout.addLayout(self._list)
+        layout.addWidget(self.add_button, 0, Qt.AlignmentFlag.AlignLeft)
+        self._describe()
+
+    def value(self) -> FieldValue:
+        """The items; an item that is not filled counts as null, or as an empty text."""
+        if not self._given:
+            return ABSENT
+        return [self._item_value(item.editor.value()) for item in self.items]
+
+    def set_value(self, value: FieldValue) -> None:
+        """Show a list."""
+        self._given = value is not ABSENT
+        values = list(value) if isinstance(value, Sequence) and not isinstance(value, str) else []
+        while len(self.items) > len(values):
+            self._drop(self.items[-1])
+        while len(self.items) < len(values):
+            self._append()
+        for item, each in zip(self.items, values, strict=True):
+            item.editor.set_value(each)
+        self._describe()
+
+    def problem(self) -> str:
+        """The first item that has one."""
+        found = ((number, item.editor.problem()) for number, item in enumerate(self.items, 1))
+        return next((f"Item {number}: {problem}" for number, problem in found if problem), "")
+
+    def set_folder(self, folder: Path | None) -> None:
+        """Tell the items."""
+        self._folder = folder
+        for item in self.items:
+            item.editor.set_folder(folder)
+
+    def set_theme(self, theme: Theme) -> None:
+        """Tell the items."""
+        self._theme = theme
+        paint_text(self._summary, theme.muted)
+        for item in self.items:
+            item.editor.set_theme(theme)
+
+    def _item_value(self, value: FieldValue) -> Json:
+        if value is not ABSENT:
+            return value
+        return "" if self._item_spec.kind == "string" else None
+
+    def _append(self) -> _Item:
+        editor = make_editor(self._item_spec, self._theme)
+        editor.set_folder(self._folder)
+        editor.changed.connect(self._changed)
+        item = _Item(editor, f"item {len(self.items) + 1} of {self.spec.name}")
+        item.removed.connect(self._remove)
+        self.items.append(item)
+        self._list.addWidget(item)
+        return item
+
+    def _drop(self, item: _Item) -> None:
+        self.items.remove(item)
+        self._list.removeWidget(item)
+        item.hide()
+        item.deleteLater()
+
+    def _add_clicked(self) -> None:
+        if not self._given and isinstance(self.spec.fallback, Sequence | tuple):
+            # The first change starts from what was shown, so that nothing is lost unseen.
+            self.set_value(self.spec.fallback)
+        self._given = True
+        self._append().editor.setFocus()
+        self._changed()
+
+    def _remove(self, item: _Item) -> None:
+        self._drop(item)
+        self._changed()
+
+    def _changed(self) -> None:
+        self._given = True
+        self._describe()
+        self.changed.emit()
+
+    def _describe(self) -> None:
+        text = "Empty list" if self._given else show_value(self.spec.fallback)
+        self._summary.setText(text)
+        self._summary.setVisible(bool(text) and not self.items)

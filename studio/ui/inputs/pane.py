@@ -1,0 +1,192 @@
+"""The inputs pane: what the person gives the prompt, as a form or as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from PySide6.QtCore import Signal
+from PySide6.QtGui import QColor, QPalette
+from PySide6.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QScrollArea,
+    QStackedWidget,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from studio.bridge.inputs import FieldSpec, input_fields
+from studio.core.prompty.document import PromptDocument
+from studio.core.text.values import Json
+from studio.ui.icons import icon
+from studio.ui.inputs.fields import JsonField
+from studio.ui.inputs.schema_form import SchemaForm
+from studio.ui.parts.colours import paint_text
+from studio.ui.parts.empty_state import EmptyState
+from studio.ui.theme import Theme
+
+
+class InputsPane(QWidget):
+    """A field for each input; what is left absent comes from defaults and samples."""
+
+    values_changed = Signal(dict)  # name → value, absent ones left out
+    request_declare = Signal(str)  # declare this variable in the front matter
+    request_reveal = Signal(object)  # Span
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setAccessibleName("Inputs")
+        self._values: dict[str, Json] = {}
+        self._summary = QLabel()
+        self.json_button = QToolButton()
+        self.json_button.setCheckable(True)
+        self.json_button.setIcon(icon("braces"))
+        self.json_button.setToolTip("Edit the values as JSON")
+        self.json_button.setAccessibleName("Edit the values as JSON")
+        self.reset_button = QToolButton()
+        self.reset_button.setIcon(icon("rotate-ccw"))
+        self.reset_button.setToolTip("Clear all: use defaults and samples")
+        self.reset_button.setAccessibleName("Clear all values")
+        self.form = SchemaForm(theme, coloured=True)
+        self.raw = JsonField(FieldSpec("values", "json", type_name="object"))
+        self.raw_problem = QLabel()
+        self.raw_problem.setWordWrap(True)
+        self.empty = EmptyState(
+            "sliders-horizontal",
+            "No inputs",
+            "Write {{ name }} in the prompt, or declare inputs in its front matter.",
+            theme,
+        )
+        self._scroll = _scrolled(self.form)
+        self._raw_page = QWidget()
+        raw_layout = QVBoxLayout(self._raw_page)
+        raw_layout.setContentsMargins(12, 4, 12, 12)
+        raw_layout.addWidget(self.raw)
+        raw_layout.addWidget(self.raw_problem)
+        raw_layout.addStretch(1)
+        self._stack = QStackedWidget()
+        for page in (self.empty, self._scroll, self._raw_page):
+            self._stack.addWidget(page)
+        self._arrange()
+        self.json_button.toggled.connect(self._switch)
+        self.reset_button.clicked.connect(self.clear)
+        self.form.values_changed.connect(self._from_form)
+        self.form.request_declare.connect(self.request_declare)
+        self.raw.changed.connect(self._from_json)
+        self.set_theme(theme)
+
+    def _arrange(self) -> None:
+        bar = QHBoxLayout()
+        bar.setContentsMargins(12, 4, 8, 4)
+        bar.setSpacing(4)
+        bar.addWidget(self._summary, 1)
+        bar.addWidget(self.reset_button)
+        bar.addWidget(self.json_button)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addLayout(bar)
+        layout.addWidget(self._stack, 1)
+
+    def set_document(self, document: PromptDocument | None) -> None:
+        """Show the inputs of a document; values already given stay."""
+        specs = input_fields(document) if document is not None else ()
+        path = document.source.path if document is not None else None
+        self.form.set_folder(path.parent if path else None)
+        self.form.set_fields(specs)
+        self._describe()
+        self._choose_page()
+
+    def values(self) -> dict[str, Json]:
+        """The values given, those without a field too."""
+        names = set(self.form.rows)
+        extra = {key: value for key, value in self._values.items() if key not in names}
+        return {**extra, **self.form.values()}
+
+    def set_values(self, values: Mapping[str, Json]) -> None:
+        """Show values, as when another document's come back; tells of the change."""
+        self._values = dict(values)
+        self.form.set_values(values)
+        if self.json_button.isChecked():
+            self.raw.set_value(self.values())
+        self._tell()
+
+    def clear(self) -> None:
+        """Take all values away."""
+        self.set_values({})
+        if self.json_button.isChecked():
+            self.raw.set_value({})
+            self.raw_problem.clear()
+
+    def focus_input(self, name: str) -> None:
+        """Put the keyboard into an input's field and bring it into view."""
+        if self.json_button.isChecked():
+            self.json_button.setChecked(False)
+        self.form.focus_field(name)
+        row = self.form.rows.get(name)
+        if row is not None:
+            self._scroll.ensureWidgetVisible(row, 0, 24)
+
+    def set_theme(self, theme: Theme) -> None:
+        """Take the colours of a theme."""
+        paint_text(self._summary, theme.muted)
+        paint_text(self.raw_problem, theme.error)
+        self.form.set_theme(theme)
+        self.raw.set_theme(theme)
+        self.raw.setStyleSheet(self.form.styleSheet())
+        self.empty.set_theme(theme)
+        for area in (self._scroll, self._raw_page):
+            palette = area.palette()
+            palette.setColor(QPalette.ColorRole.Window, QColor(theme.window))
+            area.setPalette(palette)
+
+    def _choose_page(self) -> None:
+        if self.json_button.isChecked():
+            self._stack.setCurrentWidget(self._raw_page)
+        else:
+            self._stack.setCurrentWidget(self._scroll if self.form.rows else self.empty)
+
+    def _switch(self, as_json: bool) -> None:
+        if as_json:
+            self.raw.set_value(self.values())
+            self.raw_problem.clear()
+        self._choose_page()
+
+    def _from_form(self, _: dict[str, Json]) -> None:
+        self._tell()
+
+    def _from_json(self) -> None:
+        value = self.raw.value()
+        problem = self.raw.problem()
+        if not problem and not isinstance(value, dict):
+            problem = "Write an object: {\"name\": value}."
+        self.raw_problem.setText(problem)
+        if isinstance(value, dict) and not problem:
+            self._values = dict(value)
+            self.form.set_values(value)
+            self._tell()
+
+    def _tell(self) -> None:
+        self._describe()
+        self.values_changed.emit(self.values())
+
+    def _describe(self) -> None:
+        total, given = len(self.form.rows), len(self.form.values())
+        self._summary.setText(f"{given} of {total} given" if total else "")
+        self.reset_button.setEnabled(given > 0 or bool(self._values))
+        self.json_button.setEnabled(total > 0 or bool(self._values))
+
+
+def _scrolled(form: QWidget) -> QScrollArea:
+    page = QWidget()
+    layout = QVBoxLayout(page)
+    layout.setContentsMargins(12, 4, 12, 12)
+    layout.addWidget(form)
+    layout.addStretch(1)
+    area = QScrollArea()
+    area.setFrameShape(QFrame.Shape.NoFrame)
+    area.setWidgetResizable(True)
+    area.setWidget(page)
+    return area

@@ -1,0 +1,157 @@
+"""A field with its name, type, state and whatever is wrong with it."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QColor, QPainter, QPixmap
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QToolButton, QVBoxLayout, QWidget
+
+from studio.bridge.inputs import ABSENT, FieldSpec, FieldValue
+from studio.ui.icons import icon
+from studio.ui.inputs.fields import FieldEditor
+from studio.ui.parts.colours import paint_text
+from studio.ui.theme import Theme
+
+
+class FieldRow(QWidget):
+    """Label above, editor below; a small button takes the value away again."""
+
+    changed = Signal()
+    request_declare = Signal(str)  # name of an undeclared variable
+    request_place = Signal(object)  # Span
+
+    def __init__(
+        self,
+        spec: FieldSpec,
+        editor: FieldEditor,
+        theme: Theme,
+        colour: str = "",
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self.spec = spec
+        self.editor = editor
+        self._theme = theme
+        self._touched = False
+        self._dot = QLabel()
+        self._dot.setVisible(bool(colour))
+        self._name = QLabel(spec.name)
+        self._name.setTextFormat(Qt.TextFormat.PlainText)
+        font = self._name.font()
+        font.setWeight(font.Weight.DemiBold)
+        self._name.setFont(font)
+        self._name.setBuddy(editor)
+        self._type = QLabel(spec.type_name + (", required" if spec.required else ""))
+        self.state = QLabel()
+        self.reset = QToolButton()
+        self.reset.setIcon(icon("rotate-ccw"))
+        self.reset.setIconSize(QSize(12, 12))
+        self.reset.setAccessibleName(f"Clear {spec.name}")
+        self.reset.clicked.connect(self._clear)
+        self.declare = QPushButton("Declare")
+        self.declare.setVisible(not spec.declared)
+        self.declare.setToolTip(f"Add {spec.name!r} to the inputs of the front matter")
+        self.declare.clicked.connect(lambda: self.request_declare.emit(spec.name))
+        self._description = QLabel(spec.description)
+        self._description.setTextFormat(Qt.TextFormat.PlainText)
+        self._description.setWordWrap(True)
+        self._description.setVisible(bool(spec.description))
+        self._problem = QLabel()
+        self._problem.setWordWrap(True)
+        self._problem.setTextFormat(Qt.TextFormat.PlainText)
+        self._problem.hide()
+        self._arrange()
+        editor.changed.connect(self._edited)
+        self.set_colour(colour)
+        self.set_theme(theme)
+        self._tell_state()
+
+    def _arrange(self) -> None:
+        header = QHBoxLayout()
+        header.setSpacing(6)
+        header.addWidget(self._dot)
+        header.addWidget(self._name)
+        header.addWidget(self._type)
+        header.addStretch(1)
+        header.addWidget(self.state)
+        header.addWidget(self.reset)
+        header.addWidget(self.declare)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(4)
+        layout.addLayout(header)
+        layout.addWidget(self._description)
+        layout.addWidget(self.editor)
+        layout.addWidget(self._problem)
+
+    @property
+    def problem(self) -> str:
+        """What is shown to be wrong."""
+        return self._problem.text()
+
+    def set_value(self, value: FieldValue) -> None:
+        """Show a value."""
+        self.editor.set_value(value)
+        self._tell_state()
+
+    def set_colour(self, colour: str) -> None:
+        """The colour that the preview gives this input's values."""
+        if colour:
+            self._dot.setPixmap(_dot(colour))
+
+    def set_theme(self, theme: Theme) -> None:
+        """Take the colours of a theme."""
+        self._theme = theme
+        for label in (self._type, self.state, self._description):
+            paint_text(label, theme.muted)
+        paint_text(self._problem, theme.error)
+        self.editor.set_theme(theme)
+        self._tell_state()
+
+    def show_missing(self) -> None:
+        """Name the field as one that a run needs, as when it was tried without."""
+        if self.editor.value() is ABSENT and self.spec.required:
+            self._problem.setText("A value is needed.")
+            self._problem.show()
+
+    def _edited(self) -> None:
+        self._tell_state()
+        self.changed.emit()
+
+    def _clear(self) -> None:
+        self.editor.set_value(ABSENT)
+        self._tell_state()
+        self.changed.emit()
+
+    def _tell_state(self) -> None:
+        given = self.editor.value() is not ABSENT
+        problem = self.editor.problem()
+        self.reset.setVisible(given or bool(problem))
+        origin = self.spec.fallback_origin
+        back = f"Clear: use the {origin} again" if origin in ("sample", "default") else "Clear"
+        self.reset.setToolTip(back)
+        missing = not given and not origin
+        self.state.setText("" if given else (origin or ("missing" if missing else "")))
+        paint_text(
+            self.state,
+            self._theme.warning if missing and self.spec.required else self._theme.muted,
+        )
+        if missing and not self.spec.required:
+            self.state.setText("not set")
+        if origin == self.spec.type_name:
+            self.state.setText("")
+        self._problem.setText(problem)
+        self._problem.setVisible(bool(problem) and self.spec.kind not in ("object",))
+
+
+def _dot(colour: str) -> QPixmap:
+    pixmap = QPixmap(16, 16)
+    pixmap.setDevicePixelRatio(2)
+    pixmap.fill(Qt.GlobalColor.transparent)
+    painter = QPainter(pixmap)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setPen(Qt.PenStyle.NoPen)
+    painter.setBrush(QColor(colour))
+    painter.drawEllipse(0, 0, 8, 8)
+    painter.end()
+    return pixmap

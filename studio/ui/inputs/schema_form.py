@@ -1,0 +1,167 @@
+"""A form of fields: for a prompt's inputs, and for a tool's arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QVBoxLayout, QWidget
+
+from studio.bridge.inputs import ABSENT, FieldSpec, schema_fields
+from studio.core.text.values import Json, JsonObject
+from studio.ui.inputs.compound import make_editor
+from studio.ui.inputs.row import FieldRow
+from studio.ui.parts.colours import input_colour
+from studio.ui.theme import Theme
+
+
+class SchemaForm(QWidget):
+    """One row for each field; rows of fields that did not change are kept with their focus."""
+
+    values_changed = Signal(dict)  # name → value, absent ones left out
+    request_declare = Signal(str)  # name of an undeclared variable
+
+    def __init__(
+        self, theme: Theme, *, coloured: bool = False, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._coloured = coloured
+        self._folder: Path | None = None
+        self._specs: tuple[FieldSpec, ...] = ()
+        self._rows: dict[str, FieldRow] = {}
+        self._layout = QVBoxLayout(self)
+        self._layout.setContentsMargins(0, 0, 0, 0)
+        self._layout.setSpacing(14)
+        self._style()
+
+    @property
+    def rows(self) -> Mapping[str, FieldRow]:
+        """The rows by name."""
+        return self._rows
+
+    def set_schema(self, schema: JsonObject) -> None:
+        """Show the fields of an object schema."""
+        self.set_fields(schema_fields(schema))
+
+    def set_fields(self, specs: Sequence[FieldSpec]) -> None:
+        """Show these fields; values of fields that stay are kept."""
+        specs = tuple(specs)
+        if specs == self._specs:
+            return
+        self._specs = specs
+        held = self.values()
+        before = self._rows
+        self._rows = {}
+        for index, spec in enumerate(specs):
+            row = before.pop(spec.name, None)
+            if row is not None and _same(row.spec, spec):
+                row.spec = spec
+            else:
+                self._discard(row)
+                row = self._make(spec, index)
+                if spec.name in held:
+                    row.set_value(held[spec.name])
+            row.set_colour(self._colour(index))
+            self._rows[spec.name] = row
+            if self._layout.indexOf(row) != index:
+                self._layout.insertWidget(index, row)
+        for row in before.values():
+            self._discard(row)
+
+    def values(self) -> dict[str, Json]:
+        """The values given; a field that was not filled has none."""
+        return {
+            name: value
+            for name, row in self._rows.items()
+            if (value := row.editor.value()) is not ABSENT
+        }
+
+    def set_values(self, values: Mapping[str, Json]) -> None:
+        """Show values; fields not among them become absent."""
+        for name, row in self._rows.items():
+            row.set_value(values[name] if name in values else ABSENT)
+
+    def problems(self) -> dict[str, str]:
+        """What is wrong, by field: unreadable values, and required ones without any."""
+        found: dict[str, str] = {}
+        for name, row in self._rows.items():
+            problem = row.editor.problem()
+            needed = row.spec.required and row.spec.fallback is ABSENT
+            if not problem and needed and row.editor.value() is ABSENT:
+                problem = "A value is needed."
+                row.show_missing()
+            if problem:
+                found[name] = problem
+        return found
+
+    def set_folder(self, folder: Path | None) -> None:
+        """The folder that paths are beside."""
+        self._folder = folder
+        for row in self._rows.values():
+            row.editor.set_folder(folder)
+
+    def set_theme(self, theme: Theme) -> None:
+        """Take the colours of a theme."""
+        self._theme = theme
+        self._style()
+        for index, row in enumerate(self._rows.values()):
+            row.set_theme(theme)
+            row.set_colour(self._colour(index))
+
+    def focus_field(self, name: str) -> None:
+        """Put the keyboard into a field."""
+        row = self._rows.get(name)
+        if row is not None:
+            row.editor.setFocus()
+
+    def _make(self, spec: FieldSpec, index: int) -> FieldRow:
+        editor = make_editor(spec, self._theme)
+        editor.set_folder(self._folder)
+        row = FieldRow(spec, editor, self._theme, self._colour(index))
+        row.changed.connect(self._changed)
+        row.request_declare.connect(self.request_declare)
+        return row
+
+    def _discard(self, row: FieldRow | None) -> None:
+        if row is not None:
+            self._layout.removeWidget(row)
+            row.hide()
+            row.deleteLater()
+
+    def _colour(self, index: int) -> str:
+        return input_colour(self._theme, index) if self._coloured else ""
+
+    def _changed(self) -> None:
+        self.values_changed.emit(self.values())
+
+    def _style(self) -> None:
+        theme = self._theme
+        self.setStyleSheet(
+            f'QPlainTextEdit[field="true"] {{ background: {theme.surface};'
+            f" border: 1px solid {theme.border}; border-radius: 5px; padding: 1px 3px; }}"
+            f'QPlainTextEdit[field="true"]:focus {{ border-color: {theme.accent}; }}'
+        )
+
+
+def _same(old: FieldSpec, new: FieldSpec) -> bool:
+    """Whether a row made for `old` can go on as one for `new`: only places moved."""
+    return _placeless(old) == _placeless(new)
+
+
+def _placeless(spec: FieldSpec) -> tuple[object, ...]:
+    return (
+        spec.name,
+        spec.kind,
+        spec.type_name,
+        spec.description,
+        spec.required,
+        spec.fallback,
+        spec.fallback_origin,
+        spec.choices,
+        tuple(_placeless(item) for item in spec.properties),
+        _placeless(spec.items) if spec.items else None,
+        spec.nullable,
+        spec.declared,
+    )

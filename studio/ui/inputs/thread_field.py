@@ -1,0 +1,200 @@
+"""A conversation as a list of turns."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QColor, QPainter, QPaintEvent, QWheelEvent
+from PySide6.QtWidgets import (
+    QComboBox,
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from studio.bridge.inputs import ABSENT, FieldSpec, FieldValue
+from studio.bridge.inputs_check import read_json
+from studio.core.text.values import Json
+from studio.ui.icons import icon
+from studio.ui.inputs.fields import FieldEditor, GrowingText
+from studio.ui.parts.colours import paint_text, role_colour
+from studio.ui.theme import Theme
+
+_ROLES = ("user", "assistant", "system", "developer", "tool")
+
+
+class _Roles(QComboBox):
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        event.ignore()
+
+
+class _Turn(QWidget):
+    """One message: role, text, and the keys beside them, which are kept."""
+
+    changed = Signal()
+    removed = Signal(object)  # itself
+
+    def __init__(self, message: Mapping[str, Json], theme: Theme) -> None:
+        super().__init__()
+        self._message = dict(message)
+        self._theme = theme
+        role = message.get("role")
+        content = message.get("content", "")
+        self._is_text = isinstance(content, str)
+        self.role = _Roles()
+        self.role.addItems(_ROLES)
+        if isinstance(role, str) and role not in _ROLES:
+            self.role.addItem(role)
+        self.role.setCurrentText(str(role or "user"))
+        self.role.setAccessibleName("Role of the message")
+        self.text = GrowingText()
+        self.text.setAccessibleName("Text of the message")
+        self.text.setPlaceholderText("What is said")
+        shown = content if isinstance(content, str) else json.dumps(content, ensure_ascii=False)
+        self.text.setPlainText(shown)
+        remove = QToolButton()
+        remove.setIcon(icon("x"))
+        remove.setToolTip("Remove this message")
+        remove.setAccessibleName("Remove this message")
+        remove.clicked.connect(lambda: self.removed.emit(self))
+        header = QHBoxLayout()
+        header.addWidget(self.role)
+        header.addStretch(1)
+        header.addWidget(remove)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(12, 2, 0, 2)
+        layout.setSpacing(4)
+        layout.addLayout(header)
+        layout.addWidget(self.text)
+        self.role.currentTextChanged.connect(self._changed)
+        self.text.textChanged.connect(self._changed)
+
+    def message(self) -> dict[str, Json]:
+        """The message as it stands."""
+        text = self.text.toPlainText()
+        content: Json = text
+        if not self._is_text:
+            entry = read_json(text)
+            if entry.value is not ABSENT:
+                content = entry.value
+        return {**self._message, "role": self.role.currentText(), "content": content}
+
+    def set_theme(self, theme: Theme) -> None:
+        """Take the colours of a theme."""
+        self._theme = theme
+        self.update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002
+        """The stripe in the role's colour, as on the cards of the preview."""
+        colour = QColor(role_colour(self._theme, self.role.currentText()))
+        QPainter(self).fillRect(2, 4, 3, self.height() - 8, colour)
+
+    def _changed(self, *_: object) -> None:
+        self.update()
+        self.changed.emit()
+
+
+class ThreadField(FieldEditor):
+    """Turns one under the other; `Add` gives the floor to whoever comes next."""
+
+    def __init__(self, spec: FieldSpec, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(spec, parent)
+        self._theme = theme
+        self._given = False
+        self.turns: list[_Turn] = []
+        self._summary = QLabel()
+        self._summary.setWordWrap(True)
+        self._list = QVBoxLayout()
+        self._list.setSpacing(6)
+        self.add_button = QPushButton("Add message")
+        self.add_button.setIcon(icon("plus"))
+        self.add_button.clicked.connect(self._add_clicked)
+        self.start_button = QPushButton("Edit the sample")
+        self.start_button.clicked.connect(self._start_from_sample)
+        buttons = QHBoxLayout()
+        buttons.addWidget(self.add_button)
+        buttons.addWidget(self.start_button)
+        buttons.addStretch(1)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(6)
+        layout.addWidget(self._summary)
+        layout.addLayout(self._list)
+        layout.addLayout(buttons)
+        self._describe()
+
+    def value(self) -> FieldValue:
+        """The messages."""
+        return [turn.message() for turn in self.turns] if self._given else ABSENT
+
+    def set_value(self, value: FieldValue) -> None:
+        """Show messages."""
+        self._given = value is not ABSENT
+        for turn in tuple(self.turns):
+            self._drop(turn)
+        for message in _messages(value):
+            self._append(message)
+        self._describe()
+
+    def set_theme(self, theme: Theme) -> None:
+        """Take the colours of a theme."""
+        self._theme = theme
+        paint_text(self._summary, theme.muted)
+        for turn in self.turns:
+            turn.set_theme(theme)
+
+    def _append(self, message: Mapping[str, Json]) -> _Turn:
+        turn = _Turn(message, self._theme)
+        turn.changed.connect(self._changed)
+        turn.removed.connect(self._remove)
+        self.turns.append(turn)
+        self._list.addWidget(turn)
+        return turn
+
+    def _drop(self, turn: _Turn) -> None:
+        self.turns.remove(turn)
+        self._list.removeWidget(turn)
+        turn.hide()
+        turn.deleteLater()
+
+    def _add_clicked(self) -> None:
+        last = self.turns[-1].role.currentText() if self.turns else "assistant"
+        turn = self._append({"role": "assistant" if last == "user" else "user", "content": ""})
+        turn.text.setFocus(Qt.FocusReason.OtherFocusReason)
+        self._changed()
+
+    def _start_from_sample(self) -> None:
+        self.set_value(self.spec.fallback)
+        self._changed()
+
+    def _remove(self, turn: _Turn) -> None:
+        self._drop(turn)
+        self._changed()
+
+    def _changed(self) -> None:
+        self._given = True
+        self._describe()
+        self.changed.emit()
+
+    def _describe(self) -> None:
+        sample = len(_messages(self.spec.fallback))
+        if self._given:
+            text = "" if self.turns else "Empty conversation"
+        elif sample:
+            text = f"A sample conversation of {sample} messages is shown in the preview."
+        else:
+            text = "No conversation yet."
+        self._summary.setText(text)
+        self._summary.setVisible(bool(text))
+        self.start_button.setVisible(not self._given and sample > 0)
+
+
+def _messages(value: FieldValue) -> list[Mapping[str, Json]]:
+    if not isinstance(value, Sequence) or isinstance(value, str):
+        return []
+    return [item for item in value if isinstance(item, Mapping)]
