@@ -53,7 +53,10 @@ def render_fstring(
             elif isinstance(piece, _Field):
                 last = piece.span
                 budget.step()
-                _field(piece, inputs, rich, writer, faults, budget)
+                if piece.root in rich and not piece.steps:
+                    writer.rich(piece.root, piece.span)
+                else:
+                    _put(piece, inputs, writer, faults, budget)
             else:
                 writer.literal(*piece)
     except BoundExceededError as error:
@@ -123,17 +126,13 @@ def _lone_brace(brace: str, at: Span) -> Problem:
     )
 
 
-def _field(
+def _put(
     field: _Field,
     inputs: Mapping[str, Json],
-    rich: frozenset[str],
     writer: SegmentWriter,
     faults: FaultList,
     budget: Budget,
 ) -> None:
-    if field.root in rich and not field.steps:
-        writer.rich(field.root, field.span)
-        return
     value: Json = inputs.get(field.root)
     for step in field.steps:
         value = _step(value, step)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from jinja2 import Undefined, nodes
 from jinja2.exceptions import TemplateRuntimeError
@@ -20,9 +19,10 @@ from studio.core.prompty.templates.jinja.sandbox import (
     guard_operator,
 )
 from studio.core.prompty.templates.jinja.scope import Scope
+from studio.core.prompty.templates.jinja.value import Value
 from studio.core.prompty.templates.writer import plain_text
 
-_BINARY: dict[type[nodes.Node], tuple[str, Callable[[Any, Any], Any]]] = {
+_BINARY: dict[type[nodes.Node], tuple[str, Callable[[Value, Value], Value]]] = {
     nodes.Add: ("+", operator.add),
     nodes.Sub: ("-", operator.sub),
     nodes.Mul: ("*", operator.mul),
@@ -31,7 +31,8 @@ _BINARY: dict[type[nodes.Node], tuple[str, Callable[[Any, Any], Any]]] = {
     nodes.Mod: ("%", operator.mod),
     nodes.Pow: ("**", operator.pow),
 }
-_COMPARE: dict[str, Callable[[Any, Any], bool]] = {
+_WITH_METHODS = (str, bytes, int, float, list, tuple, dict, range, Cycler, LoopContext)
+_COMPARE: dict[str, Callable[[Value, Value], bool]] = {
     "eq": operator.eq,
     "ne": operator.ne,
     "gt": operator.gt,
@@ -50,13 +51,13 @@ class UnknownNameError(Exception):
 class Namespace:
     """What `namespace()` makes: the one thing that a loop can change outside itself."""
 
-    def __init__(self, *given: Mapping[str, Any], **values: Any) -> None:
-        self._values: dict[str, Any] = dict(*given, **values)
+    def __init__(self, *given: Mapping[str, Value], **values: Value) -> None:
+        self._values: dict[str, Value] = dict(*given, **values)
 
-    def __getitem__(self, name: str) -> Any:
+    def __getitem__(self, name: str) -> Value:
         return self._values[name]
 
-    def set(self, name: str, value: Any) -> None:
+    def set(self, name: str, value: Value) -> None:
         """Give an attribute a value (`{% set ns.name = value %}`)."""
         self._values[name] = value
 
@@ -68,10 +69,10 @@ class Namespace:
 class Given:
     """What a call gives to a macro."""
 
-    values: list[Any]
+    values: list[Value]
     """Values by place."""
 
-    named: dict[str, Any]
+    named: dict[str, Value]
     """Values by name."""
 
     sources: list[str | None]
@@ -99,9 +100,9 @@ class Expressions:
         self._environment = environment
         self._budget = budget
         self._context = environment.context(budget)
-        self._globals: dict[str, Any] = {**environment.globals, "namespace": Namespace}
+        self._globals: dict[str, Value] = {**environment.globals, "namespace": Namespace}
         self._callable = frozenset(map(id, self._globals.values()))
-        self._by_type: dict[type[nodes.Node], Callable[[Any, Scope], Any]] = {
+        self._by_type: dict[type[nodes.Node], Callable[[Value, Scope], Value]] = {
             nodes.Const: lambda node, scope: node.value,
             nodes.TemplateData: lambda node, scope: node.data,
             nodes.Name: lambda node, scope: self.name(node.name, scope),
@@ -141,7 +142,7 @@ class Expressions:
         for kind in _BINARY:
             self._by_type[kind] = self._binary
 
-    def value(self, node: nodes.Expr, scope: Scope) -> Any:
+    def value(self, node: nodes.Node, scope: Scope) -> Value:
         """The value of an expression.
 
         Raises:
@@ -153,7 +154,7 @@ class Expressions:
             raise TemplateRuntimeError(f"{type(node).__name__} is not an expression")
         return evaluate(node, scope)
 
-    def name(self, name: str, scope: Scope) -> Any:
+    def name(self, name: str, scope: Scope) -> Value:
         """The value of a variable; undefined where there is none."""
         value = scope.get(name, self)
         if value is not self:
@@ -162,14 +163,14 @@ class Expressions:
             return self._globals[name]
         return self._environment.undefined(name=name)
 
-    def path(self, path: tuple[str, ...], scope: Scope) -> Any:
+    def path(self, path: tuple[str, ...], scope: Scope) -> Value:
         """The value of a dotted name."""
         value = self.name(path[0], scope)
         for part in path[1:]:
             value = self.attribute(value, part)
         return value
 
-    def attribute(self, target: Any, name: str) -> Any:
+    def attribute(self, target: Value, name: str) -> Value:
         """`target.name`; a mapping's own keys come before Python's methods of the same name.
 
         Jinja looks for the method first, so `{{ order.items }}` prints a method there.
@@ -178,7 +179,7 @@ class Expressions:
             return target[name]
         return self._environment.getattr(target, name)
 
-    def text(self, value: Any) -> str:
+    def text(self, value: Value) -> str:
         """How a value reads in the prompt.
 
         Raises:
@@ -198,31 +199,31 @@ class Expressions:
         self._budget.charge(text)
         return text
 
-    def call_filter(self, node: nodes.Filter, value: Any, scope: Scope) -> Any:
+    def call_filter(self, node: nodes.Filter, value: Value, scope: Scope) -> Value:
         """Apply a filter to a value that is known already."""
         if node.name not in self._environment.filters:
             raise UnknownNameError(node.name)
         args, kwargs = self._arguments(node, scope)
         return self._environment.call_filter(node.name, value, args, kwargs, context=self._context)
 
-    def _made(self, value: Any) -> Any:
+    def _made(self, value: Value) -> Value:
         self._budget.charge(value)
         return value
 
-    def _getattr(self, node: nodes.Getattr, scope: Scope) -> Any:
+    def _getattr(self, node: nodes.Getattr, scope: Scope) -> Value:
         return self.attribute(self.value(node.node, scope), node.attr)
 
-    def _getitem(self, node: nodes.Getitem, scope: Scope) -> Any:
+    def _getitem(self, node: nodes.Getitem, scope: Scope) -> Value:
         target = self.value(node.node, scope)
         if isinstance(node.arg, nodes.Slice):
             return self._made(target[self.value(node.arg, scope)])
         return self._environment.getitem(target, self.value(node.arg, scope))
 
-    def _filter(self, node: nodes.Filter, scope: Scope) -> Any:
+    def _filter(self, node: nodes.Filter, scope: Scope) -> Value:
         value = None if node.node is None else self.value(node.node, scope)
         return self.call_filter(node, value, scope)
 
-    def _test(self, node: nodes.Test, scope: Scope) -> Any:
+    def _test(self, node: nodes.Test, scope: Scope) -> Value:
         if node.name not in self._environment.tests:
             raise UnknownNameError(node.name)
         args, kwargs = self._arguments(node, scope)
@@ -230,7 +231,7 @@ class Expressions:
             node.name, self.value(node.node, scope), args, kwargs, context=self._context
         )
 
-    def _arguments(self, node: Any, scope: Scope) -> tuple[list[Any], dict[str, Any]]:
+    def _arguments(self, node: Value, scope: Scope) -> tuple[list[Value], dict[str, Value]]:
         args = [self.value(item, scope) for item in node.args]
         kwargs = {item.key: self.value(item.value, scope) for item in node.kwargs}
         if node.dyn_args is not None:
@@ -239,7 +240,7 @@ class Expressions:
             kwargs.update(self.value(node.dyn_kwargs, scope))
         return args, kwargs
 
-    def _call(self, node: nodes.Call, scope: Scope) -> Any:
+    def _call(self, node: nodes.Call, scope: Scope) -> Value:
         if isinstance(node.node, nodes.Getattr):
             target = self.value(node.node.node, scope)
             called = self._environment.getattr(target, node.node.attr)
@@ -255,13 +256,12 @@ class Expressions:
             return self._made(called(*args, **kwargs))
         raise TypeError(f"{plain_text(called)[:40]!r} is not a function")
 
-    def _call_method(self, target: Any, called: Any, node: nodes.Call, scope: Scope) -> Any:
+    def _call_method(self, target: Value, called: Value, node: nodes.Call, scope: Scope) -> Value:
         if isinstance(called, Macro):
             return self.call_macro(called, node, scope)
         args, kwargs = self._arguments(node, scope)
         name = node.node.attr  # type: ignore[attr-defined]
-        known = str | bytes | int | float | list | tuple | dict | range | Cycler | LoopContext
-        if not isinstance(target, known) or not callable(called):
+        if not isinstance(target, _WITH_METHODS) or not callable(called):
             raise TypeError(f"{name!r} is not a function")
         guard_method(target, name, (*args, *kwargs.values()), self._budget)
         return self._made(called(*args, **kwargs))
@@ -293,14 +293,14 @@ class Expressions:
         self._budget.expect(sum(map(len, texts)))
         return str(self._made("".join(texts)))
 
-    def _conditional(self, node: nodes.CondExpr, scope: Scope) -> Any:
+    def _conditional(self, node: nodes.CondExpr, scope: Scope) -> Value:
         if self.value(node.test, scope):
             return self.value(node.expr1, scope)
         if node.expr2 is None:
             return self._environment.undefined("this condition is false and has no 'else'")
         return self.value(node.expr2, scope)
 
-    def _binary(self, node: nodes.BinExpr, scope: Scope) -> Any:
+    def _binary(self, node: nodes.BinExpr, scope: Scope) -> Value:
         symbol, compute = _BINARY[type(node)]
         left, right = self.value(node.left, scope), self.value(node.right, scope)
         guard_operator(symbol, left, right, self._budget)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
 
 from jinja2 import TemplateError, Undefined, nodes
 from jinja2.exceptions import TemplateRuntimeError
@@ -28,6 +27,7 @@ from studio.core.prompty.templates.jinja.macros import bind_parameters
 from studio.core.prompty.templates.jinja.program import Interpolation, Literal, Plain, Program
 from studio.core.prompty.templates.jinja.sandbox import bounded_items, environment
 from studio.core.prompty.templates.jinja.scope import Scope
+from studio.core.prompty.templates.jinja.value import Value
 from studio.core.prompty.templates.writer import Rendered, SegmentWriter
 from studio.core.text.span import Span
 
@@ -62,7 +62,7 @@ class Runner:
         self._expressions = Expressions(environment(), budget)
         self._depth = 0
         self._current = Span(0, 0)
-        self._by_type: dict[type[Any], Callable[[Any, Scope], None]] = {
+        self._by_type: dict[type[Value], Callable[[Value, Scope], None]] = {
             nodes.Output: self._output,
             nodes.If: self._if,
             nodes.For: self._for,
@@ -75,7 +75,7 @@ class Runner:
             nodes.Block: lambda node, scope: self._body(node.body, Scope(scope)),
             nodes.Scope: lambda node, scope: self._body(node.body, Scope(scope)),
             nodes.ScopedEvalContextModifier: self._autoescape,
-            nodes.ExprStmt: lambda node, scope: self._discard(node, scope),
+            nodes.ExprStmt: self._discard,
         }
 
     def run(self, scope: Scope) -> None:
@@ -87,7 +87,7 @@ class Runner:
         except RecursionError:
             self._faults.add(limit_problem("its expressions are nested too deeply", self._current))
 
-    def _body(self, body: Sequence[Any], scope: Scope) -> None:
+    def _body(self, body: Sequence[Value], scope: Scope) -> None:
         for statement in body:
             if type(statement) is Literal:
                 self._writer.literal(statement.text, statement.span)
@@ -102,7 +102,7 @@ class Runner:
             except FAILURES as error:
                 self._faults.add(value_problem(_reason(error), self._span(statement)))
 
-    def _statement(self, statement: Any, scope: Scope) -> None:
+    def _statement(self, statement: Value, scope: Scope) -> None:
         if type(statement) is Plain:
             self._plain(statement, scope)
         elif type(statement) is Interpolation:
@@ -116,13 +116,14 @@ class Runner:
             else:
                 run(statement, scope)
 
-    def _span(self, statement: Any) -> Span:
+    def _span(self, statement: Value) -> Span:
         if isinstance(statement, Plain | Interpolation | Literal):
             return statement.span
         return self._program.tag_at(statement.lineno)
 
     def _unsupported(self, statement: nodes.Node) -> None:
-        tag = {nodes.FromImport: "from"}.get(type(statement), type(statement).__name__.lower())
+        name = type(statement).__name__.lower()
+        tag = "from" if name == "fromimport" else name
         self._faults.add(
             unsupported_problem(
                 f"'{tag}' needs other template files, and a prompt is one file.",
@@ -176,7 +177,7 @@ class Runner:
         self._loop(node, value, source, scope, 0)
 
     def _loop(
-        self, node: nodes.For, value: Any, source: str | None, scope: Scope, depth: int
+        self, node: nodes.For, value: Value, source: str | None, scope: Scope, depth: int
     ) -> None:
         items = bounded_items(value, self._budget)
         if node.test is not None:
@@ -193,11 +194,11 @@ class Runner:
         if not ran:
             self._body(node.else_, Scope(scope))
 
-    def _recursive(self, node: nodes.For, source: str | None, scope: Scope) -> Any:
+    def _recursive(self, node: nodes.For, source: str | None, scope: Scope) -> Value:
         if not node.recursive:
             return None
 
-        def recurse(value: Any, _recurse: Any, depth: int) -> str:
+        def recurse(value: Value, _recurse: Value, depth: int) -> str:
             with self._deeper():
                 held = self._writer.begin()
                 try:
@@ -208,21 +209,22 @@ class Runner:
 
         return recurse
 
-    def _passes(self, node: nodes.For, item: Any, source: str | None, scope: Scope) -> bool:
+    def _passes(self, node: nodes.For, item: Value, source: str | None, scope: Scope) -> bool:
         self._budget.step()
         inner = Scope(scope)
         self._bind(node.target, item, source, inner)
         assert node.test is not None
         return bool(self._expressions.value(node.test, inner))
 
-    def _bind(self, target: nodes.Node, value: Any, source: str | None, scope: Scope) -> None:
+    def _bind(self, target: nodes.Node, value: Value, source: str | None, scope: Scope) -> None:
         if isinstance(target, nodes.Name):
             scope.set(target.name, value, source)
         elif isinstance(target, nodes.NSRef):
             space = scope.get(target.name, None)
             if not isinstance(space, Namespace):
+                name = target.name
                 raise TemplateRuntimeError(
-                    f"{target.name!r} is no namespace: write {{% set {target.name} = namespace() %}}"
+                    f"{name!r} is no namespace: write {{% set {name} = namespace() %}} first"
                 )
             space.set(target.attr, value)
         elif isinstance(target, nodes.Tuple):
@@ -238,7 +240,7 @@ class Runner:
         source = scope.source_of(node.node)
         self._bind(node.target, self._expressions.value(node.node, scope), source, scope)
 
-    def _captured(self, body: Sequence[Any], scope: Scope) -> Rendered:
+    def _captured(self, body: Sequence[Value], scope: Scope) -> Rendered:
         held = self._writer.begin()
         try:
             self._body(body, scope)
@@ -246,7 +248,7 @@ class Runner:
             rendered = self._writer.end(held)
         return rendered
 
-    def _filtered(self, node: nodes.Expr | None, text: Rendered, scope: Scope) -> Any:
+    def _filtered(self, node: nodes.Node | None, text: Rendered, scope: Scope) -> Value:
         """Apply a chain of filters, whose innermost has no value of its own."""
         if not isinstance(node, nodes.Filter):
             return text

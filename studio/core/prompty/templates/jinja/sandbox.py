@@ -5,15 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
-from typing import Any
 
 from jinja2 import ChainableUndefined, pass_context
 from jinja2.exceptions import FilterArgumentError, SecurityError
-from jinja2.runtime import Context, EvalContext
+from jinja2.nodes import EvalContext
+from jinja2.runtime import Context
 from jinja2.sandbox import MAX_RANGE, ImmutableSandboxedEnvironment
 from jinja2.utils import Cycler, Joiner, generate_lorem_ipsum
 
 from studio.core.prompty.templates.bounds import BoundExceededError, Budget
+from studio.core.prompty.templates.jinja.value import Value
 from studio.core.prompty.templates.writer import plain_text
 
 _MOST_DIGITS_AS_BITS = 14_000
@@ -53,19 +54,19 @@ class PromptEnvironment(ImmutableSandboxedEnvironment):
         made.budget = budget
         return made
 
-    def unsafe_undefined(self, obj: Any, attribute: str) -> Any:
+    def unsafe_undefined(self, obj: Value, attribute: str) -> Value:
         """Refuse at once, so that the person is told."""
         raise SecurityError(f"{attribute!r} of a {type(obj).__name__} is not for templates")
 
-    def call_filter(
+    def call_filter(  # noqa: PLR0917 - Jinja's own signature
         self,
         name: str,
-        value: Any,
-        args: Sequence[Any] | None = None,
-        kwargs: Mapping[str, Any] | None = None,
+        value: Value,
+        args: Sequence[Value] | None = None,
+        kwargs: Mapping[str, Value] | None = None,
         context: Context | None = None,
         eval_ctx: EvalContext | None = None,
-    ) -> Any:
+    ) -> Value:
         """Call a filter within the budget; filters that call filters come through here too."""
         if not isinstance(context, RunContext):
             return super().call_filter(name, value, args, kwargs, context, eval_ctx)
@@ -82,7 +83,7 @@ def environment() -> PromptEnvironment:
     return PromptEnvironment()
 
 
-def guard_filter(name: str, value: Any, given: Sequence[Any], budget: Budget) -> None:
+def guard_filter(name: str, value: Value, given: Sequence[Value], budget: Budget) -> None:
     """Refuse a filter call whose work would not fit.
 
     Raises:
@@ -103,7 +104,7 @@ def guard_filter(name: str, value: Any, given: Sequence[Any], budget: Budget) ->
             raise BoundExceededError(f"{name!r} is given more than {_MOST_SCANNED:,} characters")
 
 
-def guard_method(target: Any, name: str, given: Sequence[Any], budget: Budget) -> None:
+def guard_method(target: Value, name: str, given: Sequence[Value], budget: Budget) -> None:
     """Refuse a method call whose result would not fit.
 
     Raises:
@@ -127,7 +128,7 @@ def guard_method(target: Any, name: str, given: Sequence[Any], budget: Budget) -
         _guard_format(target, given, budget)
 
 
-def guard_operator(operator: str, left: Any, right: Any, budget: Budget) -> None:
+def guard_operator(operator: str, left: Value, right: Value, budget: Budget) -> None:
     """Refuse an operation whose result would not fit.
 
     Raises:
@@ -149,7 +150,7 @@ def guard_operator(operator: str, left: Any, right: Any, budget: Budget) -> None
         budget.expect(len(left) + len(right))
 
 
-def bounded_items(value: Any, budget: Budget) -> list[Any]:
+def bounded_items(value: Value, budget: Budget) -> list[Value]:
     """The items of anything that can be walked, counted.
 
     Raises:
@@ -159,7 +160,7 @@ def bounded_items(value: Any, budget: Budget) -> list[Any]:
     if isinstance(value, list | tuple | dict | str):
         budget.expect(len(value))
         return list(value)
-    items: list[Any] = []
+    items: list[Value] = []
     for item in iter(value):
         items.append(item)
         if len(items) > budget.bounds.value:
@@ -167,7 +168,7 @@ def bounded_items(value: Any, budget: Budget) -> list[Any]:
     return items
 
 
-def _guard_padding(given: Iterable[Any]) -> None:
+def _guard_padding(given: Iterable[Value]) -> None:
     if any(isinstance(item, int) and abs(item) > _MOST_PADDING for item in given):
         raise BoundExceededError(f"a width is more than {_MOST_PADDING:,}")
 
@@ -177,7 +178,7 @@ def _guard_replace(text: str, old: str, new: str, budget: Budget) -> None:
     budget.expect(len(text) + count * max(0, len(new) - len(old)))
 
 
-def _guard_format(text: str, given: Sequence[Any], budget: Budget) -> None:
+def _guard_format(text: str, given: Sequence[Value], budget: Budget) -> None:
     """Add up the widths that a format string asks for, and widths given as arguments."""
     widths = sum(int(digits[-9:]) + (10**9 if len(digits) > 9 else 0) for digits in _digits(text))
     sizes = [len(item) for item in given if isinstance(item, str)]
@@ -194,7 +195,7 @@ def _digits(text: str) -> Iterable[str]:
         yield from re.findall(r"[0-9]+", directive)
 
 
-def _flat(given: Sequence[Any]) -> Iterable[Any]:
+def _flat(given: Sequence[Value]) -> Iterable[Value]:
     for item in given:
         if isinstance(item, Mapping):
             yield from item.values()
@@ -205,7 +206,7 @@ def _flat(given: Sequence[Any]) -> Iterable[Any]:
 
 
 @pass_context
-def _join(context: RunContext, value: Any, d: str = "", attribute: str | None = None) -> str:
+def _join(context: RunContext, value: Value, d: str = "", attribute: str | None = None) -> str:
     """Jinja's `join`, with items as they read in a prompt."""
     items = bounded_items(value, context.budget)
     if attribute is not None:
@@ -218,7 +219,9 @@ def _join(context: RunContext, value: Any, d: str = "", attribute: str | None = 
 
 
 @pass_context
-def _sum(context: RunContext, iterable: Any, attribute: str | None = None, start: Any = 0) -> Any:
+def _sum(
+    context: RunContext, iterable: Value, attribute: str | None = None, start: Value = 0
+) -> Value:
     """Jinja's `sum`, stopping as soon as the sum grows too large."""
     items = bounded_items(iterable, context.budget)
     if attribute is not None:
@@ -234,10 +237,10 @@ def _sum(context: RunContext, iterable: Any, attribute: str | None = None, start
     return total
 
 
-def _attribute_getter(environment: Any, attribute: str | int) -> Callable[[Any], Any]:
+def _attribute_getter(environment: Value, attribute: str | int) -> Callable[[Value], Value]:
     parts = [int(part) if part.isdigit() else part for part in str(attribute).split(".")]
 
-    def get(item: Any) -> Any:
+    def get(item: Value) -> Value:
         for part in parts:
             item = environment.getitem(item, part)
         return item

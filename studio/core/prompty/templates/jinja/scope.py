@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 from jinja2 import nodes
+
+from studio.core.prompty.templates.jinja.value import Value
 
 _MISSING = object()
 
@@ -13,41 +14,41 @@ _MISSING = object()
 class Scope:
     """One level of names; an inner scope reads the outer ones and writes only itself."""
 
-    __slots__ = ("_outer", "_sources", "_values")
+    __slots__ = ("outer", "sources", "values")
 
     def __init__(self, outer: Scope | None = None) -> None:
-        self._outer = outer
-        self._values: dict[str, Any] = {}
-        self._sources: dict[str, str] = {}
+        self.outer = outer
+        self.values: dict[str, Value] = {}
+        self.sources: dict[str, str] = {}
 
-    def set(self, name: str, value: Any, source: str | None = None) -> None:
+    def set(self, name: str, value: Value, source: str | None = None) -> None:
         """Give a name a value that came from the input `source`, if from any."""
-        self._values[name] = value
+        self.values[name] = value
         if source is not None:
-            self._sources[name] = source
+            self.sources[name] = source
         else:
-            self._sources.pop(name, None)
+            self.sources.pop(name, None)
 
-    def get(self, name: str, default: Any) -> Any:
+    def get(self, name: str, default: Value) -> Value:
         """The value of a name."""
         scope: Scope | None = self
         while scope is not None:
-            value = scope._values.get(name, _MISSING)
+            value = scope.values.get(name, _MISSING)
             if value is not _MISSING:
                 return value
-            scope = scope._outer
+            scope = scope.outer
         return default
 
     def source(self, name: str) -> str | None:
         """The input that a name's value came from."""
         scope: Scope | None = self
         while scope is not None:
-            if name in scope._values:
-                return scope._sources.get(name)
-            scope = scope._outer
+            if name in scope.values:
+                return scope.sources.get(name)
+            scope = scope.outer
         return None
 
-    def source_of(self, expression: nodes.Expr | None) -> str | None:
+    def source_of(self, expression: nodes.Node | None) -> str | None:
         """The first input whose value goes into an expression."""
         if expression is None:
             return None
@@ -70,7 +71,7 @@ def names_in(expression: nodes.Node) -> Iterable[nodes.Name]:
             open_ += reversed(list(node.iter_child_nodes()))
 
 
-def root_scope(inputs: Iterable[tuple[str, Any]]) -> Scope:
+def root_scope(inputs: Iterable[tuple[str, Value]]) -> Scope:
     """The outermost scope: every input is its own source."""
     scope = Scope()
     for name, value in inputs:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 
 from jinja2 import TemplateSyntaxError
 from jinja2.lexer import Lexer, Token
@@ -82,7 +82,7 @@ class JinjaTokens:
             raise TemplateSyntaxError("this comment is never closed by '#}'", start)
         return self._behind(end)
 
-    def _raw(self, position: int, start: int) -> Iterator[Token]:
+    def _raw(self, position: int, start: int) -> Generator[Token, None, int]:
         end = _RAW_END.search(self._source, position)
         if end is None:
             raise TemplateSyntaxError("this raw block is never closed by '{% endraw %}'", start)
@@ -97,7 +97,7 @@ class JinjaTokens:
                 position += 1
         return position
 
-    def _tag(self, start: int, kind: str) -> Iterator[Token]:
+    def _tag(self, start: int, kind: str) -> Generator[Token, None, int]:
         source = self._source
         position = start + 3 if source[start + 2 : start + 3] in ("-", "+") else start + 2
         closing = "}}" if kind == "variable" else "%}"
