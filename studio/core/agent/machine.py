@@ -65,7 +65,7 @@ from studio.core.agent.flow import (
 )
 from studio.core.agent.protocols.feedback import format_feedback
 from studio.core.agent.reading import Action, Final, FormatError, Refused
-from studio.core.agent.state import Pause, RunState, StepError
+from studio.core.agent.state import Pause, RunState, Status, StepError
 from studio.core.agent.steps import (
     answered,
     decided,
@@ -76,7 +76,6 @@ from studio.core.agent.steps import (
     stopped,
     tell_bad_calls,
     tool_ended,
-    used_up,
     with_call,
     with_checks,
     with_reading,
@@ -108,7 +107,8 @@ def advance(state: RunState, event: Event) -> Move:  # noqa: C901 - one arm per 
         case Passed():
             return _passed(state)
         case Failed(error=error):
-            return replace(state, status="failed", place=None, call=None, error=error), ()
+            status: Status = "limit" if error.kind == "limit" else "failed"
+            return replace(state, status=status, place=None, call=None, error=error), ()
         case Stopped():
             return stopped(state, event), ()
         case Logged() | Paused() | Resumed() | Forked():
@@ -241,17 +241,13 @@ def _error_passed(state: RunState, error: StepError) -> Move:
             return settle(fold_step(replace(state, step=step, error=None)))
         case "unknown_tool" | "schema" | "format" | "guardrail":
             return next_call(tell_bad_calls(state))
-        case "model" | "render" if state.setup.headless:
-            return replace(state, status="failed", place=None), ()
         case "model":
             step = replace(state.step, attempt=state.step.attempt + 1)
             return settle(replace(state, place="P1", error=None, step=step))
         case "render":
             return replace(state, place=None, error=None), (RenderPrompt(state.iteration),)
-        case "limit" if used_up(state) is None:
-            return begin_step(replace(state, error=None))
         case "limit":
-            return replace(state, status="limit", place=None), ()
+            return begin_step(replace(state, error=None))
         case _:
             return settle(state)
 

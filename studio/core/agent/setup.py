@@ -38,6 +38,7 @@ def make_setup(
     tools: tuple[ToolSpec, ...],
     model: ChatModel,
     options: RunOptions,
+    *,
     run: str | None = None,
 ) -> RunSetup:
     """What a run is started with; `run` is its id, made here where none is given."""

@@ -70,6 +70,16 @@ def limit_error(state: RunState, limit: LimitName) -> StepError:
     return StepError("limit", limit, message, "Allow more, answer yourself, or stop.")
 
 
+def ending_error(state: RunState) -> StepError | None:
+    """The error that ends the run when it is passed: a used-up limit; headless, a failed call."""
+    error = state.error
+    if state.place != "PX" or error is None:
+        return None
+    if error.kind == "limit":
+        return error if used_up(state) is not None else None
+    return error if state.setup.headless and error.kind in ("model", "render") else None
+
+
 def with_messages(state: RunState, messages: tuple[Message, ...]) -> RunState:
     """The messages that the current step will send."""
     if state.setup.protocol == "native":
@@ -164,14 +174,15 @@ def _row(asked: AskedCall) -> Call:
     )
 
 
-def _key(call: Call) -> tuple[str, str]:
+def call_key(call: Call) -> tuple[str, str]:
+    """What makes two calls the same: the tool and its arguments."""
     return call.tool, json_text(call.arguments)
 
 
 def _is_repeated(state: RunState, call: Call) -> bool:
     """Whether the last steps made this very call twice already."""
     before = state.past_calls[-_LOOK_BACK:]
-    return before.count(_key(call)) >= _REPEATS - 1
+    return before.count(call_key(call)) >= _REPEATS - 1
 
 
 def _repeated(state: RunState, call: Call) -> ReadingWarning:
@@ -309,7 +320,7 @@ def close_step(state: RunState) -> RunState:
     return replace(
         state,
         steps=(*state.steps, step),
-        past_calls=state.past_calls + tuple(_key(call) for call in step.calls),
+        past_calls=state.past_calls + tuple(call_key(call) for call in step.calls),
         observations=state.observations + tuple(call.observation or "" for call in step.calls),
     )
 

@@ -18,10 +18,11 @@ from studio.core.agent.events import (
     Resumed,
     Started,
     Steered,
+    ToolCalled,
 )
 from studio.core.agent.machine import advance, fold
 from studio.core.agent.state import Checkpoint, RunState
-from studio.core.agent.steps import new_state
+from studio.core.agent.steps import call_key, new_state
 
 _NOT_A_MOVE = (Logged, Paused, Resumed, Steered, LimitRaised)
 
@@ -89,10 +90,29 @@ class RunTree:
         return tuple(item for item in self.checkpoints if item.parent == checkpoint)
 
 
-def walk(events: Iterable[Event]) -> tuple[RunState | None, RunTree]:
-    """The last state of a journal and its tree, in one pass; forks go back to their states."""
+@dataclass(frozen=True)
+class Walk:
+    """What a journal amounts to."""
+
+    state: RunState | None
+    """The last state; None of an empty journal."""
+
+    tree: RunTree
+    """The places reached."""
+
+    ran: frozenset[tuple[str, str]]
+    """(tool, arguments) of the calls that were made, on any branch."""
+
+
+def walk(events: Iterable[Event]) -> Walk:
+    """Read a journal in one pass; forks go back to the states they name.
+
+    Raises:
+        ValueError: it does not begin with `Started`.
+    """
     kept: list[Event] = []
     tree = RunTree()
+    ran: set[tuple[str, str]] = set()
     state: RunState | None = None
     for event in events:
         if isinstance(event, Started):
@@ -101,7 +121,9 @@ def walk(events: Iterable[Event]) -> tuple[RunState | None, RunTree]:
             state = state_at(kept, event.checkpoint)
         if state is None:
             raise ValueError("a journal begins with Started")
+        if isinstance(event, ToolCalled):
+            ran.add(call_key(state.step.calls[event.call]))
         kept.append(event)
         state, _ = advance(state, event)
         tree.add(event, state)
-    return state, tree
+    return Walk(state, tree, frozenset(ran))

@@ -33,7 +33,9 @@ def reply_of(given: Any) -> Reply:
     if message.get("function_call"):
         raw = [{"id": "", "function": message["function_call"]}]
     calls = tuple(
-        ToolCall(item.get("id") or "", item["function"]["name"], item["function"]["arguments"] or "")
+        ToolCall(
+            item.get("id") or "", item["function"]["name"], item["function"]["arguments"] or ""
+        )
         for item in raw
     )
     reason = given.get("finish_reason") or "stop"

@@ -1,0 +1,239 @@
+"""Does what the machine asks for: renders, calls the model, checks and calls tools."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Mapping
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, replace
+from typing import Literal, TypeAlias
+
+from studio.core.agent.answers import check_answer
+from studio.core.agent.calls import check_calls
+from studio.core.agent.context import trim
+from studio.core.agent.effects import CallModel, ReadReply
+from studio.core.agent.events import (
+    AnswerChecked,
+    CallsChecked,
+    ContextTrimmed,
+    Event,
+    ModelCalled,
+    ModelFailed,
+    ModelReplied,
+    Rendered,
+    RenderFailed,
+    ReplyRead,
+    ToolCalled,
+    ToolEnded,
+)
+from studio.core.agent.options import RunOptions
+from studio.core.agent.protocols.base import ReadRules
+from studio.core.agent.protocols.loops import loop_of, rules_of
+from studio.core.agent.reading import Action
+from studio.core.agent.state import RunState
+from studio.core.agent.toolbox import RunToolbox
+from studio.core.models.base import ChatModel, ModelError, ModelRequest
+from studio.core.prompty.document import PromptDocument
+from studio.core.prompty.messages import Message, Origin, TextPart, ToolCallPart, ToolResultPart
+from studio.core.prompty.prepare import prepare
+from studio.core.prompty.references import ReferenceContext
+from studio.core.text.problem import Severity
+from studio.core.text.values import Json
+from studio.core.tools.source import ToolOutcome
+from studio.core.wire.reply import Notice, Reply, ReplyDelta, accumulate
+
+Emit: TypeAlias = Callable[[Event], None]
+"""Writes a fact and lets the machine move."""
+
+OnStream: TypeAlias = Callable[[ReplyDelta, Reply], None]
+"""Told of each delta and of the reply so far; never journaled."""
+
+_OWNED = frozenset({"tools", "tool_names", "history", "agent_scratchpad"})
+_LONGEST_WAIT = 60.0
+_INVENTED = "Observation:"
+
+
+@dataclass
+class Performer:
+    """The world of one run."""
+
+    document: PromptDocument
+    """The prompt."""
+
+    inputs: Mapping[str, Json]
+    """The person's values."""
+
+    model: ChatModel
+    """What answers."""
+
+    toolbox: RunToolbox
+    """What the model may call."""
+
+    options: RunOptions
+    """How the run goes."""
+
+    emit: Emit
+    """Where facts go."""
+
+    stream: OnStream | None = None
+    """Who watches a reply grow."""
+
+    references: ReferenceContext | None = None
+    """Where `${…}` references find their values."""
+
+    partial: Reply | None = None
+    """What has come of the reply under way; kept where it breaks or is stopped."""
+
+    ran: AbstractSet[tuple[str, str]] = frozenset()
+    """Calls made on any branch; those with effects are asked about before they are made again."""
+
+    # Prompt ---------------------------------------------------------------------------------------
+
+    def render(self, state: RunState) -> None:
+        """Render the prompt for a step."""
+        given = loop_of(state.setup.protocol).variables(state, state.setup.reading.looped)
+        supplied = {name: value for name, value in given.items() if self._supplies(name)}
+        owned = {name: value for name, value in supplied.items() if name in _OWNED}
+        values: dict[str, Json] = supplied | dict(self.inputs) | owned
+        prepared = prepare(self.document, values, references=self.references)
+        errors = [item.message for item in prepared.problems if item.severity is Severity.ERROR]
+        if errors:
+            self.emit(RenderFailed(" ".join(errors[:3])))
+            return
+        messages = tuple(plain(message) for message in prepared.messages.messages)
+        self.emit(Rendered(messages, tuple(item.message for item in prepared.problems)))
+
+    def _supplies(self, name: str) -> bool:
+        """Whether the loop gives a variable: its own ones always, others unless they are inputs."""
+        declared = self.document.input(name)
+        return name in _OWNED or declared is None or not (declared.required or declared.has_default)
+
+    def trim(self, state: RunState, budget: int) -> None:
+        """Make the conversation fit."""
+        messages, dropped = trim(state.conversation, budget)
+        self.emit(ContextTrimmed(messages, dropped))
+
+    # Model ----------------------------------------------------------------------------------------
+
+    async def call_model(self, state: RunState, effect: CallModel) -> None:
+        """Ask the model; a failure that may pass is tried again with the same snapshot."""
+        if effect.after > 0:
+            self._watch(Notice(f"The model failed; next try in {effect.after:.1f} s."))
+            await asyncio.sleep(effect.after)
+        self.emit(ModelCalled(effect.attempt))
+        started = time.monotonic()
+        self.partial = None
+        try:
+            reply, was_cut = await self._stream(effect.request)
+        except ModelError as error:
+            self.emit(self._failed(error, effect.attempt, time.monotonic() - started))
+            return
+        except Exception as error:  # noqa: BLE001 - the border to foreign code: named and shown
+            wrapped = ModelError("crashed", f"{type(error).__name__}: {error}")
+            self.emit(self._failed(wrapped, effect.attempt, time.monotonic() - started))
+            return
+        self.partial = None
+        by = self._stopped_by(effect.request, reply, was_cut=was_cut)
+        self.emit(ModelReplied(reply, time.monotonic() - started, stopped_by=by))
+
+    async def _stream(self, request: ModelRequest) -> tuple[Reply, bool]:
+        reply = Reply()
+        deltas = self.model.stream(request)
+        try:
+            async for delta in deltas:
+                reply = accumulate(reply, delta)
+                self.partial = reply
+                self._watch(delta, reply)
+                if self._invents(request, reply):
+                    return replace(reply, finish_reason="stop"), True
+        finally:
+            close = getattr(deltas, "aclose", None)
+            if close is not None:
+                await close()
+        return reply, False
+
+    def _invents(self, request: ModelRequest, reply: Reply) -> bool:
+        """Whether the model has begun to write the observation that only a tool can give."""
+        if request.protocol != "react" or _INVENTED not in reply.text:
+            return False
+        tail = reply.text[reply.text.rindex(_INVENTED) :]
+        if len(tail) > len(_INVENTED) + 40:
+            return False  # looked at already
+        reading = loop_of("react").read(reply, ReadRules())
+        return isinstance(reading, Action) and any(
+            warning.code == "invented_observation" for warning in reading.warnings
+        )
+
+    def _stopped_by(
+        self, request: ModelRequest, reply: Reply, *, was_cut: bool
+    ) -> Literal["", "server", "studio"]:
+        if was_cut:
+            return "studio"
+        sent = request.stop and self.model.capabilities.stop
+        if sent and reply.finish_reason == "stop":
+            reading = loop_of(request.protocol).read(reply, ReadRules())
+            return "server" if isinstance(reading, Action) else ""
+        return ""
+
+    def _failed(self, error: ModelError, attempt: int, seconds: float) -> ModelFailed:
+        retry = None
+        if error.retryable and attempt < self.options.attempts:
+            retry = min(self.options.backoff * 2 ** (attempt - 1), _LONGEST_WAIT)
+        return ModelFailed(
+            error.kind, error.message, error.hint, error.retryable, self.partial, seconds, retry
+        )
+
+    def _watch(self, delta: ReplyDelta, reply: Reply | None = None) -> None:
+        if self.stream is not None:
+            self.stream(delta, reply if reply is not None else Reply())
+
+    def read(self, state: RunState, effect: ReadReply) -> None:
+        """Read a reply by the run's protocol."""
+        self.emit(ReplyRead(loop_of(state.setup.protocol).read(effect.reply, rules_of(state))))
+
+    # Tools ----------------------------------------------------------------------------------------
+
+    def check_calls(self, state: RunState) -> None:
+        """Check the step's calls against tools, schemas and rules."""
+        self.emit(CallsChecked(check_calls(state, self.toolbox, self.options, self.ran)))
+
+    async def run_tools(self, state: RunState, calls: tuple[int, ...]) -> None:
+        """Run calls; several at once. One that fails stops no sibling."""
+        if len(calls) == 1:
+            await self._run_tool(state, calls[0])
+            return
+        async with asyncio.TaskGroup() as group:
+            for index in calls:
+                group.create_task(self._run_tool(state, index))
+
+    async def _run_tool(self, state: RunState, index: int) -> None:
+        call = state.step.calls[index]
+        self.emit(ToolCalled(index))
+        started = time.monotonic()
+        try:
+            outcome = await self.toolbox.call(call.tool, call.arguments or {}, call.id)
+        except Exception as error:  # noqa: BLE001 - the border to foreign code: an observation
+            text = f"Error: {type(error).__name__}: {error}"
+            outcome = ToolOutcome(text, "error", time.monotonic() - started)
+        if not outcome.duration:
+            outcome = replace(outcome, duration=time.monotonic() - started)
+        self.emit(ToolEnded(index, outcome, self.toolbox.origin(call.tool)))
+
+    def check_answer(self, state: RunState, answer: str) -> None:
+        """Compare the answer with the declared outputs."""
+        value, problems = check_answer(state.setup.response_schema, answer)
+        self.emit(AnswerChecked(value, problems))
+
+
+def plain(message: Message) -> Message:
+    """A message as a journal keeps it: the text, without the pieces it was rendered from."""
+    parts = tuple(
+        replace(part, segments=(), span=None)
+        if isinstance(part, TextPart | ToolResultPart)
+        else replace(part, span=None, raw=None)
+        if isinstance(part, ToolCallPart)
+        else replace(part, span=None)
+        for part in message.parts
+    )
+    return replace(message, parts=parts, origin=Origin(message.origin.source))

@@ -1,0 +1,159 @@
+"""Runs for the loop's tests: real documents, the scripted model, tools that are plain functions."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Awaitable, Callable
+from typing import Any, Literal
+
+from studio.core.agent.options import RunOptions
+from studio.core.agent.runner import Run, start_run
+from studio.core.models.scripted import ScriptedModel, ScriptedReply
+from studio.core.prompty.document import PromptDocument
+from studio.core.prompty.parse import parse
+from studio.core.prompty.tool_spec import ToolSpec
+from studio.core.text.values import JsonObject
+from studio.core.tools.arguments import check_arguments
+from studio.core.tools.source import ToolOutcome
+from studio.core.wire.reply import Reply, ToolCall, Usage
+
+REACT = """---
+name: Finder
+inputs:
+  question:
+    kind: string
+    required: true
+---
+system:
+Thought:, then Action: and Args:, or Final Answer:.
+{% for tool in tools %}- {{ tool.name }}: {{ tool.description }}
+{% endfor %}
+user:
+Question: {{ question }}
+{% for h in history %}Thought: {{ h.thought }}
+Action: {{ h.action }}
+Args: {{ h.arguments | tojson }}
+Observation: {{ h.observation }}
+{% endfor %}"""
+
+JSON_ACTION = """---
+name: Chooser
+template:
+  format: fstring
+  parser: prompty
+---
+user:
+Choose one of:
+{tools}
+- "final_answer": finish. Names: {tool_names}
+Write {{"action": "…", "action_input": {{}}}}.
+{chat_history}
+{agent_scratchpad}
+"""
+
+NATIVE = """---
+name: Caller
+inputs:
+  question: {kind: string, required: true}
+tools:
+  - name: search
+    kind: function
+    description: Find something.
+    parameters:
+      - {name: query, kind: string, required: true}
+---
+system:
+Be brief.
+user:
+{{ question }}
+"""
+
+
+class Functions:
+    """A toolbox of Python functions, called in this process."""
+
+    def __init__(self, *functions: Callable[..., Any], ask: tuple[str, ...] = (), **specs: Any):
+        self._functions = {function.__name__: function for function in functions}
+        self._specs = {
+            name: self._spec(name, function, specs) for name, function in self._functions.items()
+        }
+        self._ask = set(ask)
+        self.called: list[tuple[str, JsonObject]] = []
+
+    @staticmethod
+    def _spec(name: str, function: Callable[..., Any], specs: dict[str, Any]) -> ToolSpec:
+        names = list(inspect.signature(function).parameters)
+        schema = {
+            "type": "object",
+            "properties": {item: {"type": "string"} for item in names},
+            "required": names,
+            "additionalProperties": False,
+        }
+        return ToolSpec(name, function.__doc__ or "", schema, **specs)
+
+    @property
+    def specs(self) -> tuple[ToolSpec, ...]:
+        return tuple(self._specs.values())
+
+    def check(self, name: str, arguments: JsonObject) -> tuple[str, ...]:
+        return check_arguments(self._specs[name].parameters, arguments)
+
+    def needs_approval(self, name: str) -> bool:
+        return name in self._ask
+
+    def approve(self, name: str) -> None:
+        self._ask.discard(name)
+
+    def origin(self, name: str) -> Literal["live", "mock"]:
+        return "live"
+
+    async def call(self, name: str, arguments: JsonObject, call_id: str = "") -> ToolOutcome:
+        self.called.append((name, arguments))
+        made = self._functions[name](**arguments)
+        result = await made if isinstance(made, Awaitable) else made
+        return result if isinstance(result, ToolOutcome) else ToolOutcome(str(result), "ok")
+
+
+def search(query: str) -> str:
+    """Find something."""
+    return f"found {query}"
+
+
+def document(text: str) -> PromptDocument:
+    """A parsed prompt."""
+    made = parse(text)
+    assert not made.has_errors, made.problems
+    return made
+
+
+def run_of(
+    text: str,
+    replies: list[ScriptedReply],
+    *,
+    tools: Functions | None = None,
+    options: RunOptions | None = None,
+    inputs: dict[str, Any] | None = None,
+    **more: Any,
+) -> tuple[Run, ScriptedModel]:
+    """A run of a prompt over a script, headless where no options are given."""
+    model = ScriptedModel(replies)
+    run = start_run(
+        document(text),
+        {"question": "Where?"} if inputs is None else inputs,
+        model,
+        tools if tools is not None else Functions(search),
+        options if options is not None else RunOptions(headless=True),
+        run="r1",
+        **more,
+    )
+    return run, model
+
+
+def call(name: str = "search", arguments: str = '{"query": "x"}', call_id: str = "c1") -> ToolCall:
+    """A native call."""
+    return ToolCall(call_id, name, arguments)
+
+
+def calling(*calls: ToolCall, text: str = "") -> Reply:
+    """A reply that calls tools."""
+    return Reply(text, tool_calls=calls, finish_reason="tool_calls", usage=Usage(10, 5))
