@@ -15,7 +15,7 @@ _PROMPTY_MODEL_KEYS = ("id", "apiType", "provider")
 _THREAD = re.compile(r"^[ \t]*+!\[thread\][ \t]*+\r?$", re.MULTILINE)
 _MEDIA_ATTRIBUTES = re.compile(r"!\[[^\]\[\n=]*+=[^\]\[\n]*+\]\(")
 _IMAGE = re.compile(r"!\[[^\]\[\n]*+\]\(")
-_LIST_BELOW = re.compile(r"\s*(?:-\s|\[)")
+LIST_BELOW = re.compile(r"\s*(?:-\s|\[)")
 
 
 def decide_dialect(data: JsonObject, front: str, body: str) -> tuple[Dialect, str]:
@@ -75,7 +75,7 @@ def prompty_key(data: JsonObject) -> str | None:
 def section_construct(front: str, body: str) -> str | None:
     """The first construct of the section dialect in a body, in words."""
     for marker in find_markers(body, "section"):
-        if marker.role == "tools" and not _LIST_BELOW.match(body, marker.span.end):
+        if marker.role == "tools" and not LIST_BELOW.match(body, marker.span.end):
             continue
         if marker.role in ("tools", "tool", "function", "thread"):
             return f"a {marker.role}: section"

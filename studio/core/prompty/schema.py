@@ -91,7 +91,8 @@ def _walk(path: tuple[str | int, ...]) -> _Place | None:
         if place.container != "one":
             place = _Place(None, place.shape, "one")
             continue
-        key = next((key for key in SHAPES[place.shape] if key.name == part), None)
+        shape = SHAPES[place.shape]
+        key = next((key for key in shape if key.name == part), None)
         if key is None:
             return None
         place = _Place(key, key.shape, key.container)

@@ -136,7 +136,9 @@ def _prompty_part(part: Part) -> JsonObject:
 
 
 def _section_message(message: Message) -> JsonObject:
-    own = {key: value for key, value in message.attributes.items() if key not in ("role", "content")}
+    own = {
+        key: value for key, value in message.attributes.items() if key not in ("role", "content")
+    }
     found: dict[str, Json] = {"role": message.role, **own}
     if not message.parts:
         found["content"] = ""

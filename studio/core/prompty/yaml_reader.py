@@ -176,7 +176,7 @@ class _Builder:
                 case yaml.AliasEvent():
                     self._alias(event)
                 case yaml.DocumentStartEvent() if self._has_root:
-                    place = Span(event.start_mark.index, event.end_mark.index)
+                    place = _place(event)
                     self.problems.append(
                         self._problem(
                             "yaml-documents",
@@ -188,7 +188,7 @@ class _Builder:
             if self._nodes > MAX_NODES or len(self._frames) > MAX_DEPTH:
                 self.stopped = True
                 what = "deeply nested" if len(self._frames) > MAX_DEPTH else "large"
-                place = Span(event.start_mark.index, event.start_mark.index)
+                place = Span(_place(event).start, _place(event).start)
                 return self._problem(
                     "yaml-too-large",
                     f"This YAML is too {what} to be read whole (at most {MAX_NODES} values, "
@@ -391,6 +391,10 @@ class _Builder:
     def _problem(self, code: str, message: str, place: Span) -> Problem:
         severity = Severity.WARNING if code in ("yaml-documents", "yaml-tag") else Severity.ERROR
         return Problem(code, severity, message, place.shift(self.offset))
+
+
+def _place(event: _Event) -> Span:
+    return Span(event.start_mark.index, event.end_mark.index)
 
 
 def _resolve(text: str) -> str:

@@ -1,0 +1,84 @@
+"""Constructs of one dialect in a file of another."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from studio.core.prompty.dialect import LIST_BELOW
+from studio.core.prompty.document import PromptDocument
+from studio.core.prompty.edits import set_value
+from studio.core.prompty.media import find_media, find_threads
+from studio.core.prompty.reference_values import find_references
+from studio.core.prompty.sections import find_markers
+from studio.core.text.problem import Fix, Problem, Severity
+from studio.core.text.span import Span
+
+
+def check_dialect(document: PromptDocument) -> Iterator[Problem]:
+    """What a Prompty 2 runtime would send as text; a file of Prompty 1."""
+    match document.dialect:
+        case "prompty":
+            yield from _in_prompty(document)
+        case "legacy":
+            yield from _legacy(document)
+        case "section":
+            yield from _in_section(document)
+
+
+def _in_prompty(document: PromptDocument) -> Iterator[Problem]:
+    body = document.source.slice(document.body)
+    fix = Fix(
+        "Use the section dialect",
+        set_value(document, ("template", "parser", "kind"), "section"),
+    )
+    for what, place in _section_constructs(body):
+        message = f"A Prompty 2 runtime sends {what} to the model as text."
+        yield Problem(
+            "section-construct",
+            Severity.WARNING,
+            message,
+            place.shift(document.body.start),
+            (fix,),
+        )
+
+
+def _section_constructs(body: str) -> Iterator[tuple[str, Span]]:
+    for marker in find_markers(body, "section"):
+        if marker.role == "tools" and not LIST_BELOW.match(body, marker.span.end):
+            continue
+        if marker.role in ("tools", "tool", "function", "thread"):
+            yield f"the {marker.role}: section", marker.span
+        elif marker.attribute("type") is not None:
+            yield "the meaning of type=", marker.span
+    for place in find_threads(body):
+        yield "![thread]", place
+    for token in find_media(body):
+        if token.alt is None:
+            yield f"![{token.kind}](…)", token.span
+    for reference in find_references(body):
+        if reference.protocol == "params":
+            yield "${params:…}", reference.span
+
+
+def _legacy(document: PromptDocument) -> Iterator[Problem]:
+    front = document.front_matter
+    place = Span(front.start, front.start) if front else Span(0, 0)
+    entry = next((item for item in document.entries if item.path == ("model",)), None)
+    message = (
+        f"This is a Prompty 1 file ({document.dialect_reason}). It works here; "
+        "Prompty 2 runtimes refuse it. Convert to Prompty 2 keeps everything."
+    )
+    yield Problem("legacy-file", Severity.HINT, message, entry.key if entry else place)
+
+
+def _in_section(document: PromptDocument) -> Iterator[Problem]:
+    """Rich inputs are a construct of Prompty 2; they work here, and the seed does not know them."""
+    if document.template.parser != "section":
+        return
+    for item in document.inputs:
+        if item.kind == "thread" and item.name != "thread" and item.name_span is not None:
+            message = (
+                f"Inputs of kind thread are a construct of Prompty 2; here the conversation is "
+                f"![thread], or {{{{{item.name}}}}} as in Prompty 2."
+            )
+            yield Problem("prompty-construct", Severity.HINT, message, item.name_span)

@@ -1,0 +1,113 @@
+"""Declared inputs and outputs that cannot mean what they say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from studio.core.prompty.document import InputDeclaration, PromptDocument
+from studio.core.text.problem import Fix, Problem, Severity, TextEdit
+from studio.core.text.span import Span
+from studio.core.text.values import Json
+
+
+def check_inputs(document: PromptDocument) -> Iterator[Problem]:
+    """Names missing or written twice, defaults of another kind, arrays of nothing."""
+    for declarations in (document.inputs, document.outputs):
+        seen: set[str] = set()
+        for item in declarations:
+            place = item.name_span or item.span
+            if place is None:
+                continue
+            if not item.name:
+                yield Problem("input-without-name", Severity.ERROR, "This has no name.", place)
+            elif item.name in seen:
+                message = f"{item.name!r} is declared twice; the first declaration counts."
+                yield Problem("duplicate-input", Severity.ERROR, message, place)
+            seen.add(item.name)
+            yield from _check_values(item, place)
+            yield from _check_shape(document, item, place)
+
+
+def _check_values(item: InputDeclaration, place: Span) -> Iterator[Problem]:
+    values = (("default", item.has_default, item.default), ("sample", item.has_sample, item.sample))
+    for what, is_there, value in values:
+        if not is_there or value is None or _is_reference(value):
+            continue
+        if not is_of_kind(value, item.kind):
+            message = f"The {what} of {item.name!r} is not of kind {item.kind!r}."
+            yield Problem("default-kind", Severity.WARNING, message, place)
+        elif item.enum and value not in item.enum:
+            message = f"The {what} of {item.name!r} is none of its enumValues."
+            yield Problem("default-not-allowed", Severity.WARNING, message, place)
+
+
+def _check_shape(
+    document: PromptDocument, item: InputDeclaration, place: Span
+) -> Iterator[Problem]:
+    if document.dialect != "prompty":
+        return
+    if item.kind == "array" and item.items is None and item.span is not None:
+        if isinstance(_written(document, item), Mapping):
+            message = f"The array {item.name!r} does not say what it holds; Prompty 2 wants items."
+            fixes = _items_fix(document, item)
+            yield Problem("array-without-items", Severity.WARNING, message, place, fixes)
+    elif item.kind == "union" and not item.variants:
+        message = f"The union {item.name!r} needs oneOf or anyOf."
+        yield Problem("union-without-forms", Severity.ERROR, message, place)
+
+
+def _items_fix(document: PromptDocument, item: InputDeclaration) -> tuple[Fix, ...]:
+    """Add `items` below the line of `kind`, where that is a line of its own."""
+    text = document.source.text
+    for entry in document.entries:
+        inside = item.span is not None and item.span.start <= entry.key.start < item.span.end
+        if not inside or entry.path[-1] != "kind" or len(entry.path) != 3:
+            continue
+        start = text.rfind("\n", 0, entry.key.start) + 1
+        if text[start : entry.key.start].strip():
+            return ()
+        end = text.find("\n", entry.value.end)
+        if end < 0 or text[entry.value.end : end].strip("\r"):
+            return ()
+        indent = " " * (entry.key.start - start)
+        newline = "\r\n" if text[end - 1] == "\r" else "\n"
+        at = end + 1
+        edit = TextEdit(Span(at, at), f"{indent}items:{newline}{indent}  kind: string{newline}")
+        return (Fix("Say that it holds texts", (edit,)),)
+    return ()
+
+
+def _written(document: PromptDocument, item: InputDeclaration) -> Json:
+    """The declaration as written."""
+    for block in ("inputs", "outputs"):
+        value = document.data.get(block)
+        if isinstance(value, Mapping) and item.name in value:
+            return value[item.name]
+        if isinstance(value, list):
+            for written in value:
+                if isinstance(written, Mapping) and written.get("name") == item.name:
+                    return written
+    return None
+
+
+def is_of_kind(value: Json, kind: str) -> bool:
+    """Whether a plain value may stand for a kind; kinds that are not known allow anything."""
+    match kind:
+        case "string":
+            return isinstance(value, str)
+        case "integer":
+            return isinstance(value, int) and not isinstance(value, bool)
+        case "float" | "number":
+            return isinstance(value, int | float) and not isinstance(value, bool)
+        case "boolean":
+            return isinstance(value, bool)
+        case "array":
+            return isinstance(value, list)
+        case "object":
+            return isinstance(value, Mapping)
+        case _:
+            return True
+
+
+def _is_reference(value: Json) -> bool:
+    return isinstance(value, str) and value.startswith("${")

@@ -1,0 +1,154 @@
+"""Front-matter keys against their definition: names, types, and words to choose from."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from studio.core.prompty.document import PromptDocument
+from studio.core.prompty.edits import write_scalar
+from studio.core.prompty.places import Path, Places
+from studio.core.prompty.schema_shapes import LEGACY_KEYS, OPEN_SHAPES, SHAPES, Key
+from studio.core.text.problem import Fix, Problem, Severity, TextEdit
+from studio.core.text.span import Span
+from studio.core.text.values import Json
+
+_TABLES: dict[str, dict[str, Key]] = {
+    name: {key.name: key for key in keys} for name, keys in SHAPES.items()
+}
+_TYPE_WORDS = {
+    "text": "text",
+    "number": "a number",
+    "integer": "a whole number",
+    "boolean": "true or false",
+    "list": "a list",
+    "mapping": "a block of keys",
+}
+_JSON_SCHEMA_KEYS = frozenset({"properties", "$ref", "allOf"})
+
+
+def check_keys(document: PromptDocument) -> Iterator[Problem]:
+    """Unknown keys, values of the wrong type, words that are no choice."""
+    walker = _Walker(document, Places.of(document.entries))
+    yield from walker.walk_mapping(document.data, "root", ())
+
+
+@dataclass(frozen=True, slots=True)
+class _Walker:
+    """Goes through the values beside their definition."""
+
+    document: PromptDocument
+    places: Places
+
+    def walk_mapping(self, value: Json, shape: str, path: Path) -> Iterator[Problem]:
+        if not isinstance(value, Mapping):
+            return
+        table = _TABLES[shape]
+        for name, item in value.items():
+            key = table.get(name)
+            if key is None:
+                yield from self._unknown(name, shape, (*path, name))
+            else:
+                yield from self._walk_value(item, key, (*path, name))
+
+    def _walk_value(self, value: Json, key: Key, path: Path) -> Iterator[Problem]:
+        if value is None or _is_reference(value):
+            return
+        if path == ("template",) and isinstance(value, str):
+            yield from self._template_word(value, path)
+            return
+        if not any(_has_type(value, kind) for kind in key.types):
+            yield self._wrong_type(value, key, path)
+            return
+        if key.closed and isinstance(value, str) and value not in key.values:
+            yield self._wrong_word(value, key, path)
+        if key.shape is None:
+            return
+        if key.container == "one":
+            yield from self.walk_mapping(value, key.shape, path)
+        elif isinstance(value, list):
+            for index, item in enumerate(value):
+                yield from self.walk_mapping(item, key.shape, (*path, index))
+        elif isinstance(value, Mapping) and not (_JSON_SCHEMA_KEYS & value.keys()):
+            for name, item in value.items():
+                yield from self.walk_mapping(item, key.shape, (*path, name))
+
+    def _unknown(self, name: str, shape: str, path: Path) -> Iterator[Problem]:
+        if shape in OPEN_SHAPES or name.startswith(("x-", "$")):
+            return
+        place = self.places.key(*path)
+        if place is None:
+            return
+        if name in LEGACY_KEYS.get(shape, frozenset()):
+            if self.document.dialect == "prompty":
+                message = f"{name!r} is a key of Prompty 1; Prompty 2 ignores it."
+                yield Problem("legacy-key", Severity.WARNING, message, place)
+            return
+        if self.document.dialect == "legacy":
+            return
+        near = difflib.get_close_matches(name, _TABLES[shape], n=1, cutoff=0.6)
+        where = f" in {'.'.join(map(str, path[:-1]))}" if path[:-1] else ""
+        message = f"The key {name!r} is not known{where}; it is kept and does nothing."
+        fixes: tuple[Fix, ...] = ()
+        if near:
+            message = f"The key {name!r} is not known{where}; did you mean {near[0]!r}?"
+            fixes = (Fix(f"Change to {near[0]!r}", (TextEdit(place, near[0]),)),)
+        yield Problem("unknown-key", Severity.WARNING, message, place, fixes)
+
+    def _wrong_type(self, value: Json, key: Key, path: Path) -> Problem:
+        wanted = " or ".join(_TYPE_WORDS[kind] for kind in key.types if kind != "any")
+        place = self._value_place(path)
+        message = f"{path[-1]!r} must be {wanted}."
+        fixes: tuple[Fix, ...] = ()
+        if "text" in key.types and isinstance(value, bool | int | float) and len(place):
+            written = self.document.source.slice(place)
+            quoted = TextEdit(place, write_scalar(written) if '"' in written else f'"{written}"')
+            fixes = (Fix("Write it as text", (quoted,)),)
+        return Problem("wrong-type", Severity.WARNING, message, place, fixes)
+
+    def _wrong_word(self, value: str, key: Key, path: Path) -> Problem:
+        near = difflib.get_close_matches(value, key.values, n=1, cutoff=0.5)
+        choice = ", ".join(key.values)
+        message = f"{value!r} is no value of {path[-1]!r}; it is one of {choice}."
+        place = self._value_place(path)
+        fixes = tuple(Fix(f"Change to {word!r}", (TextEdit(place, word),)) for word in near)
+        return Problem("invalid-value", Severity.ERROR, message, place, fixes)
+
+    def _template_word(self, value: str, path: Path) -> Iterator[Problem]:
+        """Prompty 2 refuses `template: jinja2` (vector `template_string_invalid`)."""
+        if self.document.dialect == "legacy":
+            return
+        place = self._value_place(path)
+        known = value if value in _TABLES["format"]["kind"].values else "jinja2"
+        message = (
+            f"Invalid template format: write {{format: {{kind: {known}}}}} instead of {value!r}."
+        )
+        edit = TextEdit(place, f"{{format: {{kind: {known}}}}}")
+        fix = Fix("Write the template as a block", (edit,))
+        yield Problem("invalid-template", Severity.ERROR, message, place, (fix,))
+
+    def _value_place(self, path: Path) -> Span:
+        return self.places.value(*path) or self.places.nearest(*path)
+
+
+def _is_reference(value: Json) -> bool:
+    return isinstance(value, str) and value.startswith("${")
+
+
+def _has_type(value: Json, kind: str) -> bool:
+    match kind:
+        case "text":
+            return isinstance(value, str)
+        case "number":
+            return isinstance(value, int | float) and not isinstance(value, bool)
+        case "integer":
+            return isinstance(value, int) and not isinstance(value, bool)
+        case "boolean":
+            return isinstance(value, bool)
+        case "list":
+            return isinstance(value, list)
+        case "mapping":
+            return isinstance(value, Mapping)
+        case _:
+            return True

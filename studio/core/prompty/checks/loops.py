@@ -1,0 +1,81 @@
+"""Prompts for the agent loop: defects that the two published seeds have (LOOPS.md)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from studio.core.prompty.document import PromptDocument
+from studio.core.text.problem import Fix, Problem, Severity, TextEdit
+from studio.core.text.span import Span
+
+_LOOP = re.compile(
+    r"\{%[-+]?[ \t]*+for[ \t]++(?P<name>\w++)[ \t]++in[ \t]++history\b[^%]{0,200}%\}\r?\n?"
+)
+_END = re.compile(r"\{%[-+]?[ \t]*+endfor[ \t]*+[-+]?%\}")
+_FOR = re.compile(r"\{%[-+]?[ \t]*+for\b")
+_ITEMS = re.compile(
+    r"\{[ \t]*+\r?\n\{%[-+]?[ \t]*+for[^%\n]{1,120}\.arguments\.items\(\)[ \t]*+[-+]?%\}"
+    r"(?P<inner>(?:[^{]|\{(?!%))*+)\{%[-+]?[ \t]*+endfor[ \t]*+[-+]?%\}[ \t]*+\}"
+)
+_QUOTED = re.compile(r'"\{\{[-+]?[ \t]*+(?P<path>\w++\.(?:action|observation))[ \t]*+[-+]?\}\}"')
+_NO_ANSWER = re.compile(
+    r'"action":[ \t]*+"final_answer",[ \t\r\n]*+"action_input":[ \t]*+(?P<null>null)'
+)
+
+
+def check_loop_prompt(document: PromptDocument) -> Iterator[Problem]:
+    """A history that renders invalid JSON or drops thoughts; a final answer without words."""
+    body = document.source.slice(document.body)
+    offset = document.body.start
+    if document.template.format == "jinja2":
+        for loop in _LOOP.finditer(body):
+            yield from _history(body, loop, _end_of_loop(body, loop.end()), offset)
+    found = _NO_ANSWER.search(body)
+    if found is not None:
+        place = Span(*found.span("null")).shift(offset)
+        message = (
+            "This final answer carries no words; let the model put the answer into action_input."
+        )
+        fix = Fix("Ask for the answer there", (TextEdit(place, '"the answer, as text"'),))
+        yield Problem("answer-without-words", Severity.HINT, message, place, (fix,))
+
+
+def _history(body: str, loop: re.Match[str], end: int, offset: int) -> Iterator[Problem]:
+    inner = body[loop.end() : end]
+    at = offset + loop.end()
+    name = loop["name"]
+    if ".action" in inner and f"{name}.thought" not in inner:
+        message = "The history leaves every Thought out, so the model forgets why it acted."
+        place = Span(at, at)
+        line = f"Thought: {{{{ {name}.thought }}}}\n"
+        fix = Fix("Add the Thought line", (TextEdit(place, line),))
+        span = Span(offset + loop.start(), offset + loop.start() + len(loop[0].rstrip()))
+        yield Problem("history-without-thought", Severity.WARNING, message, span, (fix,))
+    arguments = _ITEMS.search(inner)
+    if arguments is not None:
+        place = Span(*arguments.span()).shift(at)
+        message = "This writes the arguments without commas and escapes: it is not valid JSON."
+        fix = Fix(
+            "Write them with tojson", (TextEdit(place, f"{{{{ {name}.arguments | tojson }}}}"),)
+        )
+        yield Problem("history-not-json", Severity.WARNING, message, place, (fix,))
+    for quoted in _QUOTED.finditer(inner):
+        place = Span(*quoted.span()).shift(at)
+        message = "The reply format has no quotes here, so the history should have none."
+        fix = Fix("Leave the quotes out", (TextEdit(place, quoted[0][1:-1]),))
+        yield Problem("history-quoted", Severity.HINT, message, place, (fix,))
+
+
+def _end_of_loop(body: str, at: int) -> int:
+    """Where the loop that starts before `at` ends; loops inside it are skipped."""
+    depth = 1
+    while depth:
+        end = _END.search(body, at)
+        if end is None:
+            return len(body)
+        depth += len(_FOR.findall(body[at : end.start()])) - 1
+        if depth <= 0:
+            return end.start()
+        at = end.end()
+    return at

@@ -1,0 +1,133 @@
+"""Role markers that are nearly right, and right ones where they are not meant."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Iterator
+
+from studio.core.prompty.document import PromptDocument
+from studio.core.prompty.roles import ROLES, read_marker
+from studio.core.prompty.sections import fenced_ranges, find_markers, plain_newlines
+from studio.core.text.problem import Fix, Problem, Severity, TextEdit
+from studio.core.text.span import Span
+
+_Predicate = Callable[[int], bool]
+
+_ROLE = r"(?P<role>system|user|assistant|developer|tool|function|thread)"
+_NEAR = re.compile(
+    r"^[ \t\u00a0\u200b\ufeff]*+[#*_>]{0,6}[ \t]*+(?:role[ \t]*+[=:][ \t]*+)?"
+    + _ROLE
+    + r"(?P<attributes>\[[^\]\n]{1,300}\])?(?![\w\[])[ \t\u00a0]*+[*_]{0,3}[ \t\u00a0]*+[::\uff1a]"
+    r"[*_]{0,3}[ \t\u00a0\u200b]*+$",
+    re.MULTILINE | re.IGNORECASE,
+)
+_ATTRIBUTES = re.compile(
+    r"^[ \t]*+#?[ \t]*+" + _ROLE + r"[ \t]*+\[(?P<inside>[^\n]*+)$", re.MULTILINE | re.IGNORECASE
+)
+_WITH_TEXT = re.compile(
+    r"\s*+(?P<role>system|user|assistant|developer)[ \t]*+:[ \t]++(?=\S)", re.IGNORECASE
+)
+
+
+def check_markers(document: PromptDocument) -> Iterator[Problem]:
+    """Lines that are meant as role markers and are none, or the other way round."""
+    body = plain_newlines(document.source.slice(document.body))
+    offset = document.body.start
+    fences = fenced_ranges(body)
+    starts = [fence.start for fence in fences]
+
+    def is_fenced(at: int) -> bool:
+        index = bisect_right(starts, at) - 1
+        return index >= 0 and at < fences[index].end
+
+    yield from _nearly_right(document, body, is_fenced)
+    yield from _attributes(document, body, is_fenced)
+    yield from _untidy(document, body)
+    if not document.sections or document.sections[0].role == "":
+        yield from _text_on_line(document, body)
+    if fences:
+        fenced = [
+            marker.span for marker in find_markers(body, "prompty") if is_fenced(marker.span.start)
+        ]
+        if fenced:
+            yield _in_fence(document, fenced[0].shift(offset), len(fenced))
+
+
+def _nearly_right(document: PromptDocument, body: str, is_fenced: _Predicate) -> Iterator[Problem]:
+    for found in _NEAR.finditer(body):
+        role = found["role"].lower()
+        if role not in ROLES[document.dialect] or is_fenced(found.start()):
+            continue
+        line = found[0]
+        if read_marker(line, document.dialect) is not None:
+            continue
+        right = f"{role}{found['attributes'] or ''}:"
+        place = Span(*found.span()).shift(document.body.start)
+        message = f"{line.strip()!r} is text here; a role marker is {right!r} alone on its line."
+        fixes: tuple[Fix, ...] = ()
+        if read_marker(right, document.dialect) is not None:
+            fixes = (Fix(f"Write {right}", (TextEdit(place, right),)),)
+        yield Problem("near-marker", Severity.WARNING, message, place, fixes)
+
+
+def _attributes(document: PromptDocument, body: str, is_fenced: _Predicate) -> Iterator[Problem]:
+    for found in _ATTRIBUTES.finditer(body):
+        line, inside = found[0], found["inside"]
+        if found["role"].lower() not in ROLES[document.dialect] or is_fenced(found.start()):
+            continue
+        if "=" not in inside and not inside.rstrip().endswith(":"):
+            continue
+        if _NEAR.fullmatch(line) or read_marker(line, document.dialect) is not None:
+            continue
+        place = Span(*found.span()).shift(document.body.start)
+        message = (
+            "These attributes cannot be read, so the line is text; "
+            f'write {found["role"].lower()}[key="value", other=1]: alone on the line.'
+        )
+        yield Problem("attribute-syntax", Severity.WARNING, message, place)
+
+
+def _untidy(document: PromptDocument, body: str) -> Iterator[Problem]:
+    offset = document.body.start
+    for section in document.sections:
+        if section.marker is None:
+            continue
+        start, end = section.marker.start - offset, section.marker.end - offset
+        line = body[start:end]
+        tidy = tidy_marker(line)
+        if tidy != line:
+            message = f"This role marker is usually written {tidy!r}."
+            fix = Fix(f"Write {tidy}", (TextEdit(section.marker, tidy),))
+            yield Problem("untidy-marker", Severity.HINT, message, section.marker, (fix,))
+
+
+def tidy_marker(line: str) -> str:
+    """A marker line in its usual form: a lower-case word, no blanks around word and colon."""
+    body, colon, _ = line.strip().rpartition(":")
+    hash_mark = "#" if body.startswith("#") else ""
+    inner = body[len(hash_mark) :].strip()
+    word, bracket, rest = inner.partition("[")
+    gap = " " if hash_mark and body[1:2] == " " else ""
+    return f"{hash_mark}{gap}{word.strip().lower()}{bracket}{rest}{colon}"
+
+
+def _text_on_line(document: PromptDocument, body: str) -> Iterator[Problem]:
+    """`system: You are …` as the first line of a body without a marker there."""
+    found = _WITH_TEXT.match(body)
+    if found is None:
+        return
+    role = found["role"].lower()
+    place = Span(found.start("role"), found.end()).shift(document.body.start)
+    message = f"{found['role']}: is text here; a role marker stands alone on its line."
+    fix = Fix(f"Put {role}: on its own line", (TextEdit(place, f"{role}:\n"),))
+    yield Problem("marker-with-text", Severity.WARNING, message, place, (fix,))
+
+
+def _in_fence(document: PromptDocument, place: Span, count: int) -> Problem:
+    more = f" ({count - 1} more like it)" if count > 1 else ""
+    if document.dialect == "section":
+        message = f"This role marker stands in a code block, so it is text{more}."
+        return Problem("marker-in-fence", Severity.HINT, message, place)
+    message = f"This role marker stands in a code block and begins a message all the same{more}."
+    return Problem("marker-in-fence", Severity.WARNING, message, place)

@@ -1,0 +1,88 @@
+"""Secrets that are written in the file itself."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+from studio.core.prompty.document import PromptDocument
+from studio.core.text.problem import Fix, Problem, Severity, TextEdit
+from studio.core.text.span import Span
+from studio.core.text.values import Json
+
+_SECRET_KEY = re.compile(
+    r"(?i)api[_-]?key|client[_-]?secret|secret|password|passphrase|access[_-]?token|"
+    r"connection[_-]?string"
+)
+_SHAPES = re.compile(
+    r"\b(?:"
+    r"sk-(?:proj-|ant-|or-)?[A-Za-z0-9_-]{20,200}"
+    r"|gh[pousr]_[A-Za-z0-9]{30,100}|github_pat_[A-Za-z0-9_]{40,120}"
+    r"|AKIA[0-9A-Z]{16}|AIza[0-9A-Za-z_-]{35}"
+    r"|xox[abpr]-[A-Za-z0-9-]{10,100}"
+    r"|eyJ[A-Za-z0-9_-]{10,1000}\.eyJ[A-Za-z0-9_-]{10,2000}\.[A-Za-z0-9_-]{10,1000}"
+    r")\b|-----BEGIN (?:[A-Z]{1,12} ){0,3}PRIVATE KEY-----"
+)
+_VARIABLES = {"openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY"}
+_SHORTEST = 8
+
+
+def check_secrets(document: PromptDocument) -> Iterator[Problem]:
+    """Literal keys: by the name they stand under, or by their shape anywhere in the file."""
+    reported: list[Span] = []
+    for entry in document.entries:
+        name = entry.path[-1]
+        if not isinstance(name, str) or not _SECRET_KEY.fullmatch(name):
+            continue
+        value = _at(document.data, entry.path)
+        if isinstance(value, str) and value and "${" not in value and "{{" not in value:
+            reported.append(entry.value)
+            yield _problem(document, entry.value, name)
+    for found in _SHAPES.finditer(document.source.text):
+        place = Span(*found.span())
+        if not any(span.start <= place.start < span.end for span in reported):
+            yield _problem(document, place, "")
+
+
+def find_secret_values(document: PromptDocument, values: Mapping[str, str]) -> Iterator[Problem]:
+    """Places where the value of a secret variable is written out in the file.
+
+    Args:
+        document: The document.
+        values: Secret values by the variable that holds them; asked for by saving and exporting,
+            never by a preview.
+    """
+    text = document.source.text
+    for name, value in values.items():
+        if len(value) < _SHORTEST:
+            continue
+        at = text.find(value)
+        while at >= 0:
+            place = Span(at, at + len(value))
+            fix = Fix(f"Read it from {name}", (TextEdit(place, f"${{env:{name}}}"),))
+            message = f"The value of the environment variable {name!r} is written out here."
+            yield Problem("literal-secret", Severity.ERROR, message, place, (fix,))
+            at = text.find(value, at + len(value))
+
+
+def _problem(document: PromptDocument, place: Span, key: str) -> Problem:
+    variable = _VARIABLES.get(document.model.provider, "API_KEY")
+    if key and "key" not in key.lower():
+        variable = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", key).replace("-", "_").upper()
+    front = document.front_matter
+    in_front = front is not None and front.start <= place.start < front.end
+    edits = (TextEdit(place, f"${{env:{variable}}}"),)
+    fixes = (Fix(f"Read it from the environment variable {variable}", edits),) if in_front else ()
+    message = "A secret is written in the file; keep it in the environment: ${env:NAME}."
+    return Problem("literal-secret", Severity.WARNING, message, place, fixes)
+
+
+def _at(data: Json, path: tuple[str | int, ...]) -> Json:
+    for part in path:
+        if isinstance(data, Mapping):
+            data = data.get(str(part))
+        elif isinstance(data, list) and isinstance(part, int) and part < len(data):
+            data = data[part]
+        else:
+            return None
+    return data

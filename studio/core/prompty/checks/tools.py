@@ -1,0 +1,150 @@
+"""Declared tools, their bindings, and the place of the body's `tools:` section."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterator, Mapping
+
+from studio.core.prompty.document import PromptDocument
+from studio.core.prompty.places import Path, Places
+from studio.core.text.problem import Fix, Problem, Severity, TextEdit
+from studio.core.text.span import Span
+from studio.core.text.values import Json
+
+_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
+
+
+def check_tools(document: PromptDocument) -> Iterator[Problem]:
+    """Names, schemas and bindings of the front matter's tools; `tools:` after text."""
+    places = Places.of(document.entries)
+    yield from _names(document, places)
+    for key, item in _items(document.data.get("tools")):
+        if isinstance(item, Mapping):
+            yield from _bindings(document, places, ("tools", key), item)
+            yield from _schema(places, ("tools", key), item)
+            yield from _connection(document, places, ("tools", key), item)
+    yield from _order(document)
+
+
+def _names(document: PromptDocument, places: Places) -> Iterator[Problem]:
+    seen: set[str] = set()
+    for key, item in _items(document.data.get("tools")):
+        written = item.get("name", item.get("id")) if isinstance(item, Mapping) else None
+        name = written if isinstance(written, str) else key if isinstance(key, str) else ""
+        place = places.value("tools", key, "name") or places.value("tools", key, "id")
+        place = place or places.nearest("tools", key)
+        if not name:
+            message = "This tool has no name; the model cannot call it."
+            yield Problem("tool-without-name", Severity.ERROR, message, place)
+        elif name in seen:
+            message = f"There are two tools named {name!r}; rename one."
+            yield Problem("duplicate-tool", Severity.ERROR, message, place)
+        elif not _NAME.fullmatch(name):
+            message = (
+                f"The tool name {name!r} is refused by providers: letters, digits, _ and - only, "
+                "at most 64."
+            )
+            yield Problem("tool-name", Severity.WARNING, message, place)
+        seen.add(name)
+
+
+def _bindings(
+    document: PromptDocument, places: Places, path: Path, item: Mapping[str, Json]
+) -> Iterator[Problem]:
+    name = item.get("name", path[-1])
+    tool = next((tool for tool in document.tools if tool.name == name), None)
+    if tool is None:
+        return
+    inputs = {declared.name for declared in document.inputs}
+    parameters = _parameter_names(item.get("parameters"))
+    for parameter, source in tool.bindings.items():
+        base = (*path, "bindings", parameter)
+        place = places.value(*base, "input") or places.value(*base) or places.nearest(*base)
+        if source not in inputs:
+            near = difflib.get_close_matches(source, inputs, n=1, cutoff=0.6)
+            fixes = tuple(Fix(f"Change to {word!r}", (TextEdit(place, word),)) for word in near)
+            message = f"{parameter!r} is bound to the input {source!r}, which is not declared."
+            yield Problem("binding-unknown-input", Severity.ERROR, message, place, fixes)
+        if parameters is not None and parameter not in parameters:
+            message = f"The tool {tool.name!r} has no parameter {parameter!r} to bind."
+            at = places.key(*base) or place
+            yield Problem("binding-unknown-parameter", Severity.WARNING, message, at)
+
+
+def _schema(places: Places, path: Path, item: Mapping[str, Json]) -> Iterator[Problem]:
+    parameters = item.get("parameters")
+    place = places.nearest(*path, "parameters")
+    if isinstance(parameters, Mapping) and parameters.get("type") == "object":
+        properties = parameters.get("properties")
+        required = parameters.get("required")
+        names = properties.keys() if isinstance(properties, Mapping) else ()
+        for name in required if isinstance(required, list) else ():
+            if name not in names:
+                message = f"The schema requires {name!r}, which is none of its properties."
+                yield Problem("tool-schema", Severity.ERROR, message, place)
+        return
+    if isinstance(parameters, list):
+        seen: set[str] = set()
+        for index, parameter in enumerate(parameters):
+            at = places.nearest(*path, "parameters", index)
+            name = parameter.get("name") if isinstance(parameter, Mapping) else None
+            if not isinstance(name, str) or not name:
+                message = "This parameter has no name."
+                yield Problem("tool-schema", Severity.ERROR, message, at)
+            elif name in seen:
+                message = f"The parameter {name!r} is declared twice."
+                yield Problem("tool-schema", Severity.ERROR, message, at)
+            else:
+                seen.add(name)
+
+
+def _connection(
+    document: PromptDocument, places: Places, path: Path, item: Mapping[str, Json]
+) -> Iterator[Problem]:
+    """Prompty 2 refuses to load a tool of these kinds without a connection."""
+    kind = item.get("kind")
+    if document.dialect != "prompty" or not isinstance(kind, str) or kind == "function":
+        return
+    if "connection" not in item:
+        message = f"Prompty 2 wants a connection for a tool of kind {kind!r}."
+        place = places.value(*path, "kind") or places.nearest(*path)
+        yield Problem("tool-without-connection", Severity.WARNING, message, place)
+
+
+def _order(document: PromptDocument) -> Iterator[Problem]:
+    """`tools:` must come before any message (seed, "Tools")."""
+    for index, section in enumerate(document.sections):
+        if section.role == "tools" and index > 0 and section.marker is not None:
+            before = document.sections[index - 1]
+            if before.role == "tools":
+                message = "There is a tools: section already; put all tools into one."
+            else:
+                message = "tools: must come before any message; move it to the top of the body."
+            fixes = _move_up(document, section.span)
+            yield Problem("tools-after-text", Severity.ERROR, message, section.marker, fixes)
+
+
+def _move_up(document: PromptDocument, span: Span) -> tuple[Fix, ...]:
+    start = document.body.start
+    text = document.source.slice(span)
+    moved = text if text.endswith("\n") else text + "\n"
+    edits = (TextEdit(Span(start, start), moved), TextEdit(span, ""))
+    return (Fix("Move tools: to the top", edits),) if span.start > start else ()
+
+
+def _parameter_names(parameters: Json) -> set[str] | None:
+    """Every parameter, bound ones too; None where they cannot be told."""
+    if isinstance(parameters, list):
+        found = (item.get("name") for item in parameters if isinstance(item, Mapping))
+        return {name for name in found if isinstance(name, str)}
+    if isinstance(parameters, Mapping):
+        inner = parameters.get("properties", parameters)
+        return {str(name) for name in inner} if isinstance(inner, Mapping) else None
+    return None
+
+
+def _items(value: Json) -> list[tuple[str | int, Json]]:
+    if isinstance(value, Mapping):
+        return list(value.items())
+    return list(enumerate(value)) if isinstance(value, list) else []

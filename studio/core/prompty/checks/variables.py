@@ -1,0 +1,85 @@
+"""Variables of the template against the declared inputs."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterator
+
+from studio.core.prompty.declarations import RICH_KINDS
+from studio.core.prompty.document import PromptDocument
+from studio.core.prompty.edits import declare_input, set_value
+from studio.core.prompty.inputs import RESERVED_SAMPLES
+from studio.core.text.problem import Fix, Problem, Severity, TextEdit
+
+_BRACES = re.compile(r"(?<![{$])\{([a-z_][a-z_0-9]*)\}(?!\})")
+_LOOP_WORDS = frozenset({"tools", "tool_names", "examples", "chat_history", "agent_scratchpad"})
+_MOST_NAMES = 30
+
+
+def check_variables(document: PromptDocument) -> Iterator[Problem]:
+    """Undeclared variables, unused inputs, and a body that is meant as a format string."""
+    yield from _undeclared(document)
+    yield from _unused(document)
+    yield from _meant_as_fstring(document)
+
+
+def _undeclared(document: PromptDocument) -> Iterator[Problem]:
+    if isinstance(document.data.get("inputs"), str):
+        return  # a reference: the names are in another file
+    declared = {item.name for item in document.inputs if item.name}
+    fixes_by_name: dict[str, tuple[Fix, ...]] = {}
+    for variable in document.variables:
+        name = variable.name
+        if name in declared or name in RESERVED_SAMPLES:
+            continue
+        if name not in fixes_by_name:
+            if len(fixes_by_name) >= _MOST_NAMES:
+                return
+            edits = declare_input(document, name)
+            fixes_by_name[name] = (Fix(f"Declare input {name!r}", edits),)
+        fixes = fixes_by_name[name]
+        message = f"{name!r} is not declared as an input; without a value it renders as nothing."
+        near = difflib.get_close_matches(name, declared, n=1, cutoff=0.75)
+        if near:
+            fixes = (
+                Fix(f"Change to {near[0]!r}", (TextEdit(variable.span, near[0]),)),
+                *fixes,
+            )
+        yield Problem("undeclared-variable", Severity.WARNING, message, variable.span, fixes)
+
+
+def _unused(document: PromptDocument) -> Iterator[Problem]:
+    if any(problem.code.startswith("template-") for problem in document.problems):
+        return  # what the template uses is not known
+    used = {variable.name for variable in document.variables}
+    for tool in document.tools:
+        used |= set(tool.bindings.values())
+    for item in document.inputs:
+        place = item.name_span
+        if place is None or not item.name or item.name in used or item.kind in RICH_KINDS:
+            continue
+        message = f"The input {item.name!r} is declared and not used."
+        yield Problem("unused-input", Severity.HINT, message, place)
+
+
+def _meant_as_fstring(document: PromptDocument) -> Iterator[Problem]:
+    """Only `{tools}`-style placeholders: the template is a format string (FORMAT.md)."""
+    if document.entry("template", "format") is not None or document.variables:
+        return
+    body = document.source.slice(document.body)
+    found = next((item for item in _BRACES.finditer(body) if item[1] in _LOOP_WORDS), None)
+    if found is None:
+        return
+    place = document.body
+    fixes: tuple[Fix, ...] = ()
+    if not isinstance(document.data.get("template"), str):
+        edits = set_value(document, ("template", "format", "kind"), "fstring")
+        fixes = (Fix("Read it as a format string", edits),)
+    message = (
+        f"{found[0]} looks like a format string, and this body is read as "
+        f"{document.template.format}, where it is plain text."
+    )
+    at = place.start + found.start()
+    span = type(place)(at, at + len(found[0]))
+    yield Problem("fstring-suggested", Severity.WARNING, message, span, fixes)
