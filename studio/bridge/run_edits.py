@@ -43,6 +43,15 @@ EditKind: TypeAlias = Literal[
 """What a person is writing."""
 
 
+COMMAND_OF_EDIT: dict[EditKind, type] = {
+    "messages": EditMessages, "reply": EditReply, "arguments": EditCall,
+    "observation": EditObservation, "told": EditErrorObservation, "answer": EditAnswer,
+    "treat_as_final": TreatAsFinal, "reject": Reject, "answer_call": AnswerCall, "steer": Steer,
+    "send_back": SendBack, "outcome": TellOutcome,
+}  # fmt: skip
+"""The kind of command that each becomes; whether it is possible is for the machine to say."""
+
+
 class EditError(ValueError):
     """An edit that cannot become a command yet; the text is meant for the person."""
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from studio.bridge.run_edits import EditSpec, arguments_text
+from studio.bridge.run_edits import COMMAND_OF_EDIT, EditSpec, arguments_text
 from studio.bridge.run_words import call_at, error_title
 from studio.core.agent.commands import (
     Approve,
@@ -17,7 +17,8 @@ from studio.core.agent.commands import (
     TakeRepair,
     TellOutcome,
 )
-from studio.core.agent.state import Call, LimitName, RunState, StepError
+from studio.core.agent.requests import allowed
+from studio.core.agent.state import Call, LimitName, Place, RunState, StepError
 from studio.core.wire.reply import Reply
 
 _MORE_ITERATIONS = 5
@@ -81,7 +82,20 @@ def offers_of(state: RunState | None, *, can_reply: bool = True) -> Offers:
         return _after_end(state)
     if state.pause is None:
         return Offers()
-    match state.pause.place:
+    asked = _at_place(state, state.pause.place)
+    possible = allowed(state)
+    return replace(asked, offers=tuple(item for item in asked.offers if _fits(item, possible)))
+
+
+def _fits(offer: Offer, possible: frozenset[type]) -> bool:
+    """Whether the machine takes what a button would send."""
+    if offer.edit is not None:
+        return COMMAND_OF_EDIT[offer.edit.kind] in possible
+    return all(type(command) in possible for command in offer.commands)
+
+
+def _at_place(state: RunState, place: Place) -> Offers:
+    match place:
         case "P1":
             return _at_request(state)
         case "P2":

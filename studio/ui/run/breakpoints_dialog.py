@@ -1,4 +1,4 @@
-"""The list of breakpoints: conditions, hit counts, log points, and what a run stops at by itself."""
+"""The list of breakpoints: conditions, hit counts, log points, and the exception filters."""
 
 from __future__ import annotations
 
@@ -178,6 +178,8 @@ class BreakpointsDialog(QDialog):
             box.toggled.connect(self._on_filters)
 
     def _lay_out(self) -> None:
+        self.add.setAutoDefault(False)  # Return belongs to the field that is written in
+        self.remove.setAutoDefault(False)
         self.list.setAccessibleName("Breakpoints")
         self.list.setMinimumHeight(96)
         self.place.addItems([_ANYWHERE, *PLACE_NAMES.values()])
