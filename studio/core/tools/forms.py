@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.values import Json, JsonObject
 from studio.core.tools.schema import required_names
+from studio.core.wire.chat import function_definition
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,19 +30,20 @@ class ToolForm:
     """`json` or `markdown`, for colouring."""
 
 
-def tool_items(specs: Iterable[ToolSpec]) -> list[dict[str, Json]]:
-    """The template variable `tools`: name, description, arguments (seed: ReAct prompt)."""
+def tool_items(specs: Iterable[ToolSpec]) -> list[Json]:
+    """The template variable `tools` (seed: ReAct prompt): name, description, arguments, schema."""
     return [
         {
             "name": spec.name,
             "description": _one_line(spec.description),
             "arguments": argument_items(spec.parameters),
+            "parameters": spec.parameters,
         }
         for spec in specs
     ]
 
 
-def argument_items(schema: JsonObject) -> list[dict[str, Json]]:
+def argument_items(schema: JsonObject) -> list[Mapping[str, Json]]:
     """The arguments of a schema: name, type, description, required, in the order of the schema."""
     properties = schema.get("properties")
     if not isinstance(properties, Mapping):
@@ -58,9 +60,13 @@ def argument_items(schema: JsonObject) -> list[dict[str, Json]]:
     ]
 
 
-def tools_text(specs: Iterable[ToolSpec]) -> str:
-    """The placeholder `{tools}` of a JSON-action prompt (seed: instructions prompt)."""
-    return "\n".join(json_action_line(spec) for spec in specs)
+def tools_text(specs: Iterable[ToolSpec], *, quoted: bool = True) -> str:
+    """The tools as lines of text, for templates that cannot loop.
+
+    With quoted names this is the placeholder `{tools}` of a JSON-action prompt (seed: instructions
+    prompt).
+    """
+    return "\n".join(_line(spec, f'"{spec.name}"' if quoted else spec.name) for spec in specs)
 
 
 def tool_names_text(specs: Iterable[ToolSpec]) -> str:
@@ -70,14 +76,7 @@ def tool_names_text(specs: Iterable[ToolSpec]) -> str:
 
 def json_action_line(spec: ToolSpec) -> str:
     """One line of `{tools}`: the name in quotes, what it does, what its input is."""
-    items = argument_items(spec.parameters)
-    line = f'- "{spec.name}": {_one_line(spec.description)}'.rstrip()
-    if not items:
-        return f"{line} Input is null."
-    if len(items) == 1 and items[0]["type"] == "string":
-        told = items[0]["description"] or items[0]["name"]
-        return f"{line} Input: {told}"
-    return f"{line} Input: a JSON object with {'; '.join(_described(item) for item in items)}"
+    return tools_text([spec])
 
 
 def react_lines(spec: ToolSpec) -> str:
@@ -93,13 +92,7 @@ def react_lines(spec: ToolSpec) -> str:
 
 def native_function(spec: ToolSpec) -> JsonObject:
     """The tool in the `tools` list of OpenAI chat completions (Prompty 2 §7.1.3)."""
-    function: dict[str, Json] = {"name": spec.name}
-    if spec.description:
-        function["description"] = spec.description
-    function["parameters"] = spec.parameters
-    if spec.strict:
-        function["strict"] = True
-    return {"type": "function", "function": function}
+    return {"type": "function", "function": function_definition(spec)}
 
 
 def tool_forms(spec: ToolSpec) -> tuple[ToolForm, ...]:
@@ -132,10 +125,14 @@ def type_words(schema: JsonObject) -> str:
     return str(kind) if kind else "any"
 
 
-def _described(item: Mapping[str, Json]) -> str:
-    optional = "" if item["required"] else ", optional"
-    told = f": {item['description']}" if item["description"] else ""
-    return f'"{item["name"]}" ({item["type"]}{optional}){told}'
+def _line(spec: ToolSpec, name: str) -> str:
+    line = f"- {name}: {_one_line(spec.description)}".rstrip()
+    takes = ", ".join(
+        f'"{item["name"]}" ({item["type"]}{"" if item["required"] else ", optional"})'
+        + (f": {item['description']}" if item["description"] else "")
+        for item in argument_items(spec.parameters)
+    )
+    return f"{line} Input: {takes}" if takes else line
 
 
 def _text(part: Json, key: str) -> str:

@@ -51,6 +51,7 @@ def test_template_items() -> None:
                 },
                 {"name": "unit", "type": 'one of "C", "F"', "description": "", "required": False},
             ],
+            "parameters": WEATHER.parameters,
         }
     ]
 
@@ -63,25 +64,21 @@ def test_react_list() -> None:
     )
 
 
-def test_json_action_lines() -> None:
-    assert json_action_line(CLOCK) == '- "clock": The time. Input is null.'
-    assert json_action_line(SEARCH) == '- "search": Search. Input: Words.'
+def test_lines_of_text() -> None:
+    assert json_action_line(CLOCK) == '- "clock": The time.'
+    assert json_action_line(SEARCH) == '- "search": Search. Input: "q" (string, optional): Words.'
     assert json_action_line(WEATHER) == (
-        '- "weather": The weather in a city. Input: a JSON object with '
-        '"city" (string): Name of the city.; "unit" (one of "C", "F", optional)'
+        '- "weather": The weather in a city. Input: "city" (string): Name of the city., '
+        '"unit" (one of "C", "F", optional)'
     )
-    assert tools_text([CLOCK, SEARCH]).count("\n") == 1
+    assert tools_text([CLOCK, SEARCH], quoted=False).startswith("- clock: The time.\n- search: ")
     assert tool_names_text([CLOCK, SEARCH]) == '"clock", "search"'
 
 
 def test_native_function() -> None:
     assert native_function(CLOCK) == {
         "type": "function",
-        "function": {
-            "name": "clock",
-            "description": "The time.",
-            "parameters": {"type": "object", "properties": {}},
-        },
+        "function": {"name": "clock", "description": "The time."},
     }
     function = native_function(WEATHER)["function"]
     assert isinstance(function, dict)

@@ -11,7 +11,7 @@ from studio.core.agent.state import RunState
 from studio.core.models.base import ProtocolName
 from studio.core.prompty.messages import Message
 from studio.core.prompty.tool_spec import ToolSpec
-from studio.core.text.values import Json, JsonObject
+from studio.core.text.values import Json
 from studio.core.wire.reply import Reply
 
 
@@ -92,22 +92,3 @@ def takes_text(tool: ToolSpec | None) -> bool:
     schema = properties.get(name) if isinstance(properties, Mapping) else None
     kind = schema.get("type") if isinstance(schema, Mapping) else None
     return kind in (None, "string")
-
-
-def parameter_rows(parameters: JsonObject) -> list[dict[str, Json]]:
-    """A tool's arguments as prompts list them: `name`, `type`, `description`, `required`."""
-    properties = parameters.get("properties")
-    if not isinstance(properties, Mapping):
-        return []
-    required = parameters.get("required")
-    names = set(required) if isinstance(required, list | tuple) else set()
-    rows: list[dict[str, Json]] = []
-    for name, schema in properties.items():
-        described = schema if isinstance(schema, Mapping) else {}
-        rows.append({
-            "name": name,
-            "type": described.get("type", "any"),
-            "description": described.get("description", ""),
-            "required": name in names,
-        })  # fmt: skip
-    return rows

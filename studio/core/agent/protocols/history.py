@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from studio.core.agent.protocols.base import parameter_rows
 from studio.core.agent.protocols.json_text import json_text
 from studio.core.agent.reading import Action, FormatError
 from studio.core.agent.state import RunState, Step
 from studio.core.prompty.messages import Message, TextPart
-from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.values import Json
 
 
@@ -28,34 +26,6 @@ def history_rows(steps: Sequence[Step]) -> list[Json]:
             })  # fmt: skip
             thought = ""
     return rows
-
-
-def tool_rows(tools: Sequence[ToolSpec]) -> list[Json]:
-    """One row `name`, `description`, `arguments`, `parameters` for each tool."""
-    return [
-        {
-            "name": tool.name,
-            "description": tool.description,
-            "arguments": parameter_rows(tool.parameters),
-            "parameters": tool.parameters,
-        }
-        for tool in tools
-    ]
-
-
-def tool_lines(tools: Sequence[ToolSpec], *, quoted: bool) -> str:
-    """The tools as lines `- name: description`, with their arguments after."""
-    lines: list[str] = []
-    for tool in tools:
-        name = f'"{tool.name}"' if quoted else tool.name
-        rows = parameter_rows(tool.parameters)
-        takes = ", ".join(
-            f'"{row["name"]}" ({row["type"]})'
-            + (f": {row['description']}" if row["description"] else "")
-            for row in rows
-        )
-        lines.append(f"- {name}: {tool.description}" + (f" Input: {takes}" if takes else ""))
-    return "\n".join(lines)
 
 
 def react_scratchpad(steps: Sequence[Step]) -> str:

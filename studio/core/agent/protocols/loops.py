@@ -12,8 +12,6 @@ from studio.core.agent.protocols.history import (
     history_rows,
     json_scratchpad,
     react_scratchpad,
-    tool_lines,
-    tool_rows,
 )
 from studio.core.agent.protocols.json_action import read_json_action
 from studio.core.agent.protocols.native import read_native
@@ -23,6 +21,7 @@ from studio.core.agent.state import RunState
 from studio.core.models.base import ProtocolName
 from studio.core.prompty.messages import Message
 from studio.core.text.values import Json
+from studio.core.tools.forms import tool_items, tools_text
 from studio.core.wire.reply import Reply
 
 
@@ -62,7 +61,7 @@ class ReactLoop:
         return {
             "question": question,
             "input": question,
-            "tools": tool_rows(tools) if "tools" in looped else tool_lines(tools, quoted=False),
+            "tools": tool_items(tools) if "tools" in looped else tools_text(tools, quoted=False),
             "tool_names": names if "tool_names" in looped else ", ".join(map(str, names)),
             "history": history_rows(state.steps) if "history" in looped else scratchpad,
             "agent_scratchpad": scratchpad,
@@ -93,7 +92,7 @@ class JsonActionLoop:
         return {
             "question": state.setup.question,
             "input": state.setup.question,
-            "tools": tool_rows(tools) if "tools" in looped else tool_lines(tools, quoted=True),
+            "tools": tool_items(tools) if "tools" in looped else tools_text(tools, quoted=True),
             "tool_names": names if "tool_names" in looped else quoted,
             "history": history_rows(state.steps),
             "examples": "",
