@@ -147,7 +147,7 @@ class DocumentController(QObject):
         if not self._swap_timer.isActive():
             self._swap_timer.start()
 
-    def set_modified(self, modified: bool) -> None:  # noqa: FBT001 - a Qt slot
+    def set_modified(self, modified: bool) -> None:
         """The editor says whether its text is the one that was loaded or saved."""
         self._set_dirty(modified)
         if not modified:
@@ -206,7 +206,7 @@ class DocumentController(QObject):
     def _is_large(self) -> bool:
         return len(self._document.source if self._document else self._file.text) > _LARGE_CHARACTERS
 
-    def _set_dirty(self, dirty: bool) -> None:  # noqa: FBT001
+    def _set_dirty(self, dirty: bool) -> None:
         if dirty != self._dirty:
             self._dirty = dirty
             self.dirty_changed.emit(dirty)

@@ -10,6 +10,7 @@ import contextlib
 import json
 import os
 import shutil
+import threading
 import time
 import uuid
 from dataclasses import asdict, dataclass
@@ -53,20 +54,27 @@ class SwapFolder:
         self._lock = QLockFile(str(self._own / _LOCK))
         self._lock.setStaleLockTime(0)
         self._lock.tryLock(0)
+        self._writing = threading.Lock()
+        self._forgotten: dict[str, float] = {}
 
     def write(self, swap: Swap) -> None:
         """Write one document's text, whole or not at all; safe to call from a worker."""
-        temporary = self._own / f"{swap.id}.tmp"
-        with temporary.open("w", encoding="utf-8", errors="surrogatepass") as stream:
-            json.dump(asdict(swap), stream)
-            stream.flush()
-            os.fsync(stream.fileno())
-        temporary.replace(self._own / f"{swap.id}.json")
+        with self._writing:
+            if swap.time <= self._forgotten.get(swap.id, 0.0):
+                return  # saved while this was on its way
+            temporary = self._own / f"{swap.id}.tmp"
+            with temporary.open("w", encoding="utf-8", errors="surrogatepass") as stream:
+                json.dump(asdict(swap), stream)
+                stream.flush()
+                os.fsync(stream.fileno())
+            temporary.replace(self._own / f"{swap.id}.json")
 
     def forget(self, identifier: str) -> None:
         """Drop one document's swap file: it is saved, or thrown away on purpose."""
-        for suffix in (".json", ".tmp"):
-            (self._own / f"{identifier}{suffix}").unlink(missing_ok=True)
+        with self._writing:
+            self._forgotten[identifier] = time.time()
+            for suffix in (".json", ".tmp"):
+                (self._own / f"{identifier}{suffix}").unlink(missing_ok=True)
 
     def left_behind(self) -> list[Swap]:
         """Texts of sessions that did not end well, the newest first."""

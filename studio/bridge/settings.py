@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
@@ -29,12 +27,8 @@ class SettingsStore(QObject):
         """The settings as they are now."""
         return self._settings
 
-    def update(self, **changes: Any) -> None:
-        """Change fields of `Settings` by name."""
-        self.set(replace(self._settings, **changes))
-
     def set(self, settings: Settings) -> None:
-        """Take other settings."""
+        """Take other settings, made with `dataclasses.replace` from the present ones."""
         if settings == self._settings:
             return
         self._settings = settings

@@ -99,6 +99,17 @@ QGroupBox::title { subcontrol-origin: margin; left: 10px; padding: 0 4px; color:
 QFrame#separator { color: $border; }
 QLabel[muted="true"] { color: $muted; }
 QLabel[heading="true"] { font-size: 15pt; font-weight: 600; }
+QFrame#palette, QFrame#popup { background: $surface; border: 1px solid $border;
+    border-radius: 8px; }
+QFrame#popup { border-radius: 6px; }
+QWidget#diskBar { background: $raised; border-bottom: 1px solid $border; }
+QCommandLinkButton#card { background: $surface; border: 1px solid $border; border-radius: 8px;
+    padding: 8px 10px; text-align: left; }
+QCommandLinkButton#card:hover, QCommandLinkButton#card:focus { border-color: $accent; }
+QPushButton#line { background: transparent; border: 1px solid transparent; text-align: left;
+    padding: 4px 6px; }
+QPushButton#line:hover { background: $raised; }
+QPushButton#line:focus { border-color: $accent; }
 QLabel[title="true"] { font-weight: 600; }
 """)
 

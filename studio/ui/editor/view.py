@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from PySide6.QtCore import QRect, Qt, Signal
+from PySide6.QtCore import QEvent, QRect, Qt, Signal
 from PySide6.QtGui import (
     QKeyEvent,
     QPaintEvent,
@@ -28,6 +28,7 @@ from studio.ui.editor.typing_keys import TypingKeys
 from studio.ui.editor.typing_rules import matching_bracket
 from studio.ui.theme import Theme, mono_font
 
+_PALETTE_KEY = int(Qt.Modifier.CTRL.value) | int(Qt.Key.Key_K.value)
 _SMALLEST, _LARGEST = 6.0, 40.0
 
 
@@ -36,7 +37,8 @@ class PromptEditor(QPlainTextEdit):
 
     caret_moved = Signal(int)  # offset
     breakpoints_changed = Signal(object)  # frozenset[int], lines from 0
-    zoomed = Signal(float)  # font size in points
+    character_typed = Signal()  # a key wrote or erased a character
+    zoom_asked = Signal(int)  # steps, with the wheel
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -110,6 +112,10 @@ class PromptEditor(QPlainTextEdit):
             place = marks.cursor_for(self.document(), source, edit.span)
             place.insertText(edit.text)
         cursor.endEditBlock()
+
+    def toggle_comment(self) -> None:
+        """Comment the chosen lines out or in."""
+        self._keys.comment()
 
     # -- the caret ------------------------------------------------------------------------------
 
@@ -278,12 +284,6 @@ class PromptEditor(QPlainTextEdit):
         self.setTabStopDistance(2 * self.fontMetrics().horizontalAdvance(" "))
         self._fit_gutter()
 
-    def zoom(self, steps: int) -> None:
-        """Larger or smaller text; 0 is the usual size."""
-        size = self.font().pointSizeF() + steps if steps else mono_font().pointSizeF()
-        self.set_font_size(size)
-        self.zoomed.emit(self.font().pointSizeF())
-
     def set_wrapped(self, wrapped: bool) -> None:
         """Whether long lines go on in the next row."""
         mode = QPlainTextEdit.LineWrapMode
@@ -298,15 +298,29 @@ class PromptEditor(QPlainTextEdit):
 
     # -- events ---------------------------------------------------------------------------------
 
+    def event(self, event: QEvent) -> bool:
+        """Leave Ctrl+K to the window's palette; the text widget would delete to the line's end."""
+        if (
+            event.type() == QEvent.Type.ShortcutOverride
+            and isinstance(event, QKeyEvent)
+            and event.keyCombination().toCombined() == _PALETTE_KEY
+        ):
+            event.ignore()
+            return False
+        return super().event(event)
+
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Let the typing rules see the key first."""
         if not self._keys.press(event):
             super().keyPressEvent(event)
+        if event.text().isprintable() or event.key() == Qt.Key.Key_Backspace:
+            if event.text() and not event.modifiers() & Qt.KeyboardModifier.ControlModifier:
+                self.character_typed.emit()
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         """Zoom with Ctrl, scroll otherwise."""
         if event.modifiers() & Qt.KeyboardModifier.ControlModifier:
-            self.zoom(1 if event.angleDelta().y() > 0 else -1)
+            self.zoom_asked.emit(1 if event.angleDelta().y() > 0 else -1)
             event.accept()
             return
         super().wheelEvent(event)

@@ -1,0 +1,185 @@
+"""Every action of the window in one table: it feeds the menus, the toolbar and the palette."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from PySide6.QtCore import QObject
+from PySide6.QtGui import QAction, QKeySequence
+from PySide6.QtWidgets import QWidget
+
+from studio.ui.icons import icon
+
+
+@dataclass(frozen=True, slots=True)
+class ActionSpec:
+    """One action."""
+
+    id: str
+    """Stable identifier, used in settings and by tests."""
+
+    text: str
+    """What the menu and the palette say."""
+
+    shortcut: str = ""
+    """The usual shortcuts, separated by spaces."""
+
+    icon: str = ""
+    """Name of its drawing; empty for none."""
+
+    tip: str = ""
+    """A longer word on what it does; the text where empty."""
+
+    checkable: bool = False
+    """Whether it is a switch."""
+
+
+ACTIONS: tuple[ActionSpec, ...] = (
+    ActionSpec("file.new", "New prompt", "Ctrl+N", "file-plus"),
+    ActionSpec("file.template", "New from template…", "Ctrl+Alt+N", "file-text"),
+    ActionSpec("file.open", "Open…", "Ctrl+O", "folder-open"),
+    ActionSpec("file.folder", "Open folder…", "Ctrl+Shift+O", "folder"),
+    ActionSpec("file.quick", "Go to file…", "Ctrl+P", "search"),
+    ActionSpec("file.save", "Save", "Ctrl+S", "save"),
+    ActionSpec("file.save_as", "Save as…", "Ctrl+Shift+S"),
+    ActionSpec("file.save_all", "Save all", "Ctrl+Alt+S"),
+    ActionSpec("file.reload", "Reload from disk"),
+    ActionSpec("file.close", "Close tab", "Ctrl+W", "x"),
+    ActionSpec("file.export", "Export…", "Ctrl+E", "share", "Check the prompt and export it"),
+    ActionSpec("file.settings", "Settings…", "Ctrl+,", "settings"),
+    ActionSpec("file.quit", "Quit", "Ctrl+Q"),
+    ActionSpec("edit.undo", "Undo", "Ctrl+Z", "undo-2"),
+    ActionSpec("edit.redo", "Redo", "Ctrl+Shift+Z Ctrl+Y", "redo-2"),
+    ActionSpec("edit.cut", "Cut", "Ctrl+X"),
+    ActionSpec("edit.copy", "Copy", "Ctrl+C", "copy"),
+    ActionSpec("edit.paste", "Paste", "Ctrl+V"),
+    ActionSpec("edit.all", "Select all", "Ctrl+A"),
+    ActionSpec("edit.find", "Find", "Ctrl+F", "search"),
+    ActionSpec("edit.replace", "Replace", "Ctrl+H", "replace"),
+    ActionSpec("edit.find_next", "Find next", "F3"),
+    ActionSpec("edit.find_previous", "Find previous", "Shift+F3"),
+    ActionSpec("edit.line", "Go to line…", "Ctrl+G"),
+    ActionSpec("edit.symbol", "Go to symbol…", "Ctrl+Shift+G", "list-tree"),
+    ActionSpec("edit.comment", "Comment in or out", "Ctrl+/"),
+    ActionSpec("edit.complete", "Complete", "Ctrl+Space"),
+    ActionSpec("edit.fix", "Quick fix…", "Ctrl+.", "lightbulb"),
+    ActionSpec("edit.rename", "Rename input…", "F2", "pencil"),
+    ActionSpec("edit.definition", "Go to definition", "F12"),
+    ActionSpec("edit.next_problem", "Next problem", "F8"),
+    ActionSpec("edit.previous_problem", "Previous problem", "Shift+F8"),
+    ActionSpec("edit.fold", "Fold or unfold here", "Ctrl+Shift+["),
+    ActionSpec("edit.fold_all", "Fold all"),
+    ActionSpec("edit.unfold_all", "Unfold all", "Ctrl+Shift+]"),
+    ActionSpec("view.commands", "All commands…", "Ctrl+Shift+P Ctrl+K", "command"),
+    ActionSpec("view.light", "Light theme", "", "sun"),
+    ActionSpec("view.dark", "Dark theme", "", "moon"),
+    ActionSpec("view.system", "Theme of the system", "", "sun-moon"),
+    ActionSpec("view.zoom_in", "Larger text", "Ctrl++ Ctrl+="),
+    ActionSpec("view.zoom_out", "Smaller text", "Ctrl+-"),
+    ActionSpec("view.zoom_reset", "Usual text size", "Ctrl+0"),
+    ActionSpec("view.wrap", "Word wrap", "Alt+Z", "wrap-text", checkable=True),
+    ActionSpec("view.whitespace", "Show whitespace", checkable=True),
+    ActionSpec("view.next_tab", "Next tab", "Ctrl+Tab Ctrl+PgDown"),
+    ActionSpec("view.previous_tab", "Previous tab", "Ctrl+Shift+Tab Ctrl+PgUp"),
+    ActionSpec("view.editor", "Go to the editor", "Ctrl+1"),
+    ActionSpec("view.problems", "Go to the problems", "Ctrl+Shift+M", "triangle-alert"),
+    ActionSpec("view.reset", "Reset layout"),
+    ActionSpec("prompt.check", "Check", "Ctrl+Shift+C", "circle-check", "Show all problems"),
+    ActionSpec("run.start", "Run or continue", "F5", "play", "Run the prompt, or go on"),
+    ActionSpec("run.step", "Step", "F10", "step-forward", "Run to the next stop, over details"),
+    ActionSpec("run.into", "Step into", "F11", "arrow-down"),
+    ActionSpec("run.out", "Step out", "Shift+F11", "arrow-up"),
+    ActionSpec("run.pause", "Pause", "F6", "pause", "Stop before the next step"),
+    ActionSpec("run.stop", "Stop", "Shift+F5", "square", "End the run; it stays in History"),
+    ActionSpec("run.breakpoint", "Breakpoint", "F9", "circle-dot"),
+    ActionSpec("help.shortcuts", "Keyboard shortcuts", "F1", "keyboard"),
+    ActionSpec("help.welcome", "Welcome page", "", "book-open"),
+    ActionSpec("help.about", "About Prompt Studio", "", "info"),
+)
+
+SEPARATOR = ""
+RECENT = "file.recent"
+"""Stands in a menu for the submenu of recent files."""
+PANES = "view.panes"
+"""Stands in a menu for the switches of the docks."""
+
+MENUS: tuple[tuple[str, tuple[str, ...]], ...] = (
+    (
+        "&File",
+        ("file.new", "file.template", "file.open", "file.folder", RECENT, SEPARATOR, "file.save",
+         "file.save_as", "file.save_all", "file.reload", SEPARATOR, "file.export", SEPARATOR,
+         "file.settings", "file.close", "file.quit"),
+    ),
+    (
+        "&Edit",
+        ("edit.undo", "edit.redo", SEPARATOR, "edit.cut", "edit.copy", "edit.paste", "edit.all",
+         SEPARATOR, "edit.find", "edit.replace", "edit.find_next", "edit.find_previous", SEPARATOR,
+         "edit.comment", "edit.complete", "edit.fix", "edit.rename"),
+    ),
+    (
+        "&Go",
+        ("file.quick", "edit.symbol", "edit.line", "edit.definition", SEPARATOR,
+         "edit.next_problem", "edit.previous_problem", SEPARATOR, "view.next_tab",
+         "view.previous_tab", "view.editor", "view.problems"),
+    ),
+    (
+        "&View",
+        ("view.commands", SEPARATOR, PANES, "view.reset", SEPARATOR, "view.light", "view.dark",
+         "view.system", SEPARATOR, "view.zoom_in", "view.zoom_out", "view.zoom_reset", SEPARATOR,
+         "view.wrap", "view.whitespace", "edit.fold", "edit.fold_all", "edit.unfold_all"),
+    ),
+    (
+        "&Run",
+        ("prompt.check", SEPARATOR, "run.start", "run.step", "run.into", "run.out", "run.pause",
+         "run.stop", SEPARATOR, "run.breakpoint"),
+    ),
+    ("&Help", ("help.welcome", "help.shortcuts", "help.about")),
+)  # fmt: skip
+
+EDITING = (
+    "file.save", "file.save_as", "file.reload", "file.close", "file.export", "edit.undo",
+    "edit.redo", "edit.cut", "edit.copy", "edit.paste", "edit.all", "edit.find", "edit.replace",
+    "edit.find_next", "edit.find_previous", "edit.line", "edit.symbol", "edit.comment",
+    "edit.complete", "edit.fix", "edit.rename", "edit.definition", "edit.next_problem",
+    "edit.previous_problem", "edit.fold", "edit.fold_all", "edit.unfold_all", "prompt.check",
+    "run.breakpoint", "view.editor",
+)  # fmt: skip
+"""Actions that need an open document."""
+
+
+class ActionSet(QObject):
+    """The table's actions as Qt actions of one window."""
+
+    def __init__(self, window: QWidget, shortcuts: Mapping[str, str]) -> None:
+        super().__init__(window)
+        self._actions: dict[str, QAction] = {}
+        for spec in ACTIONS:
+            action = QAction(spec.text, window)
+            action.setObjectName(spec.id)
+            action.setCheckable(spec.checkable)
+            if spec.icon:
+                action.setIcon(icon(spec.icon))
+            window.addAction(action)
+            self._actions[spec.id] = action
+        self.set_shortcuts(shortcuts)
+
+    def __getitem__(self, identifier: str) -> QAction:
+        return self._actions[identifier]
+
+    def __iter__(self) -> Iterator[QAction]:
+        return iter(self._actions.values())
+
+    def set_shortcuts(self, shortcuts: Mapping[str, str]) -> None:
+        """Give every action its shortcuts: the person's own, else the usual ones."""
+        for spec in ACTIONS:
+            keys = shortcuts.get(spec.id, spec.shortcut)
+            action = self._actions[spec.id]
+            action.setShortcuts([QKeySequence(each) for each in keys.split()])
+            shown = action.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
+            action.setToolTip(f"{spec.tip or spec.text}{f'  ({shown})' if shown else ''}")
+
+    def enable(self, identifiers: tuple[str, ...], *, enabled: bool) -> None:
+        """Switch a group of actions on or off."""
+        for identifier in identifiers:
+            self._actions[identifier].setEnabled(enabled)

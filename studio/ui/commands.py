@@ -1,0 +1,360 @@
+"""What the window's actions do: one table from action to function."""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, QTimer
+from PySide6.QtGui import QKeySequence
+from PySide6.QtWidgets import QFileDialog, QInputDialog
+
+from studio.bridge.messages import Notice, Offer
+from studio.core.resource_files import resource
+from studio.core.text.problem import Fix
+from studio.core.text.span import Span
+from studio.ui.actions import ActionSet
+from studio.ui.editor.page import EditorPage
+from studio.ui.icons import icon
+from studio.ui.palette import Choice
+from studio.ui.welcome import bundled
+
+if TYPE_CHECKING:
+    from studio.ui.run.run_pane import RunPane
+    from studio.ui.window import MainWindow
+
+_TITLE_COMMANDS = "Type a command"
+
+
+class Commands(QObject):
+    """Carries out actions for one window."""
+
+    def __init__(self, window: MainWindow) -> None:
+        super().__init__(window)
+        self._window = window
+
+    def connect_actions(self, actions: ActionSet) -> None:
+        """Join each action of the table to what it does."""
+        for identifier, act in self._table().items():
+            actions[identifier].triggered.connect(lambda _=False, act=act: act())
+
+    def connect_run(self, pane: RunPane) -> None:
+        """Join the run actions to the run pane."""
+        actions = self._window.actions_by_id
+        for identifier, act in {
+            "run.start": pane.run_or_continue,
+            "run.step": lambda: pane.step("over"),
+            "run.into": lambda: pane.step("into"),
+            "run.out": lambda: pane.step("out"),
+            "run.pause": pane.pause,
+            "run.stop": pane.stop,
+        }.items():
+            actions[identifier].triggered.connect(lambda _=False, act=act: self._run(act))
+
+    def _run(self, act: Callable[[], None]) -> None:
+        self._window.docks.show("run")
+        act()
+
+    def _table(self) -> dict[str, Callable[[], object]]:
+        window, tabs = self._window, self._window.tabs
+        return {
+            "file.new": self.new,
+            "file.template": self.ask_template,
+            "file.open": tabs.ask_open,
+            "file.folder": self.ask_folder,
+            "file.quick": self.ask_file,
+            "file.save": tabs.save,
+            "file.save_as": tabs.save_as,
+            "file.save_all": tabs.save_all,
+            "file.reload": self._on_page(EditorPage.reload),
+            "file.close": tabs.close_page,
+            "file.export": self.export,
+            "file.settings": self.settings,
+            "file.quit": window.close,
+            "edit.undo": self._on_page(lambda page: page.editor.undo()),
+            "edit.redo": self._on_page(lambda page: page.editor.redo()),
+            "edit.cut": self._on_page(lambda page: page.editor.cut()),
+            "edit.copy": self._on_page(lambda page: page.editor.copy()),
+            "edit.paste": self._on_page(lambda page: page.editor.paste()),
+            "edit.all": self._on_page(lambda page: page.editor.selectAll()),
+            "edit.find": self._on_page(lambda page: page.find_bar.ask(replace=False)),
+            "edit.replace": self._on_page(lambda page: page.find_bar.ask(replace=True)),
+            "edit.find_next": self._on_page(lambda page: page.find_bar.go(1)),
+            "edit.find_previous": self._on_page(lambda page: page.find_bar.go(-1)),
+            "edit.line": self.ask_line,
+            "edit.symbol": self.ask_symbol,
+            "edit.comment": self._on_page(lambda page: page.editor.toggle_comment()),
+            "edit.complete": self._on_page(lambda page: page.assist.complete()),
+            "edit.fix": self._on_page(lambda page: page.assist.show_fixes()),
+            "edit.rename": self._on_page(lambda page: page.assist.rename()),
+            "edit.definition": self._on_page(lambda page: page.assist.go_to_definition()),
+            "edit.next_problem": self._on_page(lambda page: page.assist.go_to_problem(1)),
+            "edit.previous_problem": self._on_page(lambda page: page.assist.go_to_problem(-1)),
+            "edit.fold": self._on_page(lambda page: page.editor.toggle_fold()),
+            "edit.fold_all": self._on_page(lambda page: page.editor.fold_all()),
+            "edit.unfold_all": self._on_page(lambda page: page.editor.unfold_all()),
+            "view.commands": self.ask_command,
+            "view.light": lambda: self._set(theme="light"),
+            "view.dark": lambda: self._set(theme="dark"),
+            "view.system": lambda: self._set(theme="system"),
+            "view.zoom_in": lambda: self.zoom(1),
+            "view.zoom_out": lambda: self.zoom(-1),
+            "view.zoom_reset": lambda: self.zoom(0),
+            "view.wrap": lambda: self._set(word_wrap=self._is_on("view.wrap")),
+            "view.whitespace": lambda: self._set(show_whitespace=self._is_on("view.whitespace")),
+            "view.next_tab": lambda: tabs.step(1),
+            "view.previous_tab": lambda: tabs.step(-1),
+            "view.editor": self._on_page(lambda page: page.editor.setFocus()),
+            "view.problems": lambda: window.docks.show("problems"),
+            "view.reset": window.docks.reset,
+            "prompt.check": self.check,
+            "run.breakpoint": self._on_page(lambda page: page.editor.toggle_breakpoint()),
+            "help.shortcuts": self.show_shortcuts,
+            "help.welcome": tabs.show_welcome,
+            "help.about": self.about,
+        }
+
+    def _on_page(self, act: Callable[[EditorPage], object]) -> Callable[[], None]:
+        def run() -> None:
+            page = self._window.tabs.current
+            if page is not None:
+                self._window.tabs.show_tabs()
+                act(page)
+
+        return run
+
+    # -- files ----------------------------------------------------------------------------------
+
+    def new(self) -> None:
+        """A new prompt from the simplest template, so that it is never a blank page."""
+        self._window.tabs.new(resource("templates", "chat.prompty").read_text(encoding="utf-8"))
+
+    def new_from(self, template: object) -> None:
+        """A new prompt from a bundled template."""
+        if isinstance(template, Path):
+            self._window.tabs.new(template.read_text(encoding="utf-8"))
+
+    def open_example(self, example: object) -> None:
+        """Open the person's own copy of an example, with the tools that stand beside it."""
+        if not isinstance(example, Path):
+            return
+        folder = self._window.services.paths.data / "examples"
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            for path in example.parent.iterdir():
+                if path.is_file() and not (folder / path.name).exists():
+                    shutil.copyfile(path, folder / path.name)
+        except OSError:
+            self._window.services.messages.error(
+                "The example could not be copied to your own folder.",
+                "It is opened where it is; save it under another name to change it.",
+                str(folder),
+            )
+            folder = example.parent
+        self._window.open_path(folder / example.name)
+
+    def ask_template(self) -> None:
+        """Choose a template."""
+        self._window.palette_box.ask(
+            "New from template",
+            [
+                Choice(
+                    each.name,
+                    lambda each=each: self.new_from(each.path),
+                    each.description,
+                    icon("file-plus"),
+                )
+                for each in bundled("templates")
+            ],
+        )
+
+    def ask_folder(self) -> None:
+        """Choose the workspace folder."""
+        start = self._window.services.settings.value.workspace or str(Path.home())
+        name = QFileDialog.getExistingDirectory(self._window, "Open folder", start)
+        if name:
+            self.show_folder(Path(name))
+
+    def show_folder(self, folder: Path) -> None:
+        """Show a folder in Files and remember it."""
+        self._set(workspace=str(folder))
+        self._window.files.set_root(folder)
+        self._window.docks.show("files")
+
+    def ask_file(self) -> None:
+        """Choose a file of the folder, or a recent one."""
+        window = self._window
+        root = window.files.root
+        paths = [Path(name) for name in window.services.settings.value.recent]
+        paths += [path for path in window.files.prompts() if path not in paths]
+        window.palette_box.ask(
+            "Go to file",
+            [
+                Choice(
+                    path.name,
+                    lambda path=path: window.open_path(path),
+                    _short(path.parent, root),
+                    icon("file-text"),
+                )
+                for path in paths
+            ],
+        )
+
+    def fill_recent(self) -> None:
+        """Fill the menu of recent files."""
+        menu = self._window.recent_menu
+        menu.clear()
+        for name in self._window.services.settings.value.recent:
+            menu.addAction(name).triggered.connect(
+                lambda _=False, name=name: self._window.open_path(Path(name))
+            )
+        if menu.isEmpty():
+            menu.addAction("No recent files").setEnabled(False)
+
+    def offer_recovery(self) -> None:
+        """Offer the text that an earlier session could not save."""
+        swaps = self._window.services.swaps
+        left = swaps.left_behind()
+        if not left:
+            swaps.clear_left_behind()
+            return
+
+        def recover() -> None:
+            for swap in left:
+                self._window.tabs.recover(swap)
+            swaps.clear_left_behind()
+
+        names = ", ".join(swap.title for swap in left[:3]) + ("…" if len(left) > 3 else "")
+        self._window.services.messages.say(
+            Notice(
+                "warning",
+                f"The studio ended before this was saved: {names}.",
+                "The text that was typed is still here.",
+                offers=(Offer("Recover", recover), Offer("Throw away", swaps.clear_left_behind)),
+                key="recovery",
+            )
+        )
+
+    # -- going places ---------------------------------------------------------------------------
+
+    def ask_command(self) -> None:
+        """Choose any action."""
+        choices = []
+        for action in self._window.actions_by_id:
+            if action.objectName() == "view.commands":
+                continue
+            keys = action.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
+            choices.append(
+                Choice(
+                    action.text().removesuffix("…"),
+                    # After the palette gave the keyboard back to the editor.
+                    lambda action=action: QTimer.singleShot(0, action, action.trigger),
+                    keys,
+                    action.icon() if not action.icon().isNull() else None,
+                    action.isEnabled(),
+                )
+            )
+        for toggle in self._window.docks.toggles():
+            choices.append(Choice(f"Show or hide {toggle.text()}", toggle.trigger))
+        self._window.palette_box.ask(_TITLE_COMMANDS, choices)
+
+    def ask_symbol(self) -> None:
+        """Choose a key or section of the document."""
+        self._window.palette_box.ask(
+            "Go to symbol",
+            [
+                Choice(name, lambda span=span: self._window.reveal(span))
+                for name, span in self._window.outline.symbols()
+            ],
+        )
+
+    def ask_line(self) -> None:
+        """Choose a line."""
+        page = self._window.tabs.current
+        if page is None:
+            return
+        line, chosen = QInputDialog.getInt(
+            self._window,
+            "Go to line",
+            f"Line (1 to {page.editor.blockCount()}):",
+            page.editor.textCursor().blockNumber() + 1,
+            1,
+            page.editor.blockCount(),
+        )
+        if chosen:
+            page.editor.go_to_line(line)
+
+    # -- the prompt -----------------------------------------------------------------------------
+
+    def apply_fix(self, fix: object) -> None:
+        """Make a fix's edits, as one step that can be undone."""
+        page = self._window.tabs.current
+        if page is not None and isinstance(fix, Fix):
+            page.editor.apply_edits(fix.edits)
+            page.editor.setFocus()
+
+    def check(self) -> None:
+        """Show all problems, and go to the first one."""
+        page, document = self._window.tabs.current, self._window.document
+        self._window.docks.show("problems")
+        if page is None or document is None:
+            return
+        if not page.editor.problems:
+            self._window.services.messages.say(Notice("success", "No problems found.", key="check"))
+            return
+        first: Span = page.editor.problems[0].span
+        page.editor.reveal(first)
+
+    def export(self) -> None:
+        """Open the export dialog."""
+        from studio.ui.dialogs.export import ExportDialog
+
+        page = self._window.tabs.current
+        if page is not None:
+            ExportDialog(page, self._window).open()
+
+    def settings(self) -> None:
+        """Open the settings."""
+        from studio.ui.dialogs.settings import SettingsDialog
+
+        SettingsDialog(self._window.services.settings, self._window).open()
+
+    def show_shortcuts(self) -> None:
+        """Open the settings at the shortcuts."""
+        from studio.ui.dialogs.settings import SettingsDialog
+
+        dialog = SettingsDialog(self._window.services.settings, self._window)
+        dialog.show_shortcuts()
+        dialog.open()
+
+    def about(self) -> None:
+        """Say what this is."""
+        from studio.ui.dialogs.about import AboutDialog
+
+        AboutDialog(self._window).open()
+
+    # -- settings -------------------------------------------------------------------------------
+
+    def _set(self, **changes: object) -> None:
+        store = self._window.services.settings
+        store.set(replace(store.value, **changes))  # type: ignore[arg-type]
+
+    def _is_on(self, identifier: str) -> bool:
+        return self._window.actions_by_id[identifier].isChecked()
+
+    def zoom(self, by: int) -> None:
+        """Larger or smaller text in every editor; 0 is the usual size."""
+        size = self._window.services.settings.value.editor_font_size + by if by else 11.0
+        self._set(editor_font_size=max(6.0, min(size, 40.0)))
+
+
+def _short(folder: Path, root: Path | None) -> str:
+    if root is not None and folder.is_relative_to(root):
+        return str(folder.relative_to(root)) if folder != root else ""
+    with contextlib.suppress(ValueError, RuntimeError):
+        return f"~/{folder.relative_to(Path.home())}"
+    return str(folder)

@@ -1,0 +1,34 @@
+"""About: what this is, and whose work it stands on."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, qVersion
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLabel, QVBoxLayout, QWidget
+
+from studio import __version__
+from studio.ui.theme import ui_font
+
+
+class AboutDialog(QDialog):
+    """A few lines."""
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setWindowTitle("About Prompt Studio")
+        title = QLabel(f"Prompt Studio {__version__}")
+        title.setFont(ui_font(14))
+        text = QLabel(
+            "Prompts and agents as files: edit, preview, step, export.<br><br>"
+            f"Made with Qt {qVersion()} and Python. Icons by Lucide (ISC). Fonts: Inter and "
+            "JetBrains Mono (SIL Open Font License).<br>Licence: MIT."
+        )
+        text.setWordWrap(True)
+        text.setMinimumWidth(380)
+        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
+        buttons.rejected.connect(self.reject)
+        box = QVBoxLayout(self)
+        box.setContentsMargins(20, 20, 20, 16)
+        box.setSpacing(12)
+        for widget in (title, text, buttons):
+            box.addWidget(widget)

@@ -1,0 +1,140 @@
+"""Places panes around the editor and brings them back as the person left them."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QByteArray, QObject, QSettings, Qt, QTimer
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QDockWidget, QMainWindow, QTabWidget, QWidget
+
+_VERSION = 1
+_LEFT = Qt.DockWidgetArea.LeftDockWidgetArea
+_RIGHT = Qt.DockWidgetArea.RightDockWidgetArea
+_BOTTOM = Qt.DockWidgetArea.BottomDockWidgetArea
+
+PLACES: tuple[tuple[str, str, Qt.DockWidgetArea], ...] = (
+    ("files", "Files", _LEFT),
+    ("outline", "Outline", _LEFT),
+    ("tools", "Tools", _LEFT),
+    ("inputs", "Inputs", _RIGHT),
+    ("preview", "Preview", _RIGHT),
+    ("run", "Run", _BOTTOM),
+    ("problems", "Problems", _BOTTOM),
+    ("history", "History", _BOTTOM),
+)
+"""Every pane with its title and first place, in order."""
+
+
+class Docks(QObject):
+    """The docks of one window."""
+
+    def __init__(self, window: QMainWindow, store: QSettings) -> None:
+        super().__init__(window)
+        self._window = window
+        self._store = store
+        self._docks: dict[str, QDockWidget] = {}
+        window.setDockNestingEnabled(True)
+        window.setTabPosition(Qt.DockWidgetArea.AllDockWidgetAreas, QTabWidget.TabPosition.North)
+        window.setDocumentMode(True)
+        for corner in (Qt.Corner.BottomLeftCorner, Qt.Corner.BottomRightCorner):
+            window.setCorner(corner, _BOTTOM)
+        self._titles = QTimer(self)
+        self._titles.setSingleShot(True)
+        self._titles.setInterval(0)
+        self._titles.timeout.connect(self._show_titles)
+
+    def add(self, panes: dict[str, QWidget | None]) -> None:
+        """Dock the panes that there are."""
+        for name, title, _ in PLACES:
+            pane = panes.get(name)
+            if pane is None:
+                continue
+            dock = QDockWidget(title, self._window)
+            dock.setObjectName(f"dock.{name}")
+            dock.setWidget(pane)
+            dock.setAccessibleName(title)
+            dock.dockLocationChanged.connect(self._titles.start)
+            dock.topLevelChanged.connect(self._titles.start)
+            dock.visibilityChanged.connect(self._titles.start)
+            self._docks[name] = dock
+        self.reset()
+
+    def __getitem__(self, name: str) -> QDockWidget:
+        return self._docks[name]
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._docks
+
+    def toggles(self) -> list[QAction]:
+        """A switch for each dock."""
+        return [dock.toggleViewAction() for dock in self._docks.values()]
+
+    def show(self, name: str) -> None:
+        """Bring a pane to the front."""
+        dock = self._docks.get(name)
+        if dock is not None:
+            dock.show()
+            dock.raise_()
+
+    def reset(self) -> None:
+        """Everything in its first place."""
+        last: dict[Qt.DockWidgetArea, QDockWidget] = {}
+        for name, _, area in PLACES:
+            dock = self._docks.get(name)
+            if dock is None:
+                continue
+            dock.setFloating(False)
+            self._window.addDockWidget(area, dock)
+            if area in last and area != _RIGHT:
+                self._window.tabifyDockWidget(last[area], dock)
+            elif area in last:
+                self._window.splitDockWidget(last[area], dock, Qt.Orientation.Vertical)
+            dock.show()
+            last[area] = dock
+        for name in ("outline", "run" if "run" in self._docks else "problems"):
+            self.show(name)
+        self._size()
+        self._titles.start()
+
+    def restore(self) -> None:
+        """Take the window's size and the docks' places of the last time."""
+        geometry = self._store.value("geometry")
+        if isinstance(geometry, QByteArray):
+            self._window.restoreGeometry(geometry)
+        state = self._store.value("state")
+        if isinstance(state, QByteArray) and not self._window.restoreState(state, _VERSION):
+            self.reset()
+
+    def save(self) -> None:
+        """Keep the window's size and the docks' places."""
+        self._store.setValue("geometry", self._window.saveGeometry())
+        self._store.setValue("state", self._window.saveState(_VERSION))
+        self._store.sync()
+
+    def _size(self) -> None:
+        width, height = self._window.width(), self._window.height()
+        sides = [self._docks[name] for name in ("files", "preview") if name in self._docks]
+        widths = [max(200, int(width * 0.17)), max(320, int(width * 0.32))]
+        self._window.resizeDocks(sides, widths[: len(sides)], Qt.Orientation.Horizontal)
+        bottom = next(
+            (self._docks[name] for name in ("run", "problems") if name in self._docks), None
+        )
+        if bottom is not None:
+            share = 0.36 if "run" in self._docks else 0.2
+            self._window.resizeDocks([bottom], [int(height * share)], Qt.Orientation.Vertical)
+        if "inputs" in self._docks and "preview" in self._docks:
+            self._window.resizeDocks(
+                [self._docks["inputs"], self._docks["preview"]],
+                [int(height * 0.22), int(height * 0.42)],
+                Qt.Orientation.Vertical,
+            )
+
+    def _show_titles(self) -> None:
+        """A dock that has a tab needs no title bar that says the same again."""
+        for dock in self._docks.values():
+            tabbed = bool(self._window.tabifiedDockWidgets(dock)) and not dock.isFloating()
+            bare = dock.titleBarWidget()
+            if tabbed and bare is None:
+                dock.setTitleBarWidget(QWidget(dock))
+            elif not tabbed and bare is not None:
+                dock.setTitleBarWidget(None)  # type: ignore[arg-type]
+                bare.deleteLater()

@@ -1,0 +1,91 @@
+"""What hovering tells: problems, keys, inputs and tools, as rich text."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from html import escape
+
+from studio.core.prompty.document import InputDeclaration, PromptDocument
+from studio.core.prompty.schema import key_at
+from studio.core.prompty.tool_spec import ToolSpec
+from studio.core.text.problem import Problem
+from studio.ui.editor.names import name_at, word_at
+
+_LONGEST = 240
+
+
+def hover(document: PromptDocument, problems: Sequence[Problem], offset: int) -> str:
+    """The tooltip for a place; empty when there is nothing to say."""
+    parts = [
+        f"<b>{problem.severity.value.capitalize()}</b>&nbsp; {escape(problem.message)}"
+        + ("<br><i>Ctrl+. offers a fix</i>" if problem.fixes else "")
+        for problem in problems
+        if problem.span.touches(offset)
+    ][:3]
+    about = _name(document, offset) or _key(document, offset) or _tool(document, offset)
+    if about:
+        parts.append(about)
+    return "<hr>".join(parts)
+
+
+def _name(document: PromptDocument, offset: int) -> str:
+    name = name_at(document, offset)
+    if name is None:
+        return ""
+    declared = document.input(name)
+    if declared is None:
+        return f"<b>{escape(name)}</b> is not declared under <code>inputs</code>"
+    return _input(declared)
+
+
+def _input(declared: InputDeclaration) -> str:
+    head = f"<b>{escape(declared.name)}</b>: {escape(declared.kind)}"
+    head += " (required)" if declared.required else ""
+    lines = [head]
+    if declared.description:
+        lines.append(escape(declared.description))
+    if declared.enum:
+        lines.append("One of " + ", ".join(escape(str(value)) for value in declared.enum))
+    if declared.has_default:
+        lines.append(f"Default: <code>{_value(declared.default)}</code>")
+    if declared.has_sample:
+        lines.append(f"Sample: <code>{_value(declared.sample)}</code>")
+    return "<br>".join(lines)
+
+
+def _key(document: PromptDocument, offset: int) -> str:
+    for entry in document.entries:
+        if entry.key.touches(offset):
+            key = key_at(entry.path)
+            if key is None:
+                return ""
+            text = f"<b>{escape(key.name)}</b><br>{escape(key.help)}"
+            if key.values:
+                text += "<br>One of " + ", ".join(
+                    f"<code>{escape(value)}</code>" for value in key.values
+                )
+            return text
+    return ""
+
+
+def _tool(document: PromptDocument, offset: int) -> str:
+    word = word_at(document.source.text, offset)
+    found = next((tool for tool in document.tools if tool.name == word), None)
+    return _spec(found) if found is not None else ""
+
+
+def _spec(tool: ToolSpec) -> str:
+    text = f"<b>{escape(tool.name)}</b> ({escape(tool.kind)} tool)"
+    if tool.description:
+        text += f"<br>{escape(tool.description)}"
+    schema = json.dumps(tool.parameters, ensure_ascii=False, default=str)
+    return text + f"<br><code>{escape(_short(schema))}</code>"
+
+
+def _value(value: object) -> str:
+    return escape(_short(json.dumps(value, ensure_ascii=False, default=str)))
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"

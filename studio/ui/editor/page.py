@@ -1,0 +1,183 @@
+"""One tab: an editor with its find bar and what is to be said about its file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+
+from studio.bridge.document import DocumentController
+from studio.bridge.files import FileText
+from studio.bridge.files_swap import Swap, SwapFolder
+from studio.bridge.messages import Messages
+from studio.core.prompty.document import PromptDocument
+from studio.core.settings import Settings
+from studio.ui.editor.assist import EditorAssist
+from studio.ui.editor.find_bar import FindBar
+from studio.ui.editor.view import PromptEditor
+from studio.ui.theme import Theme
+
+
+class EditorPage(QWidget):
+    """Joins an editor, its document and the bars above it."""
+
+    parsed = Signal(object)  # PromptDocument
+    caret_moved = Signal(int)  # offset
+    title_changed = Signal()
+
+    def __init__(
+        self, messages: Messages, swaps: SwapFolder, settings: Settings, theme: Theme
+    ) -> None:
+        super().__init__()
+        self.editor = PromptEditor(theme)
+        self.controller = DocumentController(messages, swaps, self.editor.text, self)
+        self.find_bar = FindBar(self.editor)
+        self.assist = EditorAssist(self.editor)
+        self._disk = _DiskBar()
+        self._on_disk = FileText("")
+        box = QVBoxLayout(self)
+        box.setContentsMargins(0, 0, 0, 0)
+        box.setSpacing(0)
+        for widget in (self._disk, self.find_bar, self.editor):
+            box.addWidget(widget)
+        self.setFocusProxy(self.editor)
+        self.apply_settings(settings)
+        self._wire()
+
+    def _wire(self) -> None:
+        self.editor.textChanged.connect(self.controller.text_changed)
+        self.editor.modificationChanged.connect(self.controller.set_modified)
+        self.editor.caret_moved.connect(self.caret_moved)
+        self.controller.parsed.connect(self._on_parsed)
+        self.controller.dirty_changed.connect(self._on_title)
+        self.controller.path_changed.connect(self._on_title)
+        self.controller.saved.connect(self._on_saved)
+        self.controller.changed_on_disk.connect(self._on_changed_on_disk)
+        self.controller.gone_from_disk.connect(self._on_gone)
+        self._disk.reload.clicked.connect(self.reload)
+        self._disk.keep.clicked.connect(self._keep)
+
+    # -- begin ----------------------------------------------------------------------------------
+
+    def begin(self, text: str, title: str) -> None:
+        """Start with a text that has no file."""
+        self.editor.load(text)
+        self.controller.begin(text, title)
+        self.title_changed.emit()
+
+    def open(self, path: Path) -> None:
+        """Show a file.
+
+        Raises:
+            FileError: it cannot be read.
+        """
+        self.editor.load(self.controller.open(path).text)
+        self.title_changed.emit()
+
+    def recover(self, swap: Swap) -> None:
+        """Show text that a crash left."""
+        self.editor.load(swap.text)
+        self.editor.document().setModified(True)
+        self.controller.recover(Path(swap.path) if swap.path else None, swap.title, swap.base)
+        self.title_changed.emit()
+
+    # -- what it is -----------------------------------------------------------------------------
+
+    @property
+    def document(self) -> PromptDocument | None:
+        """The newest parsed document."""
+        return self.controller.document
+
+    @property
+    def title(self) -> str:
+        """The tab's text, with a dot where there is something to save."""
+        return f"● {self.controller.title}" if self.controller.is_dirty else self.controller.title
+
+    # -- doing ----------------------------------------------------------------------------------
+
+    def save(self, path: Path | None = None) -> bool:
+        """Write the file."""
+        return self.controller.save(path)
+
+    def reload(self) -> None:
+        """Take the text on disk, as a step that can be undone."""
+        file = self._on_disk
+        if self.controller.path is not None and not file.digest:
+            file = self.controller.open(self.controller.path)
+        self.editor.replace_all(file.text)
+        self.editor.document().setModified(False)
+        self.controller.accept_disk(file)
+        self._on_disk = FileText("")
+        self._disk.hide()
+
+    def apply_settings(self, settings: Settings) -> None:
+        """Take font size, wrapping and whitespace marks."""
+        self.editor.set_font_size(settings.editor_font_size)
+        self.editor.set_wrapped(settings.word_wrap)
+        self.editor.set_whitespace(settings.show_whitespace)
+
+    def set_theme(self, theme: Theme) -> None:
+        """Take other colours."""
+        self.editor.set_theme(theme)
+
+    def close_document(self) -> None:
+        """Let go of the file."""
+        self.controller.close()
+
+    # -- slots ----------------------------------------------------------------------------------
+
+    def _on_parsed(self, document: PromptDocument) -> None:
+        self.editor.set_document(document)
+        self.parsed.emit(document)
+
+    def _on_title(self) -> None:
+        self.title_changed.emit()
+
+    def _on_saved(self) -> None:
+        self.editor.document().setModified(False)
+        self._disk.hide()
+
+    def _on_changed_on_disk(self, file: FileText) -> None:
+        self._on_disk = file
+        if file.text == self.editor.text() or not self.controller.is_dirty:
+            # Nothing of the person's is lost, and undo leads back.
+            self.reload()
+            return
+        self._disk.tell(f"{self.controller.title} was changed by another program.", reload=True)
+
+    def _on_gone(self) -> None:
+        self._disk.tell(
+            f"{self.controller.title} was deleted or moved. Save to write it again.", reload=False
+        )
+
+    def _keep(self) -> None:
+        if self._on_disk.digest:
+            self.controller.keep_own(self._on_disk)
+        self._on_disk = FileText("")
+        self._disk.hide()
+
+
+class _DiskBar(QWidget):
+    """Says that the file on disk is another one now, and asks which to keep."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setObjectName("diskBar")
+        self._text = QLabel()
+        self._text.setWordWrap(True)
+        self.reload = QPushButton("Reload")
+        self.keep = QPushButton("Keep mine")
+        row = QHBoxLayout(self)
+        row.setContentsMargins(12, 6, 8, 6)
+        row.addWidget(self._text, 1)
+        row.addWidget(self.reload)
+        row.addWidget(self.keep)
+        self.hide()
+
+    def tell(self, text: str, *, reload: bool) -> None:
+        """Show the bar."""
+        self._text.setText(text)
+        self.reload.setVisible(reload)
+        self.keep.setText("Keep mine" if reload else "Close")
+        self.show()

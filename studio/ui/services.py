@@ -1,0 +1,34 @@
+"""What the window is given to work with; built once by the composition root."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from studio.bridge.files_swap import SwapFolder
+from studio.bridge.messages import Messages
+from studio.bridge.settings import SettingsStore
+from studio.core.paths import UserPaths
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    """The window's own services."""
+
+    paths: UserPaths
+    """The person's folders."""
+
+    settings: SettingsStore
+    """Settings."""
+
+    messages: Messages
+    """The road of notices."""
+
+    swaps: SwapFolder
+    """Unsaved text, safe against a crash."""
+
+
+def build_services(paths: UserPaths) -> Services:
+    """The services for a person's folders."""
+    messages = Messages()
+    settings = SettingsStore(paths.config / "settings.toml", messages)
+    return Services(paths, settings, messages, SwapFolder(paths.data / "swap"))

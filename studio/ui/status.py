@@ -1,0 +1,118 @@
+"""The status bar: place, dialect, problems, tokens, connection, run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QStatusBar, QToolButton
+
+from studio.core.prompty.document import PromptDocument
+from studio.core.text.problem import Problem, Severity
+from studio.core.text.source import SourceText
+from studio.ui.icons import icon
+from studio.ui.theme import Theme
+
+_DIALECTS = {"prompty": "Prompty 2", "section": "Section dialect", "legacy": "Prompty 1 (legacy)"}
+
+
+class StatusBar(QStatusBar):
+    """Flat buttons; each says more in its tip, and some lead somewhere."""
+
+    line_requested = Signal()
+    problems_requested = Signal()
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self._theme = theme
+        self._problem_counts = (0, 0, 0)
+        self.setSizeGripEnabled(False)
+        self._place = self._cell("Line and column", permanent=False)
+        self._dialect = self._cell("Dialect", permanent=False)
+        self._file = self._cell("Encoding and line ends", permanent=False)
+        self._problems = self._cell("Problems", permanent=False)
+        self._run = self._cell("Run", permanent=True)
+        self._tokens = self._cell("Tokens", permanent=True)
+        self._connection = self._cell("Connection", permanent=True)
+        self._place.clicked.connect(self.line_requested)
+        self._problems.clicked.connect(self.problems_requested)
+
+    def _cell(self, name: str, *, permanent: bool) -> QToolButton:
+        button = QToolButton()
+        button.setAccessibleName(name)
+        button.setAutoRaise(True)
+        button.hide()
+        button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        if permanent:
+            self.addPermanentWidget(button)
+        else:
+            self.addWidget(button)
+        return button
+
+    def set_theme(self, theme: Theme) -> None:
+        """Take other colours."""
+        self._theme = theme
+        self._show_problems()
+
+    def clear_document(self) -> None:
+        """No document is open."""
+        for cell in (self._place, self._dialect, self._file, self._problems, self._tokens):
+            cell.hide()
+
+    def set_place(self, source: SourceText, offset: int, selected: int = 0) -> None:
+        """Show the caret's place."""
+        place = source.position(offset)
+        chosen = f" ({selected} selected)" if selected else ""
+        self._say(self._place, f"Ln {place.line}, Col {place.column}{chosen}", "Go to a line")
+
+    def set_document(self, document: PromptDocument) -> None:
+        """Show the dialect with its reason."""
+        self._say(self._dialect, _DIALECTS[document.dialect], document.dialect_reason)
+
+    def set_file(self, encoding: str, newline: str, *, bom: bool) -> None:
+        """Show how the file is written."""
+        ends = {"\n": "LF", "\r\n": "CRLF", "\r": "CR"}[newline]
+        name = f"{encoding.upper()}{' with BOM' if bom else ''}"
+        self._say(self._file, f"{name} · {ends}", "Kept as it is when the file is saved")
+
+    def set_problems(self, problems: Sequence[Problem]) -> None:
+        """Show how many problems there are."""
+        counts = [
+            sum(1 for problem in problems if problem.severity == severity)
+            for severity in (Severity.ERROR, Severity.WARNING, Severity.HINT)
+        ]
+        self._problem_counts = (counts[0], counts[1], counts[2])
+        self._show_problems()
+
+    def set_tokens(self, text: str, detail: str = "") -> None:
+        """Show the token count, as the preview says it."""
+        self._say(self._tokens, text, detail)
+
+    def set_connection(self, text: str, detail: str = "") -> None:
+        """Show the model that a run would use."""
+        self._connection.setIcon(icon("cpu"))
+        self._say(self._connection, text, detail)
+
+    def set_run(self, text: str, detail: str = "") -> None:
+        """Show the run's state; empty when there is none."""
+        self._say(self._run, text, detail)
+
+    def _show_problems(self) -> None:
+        errors, warnings, hints = self._problem_counts
+        if errors:
+            self._problems.setIcon(icon("circle-x", self._theme.error))
+        elif warnings:
+            self._problems.setIcon(icon("triangle-alert", self._theme.warning))
+        else:
+            self._problems.setIcon(icon("circle-check", self._theme.success))
+        parts = [
+            f"{count} {name}{'' if count == 1 else 's'}"
+            for count, name in ((errors, "error"), (warnings, "warning"), (hints, "hint"))
+            if count
+        ]
+        self._say(self._problems, ", ".join(parts) or "No problems", "Show the problems")
+
+    def _say(self, cell: QToolButton, text: str, tip: str) -> None:
+        cell.setText(text)
+        cell.setToolTip(tip or text)
+        cell.setVisible(bool(text))

@@ -1,0 +1,210 @@
+"""The page shown when no prompt is open: examples, recent files, templates."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtWidgets import (
+    QCommandLinkButton,
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QScrollArea,
+    QSizePolicy,
+    QVBoxLayout,
+    QWidget,
+)
+
+from studio.core.resource_files import resource
+from studio.ui.icons import icon
+from studio.ui.theme import ui_font
+
+_FIELD = re.compile(r"^(name|description):[ \t]*(.+?)[ \t]*$", re.MULTILINE)
+_ORDER = ("chat", "react-agent", "tool-calling-agent", "json-action-agent")
+_ICONS = {
+    "chat": "message-square",
+    "react-agent": "brain",
+    "tool-calling-agent": "wrench",
+    "json-action-agent": "braces",
+}
+_MOST_RECENT = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Bundled:
+    """A prompt that comes with the studio."""
+
+    path: Path
+    """Where it is."""
+
+    name: str
+    """Its `name`."""
+
+    description: str
+    """Its `description`."""
+
+
+def bundled(folder: str) -> tuple[Bundled, ...]:
+    """The prompts of `resources/<folder>`, the simplest first."""
+    found = []
+    for path in resource(folder).glob("*.prompty"):
+        # Only two lines are wanted here; the parser is not needed before the first paint.
+        head = path.read_text(encoding="utf-8")[:2000].split("\n---", 1)[0]
+        fields = dict(reversed(_FIELD.findall(head)))
+        name = fields.get("name", path.stem).removeprefix("New ")
+        found.append(Bundled(path, name[:1].upper() + name[1:], fields.get("description", "")))
+    order = {stem: number for number, stem in enumerate(_ORDER)}
+    return tuple(sorted(found, key=lambda each: (order.get(each.path.stem, 99), each.name)))
+
+
+class WelcomePage(QScrollArea):
+    """Every way to begin."""
+
+    example_requested = Signal(object)  # Path of the bundled example
+    template_requested = Signal(object)  # Path of the bundled template
+    open_requested = Signal(object)  # Path
+    new_requested = Signal()
+    ask_open_requested = Signal()
+    folder_requested = Signal()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setWidgetResizable(True)
+        self.setAccessibleName("Welcome")
+        self._recent = QVBoxLayout()
+        self._recent.setSpacing(2)
+        inside = QWidget()
+        inside.setMaximumWidth(920)
+        column = QVBoxLayout(inside)
+        column.setContentsMargins(40, 40, 40, 32)
+        column.setSpacing(8)
+        title = QLabel("Prompt Studio")
+        title.setFont(ui_font(22))
+        column.addWidget(title)
+        intro = QLabel(
+            "Write prompts and agents as files, see what the model gets, step through the run."
+        )
+        intro.setProperty("muted", True)
+        intro.setWordWrap(True)
+        column.addWidget(intro)
+        column.addSpacing(16)
+        column.addLayout(self._buttons())
+        column.addSpacing(20)
+        columns = QHBoxLayout()
+        columns.setSpacing(32)
+        columns.addLayout(self._examples(), 3)
+        columns.addLayout(self._right(), 2)
+        column.addLayout(columns)
+        column.addStretch(1)
+        outside = QWidget()
+        row = QHBoxLayout(outside)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.addStretch(1)
+        row.addWidget(inside, 100)
+        row.addStretch(1)
+        self.setWidget(outside)
+
+    def set_recent(self, names: Sequence[str]) -> None:
+        """Show the files opened lately."""
+        while self._recent.count():
+            item = self._recent.takeAt(0)
+            widget = item.widget()
+            if widget is not None:
+                widget.deleteLater()
+        for name in names[:_MOST_RECENT]:
+            path = Path(name)
+            self._recent.addWidget(
+                self._line(
+                    path.name,
+                    "file-text",
+                    str(path),
+                    lambda path=path: self.open_requested.emit(path),
+                )
+            )
+        if not names:
+            empty = QLabel("Files you open show up here.")
+            empty.setProperty("muted", True)
+            self._recent.addWidget(empty)
+
+    def _buttons(self) -> QHBoxLayout:
+        row = QHBoxLayout()
+        row.setSpacing(8)
+        for text, name, signal, primary in (
+            ("New prompt", "file-plus", self.new_requested, True),
+            ("Open…", "folder-open", self.ask_open_requested, False),
+            ("Open folder…", "folder", self.folder_requested, False),
+        ):
+            button = QPushButton(text)
+            if not primary:
+                button.setIcon(icon(name))
+            button.setProperty("primary", primary)
+            button.clicked.connect(signal)
+            row.addWidget(button)
+        row.addStretch(1)
+        return row
+
+    def _examples(self) -> QVBoxLayout:
+        box = QVBoxLayout()
+        box.setSpacing(8)
+        box.addWidget(_heading("Try an example"))
+        note = QLabel(
+            "They run at once on the small model that comes with the studio; no account needed."
+        )
+        note.setProperty("muted", True)
+        note.setWordWrap(True)
+        box.addWidget(note)
+        for example in bundled("examples"):
+            button = QCommandLinkButton(example.name, example.description)
+            button.setObjectName("card")
+            button.setIcon(icon(_ICONS.get(example.path.stem, "file-text")))
+            button.setIconSize(QSize(20, 20))
+            button.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Minimum)
+            button.clicked.connect(
+                lambda _=False, path=example.path: self.example_requested.emit(path)
+            )
+            box.addWidget(button)
+        box.addStretch(1)
+        return box
+
+    def _right(self) -> QVBoxLayout:
+        box = QVBoxLayout()
+        box.setSpacing(2)
+        box.addWidget(_heading("Recent"))
+        box.addSpacing(6)
+        box.addLayout(self._recent)
+        box.addSpacing(20)
+        box.addWidget(_heading("New from template"))
+        box.addSpacing(6)
+        for template in bundled("templates"):
+            box.addWidget(
+                self._line(
+                    template.name,
+                    "file-plus",
+                    template.description,
+                    lambda path=template.path: self.template_requested.emit(path),
+                )
+            )
+        box.addStretch(1)
+        return box
+
+    def _line(self, text: str, name: str, tip: str, act: object) -> QPushButton:
+        button = QPushButton(text)
+        button.setObjectName("line")
+        button.setIcon(icon(name))
+        button.setToolTip(tip)
+        button.setCursor(Qt.CursorShape.PointingHandCursor)
+        button.clicked.connect(lambda: act())  # type: ignore[operator]
+        return button
+
+
+def _heading(text: str) -> QLabel:
+    label = QLabel(text)
+    label.setFont(ui_font(12))
+    label.setProperty("title", True)
+    return label
