@@ -1,0 +1,109 @@
+"""The half of a run that lives in the loop's thread: drives it, and puts what happens in a list."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+
+from studio.bridge.run_plan import Arrival, Arrived, Ended, Journal, RunPlan, Streamed
+from studio.core.agent.commands import Command
+from studio.core.agent.events import Event
+from studio.core.agent.requests import NotAllowedError
+from studio.core.agent.runner import Run, start_run
+from studio.core.agent.toolbox import RunToolbox
+from studio.core.tools.source import ToolSourceError
+from studio.core.wire.reply import Notice, Reply, ReplyDelta
+
+
+class RunSession:
+    """One run. `drive` and `send` run in the loop; `take` is called from the GUI thread."""
+
+    def __init__(self, plan: RunPlan, journal: Journal | None = None) -> None:
+        self.plan = plan
+        self._journal = journal
+        self._run: Run | None = None
+        self._waiting: list[Command] = []
+        self._notices: tuple[str, ...] = ()
+        # Appending and taking from the left are atomic: no lock between the two threads.
+        self._arrivals: deque[Arrival] = deque()
+
+    def take(self) -> list[Arrival]:
+        """What has arrived since the last time; of several stages of a reply only the last."""
+        taken: list[Arrival] = []
+        while self._arrivals:
+            arrival = self._arrivals.popleft()
+            if taken and isinstance(arrival, Streamed) and isinstance(taken[-1], Streamed):
+                taken.pop()
+            taken.append(arrival)
+        return taken
+
+    async def drive(self, *first: Command) -> None:
+        """Begin the run, or go on with one that was over; ends when it is over."""
+        fault = ""
+        try:
+            run = self._run if self._run is not None else await self._begin()
+            early, self._waiting = self._waiting, []
+            await run.go(*first, *early)
+        except (ToolSourceError, NotAllowedError) as error:
+            fault = str(error)
+        except asyncio.CancelledError:
+            raise
+        except Exception as error:  # noqa: BLE001 - the border of the thread: named and shown
+            fault = f"The run broke off: {type(error).__name__}: {error}"
+        finally:
+            self._arrivals.append(Ended(fault))
+
+    async def send(self, command: Command) -> str:
+        """Tell the run something; gives what is wrong with it, empty for nothing."""
+        if self._run is None:
+            self._waiting.append(command)
+            return ""
+        try:
+            self._run.send(command)
+        except NotAllowedError as error:
+            return str(error)
+        return ""
+
+    async def set_options(self, plan: RunPlan) -> None:
+        """Breakpoints and filters were changed while the run goes."""
+        if self._run is not None:
+            self._run.gate.options = plan.options
+
+    async def _begin(self) -> Run:
+        plan = self.plan
+        run = start_run(
+            plan.document,
+            plan.inputs,
+            plan.model,
+            await self._toolbox(),
+            plan.options,
+            journal=self._write,
+            shown=self._show,
+            stream=self._stream,
+            references=plan.references,
+        )
+        if self._journal is not None:
+            self._journal.begin(run.state.setup)
+        self._run = run
+        return run
+
+    async def _toolbox(self) -> RunToolbox | None:
+        if self.plan.toolbox is not None or self.plan.open_toolbox is None:
+            return self.plan.toolbox
+        return await self.plan.open_toolbox()
+
+    def _write(self, event: Event) -> None:
+        if self._journal is not None and self._run is not None:
+            self._journal.write(self._run.state.setup.run, event)
+
+    def _show(self, event: Event) -> None:
+        if self._run is not None:
+            self._notices = ()
+            self._arrivals.append(Arrived(event, self._run.state))
+
+    def _stream(self, delta: ReplyDelta, reply: Reply) -> None:
+        if isinstance(delta, Notice) and delta.text not in reply.notices:
+            # A remark of the runner's own ("next try in 2 s") is in no reply.
+            self._notices = (*self._notices, delta.text)
+            reply = Reply(notices=self._notices)
+        self._arrivals.append(Streamed(reply))

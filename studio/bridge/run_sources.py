@@ -1,0 +1,62 @@
+"""Messages and request bodies of any step, also of one that is finished."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from studio.bridge.run_inspector import InspectionSources
+from studio.core.agent.protocols.loops import loop_of, rules_of
+from studio.core.agent.reading import Reading
+from studio.core.agent.state import RunState, Step
+from studio.core.agent.steps import request_of
+from studio.core.models.base import Capabilities, ChatModel
+from studio.core.models.bodies import request_body
+from studio.core.prompty.messages import Message
+from studio.core.text.values import JsonObject
+from studio.core.wire.reply import Reply
+
+_READ_WHILE_STREAMING = 20_000
+"""Characters up to which a growing reply is read again for its colours."""
+
+
+def messages_of(state: RunState, step: Step) -> tuple[Message, ...]:
+    """The messages that a step sent; finished `native` steps share the run's conversation."""
+    return step.messages or state.conversation[: step.sent]
+
+
+def sources_for(model: ChatModel | None) -> InspectionSources:
+    """Where the inspector finds messages and bodies.
+
+    Args:
+        model: whose body is shown; None for a run of the past, whose body is made as for a
+            chat-completions server.
+    """
+
+    def body_of(state: RunState, step: Step) -> JsonObject | None:
+        messages = messages_of(state, step)
+        if not messages:
+            return None
+        calls = sum(len(past.calls) for past in state.steps if past.number < step.number)
+        then = replace(
+            state,
+            step=replace(step, messages=messages),
+            iteration=step.number,
+            past_calls=state.past_calls[:calls],
+            observations=state.observations[:calls],
+        )
+        request = request_of(then)
+        if model is not None:
+            return model.request_body(request)
+        return request_body(request, model_id=state.setup.model, capabilities=Capabilities())
+
+    return InspectionSources(messages_of, body_of)
+
+
+def reading_for_display(state: RunState, reply: Reply | None) -> Reading | None:
+    """What a reply reads as so far, for its colours only; the run reads it again when it is whole.
+
+    The result does not depend on how the text was chunked, so nothing is lost by reading anew.
+    """
+    if reply is None or len(reply.text) > _READ_WHILE_STREAMING:
+        return None
+    return loop_of(state.setup.protocol).read(reply, rules_of(state))
