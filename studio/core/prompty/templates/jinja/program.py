@@ -11,48 +11,9 @@ from jinja2.environment import Environment
 from jinja2.lexer import TokenStream
 from jinja2.parser import Parser
 
-from studio.core.prompty.templates.jinja.tokens import PLAIN, JinjaTokens
+from studio.core.prompty.templates.jinja.statements import Interpolation
+from studio.core.prompty.templates.jinja.tokens import RUN, JinjaTokens
 from studio.core.text.span import Span
-
-
-@dataclass(frozen=True, slots=True)
-class Literal:
-    """The author's own text."""
-
-    text: str
-    """As it is rendered: line ends are LF."""
-
-    span: Span
-    """As it stands in the template."""
-
-
-@dataclass(frozen=True, slots=True)
-class Plain:
-    """A `{{ dotted.name }}`."""
-
-    path: tuple[str, ...]
-    """The names between the dots."""
-
-    offset: int
-    """Where the first name begins."""
-
-    span: Span
-    """The whole tag."""
-
-
-@dataclass(frozen=True, slots=True)
-class Interpolation:
-    """Any other `{{ … }}`."""
-
-    expression: nodes.Expr
-    """What is put in."""
-
-    span: Span
-    """The whole tag."""
-
-
-Statement = Literal | Plain | Interpolation | nodes.Node
-"""What a template is made of; of Jinja's own nodes only statements appear."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,12 +141,8 @@ class _Parser(Parser):
         stream = self.stream
         while stream:
             token = stream.current
-            if token.type == "data":
-                body.append(_literal(token.value, token.lineno + self._base))
-                next(stream)
-            elif token.type == PLAIN:
-                path = tuple(token.value.split("."))
-                body.append(Plain(path, token.lineno + self._base, self._tokens.tags[-1]))
+            if token.type == RUN:
+                body += token.value
                 next(stream)
             elif token.type == "variable_begin":
                 next(stream)
@@ -210,8 +167,3 @@ class _Parser(Parser):
         self.opened.pop()
         body.extend(statement if isinstance(statement, list) else (statement,))
         self.stream.expect("block_end")
-
-
-def _literal(text: str, offset: int) -> Literal:
-    span = Span(offset, offset + len(text))
-    return Literal(text.replace("\r\n", "\n").replace("\r", "\n"), span)

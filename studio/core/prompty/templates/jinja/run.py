@@ -24,9 +24,10 @@ from studio.core.prompty.templates.jinja.expressions import (
     UnknownNameError,
 )
 from studio.core.prompty.templates.jinja.macros import bind_parameters
-from studio.core.prompty.templates.jinja.program import Interpolation, Literal, Plain, Program
+from studio.core.prompty.templates.jinja.program import Program
 from studio.core.prompty.templates.jinja.sandbox import bounded_items, environment
 from studio.core.prompty.templates.jinja.scope import Scope
+from studio.core.prompty.templates.jinja.statements import Interpolation, Literal, Plain
 from studio.core.prompty.templates.jinja.value import Value
 from studio.core.prompty.templates.writer import Rendered, SegmentWriter
 from studio.core.text.span import Span

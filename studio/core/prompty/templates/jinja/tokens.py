@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Generator, Iterator
+from typing import cast
 
 from jinja2 import TemplateSyntaxError
 from jinja2.lexer import Lexer, Token
 
+from studio.core.prompty.templates.jinja.statements import Literal, Plain
 from studio.core.text.span import Span
 
 _OPEN = re.compile(r"\{[{%#]")
@@ -15,13 +17,16 @@ _COMMENT_END = re.compile(r"[+-]?#\}")
 _RAW = re.compile(r"\{%[-+]?\s*raw\s*(?:-%\}\s*|%\})")
 _RAW_END = re.compile(r"\{%([-+]?)\s*endraw\s*(?:\+%\}|-%\}\s*|%\})")
 _PLAIN = re.compile(r"\{\{[^\S\r\n]*([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)[^\S\r\n]*\}\}", re.ASCII)
+_NAME = re.compile(r"\s*([A-Za-z_][A-Za-z0-9_]*)(?!\w)")
+_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 _WORDS_OF_JINJA = frozenset(
     ("true", "false", "none", "True", "False", "None", "not", "and", "or", "in", "is", "if", "else")
 )
 _CLOSING = {"{": "}", "(": ")", "[": "]"}
 
-PLAIN = "plain"
-"""Token type of a `{{ dotted.name }}`, the most common expression, read without Jinja's parser."""
+RUN = "run"
+"""Token type of literal text and `{{ dotted.name }}` one after another: the most of any prompt.
+Its value is a list of statements, made here without Jinja's parser."""
 
 
 class JinjaTokens:
@@ -32,49 +37,60 @@ class JinjaTokens:
         self._lexer = lexer
         self._base = base
         self.tags: list[Span] = []
-        """Every `{{ … }}` and `{% … %}` read so far, in order, in the document's offsets."""
+        """Every tag that Jinja parses, in order, in the document's offsets."""
+        self._run: list[Literal | Plain] = []
         self.tag_start = 0
         """Where the tag begins that is being read."""
 
     def __iter__(self) -> Iterator[Token]:
         source, position = self._source, 0
         while found := _OPEN.search(source, position):
-            start = found.start()
-            yield from self._data(position, start, self._trims(start + 2))
-            self.tag_start = start
+            start = self.tag_start = found.start()
+            self._literal(position, start, trims=source.startswith("-", start + 2))
             if source[start + 1] == "{":
                 plain = _PLAIN.match(source, start)
-                if plain is not None and plain[1].partition(".")[0] not in _WORDS_OF_JINJA:
+                if plain is not None and self._plain(plain):
                     position = plain.end()
-                    self._tagged(start, position)
-                    yield Token(plain.start(1), PLAIN, plain[1])
                     continue
                 position = yield from self._tag(start, "variable")
             elif source[start + 1] == "#":
                 position = self._comment(start)
             elif raw := _RAW.match(source, start):
-                position = yield from self._raw(raw.end(), start)
+                position = self._raw(raw.end(), start)
             else:
                 position = yield from self._tag(start, "block")
-        yield from self._data(position, len(source), trims=False)
+        self._literal(position, len(source), trims=False)
+        yield from self._flush()
 
-    def _tagged(self, start: int, end: int) -> None:
-        self.tags.append(Span(start + self._base, end + self._base))
+    def _flush(self) -> Iterator[Token]:
+        if self._run:
+            run, self._run = self._run, []
+            yield Token(self.tag_start, RUN, cast("str", run))
 
-    def _trims(self, position: int) -> bool:
-        return self._source.startswith("-", position)
-
-    def _data(self, start: int, end: int, trims: bool) -> Iterator[Token]:
+    def _literal(self, start: int, end: int, *, trims: bool) -> None:
         text = self._source[start:end]
         if trims:
             text = text.rstrip()
-        if "\r" in text:
-            # A piece ends behind each line end, so that offsets in it stay exact.
-            for line in re.findall(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+", text):
-                yield Token(start, "data", line)
-                start += len(line)
-        elif text:
-            yield Token(start, "data", text)
+        if not text:
+            return
+        start += self._base
+        if "\r" not in text:
+            self._run.append(Literal(text, Span(start, start + len(text))))
+            return
+        # A piece ends behind each line end, so that offsets in it stay exact.
+        for line in _LINE.findall(text):
+            plain = line.replace("\r\n", "\n").replace("\r", "\n")
+            self._run.append(Literal(plain, Span(start, start + len(line))))
+            start += len(line)
+
+    def _plain(self, found: re.Match[str]) -> bool:
+        path = tuple(found[1].split("."))
+        if path[0] in _WORDS_OF_JINJA:
+            return False
+        start, end = found.span()
+        base = self._base
+        self._run.append(Plain(path, found.start(1) + base, Span(start + base, end + base)))
+        return True
 
     def _comment(self, start: int) -> int:
         end = _COMMENT_END.search(self._source, start + 2)
@@ -82,11 +98,11 @@ class JinjaTokens:
             raise TemplateSyntaxError("this comment is never closed by '#}'", start)
         return self._behind(end)
 
-    def _raw(self, position: int, start: int) -> Generator[Token, None, int]:
+    def _raw(self, position: int, start: int) -> int:
         end = _RAW_END.search(self._source, position)
         if end is None:
             raise TemplateSyntaxError("this raw block is never closed by '{% endraw %}'", start)
-        yield from self._data(position, end.start(), end[1] == "-")
+        self._literal(position, end.start(), trims=end[1] == "-")
         return end.end()
 
     def _behind(self, end: re.Match[str]) -> int:
@@ -101,17 +117,24 @@ class JinjaTokens:
         source = self._source
         position = start + 3 if source[start + 2 : start + 3] in ("-", "+") else start + 2
         closing = "}}" if kind == "variable" else "%}"
+        yield from self._flush()
         yield Token(start, f"{kind}_begin", source[start:position])
         awaited: list[str] = []
         rules = self._lexer.rules[f"{kind}_begin"]
         while True:
+            if name := _NAME.match(source, position):
+                # The most common token by far; the rules below would try four patterns first.
+                yield Token(name.start(1), "name", name[1])
+                position = name.end()
+                continue
             for pattern, token_type, _ in rules:
                 match = pattern.match(source, position)
                 if match is None or (awaited and token_type == f"{kind}_end"):
                     continue
                 text = match.group()
                 if token_type == f"{kind}_end":
-                    self._tagged(start, position + len(text.rstrip()))
+                    end = position + len(text.rstrip()) + self._base
+                    self.tags.append(Span(start + self._base, end))
                     yield Token(position, token_type, text)
                     return match.end()
                 if token_type == "operator":

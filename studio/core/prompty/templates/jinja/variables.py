@@ -13,9 +13,10 @@ from studio.core.prompty.templates.faults import (
     UNKNOWN_TEST,
     unknown_name_problem,
 )
-from studio.core.prompty.templates.jinja.program import Interpolation, Literal, Plain, Program
+from studio.core.prompty.templates.jinja.program import Program
 from studio.core.prompty.templates.jinja.sandbox import environment
 from studio.core.prompty.templates.jinja.scope import names_in
+from studio.core.prompty.templates.jinja.statements import Interpolation, Literal, Plain
 from studio.core.text.problem import Problem
 from studio.core.text.span import Span
 
