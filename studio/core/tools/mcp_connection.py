@@ -298,11 +298,13 @@ def over_http(url: str, headers: Mapping[str, str]) -> Opener:
 
     @asynccontextmanager
     async def opened() -> AsyncIterator[TransportStreams]:
+        import httpx2
         from mcp.client.streamable_http import streamable_http_client
-        from mcp.shared._httpx_utils import create_mcp_http_client
 
+        # A server may hold a response open while a tool works: the call has its own limit.
+        timeout = httpx2.Timeout(30.0, read=300.0)
         async with (
-            create_mcp_http_client(headers=dict(headers)) as http,
+            httpx2.AsyncClient(headers=dict(headers), timeout=timeout) as http,
             streamable_http_client(url, http_client=http) as streams,
         ):
             yield streams

@@ -14,6 +14,8 @@ import functools
 import inspect
 import os
 import sys
+import threading
+import time
 import traceback
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -32,6 +34,9 @@ from studio.core.tools.signature import FunctionTool
 
 if TYPE_CHECKING:
     import mcp_types as types
+
+
+_PARENT_SECONDS = 1.0
 
 
 class ToolFileServer:
@@ -176,6 +181,13 @@ async def serve(path: Path, characters: int) -> None:
         await server.run(read, write, server.create_initialization_options())
 
 
+def _leave_with_parent(parent: int) -> None:
+    """End when the studio is gone, also while a tool keeps the loop from hearing of it."""
+    while os.getppid() == parent:
+        time.sleep(_PARENT_SECONDS)
+    os._exit(1)
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the server; `arguments` are the command line's."""
     parser = argparse.ArgumentParser(
@@ -191,6 +203,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     # The person's folder stays as it is: no compiled files beside theirs.
     sys.dont_write_bytecode = True
+    threading.Thread(target=_leave_with_parent, args=(os.getppid(),), daemon=True).start()
     import anyio
 
     try:

@@ -80,8 +80,10 @@ class ToolSession:
     def toolbox(
         self, inputs: Mapping[str, Json] | None = None, ask: AskPerson | None = None
     ) -> Toolbox:
-        """The tools as they are now, for one run."""
-        return Toolbox(self.registry, self._sources, inputs=inputs, ask=ask, used=self._note_use)
+        """The tools for one run; what the person switches meanwhile holds for its next call."""
+        return Toolbox(
+            lambda: self.registry, self._sources, inputs=inputs, ask=ask, used=self._note_use
+        )
 
     async def try_tool(
         self,
@@ -92,7 +94,7 @@ class ToolSession:
     ) -> ToolOutcome:
         """Call one tool because the person asked for it: enabled or not, and without approval."""
         box = Toolbox(
-            self.registry.change(name, enabled=True),
+            lambda: self.registry.change(name, enabled=True),
             self._sources,
             inputs=inputs,
             ask=ask,

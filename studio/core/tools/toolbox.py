@@ -25,11 +25,11 @@ AskPerson: TypeAlias = Callable[[str, JsonObject], Awaitable[ToolOutcome]]
 
 
 class Toolbox:
-    """The tools of one run, over a registry as it was when the run began."""
+    """The tools of one run. A tool may be switched to a mock and back while the run stands."""
 
     def __init__(
         self,
-        registry: ToolRegistry,
+        registry: Callable[[], ToolRegistry],
         sources: Mapping[str, ToolSource],
         *,
         inputs: Mapping[str, Json] | None = None,
@@ -39,7 +39,7 @@ class Toolbox:
         """Make a toolbox.
 
         Args:
-            registry: the tools.
+            registry: gives the tools as they are now.
             sources: what runs them, by the entries' `runner`.
             inputs: the run's input values, for bindings.
             ask: how the person is asked; without it the mock "ask me" is an error.
@@ -56,16 +56,16 @@ class Toolbox:
     @property
     def specs(self) -> tuple[ToolSpec, ...]:
         """What the model is offered."""
-        return self._registry.specs
+        return self._registry().specs
 
     def origin(self, name: str) -> Literal["live", "mock"]:
         """Whether a call of the tool runs it or its stand-in."""
-        entry = self._registry.entry(name)
+        entry = self._registry().entry(name)
         return "mock" if entry is not None and entry.mock is not None else "live"
 
     def needs_approval(self, name: str) -> bool:
         """Whether the person must be asked before the next call; a mock never asks."""
-        entry = self._registry.entry(name)
+        entry = self._registry().entry(name)
         if entry is None or entry.mock is not None:
             return False
         if entry.approval == "once":
@@ -78,7 +78,7 @@ class Toolbox:
 
     def check(self, name: str, arguments: JsonObject) -> tuple[str, ...]:
         """What is wrong with a call before it is made: its name, or its arguments."""
-        entry = self._registry.entry(name)
+        entry = self._registry().entry(name)
         if entry is None or not entry.enabled:
             offered = ", ".join(spec.name for spec in self.specs) or "none"
             return (f"there is no tool {name!r}; the tools are: {offered}",)
@@ -93,7 +93,7 @@ class Toolbox:
             arguments: as the model gave them; bound ones are put in here.
             call_id: the call's identifier, for sources that keep one.
         """
-        entry = self._registry.entry(name)
+        entry = self._registry().entry(name)
         problems = self.check(name, arguments)
         if entry is None or not entry.enabled:
             return ToolOutcome(problems[0], "unknown-tool")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 import time
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
@@ -10,7 +11,11 @@ from pathlib import Path
 import pytest
 
 from studio.core.tools.limits import ToolLimits
-from studio.core.tools.python_source import PythonFileSource, UnusableToolFileError
+from studio.core.tools.python_source import (
+    PythonFileSource,
+    UnusableToolFileError,
+    server_environment,
+)
 from tests.core.tools.conftest import WriteTools, gone
 
 Open = Callable[..., PythonFileSource]
@@ -426,3 +431,27 @@ async def test_closing_ends_every_process(source: Open) -> None:
     await tools.close()
     assert await gone(pid)
     assert time.perf_counter() - before < 1.0
+
+
+async def test_a_tool_leaves_with_a_studio_that_was_killed(tool_file: WriteTools) -> None:
+    path = tool_file(
+        """
+        import os
+        async def block(mark: str):
+            open(mark, "w").write(str(os.getpid()))
+            while True: pass
+        """
+    )
+    mark = path.with_name("mark")
+    program = (
+        "import asyncio, sys; from pathlib import Path;"
+        "from studio.core.tools.python_source import PythonFileSource as S;"
+        "asyncio.run(S(Path(sys.argv[1])).call('block', {'mark': sys.argv[2]}))"
+    )
+    studio = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", program, str(path), str(mark), env=server_environment()
+    )
+    pid = int(await started(mark))
+    studio.kill()
+    await studio.wait()
+    assert await gone(pid)

@@ -103,10 +103,11 @@ async def test_a_reload_keeps_the_process(session: ToolSession, loaded: PromptDo
 
 
 async def test_mock_and_back(session: ToolSession, loaded: PromptDocument) -> None:
+    box = session.toolbox()
     session.change("add", mock=FixedMock(42))
-    assert (await session.toolbox().call("add", {"a": 1})).text == "42"
+    assert (await box.call("add", {"a": 1})).text == "42"
     session.change("add", mock=None)
-    assert (await session.toolbox().call("add", {"a": 1})).text == "3"
+    assert (await box.call("add", {"a": 1})).text == "3"
 
 
 async def test_an_approval_is_remembered_for_the_folder(

@@ -41,7 +41,7 @@ async def registry() -> ToolRegistry:
 
 async def box(tools: ToolRegistry | None = None, **options: object) -> Toolbox:
     given = tools or await registry()
-    return Toolbox(given, {"echo": Echo()}, inputs={"preferred": "C"}, **options)  # type: ignore[arg-type]
+    return Toolbox(lambda: given, {"echo": Echo()}, inputs={"preferred": "C"}, **options)  # type: ignore[arg-type]
 
 
 async def test_bound_inputs_are_put_in_and_never_shown() -> None:
