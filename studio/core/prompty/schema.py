@@ -86,13 +86,13 @@ def is_open(path: tuple[str | int, ...]) -> bool:
 def _walk(path: tuple[str | int, ...]) -> _Place | None:
     place = _Place(None, "root", "one")
     for part in path:
-        if place.shape is None:
+        shape = place.shape
+        if shape is None:
             return None
         if place.container != "one":
-            place = _Place(None, place.shape, "one")
+            place = _Place(None, shape, "one")
             continue
-        shape = SHAPES[place.shape]
-        key = next((key for key in shape if key.name == part), None)
+        key = next((key for key in SHAPES[shape] if key.name == part), None)
         if key is None:
             return None
         place = _Place(key, key.shape, key.container)
