@@ -1,0 +1,235 @@
+"""Events as JSON and back, driven by the annotations of the dataclasses themselves.
+
+A field that has its default is left out, so that rows stay small and old journals can be read by a
+newer studio. Members of a union carry their class name as `t`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import sys
+import types
+import typing
+from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from typing import Any
+
+from studio.core.agent.events import Event
+from studio.core.text.values import Json
+
+Encoder = Callable[[Any], Json]
+Decoder = Callable[[Any], Any]
+
+_EVENTS: Mapping[str, type] = {item.__name__: item for item in typing.get_args(Event)}
+
+
+class JournalError(ValueError):
+    """A line or row that is no event; the text says why."""
+
+
+class _AnyJson:
+    """Stands for the recursive aliases `Json` and `JsonObject` while annotations are read."""
+
+
+_ALIASES = {"Json": _AnyJson, "JsonObject": _AnyJson, "ResolvedInputs": _AnyJson}
+
+
+def encode_event(event: Event) -> dict[str, Json]:
+    """An event as a JSON object: its kind as `t`, then its fields."""
+    made = _encoder(type(event))(event)
+    assert isinstance(made, dict)
+    return {"t": type(event).__name__, **made}
+
+
+def decode_event(data: Mapping[str, Any]) -> Event:
+    """An event from its JSON object.
+
+    Raises:
+        JournalError: it is none.
+    """
+    kind = _EVENTS.get(str(data.get("t")))
+    if kind is None:
+        raise JournalError(f"there is no event {data.get('t')!r}")
+    try:
+        made: Event = _decoder(kind)(data)
+    except (TypeError, ValueError, KeyError, AttributeError) as error:
+        raise JournalError(f"the event {data.get('t')!r} cannot be read: {error}") from error
+    return made
+
+
+# Encoding -----------------------------------------------------------------------------------------
+
+
+_ENCODERS: dict[type, Encoder] = {}
+_DECODERS: dict[type, Decoder] = {}
+
+
+def _encoder(kind: type) -> Encoder:
+    """How a dataclass is written; made once for each."""
+    made = _ENCODERS.get(kind)
+    if made is None:
+        made = _ENCODERS[kind] = _make_encoder(kind)
+    return made
+
+
+def _make_encoder(kind: type) -> Encoder:
+    """How a dataclass is written; fields that have their default are left out."""
+    plans = [(field.name, _plan(hint), _default(field)) for field, hint in _fields(kind)]
+
+    def encode(value: Any) -> Json:  # noqa: ANN401 - any dataclass
+        made: dict[str, Json] = {}
+        for name, plan, default in plans:
+            item = getattr(value, name)
+            if default is not _NO_DEFAULT and type(item) is type(default) and item == default:
+                continue
+            made[name] = plan(item)
+        return made
+
+    return encode
+
+
+def _plan(hint: Any) -> Encoder:  # noqa: ANN401 - annotations are of any kind
+    """How a value of an annotated type is written."""
+    if hint is _AnyJson:
+        return _plain
+    origin = typing.get_origin(hint)
+    if _is_union(origin):
+        members = [member for member in typing.get_args(hint) if member is not type(None)]
+        if all(dataclasses.is_dataclass(member) for member in members):
+            return _encode_one if len(members) == 1 else _encode_tagged
+        return _plan(members[0]) if len(members) == 1 else _plain
+    if dataclasses.is_dataclass(hint):
+        return _encode_one
+    if origin in (tuple, frozenset):
+        inner = _inner(hint)
+        plans = [_plan(item) for item in inner]
+        if origin is frozenset:
+            return sorted
+        if len(plans) == 1:
+            return lambda value: [plans[0](item) for item in value]
+        return lambda value: [plan(item) for plan, item in zip(plans, value, strict=True)]
+    return _plain
+
+
+def _plain(value: Any) -> Json:  # noqa: ANN401
+    """A plain value; mappings and sequences as JSON has them."""
+    if value is None or isinstance(value, str | int | float | bool):
+        return value
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, AbstractSet):
+        return sorted(_plain(item) for item in value)  # type: ignore[type-var]
+    if isinstance(value, Sequence):
+        return [_plain(item) for item in value]
+    raise TypeError(f"{type(value).__name__} is no JSON")
+
+
+def _encode_one(value: Any) -> Json:  # noqa: ANN401
+    return None if value is None else _encoder(type(value))(value)
+
+
+def _encode_tagged(value: Any) -> Json:  # noqa: ANN401
+    if value is None:
+        return None
+    made = _encoder(type(value))(value)
+    assert isinstance(made, dict)
+    return {"t": type(value).__name__, **made}
+
+
+# Decoding -----------------------------------------------------------------------------------------
+
+
+def _decoder(kind: type) -> Decoder:
+    """How a dataclass is read; made once for each."""
+    made = _DECODERS.get(kind)
+    if made is None:
+        made = _DECODERS[kind] = _make_decoder(kind)
+    return made
+
+
+def _make_decoder(kind: type) -> Decoder:
+    plans = {field.name: _unplan(hint) for field, hint in _fields(kind)}
+
+    def decode(data: Any) -> Any:  # noqa: ANN401
+        return kind(**{name: plans[name](item) for name, item in data.items() if name in plans})
+
+    return decode
+
+
+def _unplan(hint: Any) -> Decoder:  # noqa: ANN401 - one arm per kind of annotation
+    """How a value of an annotated type is read."""
+    if hint is _AnyJson:
+        return _same
+    origin = typing.get_origin(hint)
+    if _is_union(origin):
+        members = [member for member in typing.get_args(hint) if member is not type(None)]
+        if all(dataclasses.is_dataclass(member) for member in members):
+            if len(members) == 1:
+                only = members[0]
+                return lambda data: None if data is None else _decoder(only)(data)
+            by_name = {member.__name__: member for member in members}
+            return lambda data: None if data is None else _decoder(by_name[data["t"]])(data)
+        if len(members) == 1:
+            inner = _unplan(members[0])
+            return lambda data: None if data is None else inner(data)
+        return _same
+    if dataclasses.is_dataclass(hint):
+        return _late(hint)
+    if origin is frozenset:
+        return frozenset
+    if origin is tuple:
+        plans = [_unplan(item) for item in _inner(hint)]
+        if len(plans) == 1:
+            return lambda data: tuple(plans[0](item) for item in data)
+        return lambda data: tuple(plan(item) for plan, item in zip(plans, data, strict=True))
+    return float if hint is float else _same
+
+
+def _late(kind: Any) -> Decoder:  # noqa: ANN401
+    """The decoder of a dataclass, looked up when it is needed: types may contain themselves."""
+    return lambda data: _decoder(kind)(data)  # noqa: PLW0108
+
+
+def _same(data: Any) -> Any:  # noqa: ANN401
+    return data
+
+
+# Annotations --------------------------------------------------------------------------------------
+
+_NO_DEFAULT = object()
+
+
+def _default(field: dataclasses.Field[Any]) -> Any:  # noqa: ANN401
+    if field.default is not dataclasses.MISSING:
+        return field.default
+    if field.default_factory is not dataclasses.MISSING:
+        return field.default_factory()
+    return _NO_DEFAULT
+
+
+def _fields(kind: type) -> list[tuple[dataclasses.Field[Any], Any]]:
+    """The fields with their types; annotations are text, read in the module that wrote them."""
+    made: list[tuple[dataclasses.Field[Any], Any]] = []
+    owners = {
+        name: base for base in reversed(kind.__mro__) for name in inspect.get_annotations(base)
+    }
+    for field in dataclasses.fields(kind):
+        module = sys.modules[owners[field.name].__module__]
+        names = {**vars(module), **_ALIASES}
+        hint = eval(field.type, names) if isinstance(field.type, str) else field.type
+        made.append((field, hint))
+    return made
+
+
+def _is_union(origin: Any) -> bool:  # noqa: ANN401
+    return origin in (typing.Union, types.UnionType)
+
+
+def _inner(hint: Any) -> list[Any]:  # noqa: ANN401
+    return [item for item in typing.get_args(hint) if item is not Ellipsis]
+
+
+def event_kinds() -> tuple[str, ...]:
+    """The names of all events."""
+    return tuple(_EVENTS)
