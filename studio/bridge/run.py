@@ -228,6 +228,8 @@ class RunController(QObject):
         if self._session is None:
             return
         arrivals = self._session.take()
+        if not arrivals:
+            return
         over = False
         for arrival in arrivals:
             match arrival:
@@ -248,9 +250,11 @@ class RunController(QObject):
             self._drain.stop()
             self._driving = None
             self._streaming = None
-        if arrivals:
-            self._show()
-            self._announce(over=over)
+        self._show()
+        self._announce(over=over)
+        if self._streaming is not None and isinstance(arrivals[-1], Streamed):
+            self.inspect(self._wanted)
+            self.streamed.emit(self._streaming.text)
 
     def _show(self) -> None:
         record = self._record.title if self._record is not None else ""
@@ -263,9 +267,6 @@ class RunController(QObject):
             record=record,
         )
         self.state_changed.emit(self._view)
-        if self._streaming is not None and before.state is self._state:
-            self.inspect(self._wanted)
-            self.streamed.emit(self._streaming.text)
 
     def _announce(self, *, over: bool) -> None:
         if self._state is None:

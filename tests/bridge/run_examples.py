@@ -53,7 +53,9 @@ FIRST = (
 SECOND = 'Thought: Count and square.\nAction: calculator\nArgs: {"expression": "5 ** 2"}'
 LAST = "Thought: Both are known.\nFinal Answer: The answer is **Paris**, and 25."
 BROKEN = 'Thought: Look it up.\nAction: lookup\nArgs: {"fact": "capital of France",}'
-HISTORY = '\nThought: I need to look it up.\nAction: lookup\nArgs: {"fact": "x"}\nObservation: Paris'
+HISTORY = (
+    '\nThought: I need to look it up.\nAction: lookup\nArgs: {"fact": "x"}\nObservation: Paris'
+)
 
 
 def messages(history: str = "") -> tuple[Message, ...]:

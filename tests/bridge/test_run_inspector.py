@@ -83,9 +83,7 @@ def test_a_model_that_failed_says_what_to_do() -> None:
 
 
 def test_a_streaming_reply_is_shown_as_it_is() -> None:
-    view = inspector_view(
-        run.answering(), Inspection(1, "reply"), run.SOURCES, Reply("Thought: I")
-    )
+    view = inspector_view(run.answering(), Inspection(1, "reply"), run.SOURCES, Reply("Thought: I"))
 
     assert view.is_streaming
     assert plain_text(view.blocks) == "Thought: I"

@@ -37,7 +37,10 @@ def _offer(state: RunState, label: str) -> Offer:
 @pytest.mark.parametrize(
     ("make", "labels"),
     [
-        (run.at_request, ["Send it", "Edit messages…", "Answer in its place…", "Put in a message…"]),
+        (
+            run.at_request,
+            ["Send it", "Edit messages…", "Answer in its place…", "Put in a message…"],
+        ),
         (run.at_reply, ["Go on", "Edit the reply…"]),
         (run.at_call, ["Approve", "Edit arguments…", "Reject…", "Answer myself…", "Skip"]),
         (run.at_result, ["Tell the model", "Edit observation…"]),
