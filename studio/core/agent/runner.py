@@ -330,7 +330,9 @@ class Run:
         self._events.append(event)
         self._state, effects = advance(before, event)
         # What is said meanwhile must not take away an effect that is still to be performed.
-        if self._state.place is not None or not isinstance(event, Steered | LimitRaised | Logged):
+        if self._state.place is not None or not isinstance(
+            event, Steered | LimitRaised | Logged | Resumed
+        ):
             self._effects = effects
         if self.tree.add(event, self._state) is not None:
             self._passed_gate = False
