@@ -297,6 +297,14 @@ class Commands(QObject):
             page.editor.apply_edits(fix.edits)
             page.editor.setFocus()
 
+    def declare_input(self, name: str) -> None:
+        """Declare an input in the front matter, as one step that can be undone."""
+        from studio.core.prompty.edits import declare_input
+
+        page, document = self._window.tabs.current, self._window.document
+        if page is not None and document is not None and document.source.text == page.editor.text():
+            page.editor.apply_edits(declare_input(document, name))
+
     def check(self) -> None:
         """Show all problems, and go to the first one."""
         page, document = self._window.tabs.current, self._window.document

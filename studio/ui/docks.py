@@ -7,6 +7,8 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QDockWidget, QMainWindow, QTabWidget, QWidget
 
 _VERSION = 1
+_ROOM_FOR_TWO = 900
+"""Window height from which Inputs and Preview stand one above the other, in pixels."""
 _LEFT = Qt.DockWidgetArea.LeftDockWidgetArea
 _RIGHT = Qt.DockWidgetArea.RightDockWidgetArea
 _BOTTOM = Qt.DockWidgetArea.BottomDockWidgetArea
@@ -84,13 +86,13 @@ class Docks(QObject):
                 continue
             dock.setFloating(False)
             self._window.addDockWidget(area, dock)
-            if area in last and area != _RIGHT:
+            if area in last and (area != _RIGHT or self._window.height() < _ROOM_FOR_TWO):
                 self._window.tabifyDockWidget(last[area], dock)
             elif area in last:
                 self._window.splitDockWidget(last[area], dock, Qt.Orientation.Vertical)
             dock.show()
             last[area] = dock
-        for name in ("outline", "run" if "run" in self._docks else "problems"):
+        for name in ("outline", "preview", "run" if "run" in self._docks else "problems"):
             self.show(name)
         self._size()
         self._titles.start()
@@ -119,7 +121,7 @@ class Docks(QObject):
             (self._docks[name] for name in ("run", "problems") if name in self._docks), None
         )
         if bottom is not None:
-            share = 0.36 if "run" in self._docks else 0.2
+            share = 0.34 if "run" in self._docks else 0.2
             self._window.resizeDocks([bottom], [int(height * share)], Qt.Orientation.Vertical)
         if "inputs" in self._docks and "preview" in self._docks:
             self._window.resizeDocks(

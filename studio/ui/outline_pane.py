@@ -12,6 +12,7 @@ from studio.ui.icons import icon
 from studio.ui.theme import Theme
 
 _SPAN = Qt.ItemDataRole.UserRole
+_PATH = Qt.ItemDataRole.UserRole + 1
 _PREVIEW = 60
 _MOST = 3000
 
@@ -99,8 +100,8 @@ class OutlinePane(QStackedWidget):
         return found
 
     def _build(self, document: PromptDocument) -> None:
-        closed = {
-            item.text(0) for _, item in self._items if item.childCount() and not item.isExpanded()
+        opened = {
+            item.data(0, _PATH): item.isExpanded() for _, item in self._items if item.childCount()
         }
         self._tree.setUpdatesEnabled(False)
         self._tree.clear()
@@ -111,6 +112,7 @@ class OutlinePane(QStackedWidget):
             parent = by_path.get(entry.path[:-1])
             item = QTreeWidgetItem([self._label(document, entry.path)])
             item.setData(0, _SPAN, entry.key)
+            item.setData(0, _PATH, repr(entry.path))
             if parent is None:
                 item.setIcon(0, icon(_ICONS.get(str(entry.path[-1]), "braces")))
                 self._tree.addTopLevelItem(item)
@@ -129,8 +131,7 @@ class OutlinePane(QStackedWidget):
             self._tree.addTopLevelItem(item)
             self._items.append((place, item))
         for _, item in self._items:
-            deep = item.parent() is not None and item.parent().parent() is not None
-            item.setExpanded(item.text(0) not in closed and item.parent() is None and not deep)
+            item.setExpanded(opened.get(item.data(0, _PATH), item.parent() is None))
         self._tree.setUpdatesEnabled(True)
 
     def _label(self, document: PromptDocument, path: tuple[str | int, ...]) -> str:

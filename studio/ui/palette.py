@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QEvent, QObject, QRect, QSize, Qt, Signal
-from PySide6.QtGui import QIcon, QKeyEvent, QPainter, QPalette
+from PySide6.QtGui import QIcon, QKeyEvent, QPainter, QPalette, QPixmap
 from PySide6.QtWidgets import (
     QFrame,
     QGraphicsDropShadowEffect,
@@ -66,6 +66,10 @@ class CommandPalette(QFrame):
         self._list.setItemDelegate(_Rows(self._list))
         self._list.setUniformItemSizes(True)
         self._list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self._list.setIconSize(QSize(16, 16))
+        blank = QPixmap(16, 16)
+        blank.fill(Qt.GlobalColor.transparent)
+        self._no_icon = QIcon(blank)
         self._empty = QLabel("Nothing fits. Try fewer letters.")
         self._empty.setProperty("muted", True)
         self._empty.setContentsMargins(8, 8, 8, 8)
@@ -113,8 +117,7 @@ class CommandPalette(QFrame):
         self._list.clear()
         for _, _, _, choice in ranked[:200]:
             item = QListWidgetItem(choice.text)
-            if choice.icon is not None:
-                item.setIcon(choice.icon)
+            item.setIcon(choice.icon if choice.icon is not None else self._no_icon)
             item.setData(Qt.ItemDataRole.UserRole, choice)
             item.setToolTip(choice.detail)
             if not choice.enabled:

@@ -3,24 +3,30 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from PySide6.QtWidgets import QWidget
+
+if TYPE_CHECKING:
+    from studio.ui.inputs.pane import InputsPane
+    from studio.ui.preview.pane import PreviewPane
+    from studio.ui.run.run_pane import RunPane
 
 
 @dataclass(frozen=True, slots=True)
 class Panes:
     """Ready panes; one that is None gets no dock. Each may have `set_theme(theme)`."""
 
-    preview: QWidget | None = None
+    preview: PreviewPane | None = None
     """Messages, request and variables of the unsaved text."""
 
-    inputs: QWidget | None = None
+    inputs: InputsPane | None = None
     """The form of the declared inputs."""
 
     tools: QWidget | None = None
     """The tools a model would get."""
 
-    run: QWidget | None = None
+    run: RunPane | None = None
     """The run, one visible step at a time."""
 
     history: QWidget | None = None

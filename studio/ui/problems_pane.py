@@ -60,6 +60,7 @@ class ProblemsPane(QStackedWidget):
     def clear(self) -> None:
         """No document is open."""
         self._problems = ()
+        self._is_open = False
         self._list.clear()
         self._empty.setText("Open a prompt; what is wrong with it is listed here.")
         self.setCurrentIndex(0)
@@ -67,8 +68,9 @@ class ProblemsPane(QStackedWidget):
     def set_problems(self, problems: Sequence[Problem], source: SourceText) -> None:
         """Show problems of a text."""
         self._source = source
-        if tuple(problems) == self._problems and self.currentIndex() == (1 if problems else 0):
+        if self._is_open and tuple(problems) == self._problems:
             return
+        self._is_open = True
         self._problems = tuple(problems)
         self._list.clear()
         if not problems:
@@ -83,9 +85,9 @@ class ProblemsPane(QStackedWidget):
     def set_theme(self, theme: Theme) -> None:
         """Take other colours."""
         self._theme = theme
-        shown, self._problems = self._problems, ()
-        if shown:
-            self.set_problems(shown, self._source)
+        if self._problems:
+            self._is_open = False
+            self.set_problems(self._problems, self._source)
 
     def _row(self, problem: Problem) -> QTreeWidgetItem:
         place = self._source.position(problem.span.start)

@@ -103,9 +103,9 @@ QFrame#palette, QFrame#popup { background: $surface; border: 1px solid $border;
     border-radius: 8px; }
 QFrame#popup { border-radius: 6px; }
 QWidget#diskBar { background: $raised; border-bottom: 1px solid $border; }
-QCommandLinkButton#card { background: $surface; border: 1px solid $border; border-radius: 8px;
-    padding: 8px 10px; text-align: left; }
-QCommandLinkButton#card:hover, QCommandLinkButton#card:focus { border-color: $accent; }
+QPushButton#card { background: $surface; border: 1px solid $border; border-radius: 8px;
+    padding: 0; }
+QPushButton#card:hover, QPushButton#card:focus { border-color: $accent; }
 QPushButton#line { background: transparent; border: 1px solid transparent; text-align: left;
     padding: 4px 6px; }
 QPushButton#line:hover { background: $raised; }

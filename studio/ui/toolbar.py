@@ -99,7 +99,7 @@ def build_toolbar(actions: ActionSet, choices: RunChoices) -> QToolBar:
         bar.addAction(actions[identifier])
     run = bar.widgetForAction(actions["run.start"])
     if isinstance(run, QToolButton):
-        run.setText("Run")
+        run.setText(" Run")
         run.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
     room = QWidget()
     room.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
@@ -107,6 +107,6 @@ def build_toolbar(actions: ActionSet, choices: RunChoices) -> QToolBar:
     bar.addAction(actions["view.commands"])
     commands = bar.widgetForAction(actions["view.commands"])
     if isinstance(commands, QToolButton):
-        commands.setText("Commands")
+        commands.setText(" Commands")
         commands.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
     return bar

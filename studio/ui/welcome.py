@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QSize, Qt, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
-    QCommandLinkButton,
+    QBoxLayout,
     QFrame,
     QHBoxLayout,
     QLabel,
@@ -33,6 +34,7 @@ _ICONS = {
     "json-action-agent": "braces",
 }
 _MOST_RECENT = 6
+_TWO_COLUMNS = 680
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,11 +98,11 @@ class WelcomePage(QScrollArea):
         column.addSpacing(16)
         column.addLayout(self._buttons())
         column.addSpacing(20)
-        columns = QHBoxLayout()
-        columns.setSpacing(32)
-        columns.addLayout(self._examples(), 3)
-        columns.addLayout(self._right(), 2)
-        column.addLayout(columns)
+        self._columns = QBoxLayout(QBoxLayout.Direction.LeftToRight)
+        self._columns.setSpacing(32)
+        self._columns.addLayout(self._examples(), 3)
+        self._columns.addLayout(self._right(), 2)
+        column.addLayout(self._columns)
         column.addStretch(1)
         outside = QWidget()
         row = QHBoxLayout(outside)
@@ -109,6 +111,13 @@ class WelcomePage(QScrollArea):
         row.addWidget(inside, 100)
         row.addStretch(1)
         self.setWidget(outside)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Two columns where there is room for them."""
+        direction = QBoxLayout.Direction
+        wide = event.size().width() >= _TWO_COLUMNS
+        self._columns.setDirection(direction.LeftToRight if wide else direction.TopToBottom)
+        super().resizeEvent(event)
 
     def set_recent(self, names: Sequence[str]) -> None:
         """Show the files opened lately."""
@@ -124,7 +133,7 @@ class WelcomePage(QScrollArea):
                     path.name,
                     "file-text",
                     str(path),
-                    lambda path=path: self.open_requested.emit(path),
+                    lambda _=False, path=path: self.open_requested.emit(path),
                 )
             )
         if not names:
@@ -137,8 +146,8 @@ class WelcomePage(QScrollArea):
         row.setSpacing(8)
         for text, name, signal, primary in (
             ("New prompt", "file-plus", self.new_requested, True),
-            ("Open…", "folder-open", self.ask_open_requested, False),
-            ("Open folder…", "folder", self.folder_requested, False),
+            (" Open…", "folder-open", self.ask_open_requested, False),
+            (" Open folder…", "folder", self.folder_requested, False),
         ):
             button = QPushButton(text)
             if not primary:
@@ -160,11 +169,7 @@ class WelcomePage(QScrollArea):
         note.setWordWrap(True)
         box.addWidget(note)
         for example in bundled("examples"):
-            button = QCommandLinkButton(example.name, example.description)
-            button.setObjectName("card")
-            button.setIcon(icon(_ICONS.get(example.path.stem, "file-text")))
-            button.setIconSize(QSize(20, 20))
-            button.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Minimum)
+            button = _Card(example)
             button.clicked.connect(
                 lambda _=False, path=example.path: self.example_requested.emit(path)
             )
@@ -187,20 +192,75 @@ class WelcomePage(QScrollArea):
                     template.name,
                     "file-plus",
                     template.description,
-                    lambda path=template.path: self.template_requested.emit(path),
+                    lambda _=False, path=template.path: self.template_requested.emit(path),
                 )
             )
         box.addStretch(1)
         return box
 
-    def _line(self, text: str, name: str, tip: str, act: object) -> QPushButton:
+    def _line(self, text: str, name: str, tip: str, act: Callable[[], None]) -> QPushButton:
         button = QPushButton(text)
         button.setObjectName("line")
         button.setIcon(icon(name))
         button.setToolTip(tip)
         button.setCursor(Qt.CursorShape.PointingHandCursor)
-        button.clicked.connect(lambda: act())  # type: ignore[operator]
+        button.clicked.connect(act)
         return button
+
+
+class _Card(QPushButton):
+    """An example with its name and what it shows."""
+
+    def __init__(self, example: Bundled) -> None:
+        super().__init__()
+        self._example = example
+        self.setObjectName("card")
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.setAccessibleName(f"Example: {example.name}")
+        self.setAccessibleDescription(example.description)
+        self._mark = QLabel()
+        name = QLabel(example.name)
+        name.setProperty("title", True)
+        text = QLabel(example.description)
+        text.setProperty("muted", True)
+        text.setWordWrap(True)
+        words = QVBoxLayout()
+        words.setSpacing(2)
+        words.addWidget(name)
+        words.addWidget(text)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(14, 10, 14, 10)
+        row.setSpacing(12)
+        row.addWidget(self._mark, 0, Qt.AlignmentFlag.AlignTop)
+        row.addLayout(words, 1)
+        for label in (self._mark, name, text):
+            label.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        policy = QSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        policy.setHeightForWidth(True)
+        self.setSizePolicy(policy)
+        self._draw()
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Draw the icon anew in the colours of another theme."""
+        if event.type() == QEvent.Type.PaletteChange:
+            self._draw()
+        super().changeEvent(event)
+
+    def _draw(self) -> None:
+        drawing = icon(_ICONS.get(self._example.path.stem, "file-text"))
+        self._mark.setPixmap(drawing.pixmap(20, 20))
+
+    def sizeHint(self) -> QSize:
+        """What the labels need."""
+        return self.layout().sizeHint()
+
+    def hasHeightForWidth(self) -> bool:
+        """The description wraps."""
+        return True
+
+    def heightForWidth(self, width: int) -> int:
+        """The height of the labels in that width."""
+        return self.layout().totalHeightForWidth(width)
 
 
 def _heading(text: str) -> QLabel:

@@ -43,8 +43,9 @@ class MainWindow(QMainWindow):
         self.services = services
         self.panes = panes or Panes()
         self.theme = theme_for(services.settings.value.theme)
+        # Before any widget is made: fonts and metrics are taken when widgets are laid out.
+        apply_theme(_application(), self.theme)
         self._extra: tuple[Problem, ...] = ()
-        self._wired_page: EditorPage | None = None
         self.setObjectName("window")
         self.setMinimumSize(720, 480)
         self.setAcceptDrops(True)
@@ -115,7 +116,11 @@ class MainWindow(QMainWindow):
         self.commands.connect_actions(self.actions_by_id)
         if self.panes.preview is not None:
             self.panes.preview.request_reveal.connect(self.reveal)
+            self.panes.preview.request_input.connect(self._on_input_asked)
             self.caret_moved.connect(self.panes.preview.show_caret)
+        if self.panes.inputs is not None:
+            self.panes.inputs.request_reveal.connect(self.reveal)
+            self.panes.inputs.request_declare.connect(self.commands.declare_input)
         if self.panes.run is not None:
             self.commands.connect_run(self.panes.run)
         if self.services.settings.notice:
@@ -123,7 +128,6 @@ class MainWindow(QMainWindow):
 
     def _begin(self) -> None:
         settings = self.services.settings.value
-        apply_theme(_application(), self.theme)
         self._theme_panes()
         self._on_settings(settings)
         self._on_page(None)
@@ -218,6 +222,11 @@ class MainWindow(QMainWindow):
         )
         self.outline.show_caret(offset)
         self.caret_moved.emit(offset)
+
+    def _on_input_asked(self, name: str) -> None:
+        if self.panes.inputs is not None:
+            self.docks.show("inputs")
+            self.panes.inputs.focus_input(name)
 
     def _on_title(self, title: str) -> None:
         self.setWindowTitle(f"{title} – Prompt Studio" if title else "Prompt Studio")
