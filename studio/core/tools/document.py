@@ -61,8 +61,8 @@ class OpenApi:
     name: str
     """The declared tool's name."""
 
-    path: Path
-    """The description, a file beside the prompt."""
+    place: Path | str
+    """The description: a file beside the prompt, or a URL."""
 
     connection: JsonObject = field(default_factory=dict)
     """Endpoint and key, references unresolved."""
@@ -120,16 +120,20 @@ def named_sources(document: PromptDocument) -> tuple[SourceDeclaration, ...]:
         elif kind == "openapi" and folder is not None:
             place = item.get("specification")
             if isinstance(place, str) and place:
-                connection = item.get("connection")
-                found.append(
-                    OpenApi(
-                        name, folder / place, connection if isinstance(connection, Mapping) else {}
-                    )
-                )
+                found.append(_openapi(name, item, place, folder))
     for name in _names(_agent(document).get("mcp_servers")):
         workspace = workspace or _workspace(folder)
         found.append(McpServer(name, workspace.servers.get(name), origin=workspace.path))
     return tuple(found)
+
+
+def _openapi(name: str, item: JsonObject, place: str, folder: Path) -> OpenApi:
+    connection = item.get("connection")
+    return OpenApi(
+        name,
+        place if place.startswith(("http://", "https://")) else folder / place,
+        connection if isinstance(connection, Mapping) else {},
+    )
 
 
 def _server(

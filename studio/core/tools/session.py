@@ -24,6 +24,7 @@ from studio.core.tools.document import (
 )
 from studio.core.tools.limits import DEFAULT_LIMITS, ToolLimits
 from studio.core.tools.mcp_source import McpSource
+from studio.core.tools.openapi_source import OpenApiSource
 from studio.core.tools.python_source import PythonFileSource, UnusableToolFileError
 from studio.core.tools.registry import (
     Approval,
@@ -112,6 +113,18 @@ class ToolSession:
                 self._trust.remember_approval(self._folder, name, entry.approval)
         return self.registry
 
+    async def request_text(self, name: str, arguments: JsonObject) -> str:
+        """The request that a call of an OpenAPI tool would send, key masked; else empty.
+
+        Raises:
+            ToolSourceError: the request cannot be made.
+        """
+        entry = self.registry.entry(name)
+        source = self._sources.get(entry.runner) if entry else None
+        return (
+            await source.request_text(name, arguments) if isinstance(source, OpenApiSource) else ""
+        )
+
     async def restart(self, key: str) -> None:
         """End a source's processes; the next question starts them again."""
         source = self._sources.pop(key, None)
@@ -177,8 +190,8 @@ class ToolSession:
             case McpServer(name, address, allowed):
                 assert address is not None
                 return McpSource(name, address, allowed=allowed, limits=self._limits)
-            case OpenApi():
-                raise NotImplementedError
+            case OpenApi(name, place, connection):
+                return OpenApiSource(name, place, connection, self._limits)
             case _:
                 assert_never(declaration)
 
@@ -235,4 +248,12 @@ def _label(declaration: SourceDeclaration) -> str:
 
 
 def _path(declaration: SourceDeclaration) -> Path | None:
-    return declaration.origin if isinstance(declaration, McpServer) else declaration.path
+    match declaration:
+        case PythonFile(path):
+            return path
+        case McpServer(origin=path):
+            return path
+        case OpenApi(place=place):
+            return place if isinstance(place, Path) else None
+        case _:
+            assert_never(declaration)
