@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from studio.core.prompty.document import PromptDocument
-from studio.core.prompty.masked import MaskedText
+from studio.core.prompty.masked import PLACEHOLDER, MaskedText
 from studio.core.prompty.roles import Marker, read_marker
 from studio.core.text.problem import Problem, Severity
 from studio.core.text.span import Span
@@ -57,6 +57,8 @@ def _completed_lines(
         end = masked.text.find("\n", at)
         end = len(masked.text) if end < 0 else end
         if start in accepted or end - start > 400:
+            continue
+        if not masked.text[start:end].rstrip().endswith((":", PLACEHOLDER)):
             continue
         line = masked.read(start, end)
         if read_marker(line, document.dialect):

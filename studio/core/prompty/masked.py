@@ -6,7 +6,7 @@ media) was therefore written by the author, whatever a value may hold.
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from itertools import accumulate
 from typing import Literal
@@ -47,16 +47,15 @@ class MaskedText:
 
     def pieces(self, start: int, end: int) -> list[Segment]:
         """The segments, cut to a range of the masked text, newlines as LF."""
-        found: list[Segment] = []
-        index = bisect_right(self._starts, start) - 1
-        while index < len(self.segments) and self._starts[index] < end:
-            segment = self.segments[index]
-            at = self._starts[index]
-            if self._visible[index]:
-                segment = cut(segment, max(start - at, 0), min(end - at, len(segment.text)))
-            if segment.text:
-                found.append(segment)
-            index += 1
+        if start >= end:
+            return []
+        first = bisect_right(self._starts, start) - 1
+        last = bisect_left(self._starts, end, first)  # one past
+        found = list(self.segments[first:last])
+        if found and self._visible[last - 1]:
+            found[-1] = cut(found[-1], 0, end - self._starts[last - 1])
+        if found and self._visible[first] and start > self._starts[first]:
+            found[0] = cut(found[0], start - self._starts[first], len(found[0].text))
         return found
 
     def read(self, start: int, end: int) -> str:

@@ -17,7 +17,7 @@ _YAML_KEYS = ("function", "tools")
 _FENCE = re.compile(r"^ {0,3}(`{3,}+|~{3,}+)([^\n]*+)$", re.MULTILINE)
 _CANDIDATES: dict[Dialect, re.Pattern[str]] = {
     dialect: re.compile(
-        rf"^[ \t]*+(?:#[ \t]*+)?(?:{'|'.join(roles)})(?:\[[^\n]*+|[ \t]*+:[ \t\r\f\v]*+$)",
+        rf"^[ \t]*+(?:#[ \t]*+)?({'|'.join(roles)})(?:\[[^\n]*+|[ \t]*+:[ \t\r\f\v]*+$)",
         re.MULTILINE | re.IGNORECASE | re.ASCII,
     )
     for dialect, roles in ROLES.items()
@@ -113,18 +113,14 @@ def after_line(text: str, at: int) -> int:
 def _candidates(text: str, dialect: Dialect) -> Iterator[Marker]:
     for found in _CANDIDATES[dialect].finditer(text):
         start = found.start()
-        end = text.find("\n", start)
-        line = text[start : len(text) if end < 0 else end]
-        marker = read_marker(line, dialect)
-        if marker is not None:
-            stripped = line.rstrip(" \t\r\f\v")
-            moved = marker.shift(start)
-            yield Marker(
-                moved.role,
-                moved.attributes,
-                Span(start, start + len(stripped)),
-                moved.role_span,
-            )
+        line = found[0].rstrip(" \t\r\f\v")
+        if "[" in line:
+            marker = read_marker(line, dialect)
+            if marker is not None:
+                yield marker.shift(start)
+        else:
+            role = Span(*found.span(1))
+            yield Marker(found[1].lower(), (), Span(start, start + len(line)), role)
 
 
 def _deeper_below(text: str, marker: Marker) -> bool:
