@@ -11,7 +11,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from studio.core.agent.protocols.base import ReadRules, only_parameter, takes_text
-from studio.core.agent.protocols.json_repair import LARGEST, find_repair, mend, repair_of
+from studio.core.agent.protocols.json_repair import (
+    LARGEST,
+    ends_inside,
+    find_repair,
+    mend,
+    repair_of,
+)
 from studio.core.agent.protocols.json_text import Decoded, Undecoded, decode_at, json_text
 from studio.core.agent.protocols.thinking import Unthought, blank_thinking
 from studio.core.agent.protocols.warnings import remark
@@ -111,7 +117,8 @@ class _Reader:
 
     def _broken(self, at: int, end: int | None, why: Undecoded) -> FormatError:
         code: FormatErrorCode = why.code
-        if code == "bad_args" and end is None and self._reply.finish_reason == "length":
+        was_cut = end is None and self._reply.finish_reason == "length"
+        if code == "bad_args" and (was_cut or ends_inside(self._text, at)):
             code = "truncated"
         repairs: tuple[Repair, ...] = ()
         if code == "bad_args":

@@ -84,6 +84,19 @@ def mend(text: str, start: int) -> Mended | None:
     return Mended(value, reader.at, tuple(dict.fromkeys(reader.names)))
 
 
+def ends_inside(text: str, start: int) -> bool:
+    """Whether a broken object is one that was cut off, as far as the tolerant reader can tell."""
+    if len(text) - start > LARGEST:
+        return False
+    try:
+        _Reader(text, start).value(0)
+    except _Cut:
+        return True
+    except _Hopeless:
+        return False
+    return False
+
+
 def repair_of(text: str, start: int, end: int, value: Json, names: tuple[str, ...]) -> Repair:
     """The offer to put `value` in the place of a piece of the reply."""
     titles = [_TITLES.get(name, name) for name in names]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from studio.core.agent.protocols.base import ReadRules, only_parameter
-from studio.core.agent.protocols.json_repair import find_repair, repair_of
+from studio.core.agent.protocols.json_repair import ends_inside, find_repair, repair_of
 from studio.core.agent.protocols.json_text import Decoded, decode_at
 from studio.core.agent.protocols.thinking import Unthought, blank_thinking
 from studio.core.agent.protocols.warnings import remark
@@ -102,13 +102,12 @@ def _read_call(call: ToolCall, index: int, rules: ReadRules, was_cut: bool) -> A
         why = "other text stands after the JSON"
     else:
         code, why = decoded.code, decoded.message
+    if code == "bad_args" and text.startswith("{", start) and ends_inside(text, start):
+        code = "truncated"
     if was_cut and code == "bad_args" and not text.rstrip().endswith(("}", "```")):
         code = "truncated"
     if code == "truncated":
-        message = (
-            "The token limit was reached while the tool call was written, so its arguments "
-            "are incomplete"
-        )
+        message = "The arguments are incomplete: the reply ended while the call was written"
         return AskedCall(call_id, call.name, None, text, code, message)
     if code in ("bad_args", "args_not_object"):
         repair = find_repair(text, 0, len(text))

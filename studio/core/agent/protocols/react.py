@@ -6,10 +6,12 @@ The grammar and every decision on messy replies: LOOPS.md and section 6 of its s
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from itertools import islice
 
 from studio.core.agent.protocols.base import ReadRules, only_parameter, takes_text
-from studio.core.agent.protocols.json_repair import find_repair, repair_of
+from studio.core.agent.protocols.json_repair import ends_inside, find_repair, repair_of
 from studio.core.agent.protocols.json_text import Decoded, decode_at
 from studio.core.agent.protocols.labels import Label, find_labels
 from studio.core.agent.protocols.thinking import Unthought, blank_thinking
@@ -31,6 +33,9 @@ from studio.core.text.values import Json, JsonObject
 from studio.core.wire.reply import Reply
 
 _FENCE = re.compile(r"[ \t]*```[\w-]*[ \t]*\r?\n?")
+_TICKS = re.compile(r"`{3,}[\w-]*|`")
+_DECISIVE = ("action", "final")
+_MOST_LABELS = 2000
 _NOTE = re.compile(r"^(?P<name>[\w./:-]+)[ \t]+\([^()]*\)$")
 _HALF_STOP = re.compile(r"\n[ \t]*Obs(?:e|er|erv|erva|ervat|ervati|ervatio|ervation)?[ \t]*\Z")
 
@@ -76,7 +81,7 @@ class _Reader:
         if not self._text.strip():
             return self._nothing()
         labels = self._find_labels()
-        decisive = next((label for label in labels if label.kind in ("action", "final")), None)
+        decisive = next((label for label in labels if label.kind in _DECISIVE), None)
         if decisive is None:
             return self._no_decision(labels)
         thought = self._read_thought(labels, decisive)
@@ -86,11 +91,13 @@ class _Reader:
 
     def _find_labels(self) -> list[Label]:
         extra = self._rules.answer_labels
-        strict = list(find_labels(self._text, lenient=False, extra_final=extra))
-        if any(label.kind in ("action", "final") for label in strict):
+        strict = _to_the_first_decision(find_labels(self._text, lenient=False, extra_final=extra))
+        if strict and strict[-1].kind in _DECISIVE:
             return strict
-        loose = list(find_labels(self._text, lenient=True, extra_final=("Answer", *extra)))
-        return loose if any(label.kind in ("action", "final") for label in loose) else strict
+        loose = _to_the_first_decision(
+            find_labels(self._text, lenient=True, extra_final=("Answer", *extra))
+        )
+        return loose if loose and loose[-1].kind in _DECISIVE else strict
 
     # No decision ----------------------------------------------------------------------------------
 
@@ -284,7 +291,7 @@ class _Reader:
                     self._warnings.append(remark("raw_breaks"))
                 self._mark("args", at, decoded.end)
                 return _Args(decoded.value, at, decoded.end)
-        if at >= limit or not text[at:limit].strip("`\n\r\t "):
+        if at >= limit or not _TICKS.sub("", text[at:limit]).strip():
             if self._reply.finish_reason == "length" and after is None:
                 return self._error(
                     "truncated", "The reply was cut off before its arguments", thought
@@ -355,6 +362,8 @@ class _Reader:
             decoded = decode_at(self._text, brace)
             if not isinstance(decoded, Decoded):
                 code, why = decoded.code, decoded.message
+                if code == "bad_args" and ends_inside(self._text, brace):
+                    code, why = "truncated", "the JSON is cut off"
             else:
                 why = "other text stands before the JSON"
         if code == "bad_args" and self._reply.finish_reason == "length" and brace < 0:
@@ -379,7 +388,8 @@ class _Reader:
             return
         start = end + blank
         self._mark("ignored", start, len(text))
-        kinds = {label.kind: label for label in find_labels(text, lenient=True, start=start)}
+        labels = islice(find_labels(text, lenient=True, start=start), _MOST_LABELS)
+        kinds = {label.kind for label in labels}
         before = len(self._warnings)
         if "observation" in kinds:
             self._warnings.append(remark("invented_observation"))
@@ -400,6 +410,16 @@ def clean_name(raw: str) -> str:
         name = clean_name(name[1:-1])
     noted = _NOTE.match(name)
     return noted.group("name") if noted else name
+
+
+def _to_the_first_decision(labels: Iterable[Label]) -> list[Label]:
+    """Labels up to the first that acts or answers."""
+    found: list[Label] = []
+    for label in islice(labels, _MOST_LABELS):
+        found.append(label)
+        if label.kind in _DECISIVE:
+            break
+    return found
 
 
 def _line_end(text: str, start: int) -> int:
