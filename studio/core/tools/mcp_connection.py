@@ -1,4 +1,4 @@
-"""One live connection to an MCP server. This and `server.py` are the only files that import `mcp`.
+"""One live connection to an MCP server.
 
 The SDK's client must be entered and left in one task, so a task of its own holds it; calls may come
 from any task of the loop.
@@ -10,9 +10,8 @@ import asyncio
 import contextlib
 import importlib
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import TYPE_CHECKING, TypeVar
@@ -20,7 +19,7 @@ from typing import TYPE_CHECKING, TypeVar
 from studio import __version__
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.values import Json, JsonObject
-from studio.core.tools.child import ChildProcess
+from studio.core.tools.mcp_streams import Opener
 from studio.core.tools.source import ToolSourceError
 
 if TYPE_CHECKING:
@@ -29,9 +28,6 @@ if TYPE_CHECKING:
     from mcp.client._transport import TransportStreams
 
 Result = TypeVar("Result")
-
-Opener = Callable[[], "AbstractAsyncContextManager[TransportStreams]"]
-"""Opens the streams of one transport."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,66 +248,6 @@ class _Transport:
         return await self._manager.__aexit__(kind, error, trace)
 
 
-def over_child(child: ChildProcess) -> Opener:
-    """Streams over a child's input and output; lines that are no messages are left out."""
-
-    @asynccontextmanager
-    async def opened() -> AsyncIterator[TransportStreams]:
-        import anyio
-        from mcp.shared.message import SessionMessage
-
-        incoming, read = anyio.create_memory_object_stream[SessionMessage | Exception](0)
-        write, outgoing = anyio.create_memory_object_stream[SessionMessage](0)
-
-        async def reader() -> None:
-            import mcp_types as types
-
-            async with incoming:
-                while (line := await child.read_line()) is not None:
-                    try:
-                        message = types.jsonrpc_message_adapter.validate_json(line, by_name=False)
-                    except ValueError:
-                        continue
-                    await incoming.send(SessionMessage(message))
-
-        async def writer() -> None:
-            async with outgoing:
-                async for item in outgoing:
-                    text = item.message.model_dump_json(by_alias=True, exclude_unset=True)
-                    child.write(text.encode() + b"\n")
-
-        async with anyio.create_task_group() as group:
-            group.start_soon(reader)
-            group.start_soon(writer)
-            try:
-                yield read, write
-            finally:
-                group.cancel_scope.cancel()
-                for stream in (read, write, incoming, outgoing):
-                    stream.close()
-
-    return opened
-
-
-def over_http(url: str, headers: Mapping[str, str]) -> Opener:
-    """Streams over streamable HTTP."""
-
-    @asynccontextmanager
-    async def opened() -> AsyncIterator[TransportStreams]:
-        import httpx2
-        from mcp.client.streamable_http import streamable_http_client
-
-        # A server may hold a response open while a tool works: the call has its own limit.
-        timeout = httpx2.Timeout(30.0, read=300.0)
-        async with (
-            httpx2.AsyncClient(headers=dict(headers), timeout=timeout) as http,
-            streamable_http_client(url, http_client=http) as streams,
-        ):
-            yield streams
-
-    return opened
-
-
 def _listed(tool: types.Tool, source: str) -> ListedTool:
     hints = tool.annotations
     read_only = bool(hints and hints.read_only_hint)
@@ -347,17 +283,3 @@ def _innermost(error: BaseException) -> str:
     while isinstance(error, BaseExceptionGroup) and error.exceptions:
         error = error.exceptions[0]
     return str(error) or type(error).__name__
-
-
-def safe_environment() -> dict[str, str]:
-    """The variables that a stranger's server inherits: paths and the person's name, no keys."""
-    from mcp.client.stdio import get_default_environment
-
-    return get_default_environment()
-
-
-def command_line(command: str, arguments: Sequence[str]) -> str:
-    """A command as a person reads it, in messages."""
-    import shlex
-
-    return shlex.join([command, *arguments])

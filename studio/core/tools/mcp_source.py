@@ -17,15 +17,8 @@ from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.values import JsonObject
 from studio.core.tools.child import ChildProcess
 from studio.core.tools.limits import DEFAULT_LIMITS, ToolLimits, cut
-from studio.core.tools.mcp_connection import (
-    ConnectionLost,
-    McpConnection,
-    ServerRefusal,
-    command_line,
-    over_child,
-    over_http,
-    safe_environment,
-)
+from studio.core.tools.mcp_connection import ConnectionLost, McpConnection, ServerRefusal
+from studio.core.tools.mcp_streams import command_line, over_child, over_http, safe_environment
 from studio.core.tools.server_config import HttpServer, ServerAddress, StdioServer, expand
 from studio.core.tools.source import ToolOutcome, ToolSourceError
 

@@ -14,13 +14,11 @@ from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.prompty.yaml_reader import read_yaml
 from studio.core.text.values import Json, JsonObject
 from studio.core.tools.limits import DEFAULT_LIMITS, ToolLimits, cut
-from studio.core.tools.openapi import (
-    Description,
+from studio.core.tools.openapi import Description, OpenApiError, read_description
+from studio.core.tools.openapi_request import (
     HttpRequest,
-    OpenApiError,
     build_request,
     masked_request,
-    read_description,
     server_url,
 )
 from studio.core.tools.server_config import expand

@@ -9,15 +9,12 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
-import sys
 import time
 from collections.abc import Coroutine, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-import studio
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.values import Json, JsonObject
 from studio.core.tools.child import LONGEST_LINE, ChildProcess
@@ -27,9 +24,10 @@ from studio.core.tools.mcp_connection import (
     ConnectionLost,
     McpConnection,
     ServerRefusal,
-    over_child,
 )
+from studio.core.tools.mcp_streams import over_child
 from studio.core.tools.meta import ARGUMENTS, LINE, PROBLEMS, TRUNCATED, VALUE
+from studio.core.tools.server_process import server_command, server_environment
 from studio.core.tools.source import ToolOutcome, ToolSourceError
 
 
@@ -286,26 +284,6 @@ class PythonFileSource:
         task = asyncio.create_task(work)
         self._endings.add(task)
         task.add_done_callback(self._endings.discard)
-
-
-def server_command(path: Path, limits: ToolLimits = DEFAULT_LIMITS) -> list[str]:
-    """The command that serves a tool file; in a frozen app the program serves it itself."""
-    bound = ["--characters", str(limits.characters)]
-    if getattr(sys, "frozen", False):
-        return [sys.executable, "tools", "serve", str(path), *bound]
-    # -P: a `json.py` in the person's folder must not stand in for the library's.
-    return [sys.executable, "-P", "-m", "studio.core.tools.server", str(path), *bound]
-
-
-def server_environment() -> dict[str, str]:
-    """The child's environment: the person's own, and where to find this package."""
-    package_root = str(Path(studio.__file__).resolve().parent.parent)
-    given = os.environ.get("PYTHONPATH")
-    return {
-        **os.environ,
-        "PYTHONPATH": os.pathsep.join([package_root, *([given] if given else [])]),
-        "PYTHONUTF8": "1",
-    }
 
 
 def _signature(path: Path) -> tuple[object, ...]:
