@@ -3,15 +3,40 @@
 from __future__ import annotations
 
 from studio.core.models.base import Capabilities, ModelRequest
-from studio.core.text.values import Json, JsonObject
+from studio.core.prompty.document import ModelDeclaration
+from studio.core.text.values import JsonObject
+from studio.core.wire.media import MediaSource
+from studio.core.wire.request import Provider, to_request
 
 
-def request_body(request: ModelRequest, *, model_id: str, capabilities: Capabilities) -> JsonObject:
-    """The chat-completions body of a request."""
-    body: dict[str, Json] = {
-        "model": model_id,
-        "messages": [{"role": m.role, "content": m.text} for m in request.messages],
-    }
-    if request.stop and capabilities.stop:
-        body["stop"] = list(request.stop)
-    return body
+def request_body(
+    request: ModelRequest,
+    *,
+    model_id: str,
+    capabilities: Capabilities,
+    provider: Provider = "openai-chat",
+    media: MediaSource | None = None,
+) -> JsonObject:
+    """The body of a streaming request.
+
+    The text protocols have their tools in the prompt: only `native` sends them beside it. What the
+    model is known not to take is left out here, so that what is shown is what is sent.
+
+    Args:
+        request: the call.
+        model_id: id under which the server knows the model.
+        capabilities: what it takes.
+        provider: the form of the body.
+        media: reads local files.
+    """
+    with_tools = request.protocol == "native" and capabilities.tools
+    return to_request(
+        request.messages,
+        request.tools if with_tools else (),
+        ModelDeclaration(id=model_id, options=request.options or {}),
+        provider=provider,
+        response_schema=request.response_schema if capabilities.json_schema else None,
+        stop=request.stop if capabilities.stop else (),
+        stream=True,
+        media=media,
+    ).body

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncGenerator, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -110,7 +110,7 @@ class ScriptedModel:
         """The body that a chat-completions server would get."""
         return request_body(request, model_id="scripted", capabilities=self._capabilities)
 
-    async def stream(self, request: ModelRequest) -> AsyncIterator[ReplyDelta]:
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[ReplyDelta, None]:
         """Say the next reply of the script.
 
         Raises:
@@ -126,7 +126,7 @@ class ScriptedModel:
             raise turn.error
         if turn.hangs:
             await asyncio.Event().wait()
-        yield Finished(turn.reply.finish_reason or _suggested_reason(turn.reply))
+        yield Finished(turn.reply.finish_reason or suggested_reason(turn.reply))
 
     async def close(self) -> None:
         """Nothing to let go of."""
@@ -185,7 +185,8 @@ def _turn(reply: ScriptedReply) -> ScriptedTurn:
             return ScriptedTurn(Reply(text=reply))
 
 
-def _suggested_reason(reply: Reply) -> FinishReason:
+def suggested_reason(reply: Reply) -> FinishReason:
+    """How a reply ends that does not say it."""
     if reply.tool_calls:
         return "tool_calls"
     return "refusal" if reply.refusal else "stop"

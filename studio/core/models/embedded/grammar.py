@@ -110,6 +110,8 @@ def _answer(findings: Sequence[Finding], character: str, *, in_json: bool = Fals
 
 def _sentence(finding: Finding, *, in_json: bool) -> str:
     """A finding in words; which words, the model chooses."""
+    if not finding.said:
+        return gbnf.literal("I could not find that out.")
     ways = ["The answer is "]
     if finding.asked[:1].islower():
         ways.append(f"The {finding.asked} is ")

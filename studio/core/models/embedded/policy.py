@@ -67,7 +67,7 @@ class Finding:
     """The one text that the tool was asked about; empty where it took something else."""
 
     said: str
-    """What it answered: one short line."""
+    """What it answered: one short line; empty where no tool could tell."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,6 +227,8 @@ def _findings(request: ModelRequest) -> tuple[Finding, ...]:
             values = [value for value in _object(arguments).values() if isinstance(value, str)]
             asked = values[0] if len(values) == 1 else ""
             found[asked or said] = Finding(asked, said)
+    if not found and request.observations and all(map(is_error, request.observations)):
+        return (Finding("", ""),)
     return tuple(found.values())
 
 

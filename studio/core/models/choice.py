@@ -1,0 +1,174 @@
+"""Which connection a document is run with, and why: shown, never silent."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from studio.core.models.connection_file import Connections
+from studio.core.models.connections import PRESETS, Connection, ConnectionKind, address_of
+from studio.core.models.endpoint_trust import is_trusted, origin
+from studio.core.models.secrets import environment_name
+from studio.core.prompty.document import ModelDeclaration
+
+_PROVIDERS: Mapping[str, ConnectionKind] = {
+    "openai": "openai",
+    "azure": "azure",
+    "azure_openai": "azure",
+    "azure-openai": "azure",
+    "anthropic": "anthropic",
+    "gemini": "gemini",
+    "google": "gemini",
+}
+_ADDRESS_VARIABLES: Mapping[ConnectionKind, str] = {
+    "openai": "OPENAI_BASE_URL",
+    "azure": "AZURE_OPENAI_ENDPOINT",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ModelChoice:
+    """The model that a document will be answered by."""
+
+    connection: Connection
+    """Where."""
+
+    declaration: ModelDeclaration
+    """The document's model block, with the id that will be asked for."""
+
+    reason: str
+    """Why this one, for the status bar."""
+
+    warning: str = ""
+    """What the document asked for and did not get; empty where it got all."""
+
+    untrusted: str = ""
+    """An endpoint that the file chose and the person has not allowed yet; ask before sending."""
+
+
+def choose_connection(
+    declaration: ModelDeclaration,
+    connections: Connections,
+    *,
+    chosen: str = "",
+    environment: Mapping[str, str] | None = None,
+) -> ModelChoice:
+    """Find the connection for a document.
+
+    In this order: the one the person picked for it; the one its `connection` block names or
+    describes; one for its `provider`, from the file of connections or the environment; the default.
+
+    Args:
+        declaration: the document's `model:` block, references unresolved.
+        connections: what the person has set up.
+        chosen: name of the connection picked by the person, over all.
+        environment: variables; the process's own by default.
+    """
+    variables = os.environ if environment is None else environment
+    picked = connections.named(chosen)
+    if picked is not None:
+        return _choice(picked, declaration, "you chose it", prefer_document=False)
+    block = declaration.connection
+    if str(block.get("kind", "")) == "reference" or ("name" in block and "endpoint" not in block):
+        return _by_name(str(block.get("name", "")), declaration, connections)
+    endpoint = block.get("endpoint")
+    if isinstance(endpoint, str) and endpoint.strip():
+        return _by_endpoint(endpoint, declaration, connections, variables)
+    kind = _PROVIDERS.get(declaration.provider.lower())
+    if kind is not None:
+        return _by_provider(kind, declaration, connections, variables)
+    return _default(declaration, connections)
+
+
+def _by_name(name: str, declaration: ModelDeclaration, connections: Connections) -> ModelChoice:
+    found = connections.named(name)
+    if found is not None:
+        return _choice(found, declaration, f"the prompt names the connection {name!r}")
+    warning = f"The prompt names the connection {name!r}, which is not set up here."
+    return replace(_default(declaration, connections), warning=warning)
+
+
+def _by_endpoint(
+    endpoint: str,
+    declaration: ModelDeclaration,
+    connections: Connections,
+    variables: Mapping[str, str],
+) -> ModelChoice:
+    variable = environment_name(endpoint)
+    address = variables.get(variable, "") if variable else endpoint
+    if not address:
+        warning = f"The prompt's endpoint is in the variable {variable}, which is not set."
+        return replace(_default(declaration, connections), warning=warning)
+    key = declaration.connection.get("apiKey", declaration.connection.get("api_key", ""))
+    reference = key if isinstance(key, str) and environment_name(key) is not None else ""
+    kind = _PROVIDERS.get(declaration.provider.lower(), "compatible")
+    if kind == "openai":
+        kind = "compatible"  # its address is named; nothing else differs
+    made = Connection(
+        f"endpoint of {origin(address) or address}", kind, base_url=address, key=reference
+    )
+    choice = _choice(made, declaration, "the prompt names this endpoint")
+    if key and not reference:
+        choice = replace(
+            choice, warning="The key written in the prompt is not used: name it as ${env:NAME}."
+        )
+    # An address from the person's own environment was not chosen by the file.
+    allowed = variable is not None or is_trusted(address, connections.trusted)
+    return choice if allowed else replace(choice, untrusted=origin(address) or address)
+
+
+def _by_provider(
+    kind: ConnectionKind,
+    declaration: ModelDeclaration,
+    connections: Connections,
+    variables: Mapping[str, str],
+) -> ModelChoice:
+    found = next((each for each in connections.connections if each.kind == kind), None)
+    if found is not None:
+        return _choice(found, declaration, f"the prompt's provider is {declaration.provider!r}")
+    preset = next(each.connection for each in PRESETS if each.connection.kind == kind)
+    variable = environment_name(preset.key) or ""
+    if variables.get(variable):
+        address = variables.get(_ADDRESS_VARIABLES.get(kind, ""), "")
+        return _choice(
+            replace(preset, base_url=address or preset.base_url),
+            declaration,
+            f"the prompt's provider is {declaration.provider!r} and {variable} is set",
+        )
+    warning = f"The prompt asks for {declaration.provider!r}: add a connection, or set {variable}."
+    return replace(_default(declaration, connections), warning=warning)
+
+
+def _default(declaration: ModelDeclaration, connections: Connections) -> ModelChoice:
+    choice = _choice(
+        connections.default_connection, declaration, "the default", prefer_document=False
+    )
+    if declaration.id and choice.declaration.id != declaration.id:
+        warning = f"The prompt asks for the model {declaration.id!r} and names no connection."
+        return replace(choice, warning=warning)
+    return choice
+
+
+def _choice(
+    connection: Connection,
+    declaration: ModelDeclaration,
+    reason: str,
+    *,
+    prefer_document: bool = True,
+) -> ModelChoice:
+    """A choice with its model id.
+
+    A connection that the document asked for gets the document's model; one that was picked
+    otherwise gets its own, because a model id means nothing to another server.
+    """
+    ids = (declaration.id, connection.model)
+    model = next(filter(None, ids if prefer_document else reversed(ids)), "")
+    if not connection.is_remote:
+        model = connection.model
+    return ModelChoice(connection, replace(declaration, id=model), reason)
+
+
+def needs_address(connection: Connection) -> bool:
+    """Whether a connection cannot be used before somebody says where it is."""
+    return connection.is_remote and not address_of(connection)

@@ -1,0 +1,168 @@
+"""The file of connections: TOML, readable, and never with a key in it."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from studio.core.models.connections import EMBEDDED, KINDS, Connection
+from studio.core.models.secrets import is_reference
+
+_HEAD = (
+    "# Connections of Prompt Studio. Keys are never kept here: `key` says where each one is.\n\n"
+)
+_SECRET_HEADERS = ("authorization", "api-key", "x-api-key", "cookie", "proxy-authorization")
+_FIELDS = {each.name: each.default for each in fields(Connection)}
+
+
+@dataclass(frozen=True, slots=True)
+class Connections:
+    """Every connection that a person has set up."""
+
+    connections: tuple[Connection, ...] = (EMBEDDED,)
+    """In the person's order; the embedded model is always among them."""
+
+    default: str = EMBEDDED.name
+    """Name of the one that documents without a wish of their own use."""
+
+    trusted: tuple[str, ...] = ()
+    """Endpoints (scheme, host, port) that the person allowed documents to send to."""
+
+    problems: tuple[str, ...] = ()
+    """What could not be read, in plain sentences."""
+
+    def named(self, name: str) -> Connection | None:
+        """The connection of that name."""
+        return next((each for each in self.connections if each.name == name), None)
+
+    @property
+    def default_connection(self) -> Connection:
+        """The default one; the embedded model where that name is gone."""
+        return self.named(self.default) or EMBEDDED
+
+
+def read_connections(path: Path) -> Connections:
+    """Read the file; an unreadable entry costs only itself, and is told."""
+    try:
+        data = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return Connections()
+    except (OSError, ValueError) as error:
+        return Connections(problems=(f"{path.name} cannot be read: {error}",))
+    entries = data.get("connection", [])
+    found: list[Connection] = []
+    problems: list[str] = []
+    for number, entry in enumerate(entries if isinstance(entries, list) else [], 1):
+        read = _connection(entry)
+        if isinstance(read, str):
+            problems.append(f"{path.name}, connection {number}: {read}")
+        elif any(each.name == read.name for each in found):
+            problems.append(f"{path.name}, connection {number}: a second {read.name!r}")
+        else:
+            found.append(read)
+    if not any(each.kind == "embedded" for each in found):
+        found.insert(0, EMBEDDED)
+    default = data.get("default", "")
+    if not any(each.name == default for each in found):
+        default = next(each.name for each in found if each.kind == "embedded")
+    trusted = data.get("trusted", [])
+    origins = [each for each in trusted if isinstance(each, str)] if trusted else []
+    return Connections(tuple(found), default, tuple(origins), tuple(problems))
+
+
+def write_connections(path: Path, connections: Connections) -> None:
+    """Write the file whole or not at all.
+
+    Raises:
+        ValueError: a connection holds a key instead of a reference, or a secret header.
+        OSError: the file cannot be written; the old one is as it was.
+    """
+    text = _HEAD + connections_text(connections)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix=".new")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(name).replace(path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+def connections_text(connections: Connections) -> str:
+    """The TOML text.
+
+    Raises:
+        ValueError: a connection holds a key instead of a reference, or a secret header.
+    """
+    import tomli_w
+
+    return tomli_w.dumps(
+        {
+            "default": connections.default,
+            "trusted": list(connections.trusted),
+            "connection": [_entry(each) for each in connections.connections],
+        }
+    )
+
+
+def _entry(connection: Connection) -> dict[str, Any]:
+    """A connection without what is as by default."""
+    if not is_reference(connection.key):
+        raise ValueError(f"connection {connection.name!r} holds a key instead of a reference")
+    for header in connection.headers:
+        if header.lower() in _SECRET_HEADERS:
+            raise ValueError(f"connection {connection.name!r} has the secret header {header!r}")
+    entry: dict[str, Any] = {}
+    for name, default in _FIELDS.items():
+        value = getattr(connection, name)
+        if isinstance(value, Mapping):
+            if value:
+                entry[name] = _plain(value)
+        elif value != default:
+            entry[name] = value
+    return entry
+
+
+def _plain(value: object) -> object:
+    """A value that TOML can write; it has no null."""
+    if isinstance(value, Mapping):
+        return {str(key): _plain(each) for key, each in value.items() if each is not None}
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return [_plain(each) for each in value if each is not None]
+    return value
+
+
+def _connection(entry: object) -> Connection | str:
+    """The connection of one entry, or why there is none."""
+    if not isinstance(entry, dict) or not isinstance(entry.get("name"), str) or not entry["name"]:
+        return "it has no name"
+    if entry.get("kind") not in KINDS:
+        return f"{entry['name']!r} is of no known kind ({', '.join(KINDS)})"
+    values: dict[str, Any] = {}
+    for name, value in entry.items():
+        if name not in _FIELDS:
+            continue
+        expected = _type_of(name)
+        if not isinstance(value, expected) or isinstance(value, bool):
+            return f"{entry['name']!r}: {name!r} has a value of a wrong type"
+        values[name] = value
+    if not is_reference(values.get("key", "")):
+        # Its text is not repeated: it is a key.
+        return f"{entry['name']!r}: 'key' must be a reference such as ${{env:NAME}} or keyring"
+    return Connection(**values)
+
+
+def _type_of(name: str) -> type | tuple[type, ...]:
+    if name in ("headers", "settings", "capabilities"):
+        return dict
+    if name.endswith("_seconds"):
+        return (int, float)
+    return int if name == "retries" else str

@@ -1,0 +1,211 @@
+"""Connections: where models answer. Values, without keys; a key is named by a reference."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias, get_args
+
+from studio.core.models.secrets import KEYRING
+from studio.core.text.values import JsonObject
+
+ConnectionKind: TypeAlias = Literal[
+    "openai", "azure", "compatible", "anthropic", "gemini", "embedded", "scripted", "manual",
+    "replay",
+]  # fmt: skip
+"""`compatible`: any server that speaks OpenAI's API. `anthropic` and `gemini` are reached through
+their OpenAI-compatible endpoints."""
+
+KINDS: tuple[ConnectionKind, ...] = get_args(ConnectionKind)
+"""Every kind."""
+
+REMOTE_KINDS: frozenset[ConnectionKind] = frozenset(
+    ("openai", "azure", "compatible", "anthropic", "gemini")
+)
+"""Kinds that a request leaves this process for."""
+
+Api: TypeAlias = Literal["chat", "responses"]
+"""Chat completions or the Responses API."""
+
+
+@dataclass(frozen=True, slots=True)
+class Connection:
+    """A place where a model answers."""
+
+    name: str
+    """Unique; a document's `connection: {kind: reference, name: …}` means this."""
+
+    kind: ConnectionKind
+    """What it speaks."""
+
+    model: str = ""
+    """Model id where a document names none; for Azure the deployment."""
+
+    base_url: str = ""
+    """Address of the API; empty for the kind's own."""
+
+    key: str = ""
+    """Where the key is: `${env:NAME}`, `keyring`, or empty for none. Never a key."""
+
+    api: Api = "chat"
+    """Which API is spoken."""
+
+    api_version: str = ""
+    """Azure's version of its API."""
+
+    headers: Mapping[str, str] = field(default_factory=dict)
+    """Further headers; none of them secret."""
+
+    settings: JsonObject = field(default_factory=dict)
+    """What only one kind has. embedded: `weights`, `context`, `threads`, `grammar`; scripted:
+    `script`; replay: `recording`, `through`."""
+
+    capabilities: JsonObject = field(default_factory=dict)
+    """The person's corrections of what the model can do (fields of `Capabilities`)."""
+
+    first_byte_seconds: float = 120.0
+    """How long to wait for the reply to begin."""
+
+    stall_seconds: float = 60.0
+    """How long a reply may pause."""
+
+    retries: int = 3
+    """How often a failed call is tried again."""
+
+    @property
+    def is_remote(self) -> bool:
+        """Whether requests leave this process."""
+        return self.kind in REMOTE_KINDS
+
+
+@dataclass(frozen=True, slots=True)
+class Preset:
+    """A start for a new connection."""
+
+    id: str
+    """Stable identifier."""
+
+    title: str
+    """For people."""
+
+    connection: Connection
+    """What is filled in."""
+
+    hint: str = ""
+    """What the person must have or do."""
+
+
+PRESETS: tuple[Preset, ...] = (
+    Preset(
+        "embedded",
+        "Embedded model",
+        Connection("Embedded model", "embedded"),
+        "A very small model on this machine, for trying things out. No account, no network.",
+    ),
+    Preset(
+        "openai",
+        "OpenAI",
+        Connection("OpenAI", "openai", key="${env:OPENAI_API_KEY}"),
+        "Needs an API key from platform.openai.com.",
+    ),
+    Preset(
+        "azure",
+        "Azure OpenAI",
+        Connection("Azure OpenAI", "azure", key="${env:AZURE_OPENAI_API_KEY}"),
+        "Needs the resource's endpoint, a deployment's name as the model, and a key.",
+    ),
+    Preset(
+        "anthropic",
+        "Anthropic",
+        Connection("Anthropic", "anthropic", key="${env:ANTHROPIC_API_KEY}"),
+        "Through Anthropic's OpenAI-compatible endpoint. Needs an API key.",
+    ),
+    Preset(
+        "gemini",
+        "Google Gemini",
+        Connection("Gemini", "gemini", key="${env:GEMINI_API_KEY}"),
+        "Through Gemini's OpenAI-compatible endpoint. Needs an API key.",
+    ),
+    Preset(
+        "openrouter",
+        "OpenRouter",
+        Connection(
+            "OpenRouter",
+            "compatible",
+            base_url="https://openrouter.ai/api/v1",
+            key="${env:OPENROUTER_API_KEY}",
+        ),
+        "Many providers' models by one key.",
+    ),
+    Preset(
+        "ollama",
+        "Ollama",
+        Connection("Ollama", "compatible", base_url="http://localhost:11434/v1"),
+        "Start it with `ollama serve`.",
+    ),
+    Preset(
+        "lm-studio",
+        "LM Studio",
+        Connection("LM Studio", "compatible", base_url="http://localhost:1234/v1"),
+        "Start the local server in LM Studio's Developer tab.",
+    ),
+    Preset(
+        "vllm",
+        "vLLM",
+        Connection("vLLM", "compatible", base_url="http://localhost:8000/v1"),
+        "Start it with `vllm serve MODEL`.",
+    ),
+    Preset(
+        "llama-cpp",
+        "llama.cpp server",
+        Connection("llama.cpp", "compatible", base_url="http://localhost:8080/v1"),
+        "Start it with `llama-server -m FILE`.",
+    ),
+    Preset(
+        "compatible",
+        "Any OpenAI-compatible server",
+        Connection("Server", "compatible", key=KEYRING),
+        "Needs the base address of its API, which usually ends in /v1.",
+    ),
+    Preset(
+        "manual",
+        "I am the model",
+        Connection("I am the model", "manual"),
+        "You type or paste each reply yourself.",
+    ),
+    Preset(
+        "scripted",
+        "Scripted replies",
+        Connection("Script", "scripted"),
+        "Answers from a file of replies, for stepping and for demonstrations.",
+    ),
+    Preset(
+        "replay",
+        "Record and replay",
+        Connection("Replay", "replay"),
+        "Records what another connection answers, and answers the same again without it.",
+    ),
+)
+"""What a new connection can start from, in the order in which it is offered."""
+
+EMBEDDED = PRESETS[0].connection
+"""The connection that is always there."""
+
+_ADDRESSES: Mapping[ConnectionKind, str] = {
+    "openai": "https://api.openai.com/v1",
+    "anthropic": "https://api.anthropic.com/v1/",
+    "gemini": "https://generativelanguage.googleapis.com/v1beta/openai/",
+}
+
+
+def address_of(connection: Connection) -> str:
+    """The base address that requests go to; empty where there is none (yet)."""
+    return connection.base_url or _ADDRESSES.get(connection.kind, "")
+
+
+def origin_of(connection: Connection) -> str:
+    """Scheme, host and port: what a person is asked to trust before the first request."""
+    from urllib.parse import urlsplit
+
+    parts = urlsplit(address_of(connection))
+    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}" if parts.netloc else ""

@@ -1,0 +1,287 @@
+"""What can go wrong with a server, in words that say what to do.
+
+Every fault of a connection becomes a `ModelError` here. Nothing of the SDK is imported: exceptions
+are told apart by what they carry, and texts of servers are masked before anybody sees them, because
+some of them repeat the key.
+"""
+
+from __future__ import annotations
+
+import re
+import socket
+import ssl
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
+from time import time
+
+from studio.core.models.base import ModelError
+
+_LONGEST_TEXT = 400
+_TOO_LONG = re.compile(
+    r"context.?(?:length|window|size)|too (?:long|many tokens)|maximum context"
+    r"|exceeds? the (?:available )?context",
+    re.IGNORECASE,
+)
+_UNSUPPORTED = re.compile(
+    r"(?:unsupported|unrecognized|unknown|unexpected|not (?:be )?(?:supported|permitted|allowed))"
+    r"|does not support|extra inputs",
+    re.IGNORECASE,
+)
+_NAMED = re.compile(r"['\"`]([a-z_][a-z0-9_.]*)['\"`]|\b([a-z]+_[a-z_]+)\b")
+
+
+class UnsupportedParameterError(ModelError):
+    """The server takes no such parameter; the call may go without it."""
+
+    def __init__(self, message: str, parameter: str) -> None:
+        super().__init__(
+            "unsupported-parameter",
+            message,
+            f"Take {parameter!r} out of the options, or choose another model.",
+        )
+        self.parameter = parameter
+        """First part of the parameter's path in the body."""
+
+
+class RetryLaterError(ModelError):
+    """A fault that passes; the server may have said when."""
+
+    def __init__(self, kind: str, message: str, hint: str, after: float | None = None) -> None:
+        super().__init__(kind, message, hint, retryable=True)
+        self.after = after
+        """Seconds to wait, where the server said so."""
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Who is being talked to, for messages."""
+
+    name: str
+    """The connection's name."""
+
+    address: str
+    """Its base address, without credentials."""
+
+    model: str
+    """The model id that was asked for."""
+
+
+def status_fault(
+    status: int,
+    headers: Mapping[str, str],
+    error: Mapping[str, object],
+    target: Target,
+    mask: Callable[[str], str],
+) -> ModelError:
+    """The fault of an HTTP status.
+
+    Args:
+        status: 3xx, 4xx or 5xx.
+        headers: the response's, names in lower case.
+        error: the body's `error` object, or `{"message": text}` of another body.
+        target: who answered.
+        mask: blanks out keys.
+    """
+    said = mask(_text_of(error))
+    quoted = f" It says: {said}" if said else ""
+    who = target.name
+    match status:
+        case 401:
+            return ModelError(
+                "unauthorised",
+                f"{who} does not accept the key.{quoted}",
+                "Enter the key again in the connection, or check its environment variable.",
+            )
+        case 403:
+            return ModelError(
+                "forbidden",
+                f"{who} does not allow this.{quoted}",
+                "Check what the key may do, and that its account may use the model.",
+            )
+        case 404 | 405:
+            return ModelError(
+                "not-found",
+                f"{who} knows no model {target.model!r}, or nothing at {target.address}.{quoted}",
+                "Choose a model from its list, and check the address (it usually ends in /v1).",
+            )
+        case 408 | 409 | 425:
+            return RetryLaterError(
+                "timeout", f"{who} gave up waiting ({status}).{quoted}", "Run again."
+            )
+        case 413:
+            return _too_long(who, quoted)
+        case 429:
+            return _limited(who, quoted, headers, error)
+    if 300 <= status < 400:
+        return ModelError(
+            "not-found",
+            f"{who} has moved to {mask(headers.get('location', 'another address'))}.",
+            "Enter the new address in the connection.",
+        )
+    if status >= 500:
+        return RetryLaterError(
+            "server-error",
+            f"{who} has an error of its own ({status}).{quoted}",
+            "Run again in a while.",
+            retry_after(headers),
+        )
+    return _refused_request(who, status, said, error)
+
+
+def network_fault(error: BaseException, target: Target) -> ModelError:
+    """The fault of a connection that could not be made or broke."""
+    causes = list(_causes(error))
+    where = target.address
+    if _any(causes, socket.gaierror, "Name or service not known", "getaddrinfo", "nodename"):
+        return ModelError(
+            "dns",
+            f"There is no machine by the name in {where}.",
+            "Check the address, and that there is a network.",
+        )
+    if _any(causes, ssl.SSLError, "[SSL"):
+        detail = next((each for each in causes if isinstance(each, ssl.SSLError)), None)
+        reason = getattr(detail, "verify_message", "") or getattr(detail, "reason", "") or ""
+        return ModelError(
+            "tls",
+            f"No secure connection to {where}" + (f": {reason}." if reason else "."),
+            "Check the address (http or https). For a server with a certificate of its own, name "
+            "its authority's file in SSL_CERT_FILE.",
+        )
+    if _any(causes, ConnectionRefusedError, "Connection refused", "connection attempts failed"):
+        return RetryLaterError(
+            "refused",
+            f"Nothing answers at {where}.",
+            f"Start the server of {target.name}, or correct its address.",
+        )
+    if any(type(each).__name__ == "ProxyError" for each in causes):
+        return ModelError(
+            "proxy", f"The proxy does not let through to {where}.", "Check the proxy settings."
+        )
+    if any(isinstance(each, TimeoutError) or "Timeout" in type(each).__name__ for each in causes):
+        return RetryLaterError(
+            "timeout", f"No connection to {where} in time.", "Check the address and the network."
+        )
+    if any(type(each).__name__ in ("UnsupportedProtocol", "InvalidURL") for each in causes):
+        return ModelError(
+            "bad-address", f"{where} is no address of a server.", "It begins with http or https."
+        )
+    return RetryLaterError(
+        "cut-off",
+        f"The connection to {where} broke.",
+        "What had come is kept. Run again.",
+    )
+
+
+def stream_fault(said: str, target: Target, mask: Callable[[str], str]) -> ModelError:
+    """An error that the server sent in the middle of a reply."""
+    text = mask(said[:_LONGEST_TEXT])
+    if _TOO_LONG.search(text):
+        return _too_long(target.name, f" It says: {text}")
+    return RetryLaterError(
+        "server-error",
+        f"{target.name} broke off with an error: {text}",
+        "What had come is kept. Run again.",
+    )
+
+
+def retry_after(headers: Mapping[str, str]) -> float | None:
+    """Seconds that a server asks to wait (`retry-after-ms`, `retry-after` as seconds or a date)."""
+    try:
+        if "retry-after-ms" in headers:
+            return max(0.0, float(headers["retry-after-ms"]) / 1000)
+        value = headers.get("retry-after", "")
+        if not value:
+            return None
+        if re.fullmatch(r"\d+(\.\d+)?", value.strip()):
+            return float(value)
+        return max(0.0, parsedate_to_datetime(value).timestamp() - time())
+    except (ValueError, OverflowError):
+        return None
+
+
+def _limited(
+    who: str, quoted: str, headers: Mapping[str, str], error: Mapping[str, object]
+) -> ModelError:
+    if "insufficient_quota" in (error.get("code"), error.get("type")):
+        return ModelError(
+            "no-quota",
+            f"{who} says that the account has nothing left to spend.{quoted}",
+            "Check the account's plan and payment.",
+        )
+    return RetryLaterError(
+        "rate-limited",
+        f"{who} asks to be called less often (429).{quoted}",
+        "Wait a while and run again.",
+        retry_after(headers),
+    )
+
+
+def _refused_request(who: str, status: int, said: str, error: Mapping[str, object]) -> ModelError:
+    quoted = f" It says: {said}" if said else ""
+    if _TOO_LONG.search(said) or error.get("code") == "context_length_exceeded":
+        return _too_long(who, quoted)
+    parameter = _parameter(said, error)
+    if parameter:
+        return UnsupportedParameterError(f"{who} takes no {parameter!r}.{quoted}", parameter)
+    if "content_filter" in (error.get("code"), error.get("type")):
+        return ModelError(
+            "content-filter",
+            f"{who}'s content filter refused the request.{quoted}",
+            "Change the prompt.",
+        )
+    return ModelError(
+        "bad-request",
+        f"{who} does not accept the request ({status}).{quoted}",
+        "Look at the Request tab, and at what the message says.",
+    )
+
+
+def _too_long(who: str, quoted: str) -> ModelError:
+    return ModelError(
+        "too-long",
+        f"The conversation is too long for the model at {who}.{quoted}",
+        "Shorten the prompt or the history, or choose a model with a larger context window.",
+    )
+
+
+def _parameter(said: str, error: Mapping[str, object]) -> str:
+    """The top-level parameter that a refusal is about; empty where it names none."""
+    if not _UNSUPPORTED.search(said) and error.get("code") not in (
+        "unsupported_parameter",
+        "unsupported_value",
+        "unknown_parameter",
+    ):
+        return ""
+    named = error.get("param")
+    if not isinstance(named, str) or not named:
+        match = _NAMED.search(said)
+        named = (match[1] or match[2]) if match else ""
+    return re.split(r"[.\[]", named)[0]
+
+
+def _text_of(error: Mapping[str, object]) -> str:
+    message = error.get("message") or error.get("detail") or error.get("code") or ""
+    text = message if isinstance(message, str) else str(message)
+    return " ".join(text.split())[:_LONGEST_TEXT]
+
+
+def _causes(error: BaseException) -> Iterator[BaseException]:
+    """An exception and everything behind it, groups opened."""
+    seen: set[int] = set()
+    left: list[BaseException | None] = [error]
+    while left:
+        each = left.pop(0)
+        if each is None or id(each) in seen:
+            continue
+        seen.add(id(each))
+        yield each
+        left += [each.__cause__, each.__context__]
+        if isinstance(each, BaseExceptionGroup):
+            left += each.exceptions
+
+
+def _any(causes: list[BaseException], kind: type[BaseException], *words: str) -> bool:
+    return any(
+        isinstance(each, kind) or any(word in str(each) for word in words) for each in causes
+    )

@@ -1,0 +1,219 @@
+"""The one file that imports openai: clients, event streams, and the SDK's errors by name.
+
+The SDK builds addresses and headers, sends, and splits the event stream. Bodies and chunks are
+`wire`'s; retries are ours, so that each is seen and a stop interrupts it; time limits are ours,
+because the SDK knows one for everything, and a reply may rightly take minutes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from studio.core.models.base import ModelError
+from studio.core.models.connections import Connection, address_of
+from studio.core.models.faults import Target, network_fault, status_fault, stream_fault
+from studio.core.models.secrets import Secret, mask
+from studio.core.text.values import JsonObject
+
+if TYPE_CHECKING:
+    from openai import AsyncOpenAI, AsyncStream
+    from openai._types import RequestOptions
+
+_CONNECT_SECONDS = 10.0
+_LIST_SECONDS = 20.0
+
+
+class EventStream:
+    """A reply on its way."""
+
+    def __init__(self, stream: AsyncStream[object], client: OpenAIClient) -> None:
+        self._stream = stream
+        self._client = client
+
+    @property
+    def content_type(self) -> str:
+        """What the server says it sends, in lower case."""
+        return str(self._stream.response.headers.get("content-type", "")).lower()
+
+    @property
+    def is_events(self) -> bool:
+        """Whether it is a stream of events, and not one body."""
+        return self.content_type.startswith("text/event-stream")
+
+    async def next(self) -> object | None:
+        """The next event's data; `None` at the end.
+
+        Raises:
+            ModelError: the stream broke or holds something else.
+        """
+        try:
+            return await anext(self._stream, None)
+        except _raised() as error:
+            raise self._client.fault(error) from None
+
+    async def body(self) -> str:
+        """All of a reply that is no stream of events.
+
+        Raises:
+            ModelError: the connection broke.
+        """
+        try:
+            return (await self._stream.response.aread()).decode(errors="replace")
+        except _raised() as error:
+            raise self._client.fault(error) from None
+
+    async def close(self) -> None:
+        """Break off; the server sees the connection close."""
+        await self._stream.close()
+
+
+class OpenAIClient:
+    """One server and one key."""
+
+    def __init__(self, connection: Connection, key: Secret | None, target: Target) -> None:
+        """Take where; nothing is opened or imported before the first use."""
+        self._connection = connection
+        self._key = key
+        self._target = target
+        self._sdk: AsyncOpenAI | None = None
+
+    def __repr__(self) -> str:
+        return f"OpenAIClient({self._target.address!r})"
+
+    async def post(self, path: str, body: JsonObject) -> EventStream:
+        """Send a request whose reply is a stream.
+
+        Raises:
+            ModelError: the server cannot be reached or refuses.
+        """
+        client = self._client()
+        from openai import AsyncStream
+
+        try:
+            stream = await client.post(
+                path,
+                cast_to=object,
+                body=dict(body),
+                options=self._options(),
+                stream=True,
+                stream_cls=AsyncStream[object],
+            )
+        except _raised() as error:
+            raise self.fault(error) from None
+        return EventStream(stream, self)
+
+    async def models(self) -> tuple[JsonObject, ...]:
+        """The server's own descriptions of the models that it offers.
+
+        Raises:
+            ModelError: the server cannot be reached, refuses, or has no such list.
+        """
+        client = self._client()
+        try:
+            async with asyncio.timeout(_LIST_SECONDS):
+                answer: object = await client.get(
+                    "/models", cast_to=object, options=self._options()
+                )
+        except _raised() as error:
+            raise self.fault(error) from None
+        items = answer.get("data") if isinstance(answer, Mapping) else None
+        if not isinstance(items, list):
+            raise self.bad_reply("its list of models is not one")
+        return tuple(item for item in items if isinstance(item, Mapping) and item.get("id"))
+
+    async def close(self) -> None:
+        """Close the connections."""
+        if self._sdk is not None:
+            client, self._sdk = self._sdk, None
+            await client.close()
+
+    def fault(self, error: Exception) -> ModelError:
+        """The named fault of whatever the SDK raised, without any key in it."""
+        from openai import APIConnectionError, APIError, APIStatusError
+
+        if isinstance(error, APIStatusError):
+            body = error.body if isinstance(error.body, Mapping) else {"message": error.message}
+            headers = {name.lower(): value for name, value in error.response.headers.items()}
+            return status_fault(error.status_code, headers, body, self._target, self.mask)
+        if isinstance(error, APIError) and not isinstance(error, APIConnectionError):
+            return stream_fault(error.message, self._target, self.mask)
+        if isinstance(error, json.JSONDecodeError | UnicodeDecodeError):
+            return self.bad_reply("an event of the stream is not JSON")
+        return network_fault(error, self._target)
+
+    def bad_reply(self, what: str) -> ModelError:
+        """The fault of a server that answers something else."""
+        return ModelError(
+            "bad-reply",
+            f"{self._target.name} gave no usable reply: {what}.",
+            "Check that the address is the one of an OpenAI-compatible API (it usually ends in "
+            "/v1), and try again.",
+        )
+
+    def mask(self, text: str) -> str:
+        """A text without the key; some servers repeat it in their messages."""
+        return mask(text, [self._key] if self._key else [])
+
+    def _options(self) -> RequestOptions:
+        from openai import Omit
+
+        # A redirect could carry the prompt to a server that nobody was asked about.
+        options: RequestOptions = {"follow_redirects": False}
+        if self._key is None:
+            options["headers"] = {"Authorization": Omit()}
+        return options
+
+    def _client(self) -> AsyncOpenAI:
+        if self._sdk is None:
+            self._sdk = _make_client(self._connection, self._key)
+        return self._sdk
+
+
+def _raised() -> tuple[type[Exception], ...]:
+    """What the SDK and what is under it raise for faults of the network and the server."""
+    import httpx2
+    import openai
+
+    return (
+        openai.OpenAIError,
+        httpx2.HTTPError,
+        httpx2.InvalidURL,
+        httpx2.StreamError,
+        OSError,  # also TimeoutError
+        json.JSONDecodeError,
+        UnicodeDecodeError,
+    )
+
+
+def _make_client(connection: Connection, key: Secret | None) -> AsyncOpenAI:
+    """The SDK's client, without retries of its own.
+
+    The SDK takes an organisation and a project from the environment; they are nobody's business but
+    OpenAI's.
+    """
+    import httpx2
+    from openai import AsyncAzureOpenAI, AsyncOpenAI, Omit
+
+    headers: dict[str, Any] = dict(connection.headers)
+    if connection.kind != "openai":
+        headers |= {"OpenAI-Organization": Omit(), "OpenAI-Project": Omit()}
+    shared: dict[str, Any] = {
+        "max_retries": 0,
+        "timeout": httpx2.Timeout(None, connect=_CONNECT_SECONDS),
+        "default_headers": headers,
+    }
+    value = key.reveal() if key else "none"
+    if connection.kind == "azure" and connection.api_version:
+        return AsyncAzureOpenAI(
+            api_key=value,
+            azure_endpoint=connection.base_url,
+            api_version=connection.api_version,
+            **shared,
+        )
+    address = address_of(connection)
+    if connection.kind == "azure" and "/openai/" not in address:
+        address = address.rstrip("/") + "/openai/v1/"
+    return AsyncOpenAI(api_key=value, base_url=address, **shared)

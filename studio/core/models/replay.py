@@ -1,0 +1,268 @@
+"""Record what a model answers, and answer the same again without it.
+
+A recording is a file of JSON lines, one for each call: the request as it would be sent (without the
+model's id, so that it does not matter whose answer it was), and the pieces of the answer. Replaying
+never guesses: a request that was not recorded stops the run and names the nearest one that was.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import AsyncGenerator, Mapping
+from dataclasses import asdict, dataclass, fields
+from difflib import SequenceMatcher
+from pathlib import Path
+from typing import Any
+
+from studio.core.models.base import Capabilities, ChatModel, ModelError, ModelRequest
+from studio.core.models.bodies import request_body
+from studio.core.text.values import JsonObject
+from studio.core.wire.reply import (
+    Finished,
+    Notice,
+    ReasoningDelta,
+    RefusalDelta,
+    ReplyDelta,
+    TextDelta,
+    ToolCallDelta,
+    Usage,
+    UsageDelta,
+)
+
+_KINDS: Mapping[str, type] = {
+    "text": TextDelta,
+    "reasoning": ReasoningDelta,
+    "refusal": RefusalDelta,
+    "tool_call": ToolCallDelta,
+    "usage": UsageDelta,
+    "finished": Finished,
+    "notice": Notice,
+}
+_COMPARED = 4000
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedCall:
+    """One call of a recording."""
+
+    request: JsonObject
+    """The request, as `comparable` makes it."""
+
+    deltas: tuple[ReplyDelta, ...]
+    """What came, in order."""
+
+    error: tuple[str, str, str] | None = None
+    """(kind, message, hint) of the error that ended it."""
+
+
+def comparable(request: ModelRequest) -> JsonObject:
+    """What makes two requests the same: everything that is sent but the model's id."""
+    return request_body(request, model_id="", capabilities=Capabilities(vision=True))
+
+
+class RecordingModel:
+    """Answers by another model and writes down every call that it ended."""
+
+    def __init__(self, model: ChatModel, path: Path) -> None:
+        """Take the model that answers, and the file; new calls are added at its end."""
+        self._model = model
+        self._path = path
+
+    @property
+    def label(self) -> str:
+        """The model's name for people."""
+        return f"{self._model.label} (recording)"
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """What may be sent to the model that answers."""
+        return self._model.capabilities
+
+    def request_body(self, request: ModelRequest) -> JsonObject:
+        """The body that the answering model sends."""
+        return self._model.request_body(request)
+
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[ReplyDelta, None]:
+        """Answer; a call that was cancelled leaves no record.
+
+        Raises:
+            ModelError: as the answering model does; recorded too.
+        """
+        deltas: list[ReplyDelta] = []
+        try:
+            async for delta in self._model.stream(request):
+                deltas.append(delta)
+                yield delta
+        except ModelError as error:
+            self._write(request, deltas, (error.kind, error.message, error.hint))
+            raise
+        self._write(request, deltas, None)
+
+    async def close(self) -> None:
+        """Let go of the answering model."""
+        await self._model.close()
+
+    def _write(
+        self,
+        request: ModelRequest,
+        deltas: list[ReplyDelta],
+        error: tuple[str, str, str] | None,
+    ) -> None:
+        line = json.dumps(
+            {
+                "request": comparable(request),
+                "deltas": [_written(delta) for delta in deltas],
+                "error": error,
+            },
+            ensure_ascii=False,
+        )
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        with self._path.open("a", encoding="utf-8") as file:
+            file.write(line + "\n")
+
+
+class ReplayModel:
+    """Answers from a recording. Equal requests get their answers in the recorded order."""
+
+    def __init__(self, path: Path) -> None:
+        """Take the recording; it is read at the first request."""
+        self._path = path
+        self._calls: tuple[RecordedCall, ...] | None = None
+        self._given: Counter[str] = Counter()
+
+    @property
+    def label(self) -> str:
+        """The model's name for people."""
+        return f"Replay of {self._path.name}"
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """Whatever was recorded."""
+        return Capabilities(vision=True)
+
+    def request_body(self, request: ModelRequest) -> JsonObject:
+        """What is looked up in the recording."""
+        return comparable(request)
+
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[ReplyDelta, None]:
+        """Answer as recorded.
+
+        Raises:
+            ModelError: "no-recording", or the error that was recorded.
+        """
+        call = self._find(comparable(request))
+        for delta in call.deltas:
+            yield delta
+        if call.error is not None:
+            raise ModelError(*call.error)
+
+    async def close(self) -> None:
+        """Nothing to let go of."""
+
+    def _find(self, request: JsonObject) -> RecordedCall:
+        if self._calls is None:
+            self._calls = read_recording(self._path)
+        wanted = _key(request)
+        same = [call for call in self._calls if _key(call.request) == wanted]
+        if not same:
+            raise self._miss(request, self._calls)
+        # Past the last one the last is given again: asking more often is not another request.
+        index = min(self._given[wanted], len(same) - 1)
+        self._given[wanted] += 1
+        return same[index]
+
+    def _miss(self, request: JsonObject, calls: tuple[RecordedCall, ...]) -> ModelError:
+        hint = "Record it with the connection that answered, or change the prompt back."
+        if not calls:
+            return ModelError("no-recording", f"{self._path.name!r} holds no calls.", hint)
+        ratios = [_likeness(request, call.request) for call in calls]
+        nearest = max(range(len(calls)), key=ratios.__getitem__)
+        where = first_difference(request, calls[nearest].request)
+        return ModelError(
+            "no-recording",
+            f"This request is not in {self._path.name!r}. The nearest is number {nearest + 1} of "
+            f"{len(calls)}, {ratios[nearest]:.0%} alike; they differ first at {where}.",
+            hint,
+        )
+
+
+def read_recording(path: Path) -> tuple[RecordedCall, ...]:
+    """Every call of a recording.
+
+    Raises:
+        ModelError: "no-recording"; the file is missing or not a recording.
+    """
+    hint = "Choose another recording, or make one."
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeError) as error:
+        raise ModelError(
+            "no-recording", f"The recording {path.name!r} cannot be read.", hint
+        ) from error
+    calls: list[RecordedCall] = []
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            entry = json.loads(line)
+            failed = entry["error"]
+            calls.append(
+                RecordedCall(
+                    entry["request"],
+                    tuple(_read(delta) for delta in entry["deltas"]),
+                    None if failed is None else (failed[0], failed[1], failed[2]),
+                )
+            )
+        except (ValueError, KeyError, TypeError, IndexError) as problem:
+            raise ModelError(
+                "no-recording", f"Line {number} of {path.name!r} is not a recorded call.", hint
+            ) from problem
+    return tuple(calls)
+
+
+def first_difference(ours: object, theirs: object, path: str = "") -> str:
+    """Where two JSON values differ first ("messages[2].content"); empty where they do not."""
+    if isinstance(ours, Mapping) and isinstance(theirs, Mapping):
+        for key in dict.fromkeys([*ours, *theirs]):
+            where = f"{path}.{key}" if path else str(key)
+            if key not in ours or key not in theirs:
+                return where
+            found = first_difference(ours[key], theirs[key], where)
+            if found:
+                return found
+        return ""
+    if isinstance(ours, list | tuple) and isinstance(theirs, list | tuple):
+        for index, (one, other) in enumerate(zip(ours, theirs, strict=False)):
+            found = first_difference(one, other, f"{path}[{index}]")
+            if found:
+                return found
+        if len(ours) != len(theirs):
+            return f"{path}[{min(len(ours), len(theirs))}]"
+        return ""
+    return "" if ours == theirs else path or "the whole"
+
+
+def _key(request: JsonObject) -> str:
+    return json.dumps(request, sort_keys=True, ensure_ascii=False)
+
+
+def _likeness(ours: JsonObject, theirs: JsonObject) -> float:
+    # The ends of long conversations tell them apart; the beginnings are the same prompt.
+    first, second = (_key(each)[-_COMPARED:] for each in (ours, theirs))
+    return min(0.99, SequenceMatcher(None, first, second, autojunk=False).quick_ratio())
+
+
+def _written(delta: ReplyDelta) -> dict[str, Any]:
+    kind = next(name for name, cls in _KINDS.items() if type(delta) is cls)
+    return {"kind": kind, **asdict(delta)}
+
+
+def _read(entry: dict[str, Any]) -> ReplyDelta:
+    cls = _KINDS[entry["kind"]]
+    known = {each.name for each in fields(cls)}
+    values = {name: value for name, value in entry.items() if name in known}
+    if cls is UsageDelta:
+        values = {"usage": Usage(**values["usage"])}
+    delta: ReplyDelta = cls(**values)
+    return delta

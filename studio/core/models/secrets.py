@@ -1,0 +1,237 @@
+"""Keys: from the environment, the system's keyring, or this session's memory; nowhere else.
+
+A key is a `Secret`, which shows itself to nobody, and is opened only where a client is built. What
+a connection holds, and what is written to files, is a reference that says where the key is.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import threading
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Literal, TypeAlias, TypeVar
+
+Result = TypeVar("Result")
+
+SecretPlace: TypeAlias = Literal["environment", "keyring", "session", "none"]
+"""Where a key is kept."""
+
+KEYRING = "keyring"
+"""Reference to the key that the system keeps under the connection's name, or else the session."""
+
+_SERVICE = "prompt-studio"
+_ENVIRONMENT = re.compile(r"\$\{env:([A-Za-z_][A-Za-z0-9_]*)\}")
+_KEYRING_SECONDS = 10.0
+_SHORTEST_MASKED = 6
+_MASK = "•••"
+
+
+class Secret:
+    """A key that no repr, log, format or pickle shows."""
+
+    __slots__ = ("_value",)
+
+    def __init__(self, value: str) -> None:
+        self._value = value
+
+    def reveal(self) -> str:
+        """The key itself; only for building a client."""
+        return self._value
+
+    def __repr__(self) -> str:
+        return "Secret(•••)"
+
+    __str__ = __repr__
+
+    def __format__(self, _form: str) -> str:
+        return repr(self)
+
+    def __bool__(self) -> bool:
+        return bool(self._value)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Secret) and other._value == self._value
+
+    def __hash__(self) -> int:
+        return hash(self._value)
+
+    def __reduce__(self) -> str:
+        raise TypeError("a secret cannot be pickled or copied")
+
+
+@dataclass(frozen=True, slots=True)
+class SecretLookup:
+    """What was found under a reference."""
+
+    secret: Secret | None
+    """The key; `None` where there is none."""
+
+    place: SecretPlace
+    """Where it was."""
+
+    reason: str = ""
+    """Why there is none, or why it is only in this session."""
+
+
+class SecretStore:
+    """Reads and keeps keys by reference."""
+
+    def __init__(
+        self, environment: Mapping[str, str] | None = None, *, use_keyring: bool = True
+    ) -> None:
+        """Take where to look.
+
+        Args:
+            environment: variables; the process's own by default.
+            use_keyring: `False` keeps keys for this session only.
+        """
+        self._environment = os.environ if environment is None else environment
+        self._use_keyring = use_keyring
+        self._session: dict[str, Secret] = {}
+        self._seen: set[Secret] = set()
+
+    async def read(self, reference: str, owner: str) -> SecretLookup:
+        """The key behind a reference.
+
+        Args:
+            reference: `${env:NAME}`, `keyring`, or empty for none.
+            owner: name of the connection it belongs to.
+        """
+        found = await self._read(reference, owner)
+        if found.secret:
+            self._seen.add(found.secret)
+        return found
+
+    async def keep(self, owner: str, secret: Secret) -> SecretLookup:
+        """Keep a key for a connection: in the keyring, or for this session where that fails."""
+        self._seen.add(secret)
+        if self._use_keyring:
+            reason = await _in_worker(lambda: _keyring_set(owner, secret))
+            if reason == "":
+                self._session.pop(owner, None)
+                return SecretLookup(secret, "keyring")
+            reason = reason or "the system's keyring did not answer"
+        else:
+            reason = "the system's keyring is switched off"
+        self._session[owner] = secret
+        return SecretLookup(secret, "session", reason)
+
+    async def forget(self, owner: str) -> None:
+        """Remove a connection's key from the keyring and from the session."""
+        self._session.pop(owner, None)
+        if self._use_keyring:
+            await _in_worker(lambda: _keyring_delete(owner))
+
+    def mask(self, text: str) -> str:
+        """A text without any key that this store has handed out; for what servers say."""
+        return mask(text, self._seen)
+
+    async def _read(self, reference: str, owner: str) -> SecretLookup:
+        variable = environment_name(reference)
+        if variable is not None:
+            value = self._environment.get(variable, "").strip()
+            if value:
+                return SecretLookup(Secret(value), "environment")
+            return SecretLookup(None, "none", f"the variable {variable} is not set")
+        if reference != KEYRING:
+            return SecretLookup(None, "none")
+        if owner in self._session:
+            return SecretLookup(self._session[owner], "session")
+        if not self._use_keyring:
+            return SecretLookup(None, "none", "no key was given in this session")
+        kept, reason = await _in_worker(lambda: _keyring_get(owner)) or (None, "it did not answer")
+        if kept is not None:
+            return SecretLookup(kept, "keyring")
+        return SecretLookup(None, "none", reason or "no key is kept for this connection")
+
+
+def environment_name(reference: str) -> str | None:
+    """The variable that `${env:NAME}` names; `None` for any other reference."""
+    match = _ENVIRONMENT.fullmatch(reference)
+    return match[1] if match else None
+
+
+def is_reference(text: str) -> bool:
+    """Whether a text says where a key is, and so may be written to a file."""
+    return text in ("", KEYRING) or environment_name(text) is not None
+
+
+def mask(text: str, secrets: Iterable[Secret]) -> str:
+    """A text with every given key blanked out, also where only its ends are shown."""
+    for secret in secrets:
+        value = secret.reveal()
+        if len(value) >= _SHORTEST_MASKED:
+            text = text.replace(value, _MASK)
+    return text
+
+
+def _keyring_get(owner: str) -> tuple[Secret | None, str]:
+    def get() -> Secret | None:
+        import keyring
+
+        value = keyring.get_password(_SERVICE, owner)
+        return Secret(value) if value else None
+
+    kept: list[Secret | None] = []
+    reason = _guarded(lambda: kept.append(get()))
+    return (kept[0] if kept else None), reason
+
+
+def _keyring_set(owner: str, secret: Secret) -> str:
+    def store() -> None:
+        import keyring
+
+        keyring.set_password(_SERVICE, owner, secret.reveal())
+
+    return _guarded(store)
+
+
+def _keyring_delete(owner: str) -> str:
+    def delete() -> None:
+        import keyring
+
+        keyring.delete_password(_SERVICE, owner)
+
+    return _guarded(delete)
+
+
+def _guarded(work: Callable[[], None]) -> str:
+    """Why a piece of keyring work failed; empty when it did not.
+
+    Backends raise what they like (no Secret Service, locked, denied, D-Bus errors), and their texts
+    may hold what was passed to them: only the error's type is told.
+    """
+    try:
+        work()
+    except Exception as error:  # noqa: BLE001 - the border to keyring backends
+        return f"the system's keyring cannot be used ({type(error).__name__})"
+    return ""
+
+
+async def _in_worker(work: Callable[[], Result]) -> Result | None:
+    """Run blocking work in a daemon thread; `None` when it takes too long.
+
+    Not the loop's own executor: a keyring that waits for a password dialog would keep the studio
+    from ending.
+    """
+    loop = asyncio.get_running_loop()
+    done: asyncio.Future[Result] = loop.create_future()
+
+    def settle(result: Result) -> None:
+        if not done.done():
+            done.set_result(result)
+
+    def run() -> None:
+        result = work()
+        with suppress(RuntimeError):  # the loop has ended meanwhile: nobody waits any more
+            loop.call_soon_threadsafe(settle, result)
+
+    threading.Thread(target=run, name="studio-keyring", daemon=True).start()
+    try:
+        return await asyncio.wait_for(done, _KEYRING_SECONDS)
+    except TimeoutError:
+        return None
