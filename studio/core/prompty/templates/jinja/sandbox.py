@@ -231,6 +231,7 @@ def _sum(
         raise FilterArgumentError("'sum' adds numbers; use 'join' for texts")
     total = start
     for item in items:
+        context.budget.step()
         guard_operator("+", total, item, context.budget)
         total = total + item
         context.budget.charge(total)
