@@ -107,9 +107,7 @@ def input_fields(document: PromptDocument) -> tuple[FieldSpec, ...]:
             continue
         spec = declaration_field(item)
         if spec.fallback is ABSENT and item.name in values:
-            spec = replace(
-                spec, fallback=values[item.name], fallback_origin="supplied by the run"
-            )
+            spec = replace(spec, fallback=values[item.name], fallback_origin="supplied by the run")
         fields.append(spec)
     declared = {item.name for item in document.inputs}
     first_use: dict[str, Span] = {}
@@ -127,7 +125,7 @@ def _undeclared(
     name: str, span: Span, values: Mapping[str, Json], samples: frozenset[str]
 ) -> FieldSpec:
     reserved = name in RESERVED_SAMPLES
-    value: FieldValue = values[name] if name in values else ABSENT
+    value: FieldValue = values.get(name, ABSENT)
     kind: FieldKind = "string" if isinstance(value, str) or value is ABSENT else "json"
     return FieldSpec(
         name=name,
@@ -201,8 +199,8 @@ class _SchemaReader:
     def _resolve(self, reference: str) -> Json:
         value: Json = self.root
         for key in reference.removeprefix("#/").split("/"):
-            key = key.replace("~1", "/").replace("~0", "~")
-            value = value.get(key) if isinstance(value, Mapping) else None
+            name = key.replace("~1", "/").replace("~0", "~")
+            value = value.get(name) if isinstance(value, Mapping) else None
         return value
 
     def _plain(self, name: str, schema: JsonObject, *, required: bool) -> FieldSpec:
@@ -226,7 +224,7 @@ class _SchemaReader:
             type_name=word if isinstance(word, str) else "any",
             description=_string(schema, "description"),
             required=required,
-            fallback=schema["default"] if "default" in schema else ABSENT,
+            fallback=schema.get("default", ABSENT),
             fallback_origin="default" if "default" in schema else "",
             choices=choices,
             properties=properties,

@@ -29,6 +29,7 @@ class PreviewController(QObject):
         self._document: PromptDocument | None = None
         self._inputs: dict[str, Json] = {}
         self._tools: tuple[ToolSpec, ...] | None = None
+        self._model_id = ""
         self._last_good: Preview | None = None
         self._newest: Preview | None = None
         self._revision = 0
@@ -71,6 +72,12 @@ class PreviewController(QObject):
         self._tools = None if tools is None else tuple(tools)
         self._start()
 
+    def set_model(self, model_id: str) -> None:
+        """The model chosen in the window, sent where the document names none."""
+        if model_id != self._model_id:
+            self._model_id = model_id
+            self._start()
+
     def refresh(self) -> None:
         """Make the preview again now, as when a referenced file changed."""
         self._order()
@@ -84,7 +91,9 @@ class PreviewController(QObject):
         if self._document is None:
             return
         self._revision += 1
-        order = PreviewOrder(self._document, dict(self._inputs), self._tools, self._revision)
+        order = PreviewOrder(
+            self._document, dict(self._inputs), self._tools, self._model_id, self._revision
+        )
         self._job.submit(partial(build_preview, order))
 
     def _take(self, preview: Preview) -> None:

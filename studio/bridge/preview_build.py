@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from studio.bridge.preview_secrets import mask_secrets
 from studio.bridge.preview_tokens import estimate_message, estimate_tokens
 from studio.bridge.preview_value import (
     PROVIDERS,
     Preview,
-    Provider,
     RequestPreview,
     VariableOrigin,
     VariableRow,
 )
-from studio.core.prompty.document import PromptDocument
+from studio.core.agent.protocols.choose import choose_protocol
+from studio.core.prompty.document import ModelDeclaration, PromptDocument
 from studio.core.prompty.inputs import RESERVED_SAMPLES
 from studio.core.prompty.messages import Messages, TextPart, ToolResultPart
 from studio.core.prompty.prepare import Prepared, prepare
@@ -25,7 +25,10 @@ from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.problem import Problem
 from studio.core.text.span import Span
 from studio.core.text.values import Json
+from studio.core.tools.document import declared_tools
 from studio.core.tools.forms import tool_items, tool_names_text, tools_text
+from studio.core.wire.request import Provider, provider_of, to_request
+
 
 @dataclass(frozen=True, slots=True)
 class PreviewOrder:
@@ -40,6 +43,9 @@ class PreviewOrder:
     tools: tuple[ToolSpec, ...] | None = None
     """The tools that a run would have; `None` while only the document's own are known."""
 
+    model_id: str = ""
+    """The model chosen in the window, for a document that names none."""
+
     revision: int = 0
     """Number of the order."""
 
@@ -47,11 +53,14 @@ class PreviewOrder:
 def build_preview(order: PreviewOrder) -> Preview:
     """Prepare the messages and write the request bodies. Never raises for any document."""
     document = order.document
-    tools = order.tools if order.tools is not None else document.tools
+    tools = order.tools if order.tools is not None else declared_tools(document, ())
     path = document.source.path
     context = ReferenceContext(folder=path.parent if path else None)
     given = {**_protocol_values(document, tools), **order.inputs}
     prepared = prepare(document, given, references=context, preview=True)
+    model = prepared.document.model
+    if not model.id and order.model_id:
+        model = replace(model, id=order.model_id)
     blockers = _blockers(document, prepared)
     tokens = tuple(estimate_message(message) for message in prepared.messages.messages)
     return Preview(
@@ -59,7 +68,8 @@ def build_preview(order: PreviewOrder) -> Preview:
         messages=prepared.messages,
         shown=document,
         tools=tuple(tools),
-        requests=request_previews(prepared, tools),
+        requests=request_previews(prepared, tools, model),
+        provider=provider_of(model),
         variables=variable_rows(document, order.inputs, prepared),
         problems=tuple(dict.fromkeys((*blockers, *prepared.problems, *document.problems))),
         tokens=tokens,
@@ -78,6 +88,7 @@ def keep_last_good(preview: Preview, last: Preview | None) -> Preview:
         shown=last.shown,
         tools=last.tools,
         requests=last.requests,
+        provider=last.provider,
         variables=last.variables,
         problems=preview.problems,
         tokens=last.tokens,
@@ -87,10 +98,15 @@ def keep_last_good(preview: Preview, last: Preview | None) -> Preview:
 
 
 def request_previews(
-    prepared: Prepared, tools: Sequence[ToolSpec]
+    prepared: Prepared, tools: Sequence[ToolSpec], model: ModelDeclaration
 ) -> Mapping[Provider, RequestPreview]:
-    """The request body in every shape."""
-    return {provider: _request(provider, prepared, tools) for provider in PROVIDERS}
+    """The request body in every shape; only the native protocol sends tools beside messages."""
+    choice = choose_protocol(prepared.document)
+    notes: tuple[str, ...] = ()
+    if choice.protocol != "native" and tools:
+        notes = (f"The tools stand in the prompt and are not sent beside it: {choice.reason}.",)
+        tools = ()
+    return {provider: _request(provider, prepared, tools, model, notes) for provider in PROVIDERS}
 
 
 def variable_rows(
@@ -136,9 +152,7 @@ def _has_own_value(declared: object) -> bool:
     return bool(getattr(declared, "has_default", False) or getattr(declared, "has_sample", False))
 
 
-def _protocol_values(
-    document: PromptDocument, tools: Sequence[ToolSpec]
-) -> dict[str, Json]:
+def _protocol_values(document: PromptDocument, tools: Sequence[ToolSpec]) -> dict[str, Json]:
     """The real tools in place of sample ones, where the template lists them."""
     used = {variable.name for variable in document.variables}
     if not tools or document.input("tools") is not None:
@@ -172,22 +186,21 @@ def _front_matter_errors(document: PromptDocument) -> tuple[Problem, ...]:
 
 
 def _request(
-    provider: Provider, prepared: Prepared, tools: Sequence[ToolSpec]
+    provider: Provider,
+    prepared: Prepared,
+    tools: Sequence[ToolSpec],
+    model: ModelDeclaration,
+    notes: tuple[str, ...],
 ) -> RequestPreview:
-    try:
-        from studio.core.wire.request import to_request
-    except ImportError:
-        return RequestPreview(provider, "")
-    document = prepared.document
     request = to_request(
         prepared.messages.messages,
         tools,
-        document.model,
+        model,
         provider=provider,
-        outputs=document.outputs,
+        outputs=prepared.document.outputs,
     )
     body = mask_secrets(request.body)
-    notes = tuple(dict.fromkeys(problem.message for problem in request.problems))
+    notes = tuple(dict.fromkeys((*notes, *(problem.message for problem in request.problems))))
     text = json.dumps(body, ensure_ascii=False, indent=2)
     return RequestPreview(provider, text, body, notes)
 

@@ -114,9 +114,7 @@ def cards(preview: Preview) -> tuple[CardData, ...]:
     return tuple(result)
 
 
-def cut_runs(
-    runs: Sequence[Run], characters: int, lines: int
-) -> tuple[tuple[Run, ...], int]:
+def cut_runs(runs: Sequence[Run], characters: int, lines: int) -> tuple[tuple[Run, ...], int]:
     """The start of a long text, and how many lines of it are left out (0: all is there)."""
     if sum(len(run.text) for run in runs) <= characters and _lines(runs) <= lines:
         return tuple(runs), 0

@@ -6,7 +6,7 @@ import json
 import shlex
 from typing import assert_never
 
-from studio.bridge.preview_value import Preview, Provider, RequestPreview
+from studio.bridge.preview_value import Preview, RequestPreview
 from studio.core.prompty.messages import (
     MediaPart,
     Message,
@@ -16,6 +16,7 @@ from studio.core.prompty.messages import (
     ToolResultPart,
 )
 from studio.core.text.values import Json
+from studio.core.wire.request import Provider
 
 _ENDPOINTS: dict[Provider, tuple[str, str]] = {
     "openai-chat": ("https://api.openai.com/v1/chat/completions", "OPENAI_API_KEY"),

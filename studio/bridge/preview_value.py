@@ -12,9 +12,7 @@ from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.problem import Problem
 from studio.core.text.span import Span
 from studio.core.text.values import Json, JsonObject
-
-Provider: TypeAlias = Literal["openai-chat", "openai-responses", "anthropic"]
-"""A shape of request body that the studio can write."""
+from studio.core.wire.request import Provider
 
 PROVIDERS: Mapping[Provider, str] = {
     "openai-chat": "OpenAI chat completions",
@@ -88,6 +86,9 @@ class Preview:
 
     requests: Mapping[Provider, RequestPreview] = field(default_factory=dict)
     """The request bodies."""
+
+    provider: Provider = "openai-chat"
+    """The shape that the document's `model:` block asks for."""
 
     variables: tuple[VariableRow, ...] = ()
     """Declared inputs in order, then undeclared and reserved names in order of use."""

@@ -86,7 +86,7 @@ class ObjectField(FieldEditor):
         self._given = isinstance(value, Mapping)
         self._extra = {key: item for key, item in given.items() if key not in names}
         for row in self.rows:
-            row.set_value(given[row.spec.name] if row.spec.name in given else ABSENT)
+            row.set_value(given.get(row.spec.name, ABSENT))
 
     def problem(self) -> str:
         """The first problem inside; it is shown there."""
@@ -104,7 +104,7 @@ class ObjectField(FieldEditor):
             row.set_theme(theme)
         self.update()
 
-    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002
+    def paintEvent(self, event: QPaintEvent) -> None:
         """The line that binds the properties together."""
         QPainter(self).fillRect(3, 2, 2, self.height() - 4, QColor(self._theme.border))
 

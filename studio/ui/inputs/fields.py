@@ -25,10 +25,15 @@ from studio.bridge.inputs_check import Entry, check_text, read_integer, read_jso
 from studio.core.text.values import Json
 from studio.ui.icons import icon
 from studio.ui.parts.colours import fixed_font
-from studio.ui.parts.json_view import JsonHighlighter
+from studio.ui.parts.json_view import JsonHighlighter, line_height
 from studio.ui.theme import Theme
 
+_FILTERS = {
+    "image": "Pictures (*.png *.jpg *.jpeg *.gif *.webp *.bmp *.svg);;All files (*)",
+    "audio": "Sound (*.mp3 *.wav *.ogg *.m4a *.flac);;All files (*)",
+}
 _MOST_LINES = 10
+_PLACEHOLDER = 40
 
 
 class FieldEditor(QWidget):
@@ -90,7 +95,7 @@ class GrowingText(QPlainTextEdit):
     def _fit(self, *_: object) -> None:
         # A plain text document measures its height in lines.
         lines = min(max(1, round(self.document().size().height())), _MOST_LINES)
-        height = lines * self.fontMetrics().lineSpacing() + 14
+        height = round(lines * line_height(self)) + 14
         if height != self.height() or height != self.minimumHeight():
             self.setFixedHeight(height)
 
@@ -184,6 +189,7 @@ class ChoiceField(FieldEditor):
         self._values = values
         self.combo = _Combo()
         self.combo.setAccessibleName(spec.name)
+        self.combo.setMinimumHeight(28)
         hint = self._placeholder()
         self.combo.addItem(f"— ({spec.fallback_origin}: {hint})" if hint else "—")
         for value in values:
@@ -229,7 +235,7 @@ class JsonField(FieldEditor):
         self.text = GrowingText()
         self.text.setAccessibleName(f"{spec.name}, as JSON")
         self.text.setFont(fixed_font(self.font()))
-        self.text.setPlaceholderText(self._placeholder("JSON"))
+        self.text.setPlaceholderText(_short(self._placeholder("JSON")))
         self._highlighter: JsonHighlighter | None = None
         self._quiet = False
         self.text.textChanged.connect(self._typed)
@@ -266,11 +272,6 @@ class JsonField(FieldEditor):
 
 class FileField(FieldEditor):
     """A path beside the prompt, or an address."""
-
-    _FILTERS = {
-        "image": "Pictures (*.png *.jpg *.jpeg *.gif *.webp *.bmp *.svg);;All files (*)",
-        "audio": "Sound (*.mp3 *.wav *.ogg *.m4a *.flac);;All files (*)",
-    }
 
     def __init__(self, spec: FieldSpec, parent: QWidget | None = None) -> None:
         super().__init__(spec, parent)
@@ -313,13 +314,18 @@ class FileField(FieldEditor):
 
     def _browse(self) -> None:
         folder = str(self._folder or Path.home())
-        filters = self._FILTERS.get(self.spec.kind, "All files (*)")
+        filters = _FILTERS.get(self.spec.kind, "All files (*)")
         path, _ = QFileDialog.getOpenFileName(self, f"Choose {self.spec.name}", folder, filters)
         if path:
             self.choose(Path(path))
 
     def _edited(self, _: str) -> None:
         self.changed.emit()
+
+
+def _short(text: str) -> str:
+    """Short enough for one line of a narrow field."""
+    return text if len(text) <= _PLACEHOLDER else f"{text[: _PLACEHOLDER - 1]}…"
 
 
 def _fill(field: QWidget, editor: QWidget) -> None:

@@ -161,7 +161,7 @@ class InputsPane(QWidget):
         value = self.raw.value()
         problem = self.raw.problem()
         if not problem and not isinstance(value, dict):
-            problem = "Write an object: {\"name\": value}."
+            problem = 'Write an object: {"name": value}.'
         self.raw_problem.setText(problem)
         if isinstance(value, dict) and not problem:
             self._values = dict(value)

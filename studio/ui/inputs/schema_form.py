@@ -81,7 +81,7 @@ class SchemaForm(QWidget):
     def set_values(self, values: Mapping[str, Json]) -> None:
         """Show values; fields not among them become absent."""
         for name, row in self._rows.items():
-            row.set_value(values[name] if name in values else ABSENT)
+            row.set_value(values.get(name, ABSENT))
 
     def problems(self) -> dict[str, str]:
         """What is wrong, by field: unreadable values, and required ones without any."""

@@ -89,7 +89,7 @@ class _Turn(QWidget):
         self._theme = theme
         self.update()
 
-    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002
+    def paintEvent(self, event: QPaintEvent) -> None:
         """The stripe in the role's colour, as on the cards of the preview."""
         colour = QColor(role_colour(self._theme, self.role.currentText()))
         QPainter(self).fillRect(2, 4, 3, self.height() - 8, colour)

@@ -71,7 +71,7 @@ class Banner(QWidget):
         else:
             super().keyPressEvent(event)
 
-    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002
+    def paintEvent(self, event: QPaintEvent) -> None:
         """A breath of the tone's colour, with a bar of it at the left."""
         painter = QPainter(self)
         colour = self._colour()

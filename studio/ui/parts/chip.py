@@ -45,7 +45,7 @@ class Chip(QAbstractButton):
         wanted = min(self.sizeHint().width(), metrics.averageCharWidth() * 8 + 14)
         return QSize(wanted, metrics.height() + 4)
 
-    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002
+    def paintEvent(self, event: QPaintEvent) -> None:
         """A rounded ground and the text."""
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -57,7 +57,5 @@ class Chip(QAbstractButton):
         painter.drawRoundedRect(box, 5, 5)
         painter.setPen(QColor(self._colour))
         room = self.rect().adjusted(7, 0, -7, 0)
-        text = self.fontMetrics().elidedText(
-            self.text(), Qt.TextElideMode.ElideRight, room.width()
-        )
+        text = self.fontMetrics().elidedText(self.text(), Qt.TextElideMode.ElideRight, room.width())
         painter.drawText(room, Qt.AlignmentFlag.AlignCenter, text)

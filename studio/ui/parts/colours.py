@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from PySide6.QtGui import QColor, QFont, QPalette
-from PySide6.QtWidgets import QWidget
+from PySide6.QtGui import QColor, QFont
+from PySide6.QtWidgets import QLabel
 
 from studio.ui.theme import Theme, mono_font
 
@@ -33,13 +33,11 @@ def fixed_font(like: QFont) -> QFont:
     return mono_font(max(6.0, like.pointSizeF()))
 
 
-def paint_text(widget: QWidget, colour: str) -> None:
-    """Give a label's or button's text a colour, without a style sheet."""
-    palette = widget.palette()
-    for role in (
-        QPalette.ColorRole.WindowText,
-        QPalette.ColorRole.Text,
-        QPalette.ColorRole.ButtonText,
-    ):
-        palette.setColor(role, QColor(colour))
-    widget.setPalette(palette)
+def paint_text(label: QLabel, colour: str) -> None:
+    """Write a label in a colour.
+
+    By a style sheet: a palette is lost when a label is polished before it gets its parent.
+    """
+    sheet = f"QLabel {{ color: {colour}; }}"
+    if label.styleSheet() != sheet:
+        label.setStyleSheet(sheet)

@@ -15,7 +15,7 @@ class FlowLayout(QLayout):
         self._gap = spacing
         self.setContentsMargins(0, 0, 0, 0)
 
-    def addItem(self, item: QLayoutItem) -> None:
+    def addItem(self, item: QLayoutItem) -> None:  # noqa: N802 - Qt's name
         """Take an item at the end (called by `addWidget`)."""
         self._items.append(item)
 
@@ -23,15 +23,15 @@ class FlowLayout(QLayout):
         """How many items there are."""
         return len(self._items)
 
-    def itemAt(self, index: int) -> QLayoutItem | None:
+    def itemAt(self, index: int) -> QLayoutItem | None:  # noqa: N802 - Qt's name
         """The item at an index, if there is one."""
         return self._items[index] if 0 <= index < len(self._items) else None
 
-    def takeAt(self, index: int) -> QLayoutItem | None:
+    def takeAt(self, index: int) -> QLayoutItem | None:  # noqa: N802 - Qt's name
         """Remove and return the item at an index."""
         return self._items.pop(index) if 0 <= index < len(self._items) else None
 
-    def expandingDirections(self) -> Qt.Orientation:
+    def expandingDirections(self) -> Qt.Orientation:  # noqa: N802 - Qt's name
         """Takes no more room than it needs."""
         return Qt.Orientation(0)
 
@@ -43,7 +43,7 @@ class FlowLayout(QLayout):
         """The height that the lines take at a width."""
         return self._place(QRect(0, 0, width, 0), move=False)
 
-    def setGeometry(self, rect: QRect) -> None:
+    def setGeometry(self, rect: QRect) -> None:  # noqa: N802 - Qt's name
         """Place every item."""
         super().setGeometry(rect)
         self._place(rect, move=True)
@@ -54,7 +54,7 @@ class FlowLayout(QLayout):
         width = sum(hint.width() for hint in hints) + self._gap * max(0, len(hints) - 1)
         return QSize(width, max((hint.height() for hint in hints), default=0))
 
-    def minimumSize(self) -> QSize:
+    def minimumSize(self) -> QSize:  # noqa: N802 - Qt's name
         """The widest item's least width."""
         size = QSize()
         for item in self._items:
@@ -62,16 +62,28 @@ class FlowLayout(QLayout):
         return size
 
     def _place(self, rect: QRect, *, move: bool) -> int:
-        x, y, line = rect.x(), rect.y(), 0
+        y = rect.y()
+        for line in self._lines(rect.width()):
+            x, height = rect.x(), max(size.height() for _, size in line)
+            for item, size in line:
+                if move:
+                    top = y + (height - size.height()) // 2
+                    item.setGeometry(QRect(QPoint(x, top), size))
+                x += size.width() + self._gap
+            y += height + self._gap
+        return max(0, y - self._gap - rect.y())
+
+    def _lines(self, room: int) -> list[list[tuple[QLayoutItem, QSize]]]:
+        lines: list[list[tuple[QLayoutItem, QSize]]] = []
+        used = 0
         for item in self._items:
             if item.isEmpty():
                 continue
             hint = item.sizeHint()
-            width = min(hint.width(), max(rect.width(), 1))
-            if x + width > rect.right() + 1 and line > 0:
-                x, y, line = rect.x(), y + line + self._gap, 0
-            if move:
-                item.setGeometry(QRect(QPoint(x, y), QSize(width, hint.height())))
-            x += width + self._gap
-            line = max(line, hint.height())
-        return y + line - rect.y()
+            width = min(hint.width(), max(room, 1))
+            if not lines or used + width > room:
+                lines.append([])
+                used = 0
+            lines[-1].append((item, QSize(width, hint.height())))
+            used += width + self._gap
+        return lines

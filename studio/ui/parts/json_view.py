@@ -1,4 +1,4 @@
-"""A read-only, coloured view of JSON text."""
+"""A read-only view of JSON (or of other source text), coloured."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import re
 from PySide6.QtGui import (
     QColor,
     QPalette,
+    QResizeEvent,
     QSyntaxHighlighter,
     QTextCharFormat,
     QTextDocument,
@@ -64,18 +65,28 @@ def _units(text: str) -> int:
     return len(text) + sum(1 for char in text if char > "\uffff")
 
 
+def line_height(editor: QPlainTextEdit) -> float:
+    """The height of one line as it is drawn; a font's own figure is a little less."""
+    block = editor.document().firstBlock()
+    drawn = block.layout().boundingRect().height() / max(1, block.layout().lineCount())
+    return max(drawn, editor.fontMetrics().lineSpacing())
+
+
 class JsonView(QPlainTextEdit):
     """Shows JSON; can be selected and copied, not changed."""
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(
+        self, theme: Theme, parent: QWidget | None = None, *, coloured: bool = True
+    ) -> None:
         super().__init__(parent)
+        self._most_lines = 0
         self.setReadOnly(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setWordWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
         self.setFont(fixed_font(self.font()))
         self.document().setDocumentMargin(8)
         self.setAccessibleName("JSON")
-        self._highlighter = JsonHighlighter(self.document(), theme)
+        self._highlighter = JsonHighlighter(self.document(), theme) if coloured else None
         self.set_theme(theme)
 
     def set_theme(self, theme: Theme) -> None:
@@ -84,7 +95,26 @@ class JsonView(QPlainTextEdit):
         palette.setColor(QPalette.ColorRole.Base, QColor(theme.surface))
         palette.setColor(QPalette.ColorRole.Text, QColor(theme.text))
         self.setPalette(palette)
-        self._highlighter.set_theme(theme)
+        if self._highlighter is not None:
+            self._highlighter.set_theme(theme)
+
+    def grow(self, most_lines: int) -> None:
+        """From now on be as high as the text, up to so many lines."""
+        self._most_lines = most_lines
+        self.document().documentLayout().documentSizeChanged.connect(self._fit)
+        self._fit()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """A narrower text is higher."""
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self, *_: object) -> None:
+        if not self._most_lines:
+            return
+        # A plain text document measures its height in lines.
+        lines = min(max(1, round(self.document().size().height())), self._most_lines)
+        self.setFixedHeight(round(lines * line_height(self)) + 18)
 
     def show_json(self, text: str) -> None:
         """Show a text, keeping the place that is looked at."""

@@ -18,7 +18,6 @@ from PySide6.QtWidgets import (
 
 from studio.bridge.preview_cards import CardData, cut_runs
 from studio.core.prompty.messages import MediaPart, Part, TextPart, ToolCallPart, ToolResultPart
-from studio.core.text.span import Span
 from studio.ui.parts.chip import Chip
 from studio.ui.parts.colours import paint_text, role_colour
 from studio.ui.parts.flow_layout import FlowLayout
@@ -60,9 +59,11 @@ class MessageCard(QWidget):
         self._chips.setSizePolicy(policy)
         header = QHBoxLayout()
         header.setSpacing(8)
-        header.addWidget(self._role)
+        for label in (self._role, self._meta):
+            label.setFixedHeight(self.fontMetrics().height() + 4)  # as high as a chip
+        header.addWidget(self._role, 0, Qt.AlignmentFlag.AlignTop)
         header.addWidget(self._chips, 1)
-        header.addWidget(self._meta)
+        header.addWidget(self._meta, 0, Qt.AlignmentFlag.AlignTop)
         self._content = QVBoxLayout()
         self._content.setSpacing(4)
         layout = QVBoxLayout(self)
@@ -119,7 +120,7 @@ class MessageCard(QWidget):
         if event.button() == Qt.MouseButton.LeftButton:
             self._reveal_marker()
 
-    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002
+    def paintEvent(self, event: QPaintEvent) -> None:
         """The card's ground, border and the stripe in the role's colour."""
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -225,7 +226,9 @@ class MessageCard(QWidget):
             part = data.message.parts[index]
             if isinstance(part, TextPart | ToolResultPart):
                 runs = data.runs(part)
-                body.move_runs(runs if self._whole else cut_runs(runs, _CUT_CHARACTERS, _CUT_LINES)[0])
+                if not self._whole:
+                    runs, _ = cut_runs(runs, _CUT_CHARACTERS, _CUT_LINES)
+                body.move_runs(runs)
 
     def _reveal_marker(self) -> None:
         origin = self._data.message.origin if self._data else None

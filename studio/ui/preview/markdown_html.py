@@ -74,8 +74,10 @@ def _reader(breaks: bool) -> MarkdownIt:
     reader = MarkdownIt("commonmark", {"html": False, "breaks": breaks})
     reader.enable(["table", "strikethrough"])
     reader.add_render_rule("image", _image_as_text)
-    for rule in ("paragraph_open", "heading_open", "list_item_open", "tr_open"):
+    for rule in ("paragraph_open", "list_item_open"):
         reader.add_render_rule(rule, _with_line)
+    reader.add_render_rule("heading_open", _heading_open)
+    reader.add_render_rule("heading_close", _heading_close)
     reader.add_render_rule("fence", _code)
     reader.add_render_rule("code_block", _code)
     return reader
@@ -90,9 +92,19 @@ def _image_as_text(renderer: Any, tokens: Any, index: int, options: Any, env: An
 def _with_line(renderer: Any, tokens: Any, index: int, options: Any, env: Any) -> str:  # noqa: ANN401
     token = tokens[index]
     opened: str = renderer.renderToken(tokens, index, options, env)
-    if token.map is None or token.hidden or token.type == "tr_open":
+    if token.map is None or token.hidden:
         return opened
     return f'{opened}<a name="{LINE_ANCHOR}{token.map[0]}"></a>'
+
+
+def _heading_open(renderer: Any, tokens: Any, index: int, options: Any, env: Any) -> str:  # noqa: ANN401
+    """A paragraph with a class: Qt makes `h1` twice as large, whatever the style sheet says."""
+    token = tokens[index]
+    return f'<p class="{token.tag}"><a name="{LINE_ANCHOR}{token.map[0]}"></a>'
+
+
+def _heading_close(renderer: Any, tokens: Any, index: int, options: Any, env: Any) -> str:  # noqa: ANN401
+    return "</p>\n"
 
 
 def _code(renderer: Any, tokens: Any, index: int, options: Any, env: Any) -> str:  # noqa: ANN401

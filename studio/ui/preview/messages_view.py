@@ -29,7 +29,7 @@ class _Veil(QWidget):
         self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         self.hide()
 
-    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002
+    def paintEvent(self, event: QPaintEvent) -> None:
         """Paint the ground's colour, half through."""
         ground = QColor(self.colour)
         ground.setAlphaF(0.55)

@@ -16,7 +16,8 @@ from PySide6.QtWidgets import (
 )
 
 from studio.bridge.preview_copy import request_as_curl, request_as_python
-from studio.bridge.preview_value import PROVIDERS, Preview, Provider, RequestPreview
+from studio.bridge.preview_value import PROVIDERS, Preview, RequestPreview
+from studio.core.wire.request import Provider
 from studio.ui.icons import icon
 from studio.ui.parts.colours import paint_text
 from studio.ui.parts.empty_state import EmptyState
@@ -36,7 +37,8 @@ class RequestTab(QWidget):
         self.provider.setAccessibleName("Shape of the request")
         for key, title in PROVIDERS.items():
             self.provider.addItem(title, key)
-        self.provider.currentIndexChanged.connect(self._choose)
+        self._by_hand = False
+        self.provider.activated.connect(self._choose)
         self._size = QLabel()
         self.copy_button = QToolButton()
         self.copy_button.setText("Copy")
@@ -74,6 +76,11 @@ class RequestTab(QWidget):
     def show_preview(self, preview: Preview | None) -> None:
         """Show the bodies of a preview."""
         self._requests = dict(preview.requests) if preview is not None else {}
+        if preview is not None and not self._by_hand:
+            index = self.provider.findData(preview.provider)
+            self.provider.blockSignals(True)
+            self.provider.setCurrentIndex(max(0, index))
+            self.provider.blockSignals(False)
         self._show()
 
     def set_theme(self, theme: Theme) -> None:
@@ -89,6 +96,7 @@ class RequestTab(QWidget):
         return self._requests.get(self.provider.currentData())
 
     def _choose(self, _: int) -> None:
+        self._by_hand = True  # from now on the person's choice stays
         self.provider_changed.emit(self.provider.currentData())
         self._show()
 

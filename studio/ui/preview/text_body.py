@@ -72,7 +72,7 @@ class TextBody(QTextBrowser):
         """The same text, now from other places of the source: nothing is drawn again."""
         self._runs = tuple(runs)
 
-    def loadResource(self, kind: int, name: QUrl | str) -> object:  # noqa: ARG002
+    def loadResource(self, kind: int, name: QUrl | str) -> object:
         """Nothing is loaded: pictures are shown by their own widgets, behind their own limits."""
         return None
 
@@ -215,17 +215,16 @@ def _style_sheet(theme: Theme) -> str:
     return f"""
         body, p, li, td, th {{ color: {theme.text}; }}
         p {{ margin-top: 0; margin-bottom: 8px; }}
-        h1 {{ font-size: 17px; font-weight: 600; margin-top: 8px; margin-bottom: 6px; }}
-        h2 {{ font-size: 15px; font-weight: 600; margin-top: 8px; margin-bottom: 4px; }}
-        h3, h4, h5, h6 {{ font-size: 14px; font-weight: 600; margin-top: 6px; margin-bottom: 4px; }}
+        p.h1 {{ font-size: 13pt; font-weight: 600; margin-top: 8px; margin-bottom: 6px; }}
+        p.h2 {{ font-size: 12pt; font-weight: 600; margin-top: 8px; margin-bottom: 4px; }}
+        p.h3, p.h4, p.h5, p.h6 {{ font-weight: 600; margin-top: 6px; margin-bottom: 4px; }}
         ul, ol {{ margin-top: 0; margin-bottom: 8px; margin-left: -18px; }}
         li {{ margin-bottom: 2px; }}
         a {{ color: {theme.accent}; }}
         code {{ font-family: '{mono}'; background-color: {panel}; }}
         pre {{ font-family: '{mono}'; white-space: pre-wrap; margin: 0; }}
-        table.code {{ background-color: {panel}; margin-bottom: 8px; }}
+        table.code {{ background-color: {panel}; margin-top: 6px; margin-bottom: 8px; }}
         th {{ font-weight: 600; padding: 4px 8px; }}
         td {{ padding: 4px 8px; }}
         blockquote {{ color: {theme.muted}; margin-left: 12px; }}
     """
-

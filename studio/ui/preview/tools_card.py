@@ -56,7 +56,7 @@ class ToolsCard(QWidget):
         self._theme = theme
         self._draw()
 
-    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002
+    def paintEvent(self, event: QPaintEvent) -> None:
         """A card's ground, with a broken border: it is not a message."""
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)

@@ -1,0 +1,127 @@
+"""The registry's entries as a table."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+
+from PySide6.QtCore import (
+    QAbstractTableModel,
+    QModelIndex,
+    QObject,
+    QPersistentModelIndex,
+    Qt,
+    Signal,
+)
+
+from studio.core.tools.registry import ToolEntry
+
+COLUMNS = ("Tool", "State", "Source", "Approval", "Last used")
+
+STATE_WORDS = {"declared": "not bound", "bound": "ready", "mocked": "mocked"}
+"""States for people: what happens when the tool is called."""
+
+APPROVAL_WORDS = {"always": "always ask", "once": "ask once", "allow": "allowed"}
+"""Approvals for people."""
+
+_Index = QModelIndex | QPersistentModelIndex
+
+
+class ToolsModel(QAbstractTableModel):
+    """One row for each tool; the box of the first column says whether the model is offered it."""
+
+    enabled_asked = Signal(str, bool)  # name, whether the model is to be offered the tool
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._entries: tuple[ToolEntry, ...] = ()
+
+    def show_entries(self, entries: Sequence[ToolEntry]) -> None:
+        """Show entries; rows that stay keep their selection."""
+        entries = tuple(entries)
+        same_rows = [entry.name for entry in entries] == [entry.name for entry in self._entries]
+        if same_rows:
+            self._entries = entries
+            if entries:
+                last = self.index(len(entries) - 1, len(COLUMNS) - 1)
+                self.dataChanged.emit(self.index(0, 0), last)
+            return
+        self.beginResetModel()
+        self._entries = entries
+        self.endResetModel()
+
+    def entry(self, row: int) -> ToolEntry | None:
+        """The tool of a row."""
+        return self._entries[row] if 0 <= row < len(self._entries) else None
+
+    def row_of(self, name: str) -> int:
+        """The row of a tool, -1 without one."""
+        return next((row for row, item in enumerate(self._entries) if item.name == name), -1)
+
+    def rowCount(self, parent: _Index = QModelIndex()) -> int:  # noqa: B008
+        """How many tools there are."""
+        return 0 if parent.isValid() else len(self._entries)
+
+    def columnCount(self, parent: _Index = QModelIndex()) -> int:  # noqa: B008
+        """How many columns there are."""
+        return 0 if parent.isValid() else len(COLUMNS)
+
+    def headerData(
+        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
+    ) -> object:
+        """The columns' titles."""
+        if orientation == Qt.Orientation.Horizontal and role == Qt.ItemDataRole.DisplayRole:
+            return COLUMNS[section]
+        return None
+
+    def flags(self, index: _Index) -> Qt.ItemFlag:
+        """The first column has a box to tick."""
+        flags = super().flags(index)
+        return flags | Qt.ItemFlag.ItemIsUserCheckable if index.column() == 0 else flags
+
+    def data(self, index: _Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
+        """What a cell shows."""
+        entry = self.entry(index.row())
+        if entry is None:
+            return None
+        if role == Qt.ItemDataRole.DisplayRole:
+            return _cell(entry, index.column())
+        if role == Qt.ItemDataRole.CheckStateRole and index.column() == 0:
+            return Qt.CheckState.Checked if entry.enabled else Qt.CheckState.Unchecked
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return entry.problem or entry.spec.description or entry.name
+        return None
+
+    def setData(self, index: _Index, value: object, role: int = Qt.ItemDataRole.EditRole) -> bool:
+        """Ask for a tool to be offered or not; the answer comes with the next registry."""
+        entry = self.entry(index.row())
+        if entry is None or role != Qt.ItemDataRole.CheckStateRole:
+            return False
+        checked = Qt.CheckState(value) == Qt.CheckState.Checked
+        self.enabled_asked.emit(entry.name, checked)
+        return True
+
+
+def _cell(entry: ToolEntry, column: int) -> str:
+    match column:
+        case 0:
+            return entry.name
+        case 1:
+            return STATE_WORDS[entry.state]
+        case 2:
+            return entry.source
+        case 3:
+            return APPROVAL_WORDS[entry.approval]
+        case _:
+            return _ago(entry.last_used)
+
+
+def _ago(when: float | None) -> str:
+    if when is None:
+        return ""
+    seconds = max(0, int(time.time() - when))
+    if seconds < 60:
+        return "just now"
+    if seconds < 3600:
+        return f"{seconds // 60} min ago"
+    return time.strftime("%H:%M", time.localtime(when))

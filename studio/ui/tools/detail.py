@@ -1,0 +1,231 @@
+"""Everything about one tool: what it is, what models see of it, a call to try."""
+
+from __future__ import annotations
+
+import json
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import (
+    QComboBox,
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QScrollArea,
+    QSplitter,
+    QStackedWidget,
+    QTabBar,
+    QVBoxLayout,
+    QWidget,
+)
+
+from studio.bridge.tools import Trial
+from studio.bridge.tools_model import APPROVAL_WORDS, STATE_WORDS
+from studio.core.tools.forms import tool_forms
+from studio.core.tools.registry import ToolEntry
+from studio.ui.parts.chip import Chip
+from studio.ui.parts.colours import paint_text
+from studio.ui.parts.flow_layout import FlowLayout
+from studio.ui.parts.json_view import JsonView
+from studio.ui.preview.part_views import pretty_json
+from studio.ui.theme import Theme
+from studio.ui.tools.mock_editor import MockEditor
+from studio.ui.tools.schema_tree import SchemaTree
+from studio.ui.tools.try_panel import TryPanel
+
+
+class ToolDetail(QWidget):
+    """Head with the switches, tabs below."""
+
+    change_asked = Signal(str, dict)  # name, fields of the entry to set
+    definition_asked = Signal(object)  # ToolEntry
+    try_asked = Signal(str, dict)  # name, arguments
+    cancel_asked = Signal()
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._entry: ToolEntry | None = None
+        self._name = QLabel()
+        font = self._name.font()
+        font.setPointSizeF(font.pointSizeF() * 1.15)
+        font.setWeight(font.Weight.DemiBold)
+        self._name.setFont(font)
+        self._name.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self._state = Chip("", theme)
+        self._state.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self._state.setEnabled(False)
+        self.definition = QPushButton("Definition")
+        self.definition.setToolTip("Go to where the tool is defined")
+        self.definition.clicked.connect(lambda: self.definition_asked.emit(self._entry))
+        self._description = QLabel()
+        self._description.setTextFormat(Qt.TextFormat.PlainText)
+        self._description.setWordWrap(True)
+        self._problem = QLabel()
+        self._problem.setTextFormat(Qt.TextFormat.PlainText)
+        self._problem.setWordWrap(True)
+        self.approval = QComboBox()
+        self.approval.setAccessibleName("Approval of calls")
+        for key, words in APPROVAL_WORDS.items():
+            self.approval.addItem(words[0].upper() + words[1:], key)
+        self._approval_label = QLabel("Calls")
+        self.mock = MockEditor(theme)
+        self.tabs = QTabBar()
+        self.tabs.setAccessibleName("Views of the tool")
+        self.tabs.setExpanding(False)
+        self.tabs.setDrawBase(False)
+        for title in ("Try it", "Schema", "Seen by models"):
+            self.tabs.addTab(title)
+        self.try_panel = TryPanel(theme)
+        self.tree = SchemaTree(theme)
+        self.schema_text = JsonView(theme)
+        self.schema_text.setAccessibleName("Schema as JSON")
+        self._forms = QVBoxLayout()
+        self._form_views: list[JsonView] = []
+        self._form_titles: list[QLabel] = []
+        self._pages = QStackedWidget()
+        self._arrange()
+        self._connect()
+        self.set_theme(theme)
+
+    def _arrange(self) -> None:
+        head = QHBoxLayout()
+        head.setSpacing(8)
+        head.addWidget(self._name)
+        head.addWidget(self._state)
+        head.addStretch(1)
+        head.addWidget(self.definition)
+        switches = FlowLayout(spacing=8)
+        for widget in (self._approval_label, self.approval, *self.mock.chooser):
+            switches.addWidget(widget)
+        top = QVBoxLayout()
+        top.setContentsMargins(12, 10, 12, 8)
+        top.setSpacing(8)
+        top.addLayout(head)
+        top.addWidget(self._description)
+        top.addWidget(self._problem)
+        top.addLayout(switches)
+        top.addWidget(self.mock)
+        schema = QSplitter(Qt.Orientation.Vertical)
+        schema.addWidget(self.tree)
+        schema.addWidget(self.schema_text)
+        schema.setSizes([200, 200])
+        for page in (self.try_panel, schema, self._forms_page()):
+            self._pages.addWidget(page)
+        line = QFrame()
+        line.setFrameShape(QFrame.Shape.HLine)
+        line.setObjectName("separator")
+        line.setFixedHeight(1)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addLayout(top)
+        layout.addWidget(self.tabs)
+        layout.addWidget(line)
+        layout.addWidget(self._pages, 1)
+
+    def _forms_page(self) -> QWidget:
+        page = QWidget()
+        self._forms.setContentsMargins(12, 12, 12, 12)
+        self._forms.setSpacing(6)
+        page.setLayout(self._forms)
+        area = QScrollArea()
+        area.setFrameShape(QFrame.Shape.NoFrame)
+        area.setWidgetResizable(True)
+        area.setWidget(page)
+        return area
+
+    def _connect(self) -> None:
+        self.tabs.currentChanged.connect(self._pages.setCurrentIndex)
+        self.approval.activated.connect(self._approval_chosen)
+        self.mock.mock_changed.connect(self._mock_chosen)
+        self.try_panel.try_asked.connect(self.try_asked)
+        self.try_panel.cancel_asked.connect(self.cancel_asked)
+
+    @property
+    def entry(self) -> ToolEntry | None:
+        """The tool that is shown."""
+        return self._entry
+
+    def show_entry(self, entry: ToolEntry) -> None:
+        """Show a tool."""
+        redraw = self._entry is None or self._entry.spec != entry.spec
+        self._entry = entry
+        self._name.setText(entry.name)
+        self._state.setText(STATE_WORDS[entry.state])
+        self._state.set_colour(self._theme, _state_colour(self._theme, entry))
+        self._state.updateGeometry()
+        self._description.setText(entry.spec.description or "No description.")
+        self._problem.setText(entry.problem if entry.mock is None else "")
+        self._problem.setVisible(bool(self._problem.text()))
+        self.approval.setCurrentIndex(self.approval.findData(entry.approval))
+        self.definition.setEnabled(entry.path is not None or entry.spec.span is not None)
+        self.mock.show_mock(entry.mock)
+        self.try_panel.show_entry(entry)
+        if redraw:
+            self.tree.show_schema(entry.spec.parameters)
+            self.schema_text.show_json(_schema_text(entry))
+            self._show_forms(entry)
+
+    def show_trial(self, trial: Trial) -> None:
+        """Show a call that began or ended."""
+        self.try_panel.show_trial(trial)
+
+    def set_theme(self, theme: Theme) -> None:
+        """Take the colours of a theme."""
+        self._theme = theme
+        paint_text(self._description, theme.text)
+        paint_text(self._problem, theme.warning)
+        paint_text(self._approval_label, theme.muted)
+        self.mock.set_theme(theme)
+        self.try_panel.set_theme(theme)
+        self.tree.set_theme(theme)
+        self.schema_text.set_theme(theme)
+        for view in self._form_views:
+            view.set_theme(theme)
+        for title in self._form_titles:
+            paint_text(title, theme.muted)
+        if self._entry is not None:
+            self._state.set_colour(theme, _state_colour(theme, self._entry))
+
+    def _show_forms(self, entry: ToolEntry) -> None:
+        while (item := self._forms.takeAt(0)) is not None:
+            if (widget := item.widget()) is not None:
+                widget.hide()
+                widget.deleteLater()
+        self._form_views, self._form_titles = [], []
+        for form in tool_forms(entry.spec):
+            title = QLabel(form.title)
+            paint_text(title, self._theme.muted)
+            view = JsonView(self._theme, coloured=form.language == "json")
+            view.setAccessibleName(f"{entry.name} as {form.title}")
+            view.show_json(form.text)
+            view.grow(40)
+            self._form_titles.append(title)
+            self._form_views.append(view)
+            self._forms.addWidget(title)
+            self._forms.addWidget(view)
+            self._forms.addSpacing(6)
+        self._forms.addStretch(1)
+
+    def _approval_chosen(self, _: int) -> None:
+        if self._entry is not None:
+            self.change_asked.emit(self._entry.name, {"approval": self.approval.currentData()})
+
+    def _mock_chosen(self, mock: object) -> None:
+        if self._entry is not None:
+            self.change_asked.emit(self._entry.name, {"mock": mock})
+
+
+def _schema_text(entry: ToolEntry) -> str:
+    return pretty_json(json.dumps(entry.spec.parameters, ensure_ascii=False))
+
+
+def _state_colour(theme: Theme, entry: ToolEntry) -> str:
+    match entry.state:
+        case "bound":
+            return theme.success
+        case "mocked":
+            return theme.accent
+        case _:
+            return theme.warning

@@ -1,0 +1,232 @@
+"""The tools pane: everything an agent can reach, seen, tried, switched."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+
+from PySide6.QtCore import QModelIndex, Qt, Signal
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QHBoxLayout,
+    QHeaderView,
+    QLabel,
+    QLineEdit,
+    QMessageBox,
+    QSplitter,
+    QStackedWidget,
+    QToolButton,
+    QTreeView,
+    QVBoxLayout,
+    QWidget,
+)
+
+from studio.bridge.tools import Trial
+from studio.bridge.tools_model import ToolsModel
+from studio.core.tools.registry import SourceStatus, ToolEntry, ToolRegistry
+from studio.ui.icons import icon
+from studio.ui.parts.banner import Banner
+from studio.ui.parts.colours import paint_text
+from studio.ui.parts.empty_state import EmptyState
+from studio.ui.theme import Theme
+from studio.ui.tools.detail import ToolDetail
+
+
+class ToolsPane(QWidget):
+    """Shows a `ToolRegistry`; asks for changes, calls, trust."""
+
+    request_change = Signal(str, dict)  # tool name, fields of its entry to set
+    request_try = Signal(str, dict)  # tool name, arguments
+    request_cancel = Signal()
+    request_trust = Signal(object)  # Path of a folder; the person has agreed
+    request_reload = Signal()
+    request_reveal = Signal(object)  # Span in the document
+    request_open = Signal(object, int)  # Path of a file, line from 1
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setAccessibleName("Tools")
+        self._theme = theme
+        self._registry = ToolRegistry()
+        self._chosen = ""
+        self.search = QLineEdit()
+        self.search.setPlaceholderText("Search tools")
+        self.search.setClearButtonEnabled(True)
+        self.search.setAccessibleName("Search tools")
+        self._count = QLabel()
+        self.reload_button = QToolButton()
+        self.reload_button.setIcon(icon("refresh-cw"))
+        self.reload_button.setToolTip("Load the tools again")
+        self.reload_button.setAccessibleName("Load the tools again")
+        self.model = ToolsModel(self)
+        self.table = QTreeView()
+        self.table.setModel(self.model)
+        self.detail = ToolDetail(theme)
+        self.empty = EmptyState(
+            "wrench",
+            "No tools",
+            "Declare tools in the front matter, or name a Python file of functions under "
+            "metadata.agent.tools.",
+            theme,
+        )
+        self._banners = QVBoxLayout()
+        self._banners.setSpacing(1)
+        self._shown_banners: list[Banner] = []
+        self._splitter = QSplitter(Qt.Orientation.Vertical)
+        self._stack = QStackedWidget()
+        self._arrange()
+        self._connect()
+        self.set_theme(theme)
+        self.show_registry(self._registry)
+
+    def _arrange(self) -> None:
+        table = self.table
+        table.setAccessibleName("Tools")
+        table.setRootIsDecorated(False)
+        table.setUniformRowHeights(True)
+        table.setAllColumnsShowFocus(True)
+        table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        header = table.header()
+        header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft)
+        header.setStretchLastSection(False)
+        header.setMinimumSectionSize(48)
+        header.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
+        for column in range(1, self.model.columnCount()):
+            header.setSectionResizeMode(column, QHeaderView.ResizeMode.ResizeToContents)
+        bar = QHBoxLayout()
+        bar.setContentsMargins(12, 8, 8, 8)
+        bar.setSpacing(8)
+        bar.addWidget(self.search, 1)
+        bar.addWidget(self._count)
+        bar.addWidget(self.reload_button)
+        self._splitter.addWidget(table)
+        self._splitter.addWidget(self.detail)
+        self._splitter.setStretchFactor(1, 1)
+        self._splitter.setSizes([150, 450])
+        self._splitter.setChildrenCollapsible(False)
+        table.setMinimumHeight(84)
+        self._stack.addWidget(self.empty)
+        self._stack.addWidget(self._splitter)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addLayout(bar)
+        layout.addLayout(self._banners)
+        layout.addWidget(self._stack, 1)
+
+    def _connect(self) -> None:
+        self.search.textChanged.connect(self._filter)
+        self.reload_button.clicked.connect(self.request_reload)
+        self.model.enabled_asked.connect(self._enable)
+        self.table.selectionModel().currentChanged.connect(self._choose)
+        self.detail.change_asked.connect(self.request_change)
+        self.detail.try_asked.connect(self.request_try)
+        self.detail.cancel_asked.connect(self.request_cancel)
+        self.detail.definition_asked.connect(self._go)
+
+    def show_registry(self, registry: ToolRegistry) -> None:
+        """Show all tools and how their sources fare."""
+        self._registry = registry
+        self._show_sources(registry.sources)
+        self._filter()
+
+    def show_trial(self, trial: Trial) -> None:
+        """Show a call that began or ended."""
+        self.detail.show_trial(trial)
+
+    def show_loading(self, loading: bool) -> None:
+        """Say that the tools are being loaded."""
+        self.reload_button.setEnabled(not loading)
+        self._count.setText("Loading…" if loading else self._count_text())
+
+    def choose(self, name: str) -> None:
+        """Show one tool."""
+        row = self.model.row_of(name)
+        if row >= 0:
+            self.table.setCurrentIndex(self.model.index(row, 0))
+
+    def set_theme(self, theme: Theme) -> None:
+        """Take the colours of a theme."""
+        self._theme = theme
+        paint_text(self._count, theme.muted)
+        self.detail.set_theme(theme)
+        self.empty.set_theme(theme)
+        for banner in self._shown_banners:
+            banner.set_theme(theme)
+
+    def _filter(self) -> None:
+        found = self._registry.search(self.search.text())
+        self.model.show_entries(found)
+        self._count.setText(self._count_text())
+        self._stack.setCurrentWidget(self._splitter if self._registry.entries else self.empty)
+        names = [entry.name for entry in found]
+        if not names:
+            return
+        self.choose(self._chosen if self._chosen in names else names[0])
+        entry = self._registry.entry(self._chosen)
+        if entry is not None:
+            self.detail.show_entry(entry)
+
+    def _count_text(self) -> str:
+        total, shown = len(self._registry.entries), self.model.rowCount()
+        if not total:
+            return ""
+        return f"{total} tools" if shown == total else f"{shown} of {total}"
+
+    def _choose(self, current: QModelIndex, _: QModelIndex) -> None:
+        entry = self.model.entry(current.row()) if current.isValid() else None
+        if entry is not None:
+            self._chosen = entry.name
+            self.detail.show_entry(entry)
+
+    def _enable(self, name: str, enabled: bool) -> None:
+        self.request_change.emit(name, {"enabled": enabled})
+
+    def _go(self, entry: ToolEntry) -> None:
+        if entry.path is not None:
+            self.request_open.emit(entry.path, max(1, entry.line))
+        elif entry.spec.span is not None:
+            self.request_reveal.emit(entry.spec.span)
+
+    def _show_sources(self, sources: tuple[SourceStatus, ...]) -> None:
+        for banner in self._shown_banners:
+            self._banners.removeWidget(banner)
+            banner.hide()
+            banner.deleteLater()
+        self._shown_banners = []
+        for source in sources:
+            if source.state == "ready" and not source.message:
+                continue
+            banner = Banner(self._theme)
+            self._banners.addWidget(banner)
+            self._shown_banners.append(banner)
+            if source.state == "untrusted":
+                banner.say(f"{source.label}: {source.message}", "Trust…", "warning")
+            else:
+                place = f"Line {source.line}" if source.line else ("Open" if source.path else "")
+                tone = "error" if source.state == "failed" else "warning"
+                banner.say(f"{source.label}: {source.message}", place, tone)
+            banner.activated.connect(partial(self._source_clicked, source))
+
+    def _source_clicked(self, source: SourceStatus) -> None:
+        if source.path is None:
+            return
+        if source.state != "untrusted":
+            self.request_open.emit(source.path, max(1, source.line))
+            return
+        folder = source.path.parent
+        if self.ask_trust(folder):
+            self.request_trust.emit(folder)
+
+    def ask_trust(self, folder: Path) -> bool:
+        """Ask the person once; a file can never grant itself trust."""
+        answer = QMessageBox.question(
+            self,
+            "Trust this folder?",
+            f"Trust {folder} and what is below it?\n\nPrompts in it may then run Python tools and "
+            "start MCP servers on this computer, and read environment variables. Trust only "
+            "folders whose author you know.",
+            QMessageBox.StandardButton.Yes | QMessageBox.StandardButton.No,
+            QMessageBox.StandardButton.No,
+        )
+        return answer == QMessageBox.StandardButton.Yes

@@ -1,0 +1,88 @@
+"""A JSON schema as a tree: name, type, whether needed, description."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QColor, QFont
+from PySide6.QtWidgets import QHeaderView, QTreeWidget, QTreeWidgetItem, QWidget
+
+from studio.bridge.inputs import FieldSpec, schema_fields, show_value
+from studio.core.text.values import JsonObject
+from studio.ui.theme import Theme
+
+
+class SchemaTree(QTreeWidget):
+    """The arguments of a tool; nested ones under their parents."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._schema: JsonObject = {}
+        self.setAccessibleName("Arguments of the tool")
+        self.setHeaderLabels(["Argument", "Type", "Description"])
+        self.setUniformRowHeights(False)
+        self.setWordWrap(True)
+        header = self.header()
+        header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft)
+        header.setStretchLastSection(True)
+        header.setSectionResizeMode(0, QHeaderView.ResizeMode.ResizeToContents)
+        header.setSectionResizeMode(1, QHeaderView.ResizeMode.ResizeToContents)
+
+    def show_schema(self, schema: JsonObject) -> None:
+        """Show the arguments of an object schema."""
+        self._schema = schema
+        self.clear()
+        fields = schema_fields(schema)
+        self.setRootIsDecorated(any(spec.properties or spec.items for spec in fields))
+        self._add(None, fields)
+        if not fields:
+            self.addTopLevelItem(QTreeWidgetItem(["Takes no arguments"]))
+        self.expandAll()
+
+    def set_theme(self, theme: Theme) -> None:
+        """Take the colours of a theme."""
+        self._theme = theme
+        self.show_schema(self._schema)
+
+    def _add(self, parent: QTreeWidgetItem | None, fields: Sequence[FieldSpec]) -> None:
+        for spec in fields:
+            item = QTreeWidgetItem([spec.name or "item", _type_text(spec), _description(spec)])
+            font = QFont(self.font())
+            font.setBold(spec.required)
+            item.setFont(0, font)
+            item.setToolTip(0, "Required" if spec.required else "Optional")
+            item.setForeground(1, QColor(self._theme.muted))
+            item.setToolTip(2, _description(spec))
+            if parent is None:
+                self.addTopLevelItem(item)
+            else:
+                parent.addChild(item)
+            self._add(item, spec.properties)
+            if spec.items is not None:
+                self._add(item, spec.items.properties)
+
+
+def _type_text(spec: FieldSpec) -> str:
+    words = spec.type_name or spec.kind
+    if spec.items is not None:
+        words = f"array of {spec.items.type_name or spec.items.kind}"
+    if spec.nullable:
+        words += " or null"
+    return words if spec.required else f"{words}, optional"
+
+
+def _description(spec: FieldSpec) -> str:
+    notes = [spec.description] if spec.description else []
+    if spec.choices:
+        notes.append("one of " + ", ".join(show_value(item) for item in spec.choices))
+    if spec.pattern:
+        notes.append(f"matches {spec.pattern}")
+    if spec.minimum is not None:
+        notes.append(f"from {spec.minimum:g}")
+    if spec.maximum is not None:
+        notes.append(f"up to {spec.maximum:g}")
+    if spec.fallback_origin == "default":
+        notes.append(f"default {show_value(spec.fallback)}")
+    return "; ".join(note.rstrip(".") for note in notes)

@@ -1,0 +1,186 @@
+"""Trying a tool: its arguments as a form, one call, its result."""
+
+from __future__ import annotations
+
+import time
+
+from PySide6.QtCore import QTimer, Signal
+from PySide6.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QPlainTextEdit,
+    QPushButton,
+    QScrollArea,
+    QVBoxLayout,
+    QWidget,
+)
+
+from studio.bridge.tools import Trial
+from studio.core.text.values import Json
+from studio.core.tools.registry import ToolEntry
+from studio.core.tools.source import ToolOutcome
+from studio.ui.inputs.schema_form import SchemaForm
+from studio.ui.parts.colours import fixed_font, paint_text
+from studio.ui.parts.json_view import JsonView
+from studio.ui.preview.part_views import pretty_json
+from studio.ui.theme import Theme
+
+_STATUS_WORDS = {
+    "ok": "Done",
+    "error": "The tool failed",
+    "timeout": "Stopped: it took too long",
+    "cancelled": "Stopped by you",
+    "crashed": "The tool's process crashed",
+    "unknown-tool": "Nothing runs this tool",
+    "bad-arguments": "The arguments do not fit the schema",
+}
+
+
+class TryPanel(QWidget):
+    """A form, a button, and what came of it; each tool keeps its own values and result."""
+
+    try_asked = Signal(str, dict)  # tool name, arguments
+    cancel_asked = Signal()
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._entry: ToolEntry | None = None
+        self._held: dict[str, dict[str, Json]] = {}
+        self._trials: dict[str, Trial] = {}
+        self._running = ""
+        self._began = 0.0
+        self.form = SchemaForm(theme)
+        self.call_button = QPushButton("Call")
+        self.call_button.setProperty("primary", True)
+        self.call_button.setToolTip("Call the tool with these arguments")
+        self.call_button.clicked.connect(self._call)
+        self.cancel_button = QPushButton("Cancel")
+        self.cancel_button.clicked.connect(self.cancel_asked)
+        self.cancel_button.hide()
+        self.status = QLabel()
+        self.status.setWordWrap(True)
+        self.result = JsonView(theme)
+        self.result.setAccessibleName("Result of the call")
+        self.result.grow(24)
+        self.errors = QPlainTextEdit()
+        self.errors.setReadOnly(True)
+        self.errors.setFrameShape(QFrame.Shape.NoFrame)
+        self.errors.setAccessibleName("What the tool wrote on its error stream")
+        self.errors.setFont(fixed_font(self.font()))
+        self.errors.setMaximumHeight(110)
+        self._errors_title = QLabel("Error stream")
+        self._arrange()
+        self._clock = QTimer(self)
+        self._clock.setInterval(100)
+        self._clock.timeout.connect(self._tick)
+        self.set_theme(theme)
+        self._show_trial(None)
+
+    def _arrange(self) -> None:
+        buttons = QHBoxLayout()
+        buttons.setSpacing(8)
+        buttons.addWidget(self.call_button)
+        buttons.addWidget(self.cancel_button)
+        buttons.addWidget(self.status, 1)
+        page = QWidget()
+        inside = QVBoxLayout(page)
+        inside.setContentsMargins(12, 12, 12, 12)
+        inside.setSpacing(12)
+        inside.addWidget(self.form)
+        inside.addLayout(buttons)
+        inside.addWidget(self.result)
+        inside.addWidget(self._errors_title)
+        inside.addWidget(self.errors)
+        inside.addStretch(1)
+        area = QScrollArea()
+        area.setFrameShape(QFrame.Shape.NoFrame)
+        area.setWidgetResizable(True)
+        area.setWidget(page)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(area)
+
+    def show_entry(self, entry: ToolEntry | None) -> None:
+        """Show a tool's form; values typed for it before come back."""
+        if self._entry is not None:
+            self._held[self._entry.name] = self.form.values()
+        other = entry is None or self._entry is None or entry.name != self._entry.name
+        self._entry = entry
+        if entry is None:
+            return
+        if other:
+            self.form.set_fields(())
+        self.form.set_schema(entry.spec.parameters)
+        if other:
+            self.form.set_values(self._held.get(entry.name, {}))
+            self._show_trial(self._trials.get(entry.name))
+        self._allow()
+
+    def show_trial(self, trial: Trial) -> None:
+        """Show a call that began or ended."""
+        self._trials[trial.name] = trial
+        if trial.outcome is None:
+            self._running, self._began = trial.name, time.monotonic()
+            self._clock.start()
+        else:
+            self._running = ""
+            self._clock.stop()
+        if self._entry is not None and trial.name == self._entry.name:
+            self._show_trial(trial)
+        self._allow()
+
+    def set_theme(self, theme: Theme) -> None:
+        """Take the colours of a theme."""
+        self._theme = theme
+        self.form.set_theme(theme)
+        self.result.set_theme(theme)
+        paint_text(self._errors_title, theme.muted)
+        trial = self._trials.get(self._entry.name) if self._entry is not None else None
+        self._show_trial(trial)
+
+    def _call(self) -> None:
+        if self._entry is None or self._running:
+            return
+        if self.form.problems():
+            self._say("Some arguments need attention.", self._theme.error)
+            return
+        self.try_asked.emit(self._entry.name, self.form.values())
+
+    def _allow(self) -> None:
+        self.call_button.setEnabled(not self._running)
+        self.cancel_button.setVisible(bool(self._running))
+
+    def _tick(self) -> None:
+        if self._entry is not None and self._entry.name == self._running:
+            self._say(f"Running, {time.monotonic() - self._began:.1f} s", self._theme.muted)
+
+    def _show_trial(self, trial: Trial | None) -> None:
+        outcome = trial.outcome if trial is not None else None
+        self.result.setVisible(outcome is not None)
+        stderr = outcome.stderr.strip() if outcome is not None else ""
+        self.errors.setPlainText(stderr)
+        self.errors.setVisible(bool(stderr))
+        self._errors_title.setVisible(bool(stderr))
+        if trial is None:
+            self._say("", self._theme.muted)
+        elif outcome is None:
+            self._say("Running", self._theme.muted)
+        else:
+            self._show_outcome(outcome)
+
+    def _show_outcome(self, outcome: ToolOutcome) -> None:
+        colour = self._theme.error if outcome.is_error else self._theme.success
+        cut = ", cut at the limit" if outcome.truncated else ""
+        took = f" in {_duration(outcome.duration)}" if outcome.duration else ""
+        self._say(f"{_STATUS_WORDS[outcome.status]}{took}{cut}", colour)
+        self.result.show_json(pretty_json(outcome.text))
+
+    def _say(self, text: str, colour: str) -> None:
+        paint_text(self.status, colour)
+        self.status.setText(text)
+
+
+def _duration(seconds: float) -> str:
+    return f"{seconds * 1000:.0f} ms" if seconds < 1 else f"{seconds:.1f} s"
