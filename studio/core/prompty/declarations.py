@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TypeGuard
 
 from studio.core.prompty.document import InputDeclaration
 from studio.core.prompty.places import Path, Places
@@ -50,6 +51,20 @@ def read_declarations(
     return ()
 
 
+_PROPERTY_KEYS = frozenset(
+    {
+        "name", "kind", "type", "description", "required", "nullable", "default", "sample",
+        "example", "enumValues", "enum", "items", "properties", "oneOf", "anyOf", "strict",
+        "json_schema",
+    }
+)  # fmt: skip
+
+
+def is_declaration(item: Json) -> TypeGuard[Mapping[str, Json]]:
+    """Whether a mapping declares a property; otherwise it is a default (Prompty 2 §2.7)."""
+    return isinstance(item, Mapping) and (not item or not _PROPERTY_KEYS.isdisjoint(item))
+
+
 def kind_of_value(value: Json) -> str:
     """The kind that a plain value shows (Prompty 2 §2.7: boolean before integer)."""
     match value:
@@ -76,7 +91,7 @@ def _read_one(name: str, item: Json, places: Places, path: Path, depth: int) -> 
     span = places.whole(*path)
     in_mapping = isinstance(path[-1], str)
     name_span = places.key(*path) if in_mapping else places.value(*path, "name")
-    if not isinstance(item, Mapping):
+    if not is_declaration(item):
         has_default = item is not None
         return InputDeclaration(
             name,

@@ -7,7 +7,7 @@ of them, and a half-typed front matter still gives what can be read of it.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
@@ -87,6 +87,22 @@ def read_yaml(text: str, offset: int = 0, path: tuple[str | int, ...] = ()) -> Y
 def plain_scalar(text: str) -> Json:
     """The value of an unquoted scalar, as YAML 1.1 reads it (`true`, `12`, `null`, text)."""
     return _construct(_resolve(text), text)
+
+
+def write_yaml(value: Json) -> list[str]:
+    """A value as lines of block-style YAML, keys in their order."""
+    text = yaml.safe_dump(
+        _plain(value), sort_keys=False, allow_unicode=True, default_flow_style=False, width=10_000
+    )
+    lines = text.rstrip("\n").split("\n")
+    return lines[:-1] if lines[-1] == "..." else lines
+
+
+def _plain(value: Json) -> Json:
+    """A copy that shares nothing, so that no anchors are written."""
+    if isinstance(value, Mapping):
+        return {key: _plain(item) for key, item in value.items()}
+    return [_plain(item) for item in value] if isinstance(value, list) else value
 
 
 def _replace_unreadable(text: str, offset: int, problems: list[Problem]) -> str:

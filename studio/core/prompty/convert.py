@@ -1,0 +1,91 @@
+"""Convert a prompt file from one dialect to another, and prove what that did."""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass
+
+from studio.core.prompty.convert_body import convert_body
+from studio.core.prompty.convert_front import convert_front
+from studio.core.prompty.document import Dialect, PromptDocument
+from studio.core.prompty.draft import Draft
+from studio.core.prompty.parse import parse
+from studio.core.prompty.prepare import prepare
+from studio.core.prompty.shapes import messages_to_json
+from studio.core.text.problem import TextEdit
+from studio.core.text.span import Span
+from studio.core.text.values import Json
+
+
+@dataclass(frozen=True, slots=True)
+class Conversion:
+    """A conversion that is offered, and what it would do."""
+
+    edits: tuple[TextEdit, ...]
+    """Changes to the file's text; none where it is in that dialect already."""
+
+    text: str
+    """The file after them."""
+
+    notes: tuple[str, ...]
+    """What has no home in the other dialect, and what a person should look at."""
+
+    same_messages: bool
+    """Whether the messages of a preview are the same before and after."""
+
+
+def convert(document: PromptDocument, to: Dialect) -> Conversion:
+    """Convert a document to Prompty 2 or to the section dialect.
+
+    Args:
+        document: As `parse` gave it.
+        to: `prompty` or `section`.
+
+    Raises:
+        ValueError: `to` is `legacy`; nothing is converted backwards.
+    """
+    if to == "legacy":
+        raise ValueError("files are converted to Prompty 2 or to the section dialect")
+    old = document.source.text
+    draft = Draft(old)
+    if document.dialect != to:
+        if to == "prompty":
+            convert_body(draft, document)
+        if document.dialect == "legacy":
+            convert_front(draft, to)
+        else:
+            draft.set(("template", "parser", "kind"), to)
+    after = parse(draft.text, document.source.path)
+    same = _messages(document) == _messages(after)
+    if not same:
+        draft.notes.append("the messages of a preview differ; compare them before you keep this")
+    return Conversion(line_edits(old, draft.text), draft.text, tuple(draft.notes), same)
+
+
+def line_edits(old: str, new: str) -> tuple[TextEdit, ...]:
+    """The edits that make one text of another, by lines; equal lines are left alone."""
+    if old == new:
+        return ()
+    before, after = old.splitlines(keepends=True), new.splitlines(keepends=True)
+    head = 0
+    while head < min(len(before), len(after)) and before[head] == after[head]:
+        head += 1
+    tail = 0
+    while tail < min(len(before), len(after)) - head and before[-1 - tail] == after[-1 - tail]:
+        tail += 1
+    middle_old = before[head : len(before) - tail]
+    middle_new = after[head : len(after) - tail]
+    starts = [sum(map(len, before[:head]))]
+    for line in middle_old:
+        starts.append(starts[-1] + len(line))
+    matcher = difflib.SequenceMatcher(None, middle_old, middle_new, autojunk=False)
+    return tuple(
+        TextEdit(Span(starts[i1], starts[i2]), "".join(middle_new[j1:j2]))
+        for tag, i1, i2, j1, j2 in matcher.get_opcodes()
+        if tag != "equal"
+    )
+
+
+def _messages(document: PromptDocument) -> list[Json]:
+    """The messages of a preview without references, in one shape for both dialects."""
+    return messages_to_json(prepare(document, {}, preview=True).messages, "prompty")
