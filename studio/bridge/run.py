@@ -138,17 +138,21 @@ class RunController(QObject):
 
     # Commands -------------------------------------------------------------------------------------
 
-    def send(self, command: Command) -> None:
-        """Tell the run something; what is not possible is said, not raised."""
+    def send(self, *commands: Command) -> None:
+        """Tell the run something; what is not possible is said, not raised.
+
+        Args:
+            commands: in order; a later one is dropped where an earlier one led to a problem.
+        """
         session = self._session
         if session is None:
             if self._record is not None:
-                self._move_by_command(command)
+                self._move_by_command(commands[0])
             return
         if self._driving is None:
-            self._drive(command)
+            self._drive(*commands)
             return
-        self._background.start(session.send(command), self._on_sent)
+        self._background.start(session.send(*commands), self._on_sent)
 
     def step(self) -> None:
         """Over a model call or a tool as one."""

@@ -289,7 +289,8 @@ def _mending_offers(state: RunState, error: StepError) -> tuple[Offer, ...]:
                         hint="It reads this as the observation of its reply.")  # fmt: skip
         offers.append(Offer("Edit what it is told…", "Change the remark.", edit=spec))
     elif error.kind in ("model", "render"):
-        offers.insert(0, _go_on("Try again", "Do the same once more."))
+        tip = "Do the same once more, and go on."
+        offers.insert(0, Offer("Try again", tip, (Continue(),), is_primary=True))
     else:
         offers.insert(0, _go_on("Go on", "Go on all the same."))
     call = call_at(state)

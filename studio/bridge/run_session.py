@@ -53,16 +53,32 @@ class RunSession:
         finally:
             self._arrivals.append(Ended(fault))
 
-    async def send(self, command: Command) -> str:
-        """Tell the run something; gives what is wrong with it, empty for nothing."""
+    async def send(self, *commands: Command) -> str:
+        """Tell the run something; gives what is wrong with it, empty for nothing.
+
+        Of several commands each waits until the run stands again: an edit makes the run check
+        its calls, and what is wrong with them then comes before going on.
+        """
         if self._run is None:
-            self._waiting.append(command)
+            self._waiting += commands
             return ""
-        try:
-            self._run.send(command)
-        except NotAllowedError as error:
-            return str(error)
+        for number, command in enumerate(commands):
+            if number and not await self._stands_well(self._run):
+                return ""
+            try:
+                self._run.send(command)
+            except NotAllowedError as error:
+                return str(error)
         return ""
+
+    async def _stands_well(self, run: Run) -> bool:
+        """Wait until the run stands at a place again; whether nothing went wrong on the way."""
+        before = run.state.error
+        while run.state.place is None and not run.state.is_over and not run.is_working:
+            await asyncio.sleep(0)
+        while run.is_working and run.state.pause is not None:
+            await asyncio.sleep(0)
+        return not run.state.is_over and (run.state.error is None or run.state.error is before)
 
     async def set_options(self, plan: RunPlan) -> None:
         """Breakpoints and filters were changed while the run goes."""

@@ -111,7 +111,6 @@ class Inspector(QWidget):
         """Show one tab of one step."""
         before, self._view = self._view, view
         tab = view.inspection.tab
-        self._tabs.setTabVisible(_index("answer"), view.has_answer)
         self._show_tab(tab)
         if tab in self._texts:
             text = self._texts[tab]
@@ -131,7 +130,9 @@ class Inspector(QWidget):
         self._search.selectAll()
 
     def _show_tab(self, tab: Tab) -> None:
-        self._tabs.blockSignals(True)  # a change of ours is not a choice of the person
+        # A change of ours is not a choice of the person; hiding a tab chooses its neighbour.
+        self._tabs.blockSignals(True)
+        self._tabs.setTabVisible(_index("answer"), self._view.has_answer or tab == "answer")
         self._tabs.setCurrentIndex(_index(tab))
         self._tabs.blockSignals(False)
         self._stack.setCurrentIndex(_index(tab))

@@ -20,7 +20,7 @@ from studio.bridge.run_edits import EditResult, EditSpec, command_of
 from studio.bridge.run_inspector import Inspection, InspectorView
 from studio.bridge.run_offers import Offer
 from studio.bridge.run_view import RunView
-from studio.core.agent.commands import Command, Continue, PauseRun, StepOn, StopRun
+from studio.core.agent.commands import Approve, Command, Continue, PauseRun, StepOn, StopRun
 from studio.ui.parts.colours import paint_text
 from studio.ui.run.action_bar import ActionBar
 from studio.ui.run.diagram import LoopDiagram
@@ -47,9 +47,10 @@ class RunPane(QWidget):
     """Bar, loop diagram, timeline, action bar and inspector."""
 
     request_run = Signal(bool)  # start a run; True: stand still at its first place
-    request_command = Signal(object)  # Command for the run that is there
+    request_commands = Signal(tuple)  # Commands for the run that is there, in order
     request_inspection = Signal(object)  # Inspection: what the inspector should show
     request_break_place = Signal(str)  # Place whose breakpoint is switched
+    request_fork = Signal(object)  # StepCard to go back to, as a new branch
     request_breakpoints = Signal()  # the list of breakpoints should be shown
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -115,7 +116,7 @@ class RunPane(QWidget):
     def run_or_continue(self) -> None:
         """F5: start a run, or let the one that waits go on."""
         if self._view.is_waiting:
-            self.request_command.emit(Continue())
+            self._tell(Continue())
         elif not self._view.is_busy:
             self.request_run.emit(False)
 
@@ -124,23 +125,23 @@ class RunPane(QWidget):
         if self._view.is_waiting:
             match how:
                 case "into":
-                    self.request_command.emit(StepOn("into"))
+                    self._tell(StepOn("into"))
                 case "out":
-                    self.request_command.emit(StepOn("out"))
+                    self._tell(StepOn("out"))
                 case _:
-                    self.request_command.emit(StepOn("over"))
+                    self._tell(StepOn("over"))
         elif not self._view.is_busy and how != "out":
             self.request_run.emit(True)
 
     def pause(self) -> None:
         """Stand still at the next place."""
         if self._view.is_busy:
-            self.request_command.emit(PauseRun())
+            self._tell(PauseRun())
 
     def stop(self) -> None:
         """End the run now."""
         if self._view.is_live:
-            self.request_command.emit(StopRun())
+            self._tell(StopRun())
 
     # Inside ---------------------------------------------------------------------------------------
 
@@ -185,18 +186,21 @@ class RunPane(QWidget):
             self.editor.open_spec(offer.edit)
             self._side.setCurrentWidget(self.editor)
             return
-        self._send(*offer.commands)
+        self._tell(*offer.commands)
 
     def _on_applied(self, spec: EditSpec, result: EditResult, goes_on: bool) -> None:
         self._close_editor()
-        self._send(command_of(spec, result))
-        if goes_on:
-            self._send(StepOn("over"))
+        first = command_of(spec, result)
+        if not goes_on:
+            self._tell(first)
+        elif spec.kind == "arguments":
+            self._tell(first, Approve(spec.call))
+        else:
+            self._tell(first, StepOn("over"))
 
-    def _send(self, *commands: Command) -> None:
+    def _tell(self, *commands: Command) -> None:
         self.timeline.follow()
-        for command in commands:
-            self.request_command.emit(command)
+        self.request_commands.emit(commands)
 
     def _close_editor(self) -> None:
         self._side.setCurrentWidget(self.inspector)
@@ -215,6 +219,7 @@ class RunPane(QWidget):
         self.diagram.node_chosen.connect(self._on_node)
         self.timeline.card_chosen.connect(self._on_card)
         self.timeline.following_changed.connect(self._on_following)
+        self.timeline.fork_asked.connect(self.request_fork)
         self._follow.clicked.connect(self.timeline.follow)
         self._follow.clicked.connect(self._ask_clicked)
         self.actions_bar.offer_taken.connect(self._on_offer)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from PySide6.QtCore import (
     QItemSelectionModel,
     QModelIndex,
@@ -13,11 +15,13 @@ from PySide6.QtCore import (
     Qt,
     Signal,
 )
-from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QPen
+from PySide6.QtGui import QColor, QContextMenuEvent, QFont, QFontMetrics, QPainter, QPen
 from PySide6.QtWidgets import (
     QAbstractItemView,
+    QApplication,
     QFrame,
     QListView,
+    QMenu,
     QStyle,
     QStyledItemDelegate,
     QStyleOptionViewItem,
@@ -166,6 +170,7 @@ class TimelineView(QListView):
 
     card_chosen = Signal(object)  # StepCard
     following_changed = Signal(bool)
+    fork_asked = Signal(object)  # StepCard to go back to
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -235,6 +240,19 @@ class TimelineView(QListView):
             return False
         self.setCurrentIndex(self._cards.index(row))
         return True
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        """Offer to go back to a card, or to copy it."""
+        card = self.indexAt(event.pos()).data(CARD_ROLE)
+        if not isinstance(card, StepCard):
+            return
+        menu = QMenu(self)
+        back = menu.addAction(icon("git-branch"), "Go back to here, as a new branch")
+        back.triggered.connect(partial(self.fork_asked.emit, card))
+        copy = menu.addAction(icon("copy"), "Copy")
+        copy.triggered.connect(partial(QApplication.clipboard().setText, card.gist or card.title))
+        menu.exec(event.globalPos())
+        menu.deleteLater()
 
     def _go_to(self, row: int) -> None:
         index = self._cards.index(row)
