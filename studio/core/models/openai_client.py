@@ -9,18 +9,21 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Awaitable, Callable, Mapping
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from studio.core.models.base import ModelError
 from studio.core.models.connections import Connection, address_of
 from studio.core.models.faults import Target, network_fault, status_fault, stream_fault
-from studio.core.models.secrets import Secret, mask
+from studio.core.models.secrets import Secret, SecretLookup, mask
 from studio.core.text.values import JsonObject
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI, AsyncStream
     from openai._types import RequestOptions
+
+KeySource: TypeAlias = Callable[[], Awaitable[SecretLookup]]
+"""Looks a key up when it is needed; a keyring may ask the person."""
 
 _CONNECT_SECONDS = 10.0
 _LIST_SECONDS = 20.0
@@ -73,10 +76,13 @@ class EventStream:
 class OpenAIClient:
     """One server and one key."""
 
-    def __init__(self, connection: Connection, key: Secret | None, target: Target) -> None:
-        """Take where; nothing is opened or imported before the first use."""
+    def __init__(
+        self, connection: Connection, key: Secret | KeySource | None, target: Target
+    ) -> None:
+        """Take where; nothing is opened, imported or looked up before the first use."""
         self._connection = connection
-        self._key = key
+        self._key_source = key if callable(key) else None
+        self._key = None if callable(key) else key
         self._target = target
         self._sdk: AsyncOpenAI | None = None
 
@@ -87,9 +93,9 @@ class OpenAIClient:
         """Send a request whose reply is a stream.
 
         Raises:
-            ModelError: the server cannot be reached or refuses.
+            ModelError: the server cannot be reached or refuses, or its key is missing.
         """
-        client = self._client()
+        client = await self._client()
         from openai import AsyncStream
 
         try:
@@ -111,7 +117,7 @@ class OpenAIClient:
         Raises:
             ModelError: the server cannot be reached, refuses, or has no such list.
         """
-        client = self._client()
+        client = await self._client()
         try:
             async with asyncio.timeout(_LIST_SECONDS):
                 answer: object = await client.get(
@@ -157,6 +163,16 @@ class OpenAIClient:
         """A text without the key; some servers repeat it in their messages."""
         return mask(text, [self._key] if self._key else [])
 
+    async def _look_up(self, source: KeySource) -> Secret | None:
+        found = await source()
+        if found.secret is None and self._connection.key:
+            raise ModelError(
+                "no-key",
+                f"{self._target.name} needs a key: {found.reason}.",
+                "Enter the key in the connection, or set the variable that it names.",
+            )
+        return found.secret
+
     def _options(self) -> RequestOptions:
         from openai import Omit
 
@@ -166,8 +182,10 @@ class OpenAIClient:
             options["headers"] = {"Authorization": Omit()}
         return options
 
-    def _client(self) -> AsyncOpenAI:
+    async def _client(self) -> AsyncOpenAI:
         if self._sdk is None:
+            if self._key_source is not None:
+                self._key = await self._look_up(self._key_source)
             self._sdk = _make_client(self._connection, self._key)
         return self._sdk
 

@@ -6,9 +6,11 @@ import asyncio
 import json
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing, suppress
+from dataclasses import replace
 
 from studio.core.models.base import Capabilities, ModelError, ModelRequest
 from studio.core.models.bodies import request_body
+from studio.core.models.capabilities import Price
 from studio.core.models.connections import Connection, address_of
 from studio.core.models.faults import (
     RetryLaterError,
@@ -16,7 +18,7 @@ from studio.core.models.faults import (
     UnsupportedParameterError,
     stream_fault,
 )
-from studio.core.models.openai_client import EventStream, OpenAIClient
+from studio.core.models.openai_client import EventStream, KeySource, OpenAIClient
 from studio.core.models.retry import wait_before
 from studio.core.models.scripted import deltas_of
 from studio.core.models.secrets import Secret
@@ -40,9 +42,10 @@ class RemoteModel:
         self,
         connection: Connection,
         model_id: str,
-        key: Secret | None,
+        key: Secret | KeySource | None,
         *,
         capabilities: Capabilities | None = None,
+        price: Price | None = None,
         media: MediaSource | None = None,
     ) -> None:
         """Take where and what; nothing is opened before the first use.
@@ -50,14 +53,16 @@ class RemoteModel:
         Args:
             connection: the server; of a remote kind.
             model_id: id under which it knows the model.
-            key: its key, where it asks for one.
+            key: its key, or how to look it up; `None` where it asks for none.
             capabilities: what may be sent.
+            price: what tokens cost, where the server does not say.
             media: reads the prompt's local files.
         """
         self._connection = connection
         self._model_id = model_id
         self._capabilities = capabilities or Capabilities()
         self._media = media
+        self._price = price
         self._target = Target(connection.name, shown_address(connection), model_id)
         self._client = OpenAIClient(connection, key, self._target)
         self._not_taken: dict[str, str] = {}
@@ -186,7 +191,7 @@ class RemoteModel:
     ) -> AsyncGenerator[ReplyDelta, None]:
         if not stream.is_events:
             for delta in await self._whole(stream):
-                yield delta
+                yield self._priced(delta)
             return
         reader = chunk_reader(self._provider)
         some = False
@@ -199,7 +204,7 @@ class RemoteModel:
                 raise stream_fault(said, self._target, self._client.mask)
             for delta in reader.read(event):
                 some = some or not isinstance(delta, UsageDelta)
-                yield delta
+                yield self._priced(delta)
             event = await self._next(stream)
         ending = reader.end()
         if ending[-1] == Finished("unknown"):
@@ -244,6 +249,12 @@ class RemoteModel:
         notice = Notice(f"{self._target.name} does not stream: the reply came whole.")
         end = Finished(reply.finish_reason or "unknown")
         return (notice, *deltas_of(reply, max(1, len(text))), end)
+
+    def _priced(self, delta: ReplyDelta) -> ReplyDelta:
+        """Figures with their cost, where the server says none and the price is known."""
+        if self._price is None or not isinstance(delta, UsageDelta) or delta.usage.cost is not None:
+            return delta
+        return UsageDelta(replace(delta.usage, cost=self._price.of(delta.usage)))
 
     def _cut_off(self) -> ModelError:
         return RetryLaterError(

@@ -13,7 +13,7 @@ from studio.core.models.embedded.client import LlamaClient
 from studio.core.models.embedded.grammar import build_grammar
 from studio.core.models.embedded.policy import GrammarLevel
 from studio.core.models.embedded.prompt import last_user_text, template_messages
-from studio.core.models.embedded.server import EmbeddedServer
+from studio.core.models.embedded.server import EmbeddedServer, EmbeddedSettings
 from studio.core.text.values import Json, JsonObject
 from studio.core.wire.reply import (
     Finished,
@@ -62,6 +62,7 @@ class EmbeddedModel:
         self,
         server: EmbeddedServer | None = None,
         *,
+        settings: EmbeddedSettings | None = None,
         level: GrammarLevel = DEFAULT_LEVEL,
         name: str = "",
     ) -> None:
@@ -70,10 +71,12 @@ class EmbeddedModel:
         Args:
             server: one that others use as well and that its owner stops; `None` makes one that
                 `close` stops.
+            settings: what it is to run with; as the server does by default.
             level: how much the grammar decides for the model.
             name: for people, where the file's own name should not be shown.
         """
-        self._server = server or EmbeddedServer()
+        self._server = server or EmbeddedServer(settings)
+        self._settings = settings or self._server.settings
         self._owns_server = server is None
         self._level: GrammarLevel = level
         self._name = name
@@ -82,14 +85,14 @@ class EmbeddedModel:
     @property
     def label(self) -> str:
         """The model's name for people."""
-        weights = self._server.settings.weights
+        weights = self._settings.weights
         name = self._name or (weights.stem if weights else "SmolLM2 135M")
         return f"{name} (embedded)"
 
     @property
     def capabilities(self) -> Capabilities:
         """What may be sent to it."""
-        return Capabilities(context_window=self._server.settings.context)
+        return Capabilities(context_window=self._settings.context)
 
     @property
     def level(self) -> GrammarLevel:
@@ -158,6 +161,7 @@ class EmbeddedModel:
         """One try; a process that went away is "crashed"."""
         import httpx2
 
+        await self._server.change(self._settings)
         if self._server.state != "ready":
             yield Notice(f"Starting {self.label} …")
         address = await self._server.start()

@@ -1,0 +1,156 @@
+"""From a chosen connection to a model that answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import assert_never
+
+from studio.core.models.base import ChatModel, ModelError
+from studio.core.models.capabilities import facts_of
+from studio.core.models.choice import ModelChoice, needs_address
+from studio.core.models.connection_file import Connections
+from studio.core.models.connections import EMBEDDED, Connection
+from studio.core.models.embedded.model import DEFAULT_LEVEL, EmbeddedModel
+from studio.core.models.embedded.policy import LEVELS, GrammarLevel
+from studio.core.models.embedded.server import EmbeddedServer, EmbeddedSettings
+from studio.core.models.manual import ManualModel, ManualQuestion
+from studio.core.models.remote import RemoteModel
+from studio.core.models.replay import RecordingModel, ReplayModel
+from studio.core.models.script_file import read_script
+from studio.core.models.scripted import ScriptedModel
+from studio.core.models.secrets import SecretStore
+from studio.core.prompty.document import ModelDeclaration
+from studio.core.wire.media import MediaSource
+
+
+def open_model(
+    choice: ModelChoice,
+    *,
+    secrets: SecretStore | None = None,
+    embedded: EmbeddedServer | None = None,
+    connections: Connections | None = None,
+    media: MediaSource | None = None,
+    ask: Callable[[ManualQuestion], None] | None = None,
+) -> ChatModel:
+    """Make the model that a document will be answered by; nothing is sent or started yet.
+
+    Args:
+        choice: connection and declaration, from `choose_connection`.
+        secrets: where keys are; a store of its own by default.
+        embedded: the studio's one embedded server, which outlives the model; without it the model
+            starts its own and `close` stops it.
+        connections: needed only where a recording is made through another connection.
+        media: reads the prompt's local files.
+        ask: how a person is asked, for "I am the model".
+
+    Raises:
+        ModelError: the connection lacks something ("no-model", "no-address", "no-script", …).
+    """
+    connection = choice.connection
+    match connection.kind:
+        case "embedded":
+            return _embedded(connection, embedded)
+        case "scripted":
+            path = _path(connection, "script", "no-script", "Choose a script in the connection.")
+            return ScriptedModel(read_script(path), label=f"Script {path.name}", repeat=True)
+        case "manual":
+            if ask is None:
+                raise ModelError(
+                    "no-person",
+                    "Nobody can be asked here.",
+                    "Use this connection in the studio's window.",
+                )
+            return ManualModel(ask)
+        case "replay":
+            path = _path(connection, "recording", "no-recording", "Choose its file.")
+            through = _through(connection, choice.declaration, connections)
+            if through is None:
+                return ReplayModel(path)
+            inner = open_model(through, secrets=secrets, embedded=embedded, media=media, ask=ask)
+            return RecordingModel(inner, path)
+        case "openai" | "azure" | "compatible" | "anthropic" | "gemini":
+            return _remote(choice, secrets or SecretStore(), media)
+        case _:
+            assert_never(connection.kind)
+
+
+def grammar_level(connection: Connection) -> GrammarLevel:
+    """How much the grammar decides for an embedded model.
+
+    All of it for the bundled one; a model of the person's own may be better than that, and only
+    gets what a syntax needs.
+    """
+    default: GrammarLevel = "syntax" if connection.settings.get("weights") else DEFAULT_LEVEL
+    said = connection.settings.get("grammar")
+    return next((level for level in LEVELS if level == said), default)
+
+
+def embedded_settings(connection: Connection) -> EmbeddedSettings:
+    """How an embedded connection runs."""
+    defaults = EmbeddedSettings()
+    weights = connection.settings.get("weights")
+    context = connection.settings.get("context")
+    threads = connection.settings.get("threads")
+    return EmbeddedSettings(
+        Path(weights).expanduser() if isinstance(weights, str) and weights else None,
+        context if isinstance(context, int) and context >= 256 else defaults.context,
+        threads if isinstance(threads, int) and threads >= 1 else defaults.threads,
+    )
+
+
+def _embedded(connection: Connection, server: EmbeddedServer | None) -> EmbeddedModel:
+    return EmbeddedModel(
+        server, settings=embedded_settings(connection), level=grammar_level(connection)
+    )
+
+
+def _remote(choice: ModelChoice, secrets: SecretStore, media: MediaSource | None) -> RemoteModel:
+    connection, model_id = choice.connection, choice.declaration.id
+    if needs_address(connection):
+        raise ModelError(
+            "no-address",
+            f"The connection {connection.name!r} has no address.",
+            "Enter the address of its API in the connection.",
+        )
+    if not model_id:
+        raise ModelError(
+            "no-model",
+            f"Neither the prompt nor the connection {connection.name!r} names a model.",
+            "Choose one in the connection, or write `model: {id: …}` in the prompt.",
+        )
+    facts = facts_of(model_id, corrections=connection.capabilities)
+    return RemoteModel(
+        connection,
+        model_id,
+        lambda: secrets.read(connection.key, connection.name),
+        capabilities=facts.capabilities,
+        price=facts.price,
+        media=media,
+    )
+
+
+def _path(connection: Connection, key: str, kind: str, hint: str) -> Path:
+    value = connection.settings.get(key)
+    if not isinstance(value, str) or not value:
+        raise ModelError(kind, f"The connection {connection.name!r} names no {key}.", hint)
+    return Path(value).expanduser()
+
+
+def _through(
+    connection: Connection, declaration: ModelDeclaration, connections: Connections | None
+) -> ModelChoice | None:
+    """The connection that a recording is made through; `None` when it is only replayed."""
+    name = connection.settings.get("through")
+    if not isinstance(name, str) or not name:
+        return None
+    found = connections.named(name) if connections else None
+    if found is None and name == EMBEDDED.name:
+        found = EMBEDDED
+    if found is None or found.kind == "replay":
+        raise ModelError(
+            "no-recording",
+            f"The connection {connection.name!r} records through {name!r}, which is not there.",
+            "Choose another connection to record.",
+        )
+    return ModelChoice(found, declaration, f"recorded through {name!r}")
