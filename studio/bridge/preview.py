@@ -10,6 +10,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from studio.bridge.jobs import LatestJob
 from studio.bridge.preview_build import PreviewOrder, build_preview, keep_last_good
 from studio.bridge.preview_value import Preview
+from studio.bridge.probe import ProbeReport, probe
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.values import Json
@@ -22,6 +23,7 @@ class PreviewController(QObject):
     """Gathers changes for a moment, then makes the preview in the pool; the newest wins."""
 
     previewed = Signal(object)  # Preview
+    probed = Signal(object)  # ProbeReport
     busy_changed = Signal(bool)
 
     def __init__(self, parent: QObject | None = None, debounce_ms: int = DEBOUNCE_MS) -> None:
@@ -41,6 +43,9 @@ class PreviewController(QObject):
         self._job.finished.connect(self._take)
         self._job.failed.connect(self._fail)
         self._job.busy_changed.connect(self.busy_changed)
+        self._probe_job: LatestJob[ProbeReport] = LatestJob(self)
+        self._probe_job.finished.connect(self.probed)
+        self._probe_job.failed.connect(self._fail)
 
     @property
     def preview(self) -> Preview | None:
@@ -58,6 +63,7 @@ class PreviewController(QObject):
         if document is None:
             self._timer.stop()
             self._job.drop()
+            self._probe_job.drop()
             self._newest = None
         else:
             self._timer.start()
@@ -81,6 +87,11 @@ class PreviewController(QObject):
     def refresh(self) -> None:
         """Make the preview again now, as when a referenced file changed."""
         self._order()
+
+    def probe(self) -> None:
+        """Try the inputs for holes, in the pool; the report comes by `probed`."""
+        if self._document is not None:
+            self._probe_job.submit(partial(probe, self._document, dict(self._inputs)))
 
     def _start(self) -> None:
         if self._document is not None:

@@ -15,11 +15,11 @@ from studio.ui.icons import icon
 from studio.ui.inputs.fields import (
     ChoiceField,
     FieldEditor,
-    FileField,
     JsonField,
     NumberField,
     TextField,
 )
+from studio.ui.inputs.file_field import FileField
 from studio.ui.inputs.row import FieldRow
 from studio.ui.parts.colours import paint_text
 from studio.ui.theme import Theme

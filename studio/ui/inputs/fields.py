@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 
-from PySide6.QtCore import QSize, Signal
-from PySide6.QtGui import QResizeEvent, QWheelEvent
+from PySide6.QtCore import Signal
+from PySide6.QtGui import QWheelEvent
 from PySide6.QtWidgets import (
     QComboBox,
-    QFileDialog,
-    QHBoxLayout,
     QLineEdit,
-    QPlainTextEdit,
     QSizePolicy,
-    QToolButton,
     QVBoxLayout,
     QWidget,
 )
@@ -23,16 +18,11 @@ from PySide6.QtWidgets import (
 from studio.bridge.inputs import ABSENT, FieldSpec, FieldValue, show_value
 from studio.bridge.inputs_check import Entry, check_text, read_integer, read_json, read_number
 from studio.core.text.values import Json
-from studio.ui.icons import icon
+from studio.ui.inputs.growing_text import GrowingText
 from studio.ui.parts.colours import fixed_font
-from studio.ui.parts.json_view import JsonHighlighter, line_height
+from studio.ui.parts.json_view import JsonHighlighter
 from studio.ui.theme import Theme
 
-_FILTERS = {
-    "image": "Pictures (*.png *.jpg *.jpeg *.gif *.webp *.bmp *.svg);;All files (*)",
-    "audio": "Sound (*.mp3 *.wav *.ogg *.m4a *.flac);;All files (*)",
-}
-_MOST_LINES = 10
 _PLACEHOLDER = 40
 
 
@@ -68,38 +58,6 @@ class FieldEditor(QWidget):
         return show_value(self.spec.fallback) or empty
 
 
-class GrowingText(QPlainTextEdit):
-    """A text editor as high as its text, within limits."""
-
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setTabChangesFocus(True)
-        self.setProperty("field", True)
-        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        self.document().documentLayout().documentSizeChanged.connect(self._fit)
-        self.document().setDocumentMargin(3)
-        self._fit()
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        """A narrower text is higher."""
-        super().resizeEvent(event)
-        self._fit()
-
-    def wheelEvent(self, event: QWheelEvent) -> None:
-        """Scroll the form, unless there is more text than is seen."""
-        if self.hasFocus() and self.verticalScrollBar().maximum() > 0:
-            super().wheelEvent(event)
-        else:
-            event.ignore()
-
-    def _fit(self, *_: object) -> None:
-        # A plain text document measures its height in lines.
-        lines = min(max(1, round(self.document().size().height())), _MOST_LINES)
-        height = round(lines * line_height(self)) + 14
-        if height != self.height() or height != self.minimumHeight():
-            self.setFixedHeight(height)
-
-
 class TextField(FieldEditor):
     """Text of any length."""
 
@@ -110,7 +68,7 @@ class TextField(FieldEditor):
         self._given = False
         self._quiet = False
         self.text.textChanged.connect(self._typed)
-        _fill(self, self.text)
+        fill(self, self.text)
         self.set_value(ABSENT)
 
     def value(self) -> FieldValue:
@@ -151,7 +109,7 @@ class NumberField(FieldEditor):
         self.line.setAccessibleName(spec.name)
         self.line.setPlaceholderText(self._placeholder("A number"))
         self.line.textEdited.connect(self._edited)
-        _fill(self, self.line)
+        fill(self, self.line)
 
     def value(self) -> FieldValue:
         """The number."""
@@ -195,7 +153,7 @@ class ChoiceField(FieldEditor):
         for value in values:
             self.combo.addItem(value if isinstance(value, str) else json.dumps(value))
         self.combo.activated.connect(self._chosen)
-        _fill(self, self.combo)
+        fill(self, self.combo)
 
     def value(self) -> FieldValue:
         """The value chosen."""
@@ -239,7 +197,7 @@ class JsonField(FieldEditor):
         self._highlighter: JsonHighlighter | None = None
         self._quiet = False
         self.text.textChanged.connect(self._typed)
-        _fill(self, self.text)
+        fill(self, self.text)
 
     def value(self) -> FieldValue:
         """The value, where the JSON can be read."""
@@ -270,65 +228,13 @@ class JsonField(FieldEditor):
             self.changed.emit()
 
 
-class FileField(FieldEditor):
-    """A path beside the prompt, or an address."""
-
-    def __init__(self, spec: FieldSpec, parent: QWidget | None = None) -> None:
-        super().__init__(spec, parent)
-        self._folder: Path | None = None
-        self.line = QLineEdit()
-        self.line.setAccessibleName(spec.name)
-        self.line.setPlaceholderText(self._placeholder("Path beside the prompt, or URL"))
-        self.line.textEdited.connect(self._edited)
-        browse = QToolButton()
-        browse.setIcon(icon("folder-open"))
-        browse.setIconSize(QSize(16, 16))
-        browse.setToolTip("Choose a file")
-        browse.setAccessibleName(f"Choose a file for {spec.name}")
-        browse.clicked.connect(self._browse)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(4)
-        row.addWidget(self.line, 1)
-        row.addWidget(browse)
-
-    def value(self) -> FieldValue:
-        """The path as written."""
-        return self.line.text() or ABSENT
-
-    def set_value(self, value: FieldValue) -> None:
-        """Show a path."""
-        self.line.setText("" if value is ABSENT or value is None else str(value))
-
-    def set_folder(self, folder: Path | None) -> None:
-        """Paths inside this folder are written relative to it."""
-        self._folder = folder
-
-    def choose(self, path: Path) -> None:
-        """Take a file, as the dialog does."""
-        text = path.as_posix()
-        if self._folder is not None and path.resolve().is_relative_to(self._folder.resolve()):
-            text = Path(os.path.relpath(path.resolve(), self._folder.resolve())).as_posix()
-        self.line.setText(text)
-        self.changed.emit()
-
-    def _browse(self) -> None:
-        folder = str(self._folder or Path.home())
-        filters = _FILTERS.get(self.spec.kind, "All files (*)")
-        path, _ = QFileDialog.getOpenFileName(self, f"Choose {self.spec.name}", folder, filters)
-        if path:
-            self.choose(Path(path))
-
-    def _edited(self, _: str) -> None:
-        self.changed.emit()
-
-
 def _short(text: str) -> str:
     """Short enough for one line of a narrow field."""
     return text if len(text) <= _PLACEHOLDER else f"{text[: _PLACEHOLDER - 1]}…"
 
 
-def _fill(field: QWidget, editor: QWidget) -> None:
+def fill(field: QWidget, editor: QWidget) -> None:
+    """Make an editor the only thing in a field, and the one that gets its focus."""
     layout = QVBoxLayout(field)
     layout.setContentsMargins(0, 0, 0, 0)
     layout.addWidget(editor)

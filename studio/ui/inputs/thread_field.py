@@ -21,7 +21,8 @@ from studio.bridge.inputs import ABSENT, FieldSpec, FieldValue
 from studio.bridge.inputs_check import read_json
 from studio.core.text.values import Json
 from studio.ui.icons import icon
-from studio.ui.inputs.fields import FieldEditor, GrowingText
+from studio.ui.inputs.fields import FieldEditor
+from studio.ui.inputs.growing_text import GrowingText
 from studio.ui.parts.colours import paint_text, role_colour
 from studio.ui.theme import Theme
 

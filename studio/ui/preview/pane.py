@@ -19,12 +19,14 @@ from PySide6.QtWidgets import (
 from studio.bridge.preview_cards import cards
 from studio.bridge.preview_copy import messages_as_chat, messages_as_json, messages_as_markdown
 from studio.bridge.preview_value import Preview
+from studio.bridge.probe import ProbeReport
 from studio.core.text.span import Span
 from studio.ui.icons import icon
 from studio.ui.parts.banner import Banner
 from studio.ui.parts.colours import paint_text
 from studio.ui.parts.empty_state import EmptyState
 from studio.ui.preview.messages_view import MessagesView
+from studio.ui.preview.probe_panel import ProbePanel
 from studio.ui.preview.request_tab import RequestTab
 from studio.ui.preview.variables_tab import VariablesTab
 from studio.ui.theme import Theme
@@ -58,6 +60,7 @@ class PreviewPane(QWidget):
         self.copy_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.copy_button.setMenu(self._copy_menu())
         self.banner = Banner(theme)
+        self.probe_panel = ProbePanel(theme)
         self.messages = MessagesView(theme)
         self.request = RequestTab(theme)
         self.variables = VariablesTab(theme)
@@ -96,12 +99,14 @@ class PreviewPane(QWidget):
         layout.addLayout(bar)
         layout.addWidget(line)
         layout.addWidget(self.banner)
+        layout.addWidget(self.probe_panel)
         layout.addWidget(self._stack, 1)
 
     def _connect(self) -> None:
         self.tabs.currentChanged.connect(self._change_tab)
         self.raw_button.toggled.connect(self.messages.set_raw)
         self.probe_button.clicked.connect(self.request_probe)
+        self.probe_panel.place_chosen.connect(self.request_reveal)
         self.banner.activated.connect(self._reveal_blocker)
         self.messages.place_clicked.connect(self.request_reveal)
         self.messages.input_clicked.connect(self._reveal_value)
@@ -115,6 +120,7 @@ class PreviewPane(QWidget):
         self.variables.show_preview(preview)
         if preview is None:
             self.banner.hide()
+            self.probe_panel.hide()
             self.total.clear()
             self._stack.setCurrentWidget(self.empty)
             return
@@ -127,6 +133,10 @@ class PreviewPane(QWidget):
         has_any = bool(preview.messages.messages or preview.tools or preview.is_stale)
         self._stack.setCurrentWidget(self._pages if has_any else self.empty)
 
+    def show_probe(self, report: ProbeReport) -> None:
+        """Show what the injection probe found."""
+        self.probe_panel.show_report(report)
+
     def show_caret(self, offset: int) -> None:
         """Light the card whose source holds this place (code points)."""
         self.messages.light(offset)
@@ -134,7 +144,14 @@ class PreviewPane(QWidget):
     def set_theme(self, theme: Theme) -> None:
         """Take the colours of a theme."""
         paint_text(self.total, theme.muted)
-        for part in (self.banner, self.messages, self.request, self.variables, self.empty):
+        for part in (
+            self.banner,
+            self.probe_panel,
+            self.messages,
+            self.request,
+            self.variables,
+            self.empty,
+        ):
             part.set_theme(theme)
 
     def _show_banner(self, preview: Preview) -> None:

@@ -20,7 +20,7 @@ from studio.core.tools.mock import (
     SequenceMock,
     TemplateMock,
 )
-from studio.ui.inputs.fields import GrowingText
+from studio.ui.inputs.growing_text import GrowingText
 from studio.ui.parts.colours import paint_text
 from studio.ui.theme import Theme
 

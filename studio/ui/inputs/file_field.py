@@ -1,0 +1,71 @@
+"""A file beside the prompt, or an address."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from PySide6.QtCore import QSize
+from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QLineEdit, QToolButton, QWidget
+
+from studio.bridge.inputs import ABSENT, FieldSpec, FieldValue
+from studio.ui.icons import icon
+from studio.ui.inputs.fields import FieldEditor
+
+_FILTERS = {
+    "image": "Pictures (*.png *.jpg *.jpeg *.gif *.webp *.bmp *.svg);;All files (*)",
+    "audio": "Sound (*.mp3 *.wav *.ogg *.m4a *.flac);;All files (*)",
+}
+
+
+class FileField(FieldEditor):
+    """A path beside the prompt, or an address."""
+
+    def __init__(self, spec: FieldSpec, parent: QWidget | None = None) -> None:
+        super().__init__(spec, parent)
+        self._folder: Path | None = None
+        self.line = QLineEdit()
+        self.line.setAccessibleName(spec.name)
+        self.line.setPlaceholderText(self._placeholder("Path beside the prompt, or URL"))
+        self.line.textEdited.connect(self._edited)
+        browse = QToolButton()
+        browse.setIcon(icon("folder-open"))
+        browse.setIconSize(QSize(16, 16))
+        browse.setToolTip("Choose a file")
+        browse.setAccessibleName(f"Choose a file for {spec.name}")
+        browse.clicked.connect(self._browse)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(4)
+        row.addWidget(self.line, 1)
+        row.addWidget(browse)
+
+    def value(self) -> FieldValue:
+        """The path as written."""
+        return self.line.text() or ABSENT
+
+    def set_value(self, value: FieldValue) -> None:
+        """Show a path."""
+        self.line.setText("" if value is ABSENT or value is None else str(value))
+
+    def set_folder(self, folder: Path | None) -> None:
+        """Paths inside this folder are written relative to it."""
+        self._folder = folder
+
+    def choose(self, path: Path) -> None:
+        """Take a file, as the dialog does."""
+        text = path.as_posix()
+        if self._folder is not None and path.resolve().is_relative_to(self._folder.resolve()):
+            text = Path(os.path.relpath(path.resolve(), self._folder.resolve())).as_posix()
+        self.line.setText(text)
+        self.changed.emit()
+
+    def _browse(self) -> None:
+        folder = str(self._folder or Path.home())
+        filters = _FILTERS.get(self.spec.kind, "All files (*)")
+        path, _ = QFileDialog.getOpenFileName(self, f"Choose {self.spec.name}", folder, filters)
+        if path:
+            self.choose(Path(path))
+
+    def _edited(self, _: str) -> None:
+        self.changed.emit()

@@ -1,0 +1,42 @@
+"""A text editor that is as high as its text."""
+
+from __future__ import annotations
+
+from PySide6.QtGui import QResizeEvent, QWheelEvent
+from PySide6.QtWidgets import QPlainTextEdit, QSizePolicy, QWidget
+
+from studio.ui.parts.json_view import line_height
+
+_MOST_LINES = 10
+
+
+class GrowingText(QPlainTextEdit):
+    """A text editor as high as its text, within limits."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setTabChangesFocus(True)
+        self.setProperty("field", True)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.document().documentLayout().documentSizeChanged.connect(self._fit)
+        self.document().setDocumentMargin(3)
+        self._fit()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """A narrower text is higher."""
+        super().resizeEvent(event)
+        self._fit()
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        """Scroll the form, unless there is more text than is seen."""
+        if self.hasFocus() and self.verticalScrollBar().maximum() > 0:
+            super().wheelEvent(event)
+        else:
+            event.ignore()
+
+    def _fit(self, *_: object) -> None:
+        # A plain text document measures its height in lines.
+        lines = min(max(1, round(self.document().size().height())), _MOST_LINES)
+        height = round(lines * line_height(self)) + 14
+        if height != self.height() or height != self.minimumHeight():
+            self.setFixedHeight(height)

@@ -1,0 +1,98 @@
+"""What the injection probe found."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QColor
+from PySide6.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QListWidget,
+    QListWidgetItem,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from studio.bridge.probe import ProbeReport
+from studio.ui.icons import icon
+from studio.ui.theme import Theme
+
+_MOST_ROWS = 6
+
+
+class ProbePanel(QFrame):
+    """One line when all is well; otherwise the holes, each leading to its place."""
+
+    place_chosen = Signal(object)  # Span
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._report: ProbeReport | None = None
+        self._picture = QLabel()
+        self.summary = QLabel()
+        self.summary.setWordWrap(True)
+        close = QToolButton()
+        close.setIcon(icon("x"))
+        close.setIconSize(QSize(14, 14))
+        close.setToolTip("Close")
+        close.setAccessibleName("Close the probe's report")
+        close.clicked.connect(self.hide)
+        self.list = QListWidget()
+        self.list.setAccessibleName("Holes found by the probe")
+        self.list.setFrameShape(QFrame.Shape.NoFrame)
+        self.list.setWordWrap(True)
+        self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.list.itemActivated.connect(self._activate)
+        self.list.itemClicked.connect(self._activate)
+        row = QHBoxLayout()
+        row.setContentsMargins(12, 6, 6, 6)
+        row.setSpacing(8)
+        row.addWidget(self._picture)
+        row.addWidget(self.summary, 1)
+        row.addWidget(close)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addLayout(row)
+        layout.addWidget(self.list)
+        self.hide()
+
+    def show_report(self, report: ProbeReport) -> None:
+        """Show what was found."""
+        self._report = report
+        self._draw()
+        self.show()
+
+    def set_theme(self, theme: Theme) -> None:
+        """Take the colours of a theme."""
+        self._theme = theme
+        self._draw()
+
+    def _draw(self) -> None:
+        report = self._report
+        if report is None:
+            return
+        good = not report.holes
+        colour = self._theme.success if good else self._theme.error
+        name = "shield-check" if good else "triangle-alert"
+        self._picture.setPixmap(icon(name, colour).pixmap(16, 16))
+        self.summary.setText(report.summary)
+        self.list.clear()
+        for hole in report.holes:
+            item = QListWidgetItem(f"{hole.input}: {hole.attack.title}. {hole.change}")
+            item.setData(Qt.ItemDataRole.UserRole, hole.span)
+            item.setToolTip(f"Tried with:\n{hole.attack.text}")
+            item.setForeground(QColor(self._theme.text))
+            self.list.addItem(item)
+        self.list.setVisible(not good)
+        if not good:
+            rows = min(_MOST_ROWS, self.list.count())
+            self.list.setFixedHeight(rows * max(24, self.list.sizeHintForRow(0)) + 4)
+
+    def _activate(self, item: QListWidgetItem) -> None:
+        span = item.data(Qt.ItemDataRole.UserRole)
+        if span is not None:
+            self.place_chosen.emit(span)
