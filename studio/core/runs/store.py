@@ -285,6 +285,7 @@ class RunStore:
         self._connection.executemany("DELETE FROM blobs WHERE hash = ?", gone)
         self.blobs = BlobStore(self._connection)
         self._connection.execute("VACUUM")
+        self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
 
 class RunWriter:

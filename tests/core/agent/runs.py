@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 from collections.abc import Awaitable, Callable
 from typing import Any, Literal
@@ -157,3 +158,64 @@ def call(name: str = "search", arguments: str = '{"query": "x"}', call_id: str =
 def calling(*calls: ToolCall, text: str = "") -> Reply:
     """A reply that calls tools."""
     return Reply(text, tool_calls=calls, finish_reason="tool_calls", usage=Usage(10, 5))
+
+
+class Session:
+    """A run that is driven in the background while a test plays the person."""
+
+    def __init__(self, run_: Run):
+        self.run = run_
+        self._task: asyncio.Task[Any] | None = None
+
+    @classmethod
+    def over(cls, text: str, replies: list[ScriptedReply], **more: Any) -> Session:
+        """A session of a new run, interactive unless options say otherwise."""
+        changed, streamed = asyncio.Event(), asyncio.Event()
+        more.setdefault("options", RunOptions())
+        made, model = run_of(
+            text,
+            replies,
+            shown=lambda _: changed.set(),
+            stream=lambda delta, reply: streamed.set(),
+            **more,
+        )
+        session = cls(made)
+        session.changed, session.streamed, session.model = changed, streamed, model
+        return session
+
+    async def until(self, holds: Callable[[], bool]) -> None:
+        """Wait until something holds, looked at after every fact."""
+        while not holds():
+            self.changed.clear()
+            await asyncio.wait_for(self.changed.wait(), 5)
+
+    async def until_still(self) -> str:
+        """Let it run until it pauses or ends; gives the place, or the status."""
+        if self._task is None or self._task.done():
+            self._task = asyncio.create_task(self.run.go())
+        while not (self._task.done() or (self.run.state.pause and not self.run.is_working)):
+            self.changed.clear()
+            waiter = asyncio.create_task(self.changed.wait())
+            await asyncio.wait({self._task, waiter}, return_when=asyncio.FIRST_COMPLETED, timeout=5)
+            waiter.cancel()
+            await asyncio.sleep(0)
+        if self._task.done():
+            self._task.result()
+            return self.run.state.status
+        return self.run.state.place or ""
+
+    async def send(self, *commands: Any) -> str:
+        """Say something and let it run on."""
+        if self.run.state.is_over:
+            self._task = asyncio.create_task(self.run.go(*commands))
+        else:
+            for command in commands:
+                self.run.send(command)
+        await asyncio.sleep(0)
+        return await self.until_still()
+
+    async def close(self) -> None:
+        """End it."""
+        if self._task is not None and not self._task.done():
+            self._task.cancel()
+            await asyncio.wait({self._task})

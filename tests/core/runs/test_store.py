@@ -1,0 +1,219 @@
+"""The history on a real disk: what is written is there, also after a kill."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import sqlite3
+import statistics
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from studio.core.agent.commands import Continue, ForkFrom
+from studio.core.agent.events import Stopped
+from studio.core.agent.machine import fold
+from studio.core.agent.options import RunOptions
+from studio.core.agent.runner import Run, RunWorld
+from studio.core.agent.state import Limits
+from studio.core.agent.tree import walk
+from studio.core.models.scripted import ScriptedModel
+from studio.core.runs.store import RunFilter, RunStore, StoreError
+from tests.core.agent.runs import NATIVE, REACT, Functions, call, calling, document, run_of, search
+
+ROOT = Path(__file__).resolve().parents[3]
+ACT = 'Thought: look\nAction: search\nArgs: {"query": "a"}'
+
+
+@pytest.fixture
+def store(tmp_path):
+    made = RunStore(tmp_path / "runs.sqlite")
+    yield made
+    made.close()
+
+
+async def write(store: RunStore, run_id: str, prompt: str = NATIVE, steps: int = 1, **more):
+    turn = ACT if prompt is REACT else calling(call())
+    last = "Final Answer: ok" if prompt is REACT else "ok"
+    options = RunOptions(headless=True, limits=Limits(None))
+    run, _ = run_of(
+        prompt, [turn] * steps + [last], options=options, journal=store.journal(run_id), **more
+    )
+    await run.go()
+    return run
+
+
+@pytest.mark.parametrize("prompt", [NATIVE, REACT])
+async def test_a_run_is_read_back_as_it_was(store, prompt):
+    run = await write(store, "a", prompt, 3)
+    events = list(store.events("a"))
+    assert events == list(run.events)
+    assert fold(events) == run.state
+
+
+async def test_an_event_is_on_disk_before_it_is_shown(store, tmp_path):
+    other = sqlite3.connect(tmp_path / "runs.sqlite")
+    found = []
+
+    def shown(event):
+        found.append(other.execute("SELECT count(*) FROM events").fetchone()[0] == event.seq)
+
+    await write(store, "a", shown=shown)
+    other.close()
+    assert found
+    assert all(found)
+
+
+async def test_the_list_says_what_a_run_was(store):
+    await write(store, "a", steps=2)
+    (line,) = store.runs()
+    assert (line.prompt, line.status, line.answer, line.question) == (
+        "Caller",
+        "done",
+        "ok",
+        "Where?",
+    )
+    assert (line.calls_model, line.calls_tool, line.tokens, line.protocol) == (3, 2, 30, "native")
+    assert line.events == len(list(store.events("a")))
+
+
+async def test_filters_tags_notes_and_pins(store):
+    await write(store, "a")
+    await write(store, "b", REACT)
+    store.describe("a", tags=["Good 100%", "x"], note="keep me", pinned=True)
+    assert [line.id for line in store.runs()] == ["a", "b"]
+    assert [line.id for line in store.runs(RunFilter(text="keep Caller"))] == ["a"]
+    assert [line.id for line in store.runs(RunFilter(tag="Good 100%"))] == ["a"]
+    assert store.runs(RunFilter(tag="Good")) == ()
+    assert store.runs(RunFilter(text="%")) != ()
+    assert store.runs(RunFilter(text="_%_")) == ()
+    assert store.runs(RunFilter(status="failed")) == ()
+    assert store.summary("a").tags == ("Good 100%", "x")
+
+
+async def test_pruning_spares_pinned_runs_and_removes_unused_texts(store):
+    for name in "abcd":
+        await write(store, name, REACT, 5)
+    store.describe("a", pinned=True)
+    assert store.prune(keep=1) == 2
+    assert {line.id for line in store.runs()} == {"a", "d"}
+    assert len(list(store.events("d"))) == store.summary("d").events
+
+
+async def test_an_imported_run_is_whole_or_not_there(store):
+    run = await write(store, "a")
+    store.add(run.events, "b")
+    assert list(store.events("b")) == list(run.events)
+    assert store.summary("b").answer == "ok"
+    with pytest.raises(StoreError, match="already"):
+        store.add(run.events, "b")
+
+
+async def test_a_growing_prompt_does_not_take_the_square_of_its_size(store):
+    seen: list[str] = []
+
+    def long(query: str) -> str:
+        seen.append(query)
+        return f"result {len(seen)} " * 60
+
+    options = RunOptions(headless=True, limits=Limits(None))
+    turn = ACT.replace("search", "long")
+    run, _ = run_of(
+        REACT,
+        [turn] * 60 + ["Final Answer: ok"],
+        tools=Functions(long),
+        options=options,
+        journal=store.journal("a"),
+    )
+    await run.go()
+    content = sum(
+        len(step.reply.text) + sum(len(call.observation) for call in step.calls)
+        for step in run.state.steps
+    )
+    store.tidy()
+    assert list(store.events("a")) == list(run.events)
+    assert store.size() < 6 * content  # each observation stands in its event and in the next prompt
+
+
+async def test_writing_takes_less_than_a_millisecond(store):
+    times = []
+    writer = store.journal("a")
+
+    def timed(event):
+        started = time.perf_counter()
+        writer(event)
+        times.append(time.perf_counter() - started)
+
+    options = RunOptions(headless=True, limits=Limits(None))
+    run, _ = run_of(NATIVE, [calling(call())] * 50 + ["ok"], options=options, journal=timed)
+    await run.go()
+    assert statistics.median(times) < 0.001
+
+
+@pytest.mark.slow
+async def test_a_killed_run_is_there_up_to_its_last_event(tmp_path):
+    path = tmp_path / "runs.sqlite"
+    command = [sys.executable, "-m", "tests.core.runs.writing_run", str(path)]
+    wanted = random.Random(os.getpid()).randint(5, 400)
+    told = 0
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as child:
+        while told < wanted:
+            told = int(child.stdout.readline())
+        child.send_signal(signal.SIGKILL)
+        rest = child.stdout.read().split("\n")
+    told = max([told, *(int(line) for line in rest[:-1] if line)])
+    store = RunStore(path)
+    try:
+        assert store.mark_interrupted() == ("r1",)
+        events = list(store.events("r1"))
+        assert isinstance(events[-1], Stopped)
+        assert len(events) - 1 >= told
+        past = walk(events)
+        assert (past.state.status, store.summary("r1").status) == ("interrupted", "interrupted")
+        model = ScriptedModel(["ok"] * 3)
+        world = RunWorld(
+            document(NATIVE), {"question": "Where?"}, model, Functions(search), store.journal("r1")
+        )
+        run = Run(world, RunOptions(), past.state.setup, events)
+        state = await run.go(ForkFrom(past.tree.checkpoints[0].id), Continue())
+        assert state.status == "done"
+        assert fold_of(store) == state
+    finally:
+        store.close()
+
+
+def fold_of(store):
+    return walk(store.events("r1")).state
+
+
+async def test_a_run_of_a_living_process_is_left_alone(tmp_path):
+    first, second = RunStore(tmp_path / "runs.sqlite"), RunStore(tmp_path / "runs.sqlite")
+    run, _ = run_of(NATIVE, [])
+    writer = first.journal("a")
+    from studio.core.agent.events import Started
+
+    writer(Started(run.state.setup, seq=1, at=1.0))
+    assert second.mark_interrupted() == ()
+    first.close()
+    assert second.mark_interrupted() == ("a",)
+    second.close()
+
+
+def test_a_file_that_is_no_history_is_named(tmp_path):
+    path = tmp_path / "runs.sqlite"
+    path.write_text("no database at all, but long enough to be looked at" * 10, encoding="utf-8")
+    with pytest.raises(StoreError, match="cannot be read as a history"):
+        RunStore(path)
+
+
+def test_a_history_of_a_newer_studio_is_left_alone(tmp_path):
+    path = tmp_path / "runs.sqlite"
+    other = sqlite3.connect(path)
+    other.execute("PRAGMA user_version = 99")
+    other.close()
+    with pytest.raises(StoreError, match="newer"):
+        RunStore(path)
