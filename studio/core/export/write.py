@@ -1,0 +1,48 @@
+"""Writes a file so that it is either the old one or the new one, whole, at every moment."""
+
+from __future__ import annotations
+
+import os
+import stat
+from contextlib import suppress
+from pathlib import Path
+
+
+def write_atomically(path: Path, text: str) -> None:
+    """Write a text as UTF-8, line ends as they are.
+
+    The new text goes to a file beside the old one, reaches the disk, and then takes its place; a
+    link stays a link, and the file's permissions stay.
+
+    Raises:
+        OSError: it cannot be written; the old file is as it was.
+        UnicodeEncodeError: the text holds a lone surrogate; the old file is as it was.
+    """
+    content = text.encode("utf-8")
+    target = path.resolve()
+    temporary = target.with_name(f".{target.name[:40]}.{secrets.token_hex(8)}.tmp")
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+    handle = os.open(temporary, flags, 0o666)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        with suppress(FileNotFoundError):
+            temporary.chmod(stat.S_IMODE(target.stat().st_mode))
+        temporary.replace(target)
+    except BaseException:
+        with suppress(OSError):
+            temporary.unlink()
+        raise
+    _sync_folder(target.parent)
+
+
+def _sync_folder(folder: Path) -> None:
+    """Let the new name reach the disk too; not every system can."""
+    with suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)

@@ -1,0 +1,91 @@
+"""Writing a file: the old one or the new one, whole, at every moment."""
+
+from __future__ import annotations
+
+import os
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from studio.core.export.write import write_atomically
+
+_CHECKOUT = Path(__file__).resolve().parents[3]
+
+
+def test_text_is_written_as_it_is(tmp_path: Path) -> None:
+    path = tmp_path / "a.prompty"
+
+    write_atomically(path, "\ufeffa\r\nb\né\U0001f600")
+
+    assert path.read_bytes() == "\ufeffa\r\nb\né\U0001f600".encode()
+    assert [item.name for item in tmp_path.iterdir()] == ["a.prompty"]
+
+
+def test_permissions_and_links_stay(tmp_path: Path) -> None:
+    real = tmp_path / "real.txt"
+    real.write_text("old", encoding="utf-8")
+    real.chmod(0o640)
+    link = tmp_path / "link.txt"
+    link.symlink_to(real)
+
+    write_atomically(link, "new")
+
+    assert link.is_symlink()
+    assert real.read_text(encoding="utf-8") == "new"
+    assert stat.S_IMODE(real.stat().st_mode) == 0o640
+
+
+def test_a_new_file_follows_the_umask(tmp_path: Path) -> None:
+    held = os.umask(0o027)
+    try:
+        write_atomically(tmp_path / "new.txt", "x")
+    finally:
+        os.umask(held)
+
+    assert stat.S_IMODE((tmp_path / "new.txt").stat().st_mode) == 0o640
+
+
+def test_a_failed_write_leaves_the_old_file_whole(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_text("old", encoding="utf-8")
+
+    with pytest.raises(UnicodeEncodeError):
+        write_atomically(path, "new \ud800")
+    with pytest.raises(FileNotFoundError):
+        write_atomically(tmp_path / "missing" / "a.txt", "x")
+
+    assert path.read_text(encoding="utf-8") == "old"
+    assert [item.name for item in tmp_path.iterdir()] == ["a.txt"]
+
+
+def test_a_full_disk_leaves_the_old_file_whole(tmp_path: Path) -> None:
+    """A child with a limit on file size: its write fails half way, as on a full disk."""
+    resource = pytest.importorskip("resource")
+    path = tmp_path / "a.txt"
+    path.write_text("old", encoding="utf-8")
+    program = (
+        "import signal, sys\n"
+        "from pathlib import Path\n"
+        "from studio.core.export.write import write_atomically\n"
+        "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
+        "try:\n"
+        "    write_atomically(Path(sys.argv[1]), 'x' * 100_000)\n"
+        "except OSError:\n"
+        "    print('refused')\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, str(path)],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=_CHECKOUT,
+        env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, 10_000)),
+    )
+
+    assert done.stdout.strip() == "refused", done.stderr
+    assert path.read_text(encoding="utf-8") == "old"
+    assert [item.name for item in tmp_path.iterdir()] == ["a.txt"]
