@@ -22,6 +22,7 @@ _CONNECTION_NAMES = {"azure_endpoint": "endpoint", "base_url": "endpoint", "api_
 _CONNECTION_KEYS = {key.name for key in SHAPES["connection"]}
 _OPTION_KEYS = {key.name for key in SHAPES["options"]}
 _API_TYPES = {"chat": "chat", "embedding": "embedding", "image": "image", "responses": "responses"}
+_COMMENT = re.compile(r"(?:^|\s)#", re.MULTILINE)
 _EMITTED_MARKER = re.compile(r"^[ \t]*+#?[ \t]*+\{\{[^{}\n]*+\}\}[ \t]*+:[ \t]*+\r?$", re.MULTILINE)
 
 
@@ -135,6 +136,9 @@ def _option_tools(draft: Draft) -> None:
             "as {name, kind: function, description, parameters}"
         )
         return
+    entry = draft.document.entry(*path)
+    if entry is not None and _COMMENT.search(draft.document.source.slice(entry.value)):
+        draft.notes.append("model.options.tools: comments inside it are not carried over")
     for item in value if isinstance(value, list) else []:
         if isinstance(item, Mapping):
             draft.add_item(("tools",), function_tool(item))

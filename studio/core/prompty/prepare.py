@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from studio.core.prompty.declarations import RICH_KINDS
 from studio.core.prompty.document import PromptDocument, ResolvedInputs
 from studio.core.prompty.inputs import preview_inputs, resolve_inputs
+from studio.core.prompty.media_files import check_media
 from studio.core.prompty.messages import Messages
 from studio.core.prompty.read import read_messages
 from studio.core.prompty.reference_values import ReferenceContext
@@ -72,6 +73,8 @@ def prepare(
         problems += found
     messages = read_messages(document, rendering, values)
     problems += (*rendering.problems, *messages.problems)
+    if references is not None and references.folder is not None:
+        problems += check_media(messages.messages, references, document.body.start)
     problems.sort(key=lambda problem: (problem.span.start, problem.span.end))
     return Prepared(document, values, rendering, messages, tuple(problems), samples)
 

@@ -159,7 +159,23 @@ def _read_tools(talk: Conversation, marker: Marker) -> tuple[HoistedTool, ...]:
         return ()
     tools, problems = hoist_tools(talk.document, section, talk.inputs)
     talk.problems += problems
+    for tool in tools:
+        if tool.dynamic_inputs:
+            names = ", ".join(map(repr, tool.dynamic_inputs))
+            text = f"The tool {tool.id!r} is made with the value of {names}; it asks for approval."
+            talk.report("dynamic-tool", Severity.HINT, text, tool.span)
+    _report_duplicates(talk, tools)
     return tools
+
+
+def _report_duplicates(talk: Conversation, tools: tuple[HoistedTool, ...]) -> None:
+    """A hoisted tool with the name of another one."""
+    names = {tool.name for tool in talk.document.tools}
+    for tool in tools:
+        if tool.id in names:
+            text = f"There are two tools named {tool.id!r}; rename one."
+            talk.report("duplicate-tool", Severity.ERROR, text, tool.span)
+        names.add(tool.id)
 
 
 def _append_unused_threads(talk: Conversation) -> None:

@@ -1,0 +1,39 @@
+"""`docs/problems.md` lists exactly the codes that the format engine can report."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[3]
+CODE = re.compile(r"[a-z]+(-[a-z]+)+")
+CALLS = {"Problem", "report", "_report", "_problem", "UnresolvedReference"}
+
+
+def codes_in(path: Path) -> set[str]:
+    """Codes given to calls that make problems, and codes kept as constants."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        value: ast.expr | None = None
+        if isinstance(node, ast.Call) and node.args:
+            name = node.func.attr if isinstance(node.func, ast.Attribute) else node.func
+            if name in CALLS or (isinstance(name, ast.Name) and name.id in CALLS):
+                value = node.args[0]
+        elif isinstance(node, ast.Assign) and path.name == "faults.py":
+            value = node.value
+        if isinstance(value, ast.Constant) and isinstance(value.value, str):
+            if CODE.fullmatch(value.value):
+                found.add(value.value)
+    return found
+
+
+def test_page_lists_every_code() -> None:
+    page = (ROOT / "docs" / "problems.md").read_text(encoding="utf-8")
+    listed = re.findall(r"^\| `([a-z-]+)` \|", page, re.MULTILINE)
+    assert len(listed) == len(set(listed))
+    used = set()
+    for path in (ROOT / "studio" / "core" / "prompty").rglob("*.py"):
+        used |= codes_in(path)
+    assert len(used) > 60
+    assert set(listed) == used
