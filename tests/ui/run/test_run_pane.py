@@ -18,7 +18,6 @@ from studio.ui.run.run_pane import RunPane
 from studio.ui.theme import DARK, LIGHT, apply_theme
 from tests.bridge.run_world import BROKEN, CALCULATE, FINAL, LOOKUP, LocalTools, plan
 
-
 pytestmark = pytest.mark.qt_log_ignore("does not support propagateSizeHints")
 
 

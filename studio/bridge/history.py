@@ -1,0 +1,171 @@
+"""The history of runs for the window: read and changed beside the GUI thread, never in it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+
+from PySide6.QtCore import QObject, QThreadPool, QTimer, Signal
+
+from studio.bridge.history_rows import when
+from studio.bridge.jobs import LatestJob
+from studio.bridge.run_record import RunRecord
+from studio.core.runs.codec import JournalError
+from studio.core.runs.store import RunFilter, RunStore, StoreError
+from studio.core.runs.summary import RunSummary
+
+_TYPING_MS = 150
+"""Pause in typing after which the filter is used."""
+
+
+class HistoryController(QObject):
+    """Lists, opens, pins, describes and deletes runs.
+
+    Every job opens the file for itself: the writing run has a connection of its own, and SQLite's
+    write-ahead log lets both work at once.
+    """
+
+    listed = Signal(tuple)  # RunSummary, …
+    opened = Signal(object)  # RunRecord
+    failed = Signal(str)  # sentence for the person
+    size_changed = Signal(int)  # bytes on disk
+
+    def __init__(self, path: Path, parent: QObject | None = None) -> None:
+        """Make it; nothing is read before `refresh`.
+
+        Args:
+            path: the history's file; need not exist.
+            parent: owner.
+        """
+        super().__init__(parent)
+        self._path = path
+        self._filter = RunFilter()
+        self._changes: list[Callable[[RunStore], None]] = []
+        self._listing: LatestJob[tuple[tuple[RunSummary, ...], int, str]] = LatestJob(self)
+        self._opening: LatestJob[RunRecord] = LatestJob(self)
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.setInterval(_TYPING_MS)
+        self._timer.timeout.connect(self.refresh)
+        self._listing.finished.connect(self._on_listed)
+        self._listing.failed.connect(self._on_failed)
+        self._opening.finished.connect(self.opened)
+        self._opening.failed.connect(self._on_failed)
+
+    def refresh(self) -> None:
+        """Read the list again."""
+        self._timer.stop()
+        changes, self._changes = tuple(self._changes), []
+        self._listing.submit(partial(_list, self._path, self._filter, changes))
+
+    def set_filter(self, text: str = "", status: str = "", tag: str = "") -> None:
+        """Show only runs that fit."""
+        self._filter = RunFilter(text=text, status=status, tag=tag)
+        self._timer.start()
+
+    def open(self, run: str) -> None:
+        """Open a run to be read."""
+        self._opening.submit(partial(_open, self._path, run))
+
+    def delete(self, runs: Sequence[str]) -> None:
+        """Delete runs for good."""
+        self._change(partial(_delete, tuple(runs)))
+
+    def set_pinned(self, run: str, pinned: bool) -> None:
+        """Keep a run at the top and from being tidied away, or no longer."""
+        self._change(partial(_describe, run, pinned=pinned))
+
+    def set_note(self, run: str, note: str) -> None:
+        """Set the person's note on a run."""
+        self._change(partial(_describe, run, note=note))
+
+    def set_tags(self, run: str, tags: Sequence[str]) -> None:
+        """Set the person's tags of a run."""
+        self._change(partial(_describe, run, tags=tuple(tags)))
+
+    def mark_interrupted(self) -> None:
+        """At the start: end the runs whose process has died."""
+        self._change(_mark)
+
+    def close(self) -> None:
+        """Let jobs that still run end, and make the changes that wait."""
+        self._timer.stop()
+        self._opening.drop()
+        self._listing.drop()
+        QThreadPool.globalInstance().waitForDone(2000)
+        if self._changes:
+            changes, self._changes = tuple(self._changes), []
+            _list(self._path, RunFilter(limit=0), changes)
+
+    def _change(self, change: Callable[[RunStore], None]) -> None:
+        """Changes are collected, so that a newer list never drops one that waits."""
+        self._changes.append(change)
+        if not self._listing.is_busy:
+            self.refresh()
+
+    def _on_listed(self, result: tuple[tuple[RunSummary, ...], int, str]) -> None:
+        runs, size, wrong = result
+        if self._changes:
+            self.refresh()
+        self.size_changed.emit(size)
+        self.listed.emit(runs)
+        if wrong:
+            self.failed.emit(wrong)
+
+    def _on_failed(self, error: object) -> None:
+        if isinstance(error, StoreError | JournalError):
+            self.failed.emit(f"The history cannot be used: {error}.")
+        else:
+            self.failed.emit(f"The history could not be read ({type(error).__name__}).")
+
+
+def _list(
+    path: Path, wanted: RunFilter, changes: Sequence[Callable[[RunStore], None]]
+) -> tuple[tuple[RunSummary, ...], int, str]:
+    if not path.exists():
+        return (), 0, ""
+    wrong = ""
+    with closing(RunStore(path)) as store:
+        for change in changes:
+            try:
+                change(store)
+            except StoreError as error:
+                wrong = f"The history could not be changed: {error}."
+        return store.runs(wanted), store.size(), wrong
+
+
+def _open(path: Path, run: str) -> RunRecord:
+    with closing(RunStore(path)) as store:
+        summary = store.summary(run)
+        if summary is None:
+            raise StoreError("the run is no longer there")
+        events = tuple(store.events(run))
+    now = datetime.now().astimezone()
+    record = RunRecord(f"From history, {when(summary.started, now)}", events)
+    # Folded here, so that the GUI thread finds it made.
+    _ = record.state, record.checkpoints
+    return record
+
+
+def _delete(runs: Sequence[str], store: RunStore) -> None:
+    for run in runs:
+        store.delete(run)
+    store.tidy()
+
+
+def _describe(
+    run: str,
+    store: RunStore,
+    *,
+    tags: Sequence[str] | None = None,
+    note: str | None = None,
+    pinned: bool | None = None,
+) -> None:
+    store.describe(run, tags=tags, note=note, pinned=pinned)
+
+
+def _mark(store: RunStore) -> None:
+    store.mark_interrupted()

@@ -1,0 +1,241 @@
+"""The history: runs of the past, found, read again, pinned and deleted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QPoint, Qt, Signal
+from PySide6.QtGui import QColor, QKeySequence, QPalette, QShortcut
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QComboBox,
+    QFrame,
+    QHBoxLayout,
+    QHeaderView,
+    QLabel,
+    QLineEdit,
+    QMenu,
+    QMessageBox,
+    QPushButton,
+    QStackedWidget,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QTableView,
+    QVBoxLayout,
+    QWidget,
+)
+
+from studio.bridge.history_rows import HEADS, STATUS_NAMES, SUMMARY_ROLE, TONE_ROLE, HistoryModel
+from studio.core.runs.summary import RunSummary
+from studio.ui.icons import icon
+from studio.ui.parts.colours import paint_text
+from studio.ui.run.elided_label import ElidedLabel
+from studio.ui.theme import LIGHT, Theme
+
+_NO_RUNS = "No runs yet. Press Run (F5): every run is kept here, up to its last event."
+_NONE_FOUND = "No run fits the filter."
+_ANY_END = "Any end"
+_END = HEADS.index("End")
+_WIDTHS = (170, 320, 130, 150, 90, 90, 80, 80, 80, 100)
+
+
+class _EndDelegate(QStyledItemDelegate):
+    """Colours the end of a run; its words say the same."""
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.theme = LIGHT
+
+    def initStyleOption(
+        self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
+    ) -> None:
+        """Set the text's colour."""
+        super().initStyleOption(option, index)
+        tones = {"good": self.theme.success, "bad": self.theme.error}
+        colour = tones.get(index.data(TONE_ROLE))
+        if index.column() == _END and colour is not None:
+            for role in (QPalette.ColorRole.Text, QPalette.ColorRole.HighlightedText):
+                option.palette.setColor(role, QColor(colour))
+
+
+class HistoryPane(QWidget):
+    """A filter, the list, and what the chosen run answered."""
+
+    request_refresh = Signal()
+    request_filter = Signal(str, str)  # words, status
+    request_open = Signal(str)  # id of the run
+    request_delete = Signal(tuple)  # ids
+    request_pin = Signal(str, bool)  # id, whether it is pinned
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._filtered = False
+        self.model = HistoryModel(self)
+        self.table = QTableView()
+        self.filter = QLineEdit()
+        self.ends = QComboBox()
+        self.open_button = QPushButton("Open")
+        self.delete_button = QPushButton("Delete…")
+        self._empty = QLabel(_NO_RUNS)
+        self._pages = QStackedWidget()
+        self._answer = ElidedLabel()
+        self._count = QLabel()
+        self._delegate = _EndDelegate(self.table)
+        self._lay_out()
+        self._connect()
+        self.setAccessibleName("History of runs")
+
+    def set_theme(self, theme: Theme) -> None:
+        """Paint in these colours."""
+        self._delegate.theme = theme
+        for label in (self._empty, self._answer, self._count):
+            paint_text(label, theme.muted)
+        self.table.viewport().update()
+
+    def show_runs(self, runs: Sequence[RunSummary]) -> None:
+        """Show runs, keeping the chosen one chosen."""
+        chosen = {run.id for run in self.chosen_runs()}
+        self.model.show_runs(runs)
+        self._empty.setText(_NONE_FOUND if self._filtered else _NO_RUNS)
+        self._pages.setCurrentIndex(1 if runs else 0)
+        self._count.setText(f"{len(runs):,} runs" if len(runs) != 1 else "1 run")
+        for row, one in enumerate(self.model.rows):
+            if one.run.id in chosen:
+                self.table.selectRow(row)
+                break
+        self._on_chosen()
+
+    def show_size(self, size: int) -> None:
+        """Say how much room the history takes."""
+        self._count.setToolTip(f"{size / 1_000_000:.1f} MB on disk")
+
+    def chosen_runs(self) -> tuple[RunSummary, ...]:
+        """The chosen runs, from the top."""
+        rows = sorted(index.row() for index in self.table.selectionModel().selectedRows())
+        return tuple(self.model.rows[row].run for row in rows)
+
+    def confirm_delete(self, runs: Sequence[RunSummary]) -> bool:
+        """Ask once before runs are deleted for good."""
+        what = f"the run of “{runs[0].prompt}”" if len(runs) == 1 else f"{len(runs)} runs"
+        asked = QMessageBox.question(
+            self,
+            "Delete from history",
+            f"Delete {what}? This cannot be undone.",
+            QMessageBox.StandardButton.Yes | QMessageBox.StandardButton.No,
+            QMessageBox.StandardButton.No,
+        )
+        return asked == QMessageBox.StandardButton.Yes
+
+    def _open(self) -> None:
+        chosen = self.chosen_runs()
+        if chosen:
+            self.request_open.emit(chosen[0].id)
+
+    def _delete(self) -> None:
+        chosen = self.chosen_runs()
+        if chosen and self.confirm_delete(chosen):
+            self.request_delete.emit(tuple(run.id for run in chosen))
+
+    def _on_chosen(self) -> None:
+        chosen = self.chosen_runs()
+        self.open_button.setEnabled(len(chosen) == 1)
+        self.delete_button.setEnabled(bool(chosen))
+        first = chosen[0] if chosen else None
+        words = "" if first is None else " ".join(first.answer.split())
+        self._answer.show_text(f"Answer: {words}" if words else "")
+
+    def _on_filter(self) -> None:
+        names = {name: status for status, name in STATUS_NAMES.items()}
+        status = names.get(self.ends.currentText(), "")
+        self._filtered = bool(self.filter.text().strip() or status)
+        self.request_filter.emit(self.filter.text(), status)
+
+    def _on_double_click(self, index: QModelIndex) -> None:
+        run = index.data(SUMMARY_ROLE)
+        if isinstance(run, RunSummary):
+            self.request_open.emit(run.id)
+
+    def _on_menu(self, place: QPoint) -> None:
+        chosen = self.chosen_runs()
+        if not chosen:
+            return
+        menu = QMenu(self)
+        if len(chosen) == 1:
+            menu.addAction(icon("eye"), "Open").triggered.connect(self._open)
+            text = "Unpin" if chosen[0].pinned else "Pin to the top"
+            menu.addAction(icon("flag"), text).triggered.connect(self._toggle_pin)
+            menu.addSeparator()
+        menu.addAction(icon("trash-2"), "Delete…").triggered.connect(self._delete)
+        menu.exec(self.table.viewport().mapToGlobal(place))
+        menu.deleteLater()
+
+    def _toggle_pin(self) -> None:
+        chosen = self.chosen_runs()
+        if chosen:
+            self.request_pin.emit(chosen[0].id, not chosen[0].pinned)
+
+    def _connect(self) -> None:
+        self.filter.textChanged.connect(self._on_filter)
+        self.ends.currentTextChanged.connect(self._on_filter)
+        self.open_button.clicked.connect(self._open)
+        self.delete_button.clicked.connect(self._delete)
+        self.table.doubleClicked.connect(self._on_double_click)
+        self.table.customContextMenuRequested.connect(self._on_menu)
+        self.table.selectionModel().selectionChanged.connect(self._on_chosen)
+        for keys, act in (("Return", self._open), ("Enter", self._open), ("Del", self._delete)):
+            shortcut = QShortcut(QKeySequence(keys), self.table)
+            shortcut.setContext(Qt.ShortcutContext.WidgetShortcut)
+            shortcut.activated.connect(act)
+
+    def _lay_out(self) -> None:
+        self.filter.setPlaceholderText("Filter by prompt, question, answer or model")
+        self.filter.setAccessibleName("Filter runs")
+        self.filter.setClearButtonEnabled(True)
+        self.ends.addItems([_ANY_END, *STATUS_NAMES.values()])
+        self.ends.setAccessibleName("How the run ended")
+        self.open_button.setEnabled(False)
+        self.delete_button.setEnabled(False)
+        self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self._empty.setWordWrap(True)
+        self._lay_out_table()
+        head = QHBoxLayout()
+        head.setContentsMargins(8, 8, 8, 8)
+        head.setSpacing(8)
+        head.addWidget(self.filter, 1)
+        head.addWidget(self.ends)
+        head.addWidget(self.open_button)
+        head.addWidget(self.delete_button)
+        foot = QHBoxLayout()
+        foot.setContentsMargins(12, 4, 12, 6)
+        foot.setSpacing(16)
+        foot.addWidget(self._answer, 1)
+        foot.addWidget(self._count)
+        self._pages.addWidget(self._empty)
+        self._pages.addWidget(self.table)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addLayout(head)
+        layout.addWidget(self._pages, 1)
+        layout.addLayout(foot)
+
+    def _lay_out_table(self) -> None:
+        table = self.table
+        table.setModel(self.model)
+        table.setItemDelegate(self._delegate)
+        table.setAccessibleName("Runs")
+        table.setFrameShape(QFrame.Shape.NoFrame)
+        table.setShowGrid(False)
+        table.setTabKeyNavigation(False)
+        table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        table.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        table.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        table.setWordWrap(False)
+        table.verticalHeader().hide()
+        table.verticalHeader().setDefaultSectionSize(28)
+        header = table.horizontalHeader()
+        header.setHighlightSections(False)
+        header.setStretchLastSection(False)
+        for column, width in enumerate(_WIDTHS):
+            table.setColumnWidth(column, width)
+        header.setSectionResizeMode(1, QHeaderView.ResizeMode.Stretch)

@@ -1,0 +1,164 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from studio.bridge.background import Background
+from studio.bridge.history import HistoryController
+from studio.bridge.history_rows import HistoryModel, row_of, when
+from studio.bridge.run import RunController
+from studio.bridge.run_journal import StoreJournal
+from studio.bridge.run_record import RunRecord
+from studio.core.agent.state import RunState
+from studio.core.runs.store import RunStore
+from studio.core.runs.summary import RunSummary
+from tests.bridge.run_world import FINAL, LOOKUP, plan
+
+NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "data" / "runs.sqlite"
+
+
+@pytest.fixture
+def past(qtbot: QtBot, path: Path) -> RunState:
+    """The state of one real run that is in the history."""
+    background = Background()
+    with closing(RunStore(path)) as store:
+        controller = RunController(background, StoreJournal(store))
+        with qtbot.waitSignal(controller.ended):
+            controller.start(plan([LOOKUP, FINAL]))
+        controller.close()
+        background.stop()
+    assert controller.state is not None
+    return controller.state
+
+
+@pytest.fixture
+def history(path: Path, qapp: object) -> Iterator[HistoryController]:
+    one = HistoryController(path)
+    yield one
+    one.close()
+
+
+def _list(qtbot: QtBot, history: HistoryController) -> tuple[RunSummary, ...]:
+    with qtbot.waitSignal(history.listed) as listed:
+        history.refresh()
+    runs: tuple[RunSummary, ...] = listed.args[0]
+    return runs
+
+
+def test_no_file_is_an_empty_history(qtbot: QtBot, history: HistoryController, path: Path) -> None:
+    assert _list(qtbot, history) == ()
+    assert not path.exists()
+
+
+def test_a_run_is_listed_with_what_it_was(
+    qtbot: QtBot, history: HistoryController, past: RunState
+) -> None:
+    (run,) = _list(qtbot, history)
+
+    assert (run.id, run.status, run.calls_model, run.calls_tool) == (past.setup.run, "done", 2, 1)
+    assert run.answer == past.answer
+
+
+def test_a_run_is_opened_as_it_was(
+    qtbot: QtBot, history: HistoryController, past: RunState
+) -> None:
+    with qtbot.waitSignal(history.opened) as opened:
+        history.open(past.setup.run)
+    record = opened.args[0]
+
+    assert isinstance(record, RunRecord)
+    assert record.state == past
+    assert record.title.startswith("From history, today")
+
+
+def test_the_filter_finds_words(qtbot: QtBot, history: HistoryController, past: RunState) -> None:
+    for words, count in (("capital", 1), ("nowhere", 0)):
+        with qtbot.waitSignal(history.listed) as listed:
+            history.set_filter(words)
+        assert len(listed.args[0]) == count
+
+
+def test_pins_and_notes_are_kept(
+    qtbot: QtBot, history: HistoryController, past: RunState, path: Path
+) -> None:
+    history.set_pinned(past.setup.run, True)
+    history.set_note(past.setup.run, "the good one")
+    qtbot.waitUntil(lambda: not history._listing.is_busy)
+    (run,) = _list(qtbot, history)
+
+    assert (run.pinned, run.note) == (True, "the good one")
+
+
+def test_changes_that_wait_are_made_at_the_end(
+    qtbot: QtBot, history: HistoryController, past: RunState, path: Path
+) -> None:
+    history.refresh()
+    history.delete([past.setup.run])
+    history.close()
+
+    with closing(RunStore(path)) as store:
+        assert store.runs() == ()
+
+
+def test_a_deleted_run_is_gone(qtbot: QtBot, history: HistoryController, past: RunState) -> None:
+    with qtbot.waitSignal(history.listed) as listed:
+        history.delete([past.setup.run])
+
+    assert listed.args[0] == ()
+    with qtbot.waitSignal(history.failed) as failed:
+        history.open(past.setup.run)
+    assert failed.args == ["The history cannot be used: the run is no longer there."]
+
+
+def test_a_file_that_is_no_history_is_said(
+    qtbot: QtBot, history: HistoryController, path: Path
+) -> None:
+    path.parent.mkdir(parents=True)
+    path.write_bytes(b"this is no database, whatever its name says" * 100)
+    with qtbot.waitSignal(history.failed) as failed:
+        history.refresh()
+
+    assert "move it away to start anew" in failed.args[0]
+
+
+def test_a_row_says_how_a_run_ended() -> None:
+    run = RunSummary("r", NOW.timestamp() - 60, prompt="Agent", status="failed", pinned=True)
+    row = row_of(run, NOW)
+
+    assert row.tone == "bad"
+    assert row.cells[0] == "★ Agent"
+    assert row.cells[2] == "today 11:59:00"
+    assert row.cells[-1] == "failed"
+
+
+@pytest.mark.parametrize(
+    ("moment", "words"),
+    [
+        (datetime(2026, 3, 2, 9, 5, tzinfo=UTC), "2 Mar 09:05"),
+        (datetime(2025, 3, 2, tzinfo=UTC), "2 Mar 2025"),
+    ],
+)
+def test_moments_as_people_say_them(moment: datetime, words: str) -> None:
+    assert when(moment.timestamp(), NOW) == words
+
+
+def test_the_model_keeps_its_place_when_runs_only_go_on(qapp: object) -> None:
+    model = HistoryModel()
+    resets: list[None] = []
+    model.modelReset.connect(lambda: resets.append(None))
+    model.show_runs([RunSummary("a", 1.0), RunSummary("b", 2.0)])
+    model.show_runs([RunSummary("a", 1.0, status="done"), RunSummary("b", 2.0)])
+    model.show_runs([RunSummary("b", 2.0)])
+
+    assert len(resets) == 2
+    assert [row.run.id for row in model.rows] == ["b"]

@@ -1,0 +1,85 @@
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from studio.core.runs.summary import RunSummary
+from studio.ui.history.history_pane import HistoryPane
+from studio.ui.theme import LIGHT, apply_theme
+
+pytestmark = pytest.mark.qt_log_ignore("does not support propagateSizeHints")
+
+RUNS = (
+    RunSummary("a", 1.0, prompt="ReAct agent", question="What?", status="done", answer="Paris"),
+    RunSummary("b", 2.0, prompt="Chat", status="failed"),
+)
+
+
+@pytest.fixture
+def pane(qtbot: QtBot, qapp: QApplication) -> HistoryPane:
+    apply_theme(qapp, LIGHT)
+    one = HistoryPane()
+    one.set_theme(LIGHT)
+    one.resize(1200, 300)
+    qtbot.addWidget(one)
+    one.show()
+    return one
+
+
+def test_an_empty_history_says_how_runs_come_here(pane: HistoryPane) -> None:
+    pane.show_runs(())
+
+    assert pane._empty.isVisible()
+    assert "Press Run (F5)" in pane._empty.text()
+
+
+def test_a_filter_that_finds_nothing_says_so(pane: HistoryPane, qtbot: QtBot) -> None:
+    asked: list[tuple[str, str]] = []
+    pane.request_filter.connect(lambda words, status: asked.append((words, status)))
+    qtbot.keyClicks(pane.filter, "x")
+    pane.ends.setCurrentText("failed")
+    pane.show_runs(())
+
+    assert asked == [("x", ""), ("x", "failed")]
+    assert pane._empty.text() == "No run fits the filter."
+
+
+def test_a_run_is_opened_by_return_and_by_double_click(pane: HistoryPane, qtbot: QtBot) -> None:
+    opened: list[str] = []
+    pane.request_open.connect(opened.append)
+    pane.show_runs(RUNS)
+    pane.table.selectRow(0)
+    with qtbot.waitActive(pane):
+        pane.activateWindow()
+    pane.table.setFocus()
+    qtbot.keyClick(pane.table, Qt.Key.Key_Return)
+    place = pane.table.visualRect(pane.model.index(1, 0)).center()
+    qtbot.mouseClick(pane.table.viewport(), Qt.MouseButton.LeftButton, pos=place)
+    qtbot.mouseDClick(pane.table.viewport(), Qt.MouseButton.LeftButton, pos=place)
+
+    assert opened == ["a", "b"]
+
+
+def test_the_answer_of_the_chosen_run_is_shown(pane: HistoryPane) -> None:
+    pane.show_runs(RUNS)
+    pane.table.selectRow(0)
+    assert pane._answer.whole == "Answer: Paris"
+    pane.show_runs(RUNS[1:])
+    assert pane._answer.whole == ""
+    assert not pane.open_button.isEnabled()
+
+
+def test_deleting_asks_first(pane: HistoryPane, monkeypatch: pytest.MonkeyPatch) -> None:
+    deleted: list[tuple[str, ...]] = []
+    pane.request_delete.connect(deleted.append)
+    pane.show_runs(RUNS)
+    pane.table.selectAll()
+    answers = iter((False, True))
+    monkeypatch.setattr(HistoryPane, "confirm_delete", lambda self, runs: next(answers))
+    pane.delete_button.click()
+    assert deleted == []
+    pane.delete_button.click()
+
+    assert deleted == [("a", "b")]
