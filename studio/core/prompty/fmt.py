@@ -12,6 +12,8 @@ from studio.core.text.span import Span
 
 _TRAILING = re.compile(r"[ \t]++(?=\r?\n|\Z)")
 
+_UNREADABLE = ("yaml-", "front-matter-", "file-")
+
 Tidy = Callable[[PromptDocument], Iterator[TextEdit]]
 """One kind of tidying."""
 
@@ -19,6 +21,8 @@ Tidy = Callable[[PromptDocument], Iterator[TextEdit]]
 def tidy_edits(document: PromptDocument) -> tuple[TextEdit, ...]:
     """Safe edits: the messages and the front matter's values are the same after them."""
     found: list[TextEdit] = []
+    if any(problem.code.startswith(_UNREADABLE) for problem in document.problems):
+        return ()  # what the author means is not known
     for tidy in TIDIES:
         found += tidy(document)
     kept: list[TextEdit] = []
@@ -31,7 +35,7 @@ def tidy_edits(document: PromptDocument) -> tuple[TextEdit, ...]:
 def _front_matter_blanks(document: PromptDocument) -> Iterator[TextEdit]:
     """Blanks at line ends of the front matter, outside values that span lines."""
     front = document.front_matter
-    if front is None or any(item.code.startswith("yaml-") for item in document.problems):
+    if front is None:
         return
     text = document.source.text
     long_values = [

@@ -22,7 +22,7 @@ from studio.core.text.problem import apply_edits
 from studio.core.text.span import Span
 
 FOLDER = Path(__file__).parent / "cases"
-HEADING = re.compile(r"^## (.+)$", re.MULTILINE)
+HEADING = re.compile(r"^## ([^\n]+)\n\n(?=~~~~~ prompty$)", re.MULTILINE)
 BLOCK = re.compile(r"^~~~~~ ([^\n]+)\n(.*?)^~~~~~$", re.MULTILINE | re.DOTALL)
 
 

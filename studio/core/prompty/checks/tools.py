@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from studio.core.prompty.document import PromptDocument
+from studio.core.prompty.front_matter import read_bindings
 from studio.core.prompty.places import Path, Places
 from studio.core.text.problem import Fix, Problem, Severity, TextEdit
 from studio.core.text.span import Span
@@ -53,12 +54,9 @@ def _bindings(
     document: PromptDocument, places: Places, path: Path, item: Mapping[str, Json]
 ) -> Iterator[Problem]:
     name = item.get("name", path[-1])
-    tool = next((tool for tool in document.tools if tool.name == name), None)
-    if tool is None:
-        return
     inputs = {declared.name for declared in document.inputs}
     parameters = _parameter_names(item.get("parameters"))
-    for parameter, source in tool.bindings.items():
+    for parameter, source in read_bindings(item.get("bindings")).items():
         base = (*path, "bindings", parameter)
         place = places.value(*base, "input") or places.value(*base) or places.nearest(*base)
         if source not in inputs:
@@ -67,7 +65,7 @@ def _bindings(
             message = f"{parameter!r} is bound to the input {source!r}, which is not declared."
             yield Problem("binding-unknown-input", Severity.ERROR, message, place, fixes)
         if parameters is not None and parameter not in parameters:
-            message = f"The tool {tool.name!r} has no parameter {parameter!r} to bind."
+            message = f"The tool {name!r} has no parameter {parameter!r} to bind."
             at = places.key(*base) or place
             yield Problem("binding-unknown-parameter", Severity.WARNING, message, at)
 
