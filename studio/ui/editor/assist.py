@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
+import os
+from pathlib import Path
+
 from PySide6.QtCore import QEvent, QObject, QPoint, QTimer
 from PySide6.QtGui import QHelpEvent, QTextCursor
 from PySide6.QtWidgets import QInputDialog, QLineEdit, QMenu, QToolTip
@@ -16,6 +20,7 @@ from studio.ui.editor.view import PromptEditor
 from studio.ui.icons import icon
 
 _TYPED_DELAY_MS = 40
+_MOST_FILES = 300
 
 
 class EditorAssist(QObject):
@@ -47,7 +52,15 @@ class EditorAssist(QObject):
         if not self._editor.hasFocus() and not asked:
             return
         caret = self._editor.caret()
-        offer = complete(self._editor.text(), caret, self._editor.parsed, asked=asked)
+        document = self._editor.parsed
+        offer = complete(
+            self._editor.text(),
+            caret,
+            document,
+            asked=asked,
+            files=_files_beside(document.source.path) if document else (),
+            environment=os.environ,
+        )
         if not offer.items:
             self._popup.hide()
             return
@@ -195,3 +208,15 @@ class EditorAssist(QObject):
             return ""  # right of the line's end
         offset = self._editor.source().from_utf16(cursor.position())
         return hover(document, self._editor.problems, offset)
+
+
+def _files_beside(path: Path | None) -> list[str]:
+    """Files that `${file:}` could read: those in the prompt's folder, two levels deep."""
+    if path is None:
+        return []
+    found: list[str] = []
+    for pattern in ("*", "*/*"):
+        for each in itertools.islice(path.parent.glob(pattern), _MOST_FILES):
+            if each.suffix.lower() in (".json", ".yaml", ".yml", ".txt", ".md") and each != path:
+                found.append(each.relative_to(path.parent).as_posix())
+    return sorted(found)

@@ -81,7 +81,9 @@ def complete(
     """
     start = text.rfind("\n", 0, caret) + 1
     line = text[max(start, caret - _LONGEST_LINE) : caret]
-    typed, items = _find(text, caret, line, document, asked, files, environment)
+    typed, items = _find(
+        text, caret, line, document, asked=asked, files=files, environment=environment
+    )
     ranked = []
     for number, item in enumerate(items):
         points = score(typed, item.label)
@@ -96,6 +98,7 @@ def _find(
     caret: int,
     line: str,
     document: PromptDocument | None,
+    *,
     asked: bool,
     files: Sequence[str],
     environment: Iterable[str],
@@ -104,7 +107,7 @@ def _find(
     if reference:
         return _references(reference["inside"], files, environment)
     if in_front_matter(text, caret):
-        return _front(text, caret, line, asked)
+        return _front(text, caret, line, asked=asked)
     template = document.template.format if document else "jinja2"
     if template == "fstring":
         field = _FSTRING.search(line)
@@ -127,7 +130,7 @@ def _find(
                        0 if name == "thread" else 1)
             for name, help_ in known.MEDIA.items()
         ]  # fmt: skip
-    return _roles(line, asked)
+    return _roles(line, asked=asked)
 
 
 def in_front_matter(text: str, caret: int) -> bool:
@@ -157,7 +160,7 @@ def _references(
     return rest, []
 
 
-def _front(text: str, caret: int, line: str, asked: bool) -> tuple[str, list[Completion]]:
+def _front(text: str, caret: int, line: str, *, asked: bool) -> tuple[str, list[Completion]]:
     value = _VALUE_LINE.match(line)
     if value:
         path = (*path_at(text, caret), value["key"])
@@ -285,7 +288,7 @@ def _properties(declared: InputDeclaration, rest: list[str]) -> tuple[InputDecla
     return here.properties
 
 
-def _roles(line: str, asked: bool) -> tuple[str, list[Completion]]:
+def _roles(line: str, *, asked: bool) -> tuple[str, list[Completion]]:
     if not re.fullmatch(r"[a-z]*", line) or (not asked and len(line) < 2):
         return "", []
     items = [

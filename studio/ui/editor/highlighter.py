@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from time import perf_counter
 
 from PySide6.QtCore import QTimer
@@ -35,7 +36,10 @@ class Highlighter(QSyntaxHighlighter):
         self._states: list[State] = [START]
         self._formats: dict[str, QTextCharFormat] = {}
         self._deadline = 0.0
-        self._next: QTextBlock | None = None
+        self._pending: list[QTextBlock] = []
+        self._unread_from: int | None = None
+        self._changed_to = -1
+        self._stop_at = sys.maxsize
         self._make_formats(theme)
         super().__init__(None)
         self._timer = QTimer(self)
@@ -49,14 +53,17 @@ class Highlighter(QSyntaxHighlighter):
     @property
     def is_done(self) -> bool:
         """Whether every line is coloured."""
-        return self._next is None
+        return not self._pending and self._unread_from is None
 
     def set_theme(self, theme: Theme) -> None:
         """Take other colours."""
         self._make_formats(theme)
-        self._deadline = perf_counter() + _SLICE_SECONDS
-        self._next = None
-        self.rehighlight()
+        block = self.document().firstBlock()
+        while block.isValid():
+            block.setUserState(_UNKNOWN)
+            block = block.next()
+        self._pending, self._unread_from = [], 0
+        self._go_on()
 
     def state_before(self, block: QTextBlock) -> State:
         """The lexer's state at the start of a line."""
@@ -68,24 +75,21 @@ class Highlighter(QSyntaxHighlighter):
 
     def show_range(self, first: QTextBlock, last: QTextBlock) -> None:
         """Colour the visible lines at once, wherever the slices are."""
-        if self._next is None or first.blockNumber() < self._next.blockNumber():
-            return
         block = first
+        self._changed_to = -1
         self._deadline = perf_counter() + 10 * _SLICE_SECONDS
-        while block.isValid() and block.blockNumber() <= last.blockNumber():
+        self._stop_at = last.blockNumber()
+        while block.isValid() and block.blockNumber() <= self._stop_at:
             if block.userState() == _UNKNOWN:
                 self.rehighlightBlock(block)
             block = block.next()
+        self._stop_at = sys.maxsize
 
     def highlightBlock(self, text: str) -> None:
         """Colour one line, while the budget of this change lasts."""
         block = self.currentBlock()
-        if perf_counter() > self._deadline:
-            # No state is set, so Qt's walk over the following lines ends here.
-            if self._next is None or block.blockNumber() < self._next.blockNumber():
-                self._next = block
-            if not self._timer.isActive():
-                self._timer.start(0)
+        if perf_counter() > self._deadline or block.blockNumber() > self._stop_at:
+            self._put_off(block)
             return
         tokens, after = lex_line(
             text if text.isascii() else _readable(text), self.state_before(block)
@@ -108,28 +112,56 @@ class Highlighter(QSyntaxHighlighter):
                 start, end = _units(text, start), _units(text, end)
             self.setFormat(start, end - start, made)
 
-    def _begin(self) -> None:
+    def _put_off(self, block: QTextBlock) -> None:
+        """Leave a line for a later slice."""
+        if block.position() <= self._changed_to:
+            # Qt took the line's colours away, as it does in the whole range of a change.
+            self.setCurrentBlockState(_UNKNOWN)
+            number = block.blockNumber()
+            if self._unread_from is None or number < self._unread_from:
+                self._unread_from = number
+        else:
+            # No state is set, so Qt's walk over the following lines ends here.
+            self._pending.append(block)
+        if not self._timer.isActive():
+            self._timer.start(0)
+
+    def _begin(self, position: int, removed: int, added: int) -> None:
         self._deadline = perf_counter() + _SLICE_SECONDS
+        self._changed_to = position + added
 
     def _go_on(self) -> None:
-        block, self._next = self._next, None
+        """Colour for one slice: where a walk was cut off, then lines that nobody has read yet."""
         self._deadline = perf_counter() + _SLICE_SECONDS
-        while block is not None and block.isValid():
+        self._changed_to = -1
+        while perf_counter() < self._deadline:
+            block = self._take_pending() or self._first_unread()
+            if block is None:
+                return
+            # Qt walks on from here as long as states change.
             self.rehighlightBlock(block)
-            if self._next is not None:
-                return
-            # Qt walked as far as states changed; look for lines that nobody has read yet.
-            block = self._first_unread(block)
-            if block is not None and perf_counter() > self._deadline:
-                self._next = block
-                self._timer.start(0)
-                return
+        if not self.is_done:
+            self._timer.start(0)
 
-    def _first_unread(self, block: QTextBlock) -> QTextBlock | None:
+    def _take_pending(self) -> QTextBlock | None:
+        self._pending = [block for block in self._pending if block.isValid()]
+        if not self._pending:
+            return None
+        first = min(self._pending, key=lambda block: block.blockNumber())
+        self._pending = [block for block in self._pending if block != first]
+        return first
+
+    def _first_unread(self) -> QTextBlock | None:
+        """A line that a walk did not come to, because it met lines coloured before their turn."""
+        if self._unread_from is None:
+            return None
+        block = self.document().findBlockByNumber(self._unread_from)
         while block.isValid():
             if block.userState() == _UNKNOWN:
+                self._unread_from = block.blockNumber()
                 return block
             block = block.next()
+        self._unread_from = None
         return None
 
     def _make_formats(self, theme: Theme) -> None:

@@ -153,6 +153,8 @@ class TypingKeys:
     def _put(self, first: QTextBlock, last: QTextBlock, lines: list[str]) -> None:
         """Write lines over lines as one step, and keep them selected where they were."""
         before = self._editor.textCursor()
+        # Asked now: the edit moves every cursor of the document, this copy too.
+        selected, column = before.hasSelection(), before.positionInBlock()
         grown = len(lines[0]) - len(first.text())
         cursor = QTextCursor(first)
         cursor.setPosition(last.position() + last.length() - 1, QTextCursor.MoveMode.KeepAnchor)
@@ -160,14 +162,13 @@ class TypingKeys:
         text = "\n".join(lines)
         if text == cursor.selectedText().replace("\u2029", "\n"):
             return
-        column = before.positionInBlock() + grown
         cursor.insertText(text)
         end = cursor.position()
-        if before.hasSelection():
+        if selected:
             cursor.setPosition(start)
             cursor.setPosition(end, QTextCursor.MoveMode.KeepAnchor)
         else:
-            cursor.setPosition(start + max(0, min(column, end - start)))
+            cursor.setPosition(start + max(0, min(column + grown, end - start)))
         self._editor.setTextCursor(cursor)
 
 

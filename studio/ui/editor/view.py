@@ -313,9 +313,10 @@ class PromptEditor(QPlainTextEdit):
         """Let the typing rules see the key first."""
         if not self._keys.press(event):
             super().keyPressEvent(event)
-        if event.text().isprintable() or event.key() == Qt.Key.Key_Backspace:
-            if event.text() and not event.modifiers() & Qt.KeyboardModifier.ControlModifier:
-                self.character_typed.emit()
+        control = event.modifiers() & Qt.KeyboardModifier.ControlModifier
+        wrote = event.text().isprintable() or event.key() == Qt.Key.Key_Backspace
+        if event.text() and wrote and not control:
+            self.character_typed.emit()
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         """Zoom with Ctrl, scroll otherwise."""

@@ -1,0 +1,192 @@
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from studio.bridge.document import DocumentController
+from studio.bridge.files_swap import SwapFolder
+from studio.bridge.messages import Messages, Notice
+
+
+@dataclass
+class Desk:
+    """A document with a text in place of an editor."""
+
+    swaps: SwapFolder
+    text: str = ""
+    notices: list[Notice] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.messages = Messages()
+        self.messages.noticed.connect(self.notices.append)
+        self.controller = DocumentController(self.messages, self.swaps, lambda: self.text)
+
+    def type(self, text: str) -> None:
+        self.text = text
+        self.controller.set_modified(True)
+        self.controller.text_changed()
+
+
+@pytest.fixture
+def desk(qtbot: QtBot, tmp_path: Path) -> Iterator[Desk]:
+    made = Desk(SwapFolder(tmp_path / "swap"))
+    yield made
+    made.controller.close()
+    made.swaps.close()
+
+
+def test_text_is_parsed_and_only_the_newest_is_told(desk: Desk, qtbot: QtBot) -> None:
+    desk.controller.begin("", "x")
+    with qtbot.waitSignal(desk.controller.parsed, check_params_cb=lambda doc: doc.name == "two"):
+        desk.type("---\nname: one\n---\n")
+        desk.type("---\nname: two\n---\n")
+    assert desk.controller.document is not None
+    assert desk.controller.document.name == "two"
+
+
+def test_saving_writes_newlines_and_mark_of_the_file(
+    desk: Desk, qtbot: QtBot, tmp_path: Path
+) -> None:
+    path = tmp_path / "a.prompty"
+    path.write_bytes(b"\xef\xbb\xbfsystem:\r\nHi\r\n")
+    desk.text = desk.controller.open(path).text
+    desk.type("system:\nHello\n")
+    with qtbot.waitSignal(desk.controller.saved):
+        assert desk.controller.save()
+    assert path.read_bytes() == b"\xef\xbb\xbfsystem:\r\nHello\r\n"
+    assert not desk.controller.is_dirty
+
+
+def test_a_failed_save_is_told_and_stays_dirty(desk: Desk, tmp_path: Path) -> None:
+    desk.type("text")
+    (tmp_path / "folder").mkdir()
+    assert not desk.controller.save(tmp_path / "folder")
+    assert desk.controller.is_dirty
+    assert desk.notices[-1].weight == "error"
+    assert desk.notices[-1].hint
+
+
+def test_a_change_on_disk_is_noticed_and_the_own_save_is_not(
+    desk: Desk, qtbot: QtBot, tmp_path: Path
+) -> None:
+    path = tmp_path / "a.prompty"
+    path.write_text("one\n", encoding="utf-8")
+    desk.text = desk.controller.open(path).text
+    desk.type("two\n")
+    with qtbot.assertNotEmitted(desk.controller.changed_on_disk, wait=600):
+        desk.controller.save()
+    with qtbot.waitSignal(desk.controller.changed_on_disk) as caught:
+        other = tmp_path / "new"
+        other.write_text("three\n", encoding="utf-8")
+        other.replace(path)  # as other editors save
+    assert caught.args is not None
+    assert caught.args[0].text == "three\n"
+    desk.controller.accept_disk(caught.args[0])
+    with qtbot.waitSignal(desk.controller.changed_on_disk):
+        path.write_text("four\n", encoding="utf-8")  # still watched
+
+
+def test_a_deleted_file_is_noticed(desk: Desk, qtbot: QtBot, tmp_path: Path) -> None:
+    path = tmp_path / "a.prompty"
+    path.write_text("one\n", encoding="utf-8")
+    desk.text = desk.controller.open(path).text
+    with qtbot.waitSignal(desk.controller.gone_from_disk):
+        path.unlink()
+    assert desk.controller.is_dirty
+    assert desk.controller.save()
+    assert path.read_text(encoding="utf-8") == "one\n"
+
+
+def test_typed_text_is_safe_within_a_second(desk: Desk, qtbot: QtBot, tmp_path: Path) -> None:
+    began = time.monotonic()
+    desk.type("precious")
+    own = next((tmp_path / "swap").iterdir())
+    qtbot.waitUntil(lambda: bool(list(own.glob("*.json"))), timeout=1000)
+    assert time.monotonic() - began < 1.0
+    desk.controller.save(tmp_path / "a.prompty")
+    assert not list(own.glob("*.json"))
+
+
+_TYPIST = """
+import sys
+from pathlib import Path
+from PySide6.QtCore import QCoreApplication, QTimer
+from studio.bridge.document import DocumentController
+from studio.bridge.files_swap import SwapFolder
+from studio.bridge.messages import Messages
+app = QCoreApplication([])
+text = ["start"]
+document = DocumentController(Messages(), SwapFolder(Path(sys.argv[1])), lambda: text[0])
+document.begin("", "lost.prompty")
+def key():
+    text[0] += "x"
+    document.set_modified(True)
+    document.text_changed()
+    print(len(text[0]), flush=True)
+timer = QTimer()
+timer.timeout.connect(key)
+timer.start(20)
+app.exec()
+"""
+
+
+def test_text_of_a_killed_process_comes_back(
+    qtbot: QtBot, tmp_path: Path, checkout: Path
+) -> None:
+    root = tmp_path / "swap"
+    process = subprocess.Popen(
+        [sys.executable, "-c", _TYPIST, str(root)],
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(checkout), "QT_QPA_PLATFORM": "offscreen"},
+    )
+    assert process.stdout is not None
+    times: list[tuple[float, int]] = []
+    while len(times) < 90:
+        times.append((time.monotonic(), int(process.stdout.readline())))
+    process.send_signal(signal.SIGKILL)
+    killed = time.monotonic()
+    process.wait()
+    process.stdout.close()
+    swaps = SwapFolder(root)
+    (swap,) = swaps.left_behind()
+    assert swap.title == "lost.prompty"
+    typed_before = [length for at, length in times if at < killed - 1.0]
+    assert typed_before
+    assert len(swap.text) >= typed_before[-1]
+    swaps.clear_left_behind()
+    assert swaps.left_behind() == []
+    swaps.close()
+
+
+def test_a_running_session_is_not_offered_to_another(tmp_path: Path) -> None:
+    one, two = SwapFolder(tmp_path), SwapFolder(tmp_path)
+    from studio.bridge.files_swap import make_swap
+
+    one.write(make_swap("a", None, "t", "text", ""))
+    assert two.left_behind() == []
+    two.clear_left_behind()
+    one.forget("a")
+    one.close()
+    two.close()
+    assert not tmp_path.exists()
+
+
+def test_a_late_write_does_not_bring_back_what_was_saved(tmp_path: Path) -> None:
+    from studio.bridge.files_swap import make_swap
+
+    folder = SwapFolder(tmp_path / "swap")
+    late = make_swap("a", None, "t", "old", "")
+    folder.forget("a")
+    folder.write(late)
+    assert not list((tmp_path / "swap").glob("*/*.json"))
+    folder.close()

@@ -1,0 +1,45 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from types import MappingProxyType
+
+from studio.core.settings import Settings, load_settings, save_settings
+
+
+def test_settings_come_back(tmp_path: Path) -> None:
+    path = tmp_path / "deep" / "settings.toml"
+    settings = replace(
+        Settings(theme="dark", editor_font_size=13.0, word_wrap=False, workspace="/w"),
+        shortcuts=MappingProxyType({"run.start": "F6"}),
+    ).with_recent(Path("/a")).with_recent(Path("/b")).with_recent(Path("/a"))
+    save_settings(path, settings)
+    assert load_settings(path) == (settings, "")
+    assert settings.recent == ("/a", "/b")
+
+
+def test_usual_values_are_not_written(tmp_path: Path) -> None:
+    path = tmp_path / "settings.toml"
+    save_settings(path, Settings())
+    assert path.read_text(encoding="utf-8") == ""
+
+
+def test_a_broken_file_is_set_aside_and_said(tmp_path: Path) -> None:
+    path = tmp_path / "settings.toml"
+    path.write_text("theme = 'dark", encoding="utf-8")
+    settings, notice = load_settings(path)
+    assert settings == Settings()
+    assert "settings.broken.toml" in notice
+    assert (tmp_path / "settings.broken.toml").read_text(encoding="utf-8") == "theme = 'dark"
+    assert not path.exists()
+
+
+def test_single_wrong_values_are_left_out_and_named(tmp_path: Path) -> None:
+    path = tmp_path / "settings.toml"
+    path.write_text(
+        "theme = 'pink'\nword_wrap = 'yes'\neditor_font_size = 900\nworkspace = '/w'\nother = 1\n",
+        encoding="utf-8",
+    )
+    settings, notice = load_settings(path)
+    assert settings == Settings(workspace="/w")
+    assert notice.endswith("theme, editor_font_size, word_wrap.")

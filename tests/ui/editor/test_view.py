@@ -1,0 +1,268 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QTextCursor
+from pytestqt.qtbot import QtBot
+
+from studio.core.prompty.parse import parse
+from studio.core.text.problem import TextEdit
+from studio.core.text.span import Span
+from studio.ui.editor.assist import EditorAssist
+from studio.ui.editor.find_bar import FindBar
+from studio.ui.editor.view import PromptEditor
+from studio.ui.theme import DARK, LIGHT
+
+pytestmark = pytest.mark.qt_log_ignore("does not support propagateSizeHints")
+
+PROMPT = "---\nname: x\ninputs:\n  city:\n    kind: string\n---\nsystem:\nHello {{ city }} 😀 {{ town }}\n"
+
+
+@pytest.fixture
+def editor(qtbot: QtBot) -> Iterator[PromptEditor]:
+    view = PromptEditor(LIGHT)
+    qtbot.addWidget(view)
+    view.resize(700, 400)
+    with qtbot.waitActive(view):
+        view.show()
+        view.activateWindow()
+    view.setFocus()
+    yield view
+    view.close()
+
+
+def caret_at(editor: PromptEditor, offset: int) -> None:
+    cursor = editor.textCursor()
+    cursor.setPosition(editor.source().to_utf16(offset))
+    editor.setTextCursor(cursor)
+
+
+def test_typing_two_braces_makes_an_expression(editor: PromptEditor, qtbot: QtBot) -> None:
+    editor.load("system:\n")
+    editor.moveCursor(QTextCursor.MoveOperation.End)
+    qtbot.keyClicks(editor, "Hi {{name")
+    assert editor.text() == "system:\nHi {{ name }}"
+
+
+def test_one_undo_takes_one_typed_pair_back(editor: PromptEditor, qtbot: QtBot) -> None:
+    editor.load("")
+    qtbot.keyClicks(editor, "(")
+    assert editor.text() == "()"
+    qtbot.keyClick(editor, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
+    assert editor.text() == ""
+
+
+def test_text_keeps_characters_that_plain_text_would_change(editor: PromptEditor) -> None:
+    odd = "a\u00a0b \u2028 c\td 😀"
+    editor.load(odd)
+    assert editor.text() == odd
+
+
+def test_offsets_are_code_points(editor: PromptEditor) -> None:
+    editor.load("😀😀x")
+    caret_at(editor, 2)
+    assert editor.caret() == 2
+    assert editor.textCursor().position() == 4
+    editor.reveal(Span(2, 3))
+    assert editor.textCursor().selectedText() == "x"
+
+
+def test_reload_keeps_undo_and_the_caret(editor: PromptEditor) -> None:
+    editor.load("one\ntwo\nthree\n")
+    caret_at(editor, 9)
+    editor.replace_all("zero\none\ntwo\nthree\n")
+    assert editor.text().startswith("zero")
+    assert editor.caret() == 14
+    editor.undo()
+    assert editor.text() == "one\ntwo\nthree\n"
+
+
+def test_edits_are_one_undo_step(editor: PromptEditor) -> None:
+    editor.load("a b c")
+    editor.apply_edits((TextEdit(Span(0, 1), "xx"), TextEdit(Span(4, 5), "yy")))
+    assert editor.text() == "xx b yy"
+    editor.undo()
+    assert editor.text() == "a b c"
+
+
+def test_problems_are_underlined_where_they_are(editor: PromptEditor) -> None:
+    editor.load(PROMPT)
+    document = parse(PROMPT)
+    problem = next(each for each in document.problems if "town" in each.message)
+    editor.set_document(document)
+    chosen = [
+        selection.cursor.selectedText()
+        for selection in editor.extraSelections()
+        if selection.format.underlineColor().name() == LIGHT.warning
+    ]
+    assert document.source.slice(problem.span) in chosen
+
+
+def test_a_fix_is_applied_and_can_be_undone(editor: PromptEditor) -> None:
+    editor.load(PROMPT)
+    editor.set_document(parse(PROMPT))
+    caret_at(editor, PROMPT.index("town") + 1)
+    assist = EditorAssist(editor)
+    (problem, *_) = [each for each in assist.problems_here() if each.fixes]
+    assist.apply(problem.fixes[0])
+    assert parse(editor.text()).input("town") is not None
+    editor.undo()
+    assert editor.text() == PROMPT
+
+
+def test_fix_menu_says_when_there_is_nothing(editor: PromptEditor) -> None:
+    editor.load("system:\nHi\n")
+    editor.set_document(parse(editor.text()))
+    (action,) = EditorAssist(editor).fix_menu().actions()
+    assert not action.isEnabled()
+
+
+def test_rename_changes_every_place_and_definition_goes_both_ways(editor: PromptEditor) -> None:
+    editor.load(PROMPT)
+    editor.set_document(parse(PROMPT))
+    assist = EditorAssist(editor)
+    caret_at(editor, PROMPT.index("{{ city") + 4)
+    assist.go_to_definition()
+    assert editor.textCursor().selectedText() == "city"
+    assert editor.caret() == PROMPT.index("city") + 4
+    assist.go_to_definition()
+    assert editor.caret() == PROMPT.index("{{ city") + 7
+    assert assist.rename_to("place")
+    assert editor.text() == PROMPT.replace("city", "place")
+    assert not EditorAssist(editor).rename_to("not a name")
+
+
+def test_completion_with_real_keys(editor: PromptEditor, qtbot: QtBot) -> None:
+    assist = EditorAssist(editor)
+    editor.load(PROMPT)
+    editor.set_document(parse(PROMPT))
+    editor.moveCursor(QTextCursor.MoveOperation.End)
+    qtbot.keyClicks(editor, "{{ci")
+    qtbot.waitUntil(lambda: assist._popup.isVisible())
+    assert assist._popup.labels()[0] == "city"
+    qtbot.keyClick(editor, Qt.Key.Key_Return)
+    assert editor.text().endswith("{{ city }}")
+    assert not assist._popup.isVisible()
+
+
+def test_hover_tells_about_inputs_keys_and_problems(editor: PromptEditor) -> None:
+    editor.load(PROMPT)
+    editor.set_document(parse(PROMPT))
+    assist = EditorAssist(editor)
+
+    def at(word: str) -> str:
+        caret_at(editor, PROMPT.index(word) + 1)
+        return assist.hover_text(editor.cursorRect().center())
+
+    assert "string" in at("city }}")
+    assert "not declared" in at("town")
+    assert "inputs" in at("inputs:")
+    assert at("Hello") == ""
+
+
+def test_folding_hides_lines_and_going_there_opens_them(editor: PromptEditor) -> None:
+    editor.load(PROMPT)
+    editor.set_document(parse(PROMPT))
+    editor.toggle_fold(0)
+    assert not editor.document().findBlockByNumber(3).isVisible()
+    assert editor.document().findBlockByNumber(6).isVisible()
+    editor.reveal(Span(PROMPT.index("city"), PROMPT.index("city") + 4))
+    assert editor.document().findBlockByNumber(3).isVisible()
+
+
+def test_find_with_a_pattern_and_replace_all_as_one_step(
+    editor: PromptEditor, qtbot: QtBot
+) -> None:
+    editor.load("cat 😀 cot\ncut dog")
+    bar = FindBar(editor, editor)
+    bar.ask(replace=True)
+    bar._regex.setChecked(True)
+    bar._find.setText("c(.)t")
+    bar._replace.setText(r"[\1]")
+    assert bar._count.text() == "3 matches"
+    bar.go(1)
+    assert editor.textCursor().selectedText() == "cat"
+    bar.go(-1)
+    assert editor.textCursor().selectedText() == "cut"
+    bar.replace_all()
+    assert editor.text() == "[a] 😀 [o]\n[u] dog"
+    editor.undo()
+    assert editor.text() == "cat 😀 cot\ncut dog"
+    bar._find.setText("(")
+    assert bar._count.text().startswith("Pattern:")
+    bar.leave()
+
+
+def test_comment_toggle_keeps_the_selection(editor: PromptEditor) -> None:
+    editor.load(PROMPT)
+    caret_at(editor, 5)
+    editor.toggle_comment()
+    assert editor.text().split("\n")[1] == "# name: x"
+    editor.toggle_comment()
+    assert editor.text() == PROMPT
+
+
+def test_tab_indents_and_shift_tab_takes_it_back(editor: PromptEditor, qtbot: QtBot) -> None:
+    editor.load("a\nb")
+    editor.selectAll()
+    qtbot.keyClick(editor, Qt.Key.Key_Tab)
+    assert editor.text() == "  a\n  b"
+    qtbot.keyClick(editor, Qt.Key.Key_Backtab)
+    assert editor.text() == "a\nb"
+
+
+def test_breakpoints_toggle(editor: PromptEditor, qtbot: QtBot) -> None:
+    editor.load("a\nb")
+    with qtbot.waitSignal(editor.breakpoints_changed):
+        editor.toggle_breakpoint(1)
+    assert editor.breakpoints == {1}
+    editor.toggle_breakpoint(1)
+    assert editor.breakpoints == frozenset()
+
+
+def test_long_texts_are_coloured_in_slices_to_the_end(editor: PromptEditor, qtbot: QtBot) -> None:
+    editor.load("system:\n" + "Hello {{ name }} and *you*\n" * 6000)
+    qtbot.waitUntil(lambda: editor.highlighter.is_done, timeout=20_000)
+    last = editor.document().findBlockByNumber(6000)
+    assert last.layout().formats()
+    editor.moveCursor(QTextCursor.MoveOperation.Start)
+    qtbot.keyClicks(editor, "```")
+    qtbot.keyClick(editor, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: editor.highlighter.is_done, timeout=20_000)
+    assert editor.highlighter.state_before(last).zone == "fence"
+
+
+def test_theme_changes_the_colours_of_text(editor: PromptEditor) -> None:
+    editor.load("system:\n")
+    first = editor.document().firstBlock()
+    assert first.layout().formats()[0].format.foreground().color().name() == LIGHT.syntax["role"]
+    editor.set_theme(DARK)
+    assert editor.highlighter.is_done
+    assert first.layout().formats()[0].format.foreground().color().name() == DARK.syntax["role"]
+
+
+def test_theme_reaches_the_last_line_of_a_long_text(editor: PromptEditor, qtbot: QtBot) -> None:
+    editor.load("Hello {{ name }}\n" * 5000)
+    qtbot.waitUntil(lambda: editor.highlighter.is_done, timeout=20_000)
+    editor.set_theme(DARK)
+    qtbot.waitUntil(lambda: editor.highlighter.is_done, timeout=20_000)
+    last = editor.document().findBlockByNumber(4999)
+    colours = {each.format.foreground().color().name() for each in last.layout().formats()}
+    assert DARK.syntax["variable"] in colours
+
+
+def test_the_visible_lines_of_a_long_text_are_coloured_first(
+    editor: PromptEditor, qtbot: QtBot
+) -> None:
+    editor.load("Hello {{ name }}\n" * 20_000)
+    editor.moveCursor(QTextCursor.MoveOperation.End)
+    assert not editor.highlighter.is_done
+    editor.viewport().repaint()
+    block = editor.firstVisibleBlock()
+    assert block.blockNumber() > 10_000
+    assert block.layout().formats()
+    assert not editor.highlighter.is_done
+    qtbot.waitUntil(lambda: editor.highlighter.is_done, timeout=20_000)
+    assert editor.document().findBlockByNumber(10_000).layout().formats()
