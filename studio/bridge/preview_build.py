@@ -30,6 +30,11 @@ from studio.core.tools.forms import tool_items, tool_names_text, tools_text
 from studio.core.wire.request import Provider, provider_of, to_request
 
 
+_UNREADABLE = frozenset(
+    {"yaml-syntax", "yaml-tab", "yaml-character", "front-matter-open", "front-matter-not-mapping"}
+)
+
+
 @dataclass(frozen=True, slots=True)
 class PreviewOrder:
     """Everything that a preview is made from."""
@@ -174,14 +179,11 @@ def _blockers(document: PromptDocument, prepared: Prepared) -> tuple[Problem, ..
 
 
 def _front_matter_errors(document: PromptDocument) -> tuple[Problem, ...]:
-    """The errors of a front matter of which nothing at all could be read."""
-    span = document.front_matter
-    if span is None or document.data or not document.source.slice(span).strip():
-        return ()
+    """Faults after which a part of the front matter is not there, so that values are missing."""
     return tuple(
         problem
         for problem in document.problems
-        if problem.severity == "error" and span.start <= problem.span.start <= span.end
+        if problem.severity == "error" and problem.code in _UNREADABLE
     )
 
 

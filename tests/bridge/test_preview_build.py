@@ -1,0 +1,120 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from studio.bridge.preview_build import PreviewOrder, build_preview, keep_last_good
+from studio.core.prompty.parse import parse
+
+CHAT = """---
+name: trip
+model:
+  id: gpt-4o-mini
+template:
+  parser: {kind: section}
+inputs:
+  city: {kind: string, sample: Lisbon}
+  days: {kind: integer, default: 2}
+---
+system:
+You plan trips to {{ city }}.
+
+user[name="Mina"]:
+{{ days }} days{{ extra }}
+"""
+
+
+def test_messages_requests_and_tokens_come_from_one_order() -> None:
+    preview = build_preview(PreviewOrder(parse(CHAT), {"city": "Porto"}, revision=3))
+    assert [message.text for message in preview.messages.messages] == [
+        "You plan trips to Porto.",
+        "2 days",
+    ]
+    assert preview.revision == 3
+    assert len(preview.tokens) == 2
+    assert preview.total_tokens == sum(preview.tokens) > 8
+    body = json.loads(preview.requests["openai-chat"].text)
+    assert body["model"] == "gpt-4o-mini"
+    assert body["messages"][0] == {"role": "system", "content": "You plan trips to Porto."}
+    assert set(preview.requests) == {"openai-chat", "openai-responses", "anthropic"}
+    assert json.loads(preview.requests["anthropic"].text)["system"]
+
+
+def test_each_variable_says_where_its_value_comes_from() -> None:
+    preview = build_preview(PreviewOrder(parse(CHAT), {}))
+    origins = {row.name: (row.origin, row.declared) for row in preview.variables}
+    assert origins == {
+        "city": ("sample", True),
+        "days": ("default", True),
+        "extra": ("missing", False),
+    }
+    given = build_preview(PreviewOrder(parse(CHAT), {"city": "Rome"}))
+    assert given.variables[0].origin == "given"
+    city = given.variables[0]
+    assert given.document.source.slice(city.uses[0]) == "city"
+    assert city.place is not None
+    assert given.document.source.slice(city.place) == "city"
+    assert city.place.start < city.uses[0].start
+    assert city.tokens == 1
+
+
+def test_a_broken_template_keeps_the_last_good_messages_and_names_the_problem() -> None:
+    good = build_preview(PreviewOrder(parse(CHAT), {}))
+    broken = build_preview(PreviewOrder(parse(CHAT.replace("{{ city }}", "{{ city | nope }}")), {}))
+    assert broken.is_stale
+    shown = keep_last_good(broken, good)
+    assert shown.messages is good.messages
+    assert shown.shown is good.document
+    assert shown.blocker is not None
+    place = shown.document.source.position(shown.blocker.span.start)
+    assert place.line == 11
+    assert keep_last_good(good, None) is good
+
+
+def test_front_matter_that_cannot_be_read_is_a_blocker() -> None:
+    broken = build_preview(PreviewOrder(parse(CHAT.replace("name: trip", "name: [trip")), {}))
+    assert broken.is_stale
+    assert broken.blocker is not None
+
+
+def test_the_chosen_model_stands_in_only_where_the_document_names_none() -> None:
+    bare = parse("system:\nHello\n")
+    preview = build_preview(PreviewOrder(bare, {}, model_id="chosen"))
+    assert json.loads(preview.requests["openai-chat"].text)["model"] == "chosen"
+    preview = build_preview(PreviewOrder(parse(CHAT), {}, model_id="chosen"))
+    assert json.loads(preview.requests["openai-chat"].text)["model"] == "gpt-4o-mini"
+
+
+def test_the_bundled_react_agent_lists_its_tools_in_the_prompt_and_sends_none(
+    checkout: Path,
+) -> None:
+    path = checkout / "resources" / "examples" / "react-agent.prompty"
+    preview = build_preview(PreviewOrder(parse(path.read_text(encoding="utf-8"), path), {}))
+    names = [tool.name for tool in preview.tools]
+    assert names
+    text = "\n".join(message.text for message in preview.messages.messages)
+    assert all(name in text for name in names)
+    assert "tools" not in preview.requests["openai-chat"].body
+    assert any("stand in the prompt" in note for note in preview.requests["openai-chat"].notes)
+
+
+def test_the_native_agent_sends_its_tools(checkout: Path) -> None:
+    path = checkout / "resources" / "examples" / "tool-calling-agent.prompty"
+    preview = build_preview(PreviewOrder(parse(path.read_text(encoding="utf-8"), path), {}))
+    sent = json.loads(preview.requests["openai-chat"].text)["tools"]
+    assert [tool["function"]["name"] for tool in sent] == [tool.name for tool in preview.tools]
+
+
+def test_a_key_in_a_message_is_not_shown_in_the_request() -> None:
+    key = "sk-proj-" + "a1B2" * 8
+    preview = build_preview(PreviewOrder(parse(CHAT), {"city": key}))
+    for request in preview.requests.values():
+        assert key not in request.text
+        assert "••••" in request.text
+
+
+@pytest.mark.parametrize("text", ["", "---\n", "\x00\ufeff{{", "---\n- 1\n---\nhi", "system:"])
+def test_any_text_gives_a_preview(text: str) -> None:
+    assert build_preview(PreviewOrder(parse(text), {})).document.source.text == text

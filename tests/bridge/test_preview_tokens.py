@@ -1,0 +1,20 @@
+from __future__ import annotations
+
+import pytest
+
+from studio.bridge.preview_tokens import estimate_message, estimate_tokens
+from studio.core.prompty.messages import MediaPart, Message, TextPart
+
+
+@pytest.mark.parametrize(
+    ("text", "least", "most"),
+    [("", 0, 0), ("a", 1, 1), ("word " * 100, 100, 150), ("日本語の文章", 5, 7), ("привет", 2, 4)],
+)
+def test_an_estimate_lies_near_what_tokenizers_count(text: str, least: int, most: int) -> None:
+    assert least <= estimate_tokens(text) <= most
+
+
+def test_a_picture_costs_more_than_its_name() -> None:
+    plain = Message("user", (TextPart("hello"),))
+    picture = Message("user", (TextPart("hello"), MediaPart("image", "a.png")))
+    assert estimate_message(picture) > estimate_message(plain) + 50

@@ -1,0 +1,55 @@
+from __future__ import annotations
+
+import time
+
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QAbstractItemModelTester
+from pytestqt.qtbot import QtBot
+
+from studio.bridge.tools_model import ToolsModel
+from studio.core.prompty.tool_spec import ToolSpec
+from studio.core.tools.mock import FixedMock
+from studio.core.tools.registry import ToolEntry, ToolRegistry
+
+ENTRIES = (
+    ToolEntry(ToolSpec("add"), runner="python:x", runner_label="x.py", last_used=time.time()),
+    ToolEntry(ToolSpec("ask"), mock=FixedMock(1), enabled=False, approval="always"),
+    ToolEntry(ToolSpec("lost"), problem="nothing runs it"),
+)
+
+
+def test_rows_say_what_a_call_would_do(qtbot: QtBot) -> None:
+    model = ToolsModel()
+    QAbstractItemModelTester(model, QAbstractItemModelTester.FailureReportingMode.Fatal)
+    model.show_entries(ENTRIES)
+    rows = [[model.index(row, column).data() for column in range(5)] for row in range(3)]
+    assert rows == [
+        ["add", "ready", "x.py", "allowed", "just now"],
+        ["ask", "mocked", "document", "always ask", ""],
+        ["lost", "not bound", "document", "allowed", ""],
+    ]
+    role = Qt.ItemDataRole.CheckStateRole
+    assert Qt.CheckState(model.index(1, 0).data(role)) == Qt.CheckState.Unchecked
+    assert model.index(2, 0).data(Qt.ItemDataRole.ToolTipRole) == "nothing runs it"
+
+
+def test_ticking_asks_and_does_not_decide(qtbot: QtBot) -> None:
+    model = ToolsModel()
+    model.show_entries(ENTRIES)
+    with qtbot.waitSignal(model.enabled_asked) as blocker:
+        model.setData(
+            model.index(0, 0), Qt.CheckState.Unchecked.value, Qt.ItemDataRole.CheckStateRole
+        )
+    assert blocker.args == ["add", False]
+    entry = model.entry(0)
+    assert entry is not None
+    assert entry.enabled
+
+
+def test_equal_rows_keep_their_place(qtbot: QtBot) -> None:
+    model = ToolsModel()
+    model.show_entries(ENTRIES)
+    with qtbot.assertNotEmitted(model.modelReset), qtbot.waitSignal(model.dataChanged):
+        model.show_entries(ToolRegistry(ENTRIES).change("ask", enabled=True).entries)
+    assert model.row_of("lost") == 2
+    assert model.row_of("gone") == -1
