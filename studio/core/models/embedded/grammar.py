@@ -73,7 +73,7 @@ def _react(choices: StepChoices) -> str:
     ]
     if choices.may_answer:
         ways.append(
-            f"{_thought('I now know ', choices)} {gbnf.literal('Final Answer: ')} "
+            f"{_thought(_lead_to_answer(choices), choices)} {gbnf.literal('Final Answer: ')} "
             f"{_answer(choices.findings, _LINE_CHARACTER)}"
         )
     return f"root ::= {gbnf.one_of(ways)}"
@@ -92,6 +92,11 @@ def _json_action(choices: StepChoices) -> str:
 _NEW_LINE = gbnf.literal("\n")
 _BEFORE = gbnf.literal('{\n    "action": ')
 _BETWEEN = gbnf.literal(',\n    "action_input": ')
+
+
+def _lead_to_answer(choices: StepChoices) -> str:
+    found = any(finding.said for finding in choices.findings) or not choices.findings
+    return "I now know " if found else "I could not find "
 
 
 def _thought(lead: str, choices: StepChoices) -> str:

@@ -34,7 +34,7 @@ def phrases(text: str, pattern: str | None = None) -> tuple[str, ...]:
     """The phrases of a text that can be an argument, in the order in which they start.
 
     Args:
-        text: the question, or an observation.
+        text: the question.
         pattern: regular expression that the whole phrase must match. With one, only the longest
             phrases are kept (not "46" where "128 * 46" fits); without, short phrases that neither
             start nor end with a function word.

@@ -1,9 +1,8 @@
 """What a tiny model may do next: the rules behind the grammar's levels.
 
 * `policy`: a call comes before the answer; the last step, or one after a repeated call, answers.
-* `grounded`: also, text arguments are phrases of the question (or of an observation where the
-  question has none that fits), a phrase is asked about once, a tool without a fitting phrase is not
-  offered, and the answer is put
+* `grounded`: also, text arguments are phrases of the question, a phrase is asked about once, a tool
+  without a fitting phrase is not offered, and the answer is put
   together from what was asked and what the tools said.
 
 What each was worth: reports/local-model.md, "Loops"; `make bench` measures it again.
@@ -134,9 +133,8 @@ def _grounded_offers(request: ModelRequest, *, answered: bool) -> tuple[CallOffe
         answered: whether a tool has given a good answer; then only a phrase that a tool's own
             pattern picks out of the question is worth a further call.
     """
-    texts = (request.question,) if answered else (request.question, *request.observations)
     offers = (
-        _grounded_offer(tool, texts, request.past_calls)
+        _grounded_offer(tool, request.question, request.past_calls)
         for tool in request.tools
         if not answered or any("pattern" in schema for _, schema, _ in _parameters(tool))
     )
@@ -144,7 +142,7 @@ def _grounded_offers(request: ModelRequest, *, answered: bool) -> tuple[CallOffe
 
 
 def _grounded_offer(
-    tool: ToolSpec, texts: Sequence[str], past: Sequence[tuple[str, str]]
+    tool: ToolSpec, question: str, past: Sequence[tuple[str, str]]
 ) -> CallOffer | None:
     parameters = _parameters(tool)
     if not parameters and any(name == tool.name for name, _ in past):
@@ -152,7 +150,7 @@ def _grounded_offer(
     used = _used(tool.name, past)
     members: list[Member] = []
     for name, schema, needed in parameters:
-        value = _grounded_value(schema, texts, used.get(name, frozenset()))
+        value = _grounded_value(schema, question, used.get(name, frozenset()))
         if value is not None:
             members.append(_member(name, schema, value, needed))
         elif needed:
@@ -160,7 +158,7 @@ def _grounded_offer(
     return CallOffer(tool.name, tuple(members))
 
 
-def _grounded_value(schema: JsonObject, texts: Sequence[str], used: frozenset[str]) -> str | None:
+def _grounded_value(schema: JsonObject, question: str, used: frozenset[str]) -> str | None:
     """One argument's expression; `None` where nothing that was said fits."""
     kind = schema.get("type")
     if "const" in schema or "enum" in schema:
@@ -168,16 +166,12 @@ def _grounded_value(schema: JsonObject, texts: Sequence[str], used: frozenset[st
     if kind == "string":
         pattern = schema.get("pattern")
         shape = pattern if isinstance(pattern, str) else None
-        for text in texts:
-            left = [each for each in phrases(text, shape) if each not in used]
-            if left:
-                return gbnf.one_of(gbnf.json_literal(each) for each in left)
-        return None
+        left = [each for each in phrases(question, shape) if each not in used]
+        return gbnf.one_of(gbnf.json_literal(each) for each in left) if left else None
     if kind in ("integer", "number"):
-        for text in texts:
-            said = numbers(text, whole=kind == "integer")
-            if said:
-                return gbnf.one_of(gbnf.literal(each) for each in said)
+        said = numbers(question, whole=kind == "integer")
+        if said:
+            return gbnf.one_of(gbnf.literal(each) for each in said)
     return gbnf.schema_expression(schema)
 
 
