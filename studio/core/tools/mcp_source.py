@@ -23,6 +23,8 @@ from studio.core.tools.server_config import HttpServer, ServerAddress, StdioServ
 from studio.core.tools.source import ToolOutcome, ToolSourceError
 
 _SIGN_OF_LIFE_SECONDS = 2.0
+_FRESH_SECONDS = 30.0  # asked at every pause in typing; a list is asked for again after this time
+_PATIENCE_SECONDS = 5.0  # and a server that could not be started is not tried again before
 
 
 class McpSource:
@@ -47,6 +49,9 @@ class McpSource:
         self._opening = asyncio.Lock()
         self._calls = 0
         self._log = ""
+        self._listed: tuple[float, tuple[ToolSpec, ...]] | None = None
+        self._facts: dict[str, str] | None = None
+        self._failure: tuple[float, ToolSourceError] | None = None
         self._endings: set[asyncio.Task[None]] = set()
 
     @property
@@ -67,6 +72,8 @@ class McpSource:
         Raises:
             ToolSourceError: the server cannot be reached or started, or refuses.
         """
+        if self._listed is not None and time.monotonic() - self._listed[0] < _FRESH_SECONDS:
+            return self._listed[1]
         connection = await self._connected()
         try:
             listed, _ = await asyncio.wait_for(
@@ -80,21 +87,27 @@ class McpSource:
         except (ServerRefusal, ConnectionLost) as error:
             await self.restart()
             raise ToolSourceError(f"{self.label} does not list its tools: {error}") from error
-        return tuple(
+        specs = tuple(
             tool.spec for tool in listed if not self._allowed or tool.spec.name in self._allowed
         )
+        self._listed = (time.monotonic(), specs)
+        self._facts = None
+        return specs
 
     async def facts(self) -> dict[str, str]:
         """What the server says of itself, and its prompts and resources, for the tools view."""
+        if self._facts is not None:
+            return self._facts
         connection = await self._connected()
         try:
             others = await asyncio.wait_for(connection.list_others(), self._limits.start_seconds)
         except (ServerRefusal, ConnectionLost, TimeoutError):
             others = {}
-        return {
+        self._facts = {
             **connection.facts,
             **{kind: ", ".join(names) for kind, names in others.items()},
         }
+        return self._facts
 
     async def call(self, name: str, arguments: JsonObject) -> ToolOutcome:
         """Call a tool; cancelling the task tells the server to stop."""
@@ -135,7 +148,7 @@ class McpSource:
         """End the server; the next question starts it again."""
         connection, child = self._connection, self._child
         _ = self.log
-        self._connection = self._child = None
+        self._connection = self._child = self._listed = self._facts = None
         if connection is not None:
             await connection.abandon()
         if child is not None:
@@ -151,6 +164,8 @@ class McpSource:
         async with self._opening:
             if self._connection is not None and self._connection.is_open:
                 return self._connection
+            if self._failure and time.monotonic() - self._failure[0] < _PATIENCE_SECONDS:
+                raise self._failure[1].with_traceback(None)
             await self.restart()
             try:
                 self._connection = await self._open()
@@ -158,7 +173,9 @@ class McpSource:
                 log = self.log.strip()
                 await self.restart()
                 last = f" ({log.splitlines()[-1]})" if log else ""
-                raise ToolSourceError(f"{self.label} {error}{last}") from error
+                failure = ToolSourceError(f"{self.label} {error}{last}")
+                self._failure = (time.monotonic(), failure)
+                raise failure from error
             except BaseException:
                 await self.restart()
                 raise

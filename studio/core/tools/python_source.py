@@ -84,6 +84,9 @@ class PythonFileSource:
         self._busy: set[_Worker] = set()
         self._seats = asyncio.Semaphore(limits.at_once)
         self._endings: set[asyncio.Task[None]] = set()
+        self._listed: (
+            tuple[tuple[object, ...], tuple[ToolSpec, ...] | UnusableToolFileError] | None
+        ) = None
         self.problems: tuple[ToolFileProblem, ...] = ()
         """Functions that cannot be tools, known after `list_tools`."""
         self.lines: Mapping[str, int] = {}
@@ -105,30 +108,17 @@ class PythonFileSource:
         Raises:
             UnusableToolFileError: the file cannot be imported, or its process cannot be started.
         """
-        worker = await self._take()
-        try:
-            listed, meta = await asyncio.wait_for(
-                worker.connection.list_tools(self.label), self._limits.start_seconds
-            )
-        except ServerRefusal as error:
-            await self._retire(worker)
-            raise UnusableToolFileError(self._path, error.message, _line(error.data)) from error
-        except ConnectionLost as error:
-            text = await self._crash_text(worker, "while it was imported")
-            await self._retire(worker)
-            raise UnusableToolFileError(self._path, text) from error
-        except TimeoutError as error:
-            await self._retire(worker)
-            raise UnusableToolFileError(
-                self._path, f"is still being imported after {self._limits.start_seconds:g} s"
-            ) from error
-        except BaseException:
-            await self._retire(worker)
-            raise
-        self._give_back(worker)
-        self.lines = {tool.spec.name: _line(tool.meta) for tool in listed}
-        self.problems = tuple(_problems(meta.get(PROBLEMS)))
-        return tuple(tool.spec for tool in listed)
+        signature = _signature(self._path)
+        if self._listed is None or self._listed[0] != signature:
+            # Asked at every pause in typing: a file that did not change answers as before.
+            try:
+                self._listed = (signature, await self._list())
+            except UnusableToolFileError as error:
+                self._listed = (signature, error)
+        answer = self._listed[1]
+        if isinstance(answer, UnusableToolFileError):
+            raise answer.with_traceback(None)
+        return answer
 
     async def call(self, name: str, arguments: JsonObject) -> ToolOutcome:
         """Call one function; cancelling the task ends its process."""
@@ -179,6 +169,32 @@ class PythonFileSource:
         await asyncio.gather(*(worker.leave() for worker in workers))
         if self._endings:
             await asyncio.wait(set(self._endings))
+
+    async def _list(self) -> tuple[ToolSpec, ...]:
+        worker = await self._take()
+        try:
+            listed, meta = await asyncio.wait_for(
+                worker.connection.list_tools(self.label), self._limits.start_seconds
+            )
+        except ServerRefusal as error:
+            await self._retire(worker)
+            raise UnusableToolFileError(self._path, error.message, _line(error.data)) from error
+        except ConnectionLost as error:
+            text = await self._crash_text(worker, "while it was imported")
+            await self._retire(worker)
+            raise UnusableToolFileError(self._path, text) from error
+        except TimeoutError as error:
+            await self._retire(worker)
+            raise UnusableToolFileError(
+                self._path, f"is still being imported after {self._limits.start_seconds:g} s"
+            ) from error
+        except BaseException:
+            await self._retire(worker)
+            raise
+        self._give_back(worker)
+        self.lines = {tool.spec.name: _line(tool.meta) for tool in listed}
+        self.problems = tuple(_problems(meta.get(PROBLEMS)))
+        return tuple(tool.spec for tool in listed)
 
     def _outcome(self, result: CallResult, duration: float, log: str) -> ToolOutcome:
         text, truncated = cut(result.text, self._limits.characters + 200)

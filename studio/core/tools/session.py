@@ -60,6 +60,9 @@ class ToolSession:
         Nothing of an untrusted folder is started: its sources are listed as such.
         """
         async with self._loading:
+            if document.front_matter is not None and not document.data and self._declarations:
+                # Nothing of it can be read just now, in the middle of typing: keep what runs.
+                return self.registry
             path = document.source.path
             self._folder = path.parent if path else None
             declarations = {_key(item): item for item in named_sources(document)}
@@ -149,6 +152,7 @@ class ToolSession:
         self._sources[key] = source
         try:
             specs = await source.list_tools()
+            facts = await source.facts() if isinstance(source, McpSource) else {}
         except ToolSourceError as error:
             line = error.line if isinstance(error, UnusableToolFileError) else 0
             log = source.log if isinstance(source, McpSource) else ""
@@ -162,7 +166,7 @@ class ToolSession:
                 status = replace(status, message=message, line=first.line)
             return status, replace(offered, lines=source.lines)
         if isinstance(source, McpSource):
-            status = replace(status, facts=await source.facts(), log=source.log)
+            status = replace(status, facts=facts, log=source.log)
         return status, replace(offered, stands_alone=True, approvals=_approvals(declaration, specs))
 
     def _fault(self, declaration: SourceDeclaration) -> SourceStatus | None:

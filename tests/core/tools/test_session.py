@@ -198,3 +198,13 @@ def test_bundled_prompts_open_without_a_problem(folder: str) -> None:
         if (found := parse(path.read_text(encoding="utf-8"), path).problems)
     }
     assert not problems
+
+
+async def test_half_typed_front_matter_keeps_the_tools_running(
+    session: ToolSession, loaded: PromptDocument, prompt: WritePrompt
+) -> None:
+    before = (await session.try_tool("who", {})).value
+    registry = await session.load(prompt("tools: [\n"))
+    assert not prompt("tools: [\n").data
+    assert registry.entry("add") is not None
+    assert (await session.try_tool("who", {})).value == before
