@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 
 from studio.core.agent.breakpoints import environment_of
@@ -11,6 +12,7 @@ from studio.core.agent.options import RunOptions
 from studio.core.agent.state import RunState
 from studio.core.agent.steps import call_key
 from studio.core.agent.toolbox import RunToolbox
+from studio.core.text.values import Json
 
 
 def check_calls(
@@ -54,12 +56,31 @@ def _check(
 
 
 def _denied(state: RunState, index: int, options: RunOptions) -> str | None:
-    """The reason of the first guard that forbids the call; a guard that is broken forbids."""
+    """The reason of the first guard that forbids a call."""
     call = state.step.calls[index]
-    environment = environment_of(state) | {"tool": call.tool, "args": call.arguments}
-    for guard in options.guards:
-        if guard.on != "call":
-            continue
+    return _forbidden("call", options, {"tool": call.tool, "args": call.arguments}, state)
+
+
+def denied_request(state: RunState, options: RunOptions) -> str | None:
+    """The reason of the first guard that forbids what is about to be sent."""
+    prompt = "\n".join(message.text for message in state.step.messages)
+    return _forbidden("request", options, {"prompt": prompt}, state)
+
+
+def denied_reply(state: RunState, options: RunOptions) -> str | None:
+    """The reason of the first guard that forbids a reply."""
+    return _forbidden("reply", options, {}, state)
+
+
+def _forbidden(
+    on: str, options: RunOptions, more: Mapping[str, Json], state: RunState
+) -> str | None:
+    """The reason of the first guard that holds; a guard that cannot be read forbids too."""
+    guards = [guard for guard in options.guards if guard.on == on]
+    if not guards:
+        return None
+    environment = {**environment_of(state), **more}
+    for guard in guards:
         try:
             if parse_expression(guard.forbid).holds(environment):
                 return guard.reason

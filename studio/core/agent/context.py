@@ -11,6 +11,8 @@ from studio.core.prompty.messages import Message, TextPart, ToolCallPart, ToolRe
 _PER_MESSAGE = 4
 _PER_MEDIA = 200
 _MOST_RESERVED = 5000
+_LEAST_RESERVED = 120
+_SUMMARY_FRAME = 30
 _SUMMARY_PIECE = 120
 
 
@@ -44,7 +46,8 @@ def trim(messages: Sequence[Message], budget: int) -> tuple[tuple[Message, ...],
     while head < len(messages) and messages[head].role in ("system", "developer"):
         head += 1
     kept = list(messages[head:])
-    room = budget - size(messages[:head]) - min(_MOST_RESERVED, budget // 20)
+    reserved = min(_MOST_RESERVED, max(_LEAST_RESERVED, budget // 20))
+    room = budget - size(messages[:head]) - reserved
     dropped: list[Message] = []
     while len(kept) > 2 and size(kept) > room:
         dropped.append(kept.pop(0))
@@ -52,7 +55,8 @@ def trim(messages: Sequence[Message], budget: int) -> tuple[tuple[Message, ...],
             dropped.append(kept.pop(0))
     if not dropped:
         return tuple(messages), 0
-    summary = Message("user", (TextPart(f"[Context summary: {summarise(dropped)}]"),))
+    about = summarise(dropped)[: reserved - _SUMMARY_FRAME]
+    summary = Message("user", (TextPart(f"[Context summary: {about}]"),))
     return legal((*messages[:head], summary, *kept)), len(dropped)
 
 
@@ -67,4 +71,4 @@ def summarise(messages: Sequence[Message]) -> str:
         for part in message.parts:
             if isinstance(part, ToolCallPart):
                 pieces.append(f"{message.role} called {part.name}")
-    return " | ".join(pieces)[:_MOST_RESERVED]
+    return " | ".join(pieces)

@@ -18,9 +18,10 @@ from studio.core.text.values import Json
 
 NAMES = (
     "iteration", "place", "tool", "args", "thought", "reply", "observation", "answer", "error",
-    "warnings", "tokens", "cost", "elapsed", "calls", "attempt",
+    "warnings", "tokens", "cost", "elapsed", "calls", "attempt", "prompt",
 )  # fmt: skip
-"""What a run offers to expressions; `tokens` has `input`, `output`, `total`."""
+"""What a run offers to expressions; `tokens` has `input`, `output`, `total`; `prompt` is there for
+guards on requests only."""
 
 _TOKEN = re.compile(
     r"""\s*(?:(?P<number>-?\d+(?:\.\d+)?)|(?P<string>"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')"""

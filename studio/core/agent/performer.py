@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 from studio.core.agent.answers import check_answer
-from studio.core.agent.calls import check_calls
+from studio.core.agent.calls import check_calls, denied_reply, denied_request
 from studio.core.agent.context import trim
 from studio.core.agent.effects import CallModel, ReadReply
 from studio.core.agent.events import (
@@ -18,6 +18,7 @@ from studio.core.agent.events import (
     CallsChecked,
     ContextTrimmed,
     Event,
+    Failed,
     ModelCalled,
     ModelFailed,
     ModelReplied,
@@ -31,7 +32,7 @@ from studio.core.agent.options import RunOptions
 from studio.core.agent.protocols.base import ReadRules
 from studio.core.agent.protocols.loops import loop_of, rules_of
 from studio.core.agent.reading import Action
-from studio.core.agent.state import RunState
+from studio.core.agent.state import RunState, StepError
 from studio.core.agent.toolbox import RunToolbox
 from studio.core.models.base import ChatModel, ModelError, ModelRequest
 from studio.core.prompty.document import PromptDocument
@@ -121,6 +122,10 @@ class Performer:
         if effect.after > 0:
             self._watch(Notice(f"The model failed; next try in {effect.after:.1f} s."))
             await asyncio.sleep(effect.after)
+        reason = denied_request(state, self.options)
+        if reason is not None:
+            self.emit(Failed(StepError("guardrail", "request", reason)))
+            return
         self.emit(ModelCalled(effect.attempt))
         started = time.monotonic()
         self.partial = None
@@ -190,6 +195,10 @@ class Performer:
 
     def read(self, state: RunState, effect: ReadReply) -> None:
         """Read a reply by the run's protocol."""
+        reason = denied_reply(state, self.options)
+        if reason is not None:
+            self.emit(Failed(StepError("guardrail", "reply", reason)))
+            return
         self.emit(ReplyRead(loop_of(state.setup.protocol).read(effect.reply, rules_of(state))))
 
     # Tools ----------------------------------------------------------------------------------------
