@@ -19,7 +19,7 @@ from studio.core.text.values import Json
 from studio.core.wire.draft import Draft, result_id, tool_calls
 from studio.core.wire.parts import report_attributes, report_kind, resolve_media
 from studio.core.wire.responses import report_message_attributes
-from studio.core.wire.schema import closed_schema, strict_schema, told_parameters
+from studio.core.wire.schema import closed_schema, told_parameters
 
 OPTIONS = {
     "temperature": "temperature",
@@ -70,10 +70,7 @@ def _tool(tool: ToolSpec) -> dict[str, Json]:
     made: dict[str, Json] = {"name": tool.name}
     if tool.description:
         made["description"] = tool.description
-    parameters = told_parameters(tool)
-    made["input_schema"] = strict_schema(parameters) if tool.strict else parameters
-    if tool.strict:
-        made["strict"] = True
+    made["input_schema"] = told_parameters(tool)
     return made
 
 
@@ -121,7 +118,7 @@ def _blocks(message: Message, draft: Draft) -> list[Json]:
         made.append(
             {"type": "tool_use", "id": call.id, "name": call.name, "input": _input(call, draft)}
         )
-    return made
+    return made or [{"type": "text", "text": ""}]
 
 
 def _input(call: ToolCallPart, draft: Draft) -> Json:
