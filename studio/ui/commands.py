@@ -321,9 +321,22 @@ class Commands(QObject):
         """Open the export dialog."""
         from studio.ui.dialogs.export import ExportDialog
 
-        page = self._window.tabs.current
-        if page is not None:
-            ExportDialog(page, self._window).open()
+        page, document = self._window.tabs.current, self._window.document
+        if page is None or document is None:
+            return
+        if document.source.text != page.editor.text():
+            from studio.core.prompty.parse import parse
+
+            document = parse(page.editor.text(), page.controller.path)
+        inputs = self._window.panes.inputs
+        ExportDialog(
+            document,
+            inputs.values() if inputs is not None else {},
+            page.controller.title,
+            self._window.services.messages,
+            self._window.theme,
+            self._window,
+        ).open()
 
     def settings(self) -> None:
         """Open the settings."""

@@ -54,9 +54,9 @@ class Docks(QObject):
             dock.setObjectName(f"dock.{name}")
             dock.setWidget(pane)
             dock.setAccessibleName(title)
-            dock.dockLocationChanged.connect(self._titles.start)
-            dock.topLevelChanged.connect(self._titles.start)
-            dock.visibilityChanged.connect(self._titles.start)
+            dock.dockLocationChanged.connect(self._on_moved)
+            dock.topLevelChanged.connect(self._on_moved)
+            dock.visibilityChanged.connect(self._on_moved)
             self._docks[name] = dock
         self.reset()
 
@@ -111,6 +111,16 @@ class Docks(QObject):
         self._store.setValue("geometry", self._window.saveGeometry())
         self._store.setValue("state", self._window.saveState(_VERSION))
         self._store.sync()
+
+    def end(self) -> None:
+        """The window closes: what happens to the docks now is not the person's doing."""
+        self._titles.stop()
+        for dock in self._docks.values():
+            dock.blockSignals(True)
+
+    def _on_moved(self) -> None:
+        if self._window.isVisible():
+            self._titles.start()
 
     def _size(self) -> None:
         width, height = self._window.width(), self._window.height()

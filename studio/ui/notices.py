@@ -67,6 +67,11 @@ class NoticeArea(QWidget):
         self._box.addWidget(card)
         self._place()
 
+    def clear(self) -> None:
+        """Take all cards away."""
+        for card in list(self._cards):
+            self._remove(card)
+
     def withdraw(self, key: str) -> None:
         """Take back the notice with that key."""
         for card in list(self._cards):

@@ -274,6 +274,8 @@ class MainWindow(QMainWindow):
             event.ignore()
             return
         self.docks.save()
+        self.docks.end()
+        self.notices.clear()
         self.closing.emit()
         self.services.swaps.close()
         event.accept()
