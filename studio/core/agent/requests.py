@@ -46,7 +46,7 @@ from studio.core.agent.events import (
     TreatedAsFinal,
 )
 from studio.core.agent.reading import Repair
-from studio.core.agent.state import RunState
+from studio.core.agent.state import CallStatus, RunState
 from studio.core.wire.reply import Reply
 
 
@@ -104,7 +104,7 @@ def facts_of(state: RunState, command: Command) -> tuple[Event, ...]:  # noqa: C
         case EditReply(reply=reply):
             return (ReplyEdited(reply, given=state.place == "P1"),)
         case EditCall(call=call, tool=tool, arguments=arguments):
-            return (CallEdited(_row(state, call), tool, arguments),)
+            return (CallEdited(_row(state, call, "asked"), tool, arguments),)
         case EditObservation(call=call, text=text, is_error=is_error):
             return (ObservationEdited(_row(state, call), text, is_error),)
         case EditErrorObservation(text=text):
@@ -112,13 +112,13 @@ def facts_of(state: RunState, command: Command) -> tuple[Event, ...]:  # noqa: C
         case EditAnswer(text=text):
             return (AnswerEdited(text),)
         case Approve(call=call):
-            return (CallDecided(_row(state, call), "approve", by="person"),)
+            return (CallDecided(_row(state, call, "asked"), "approve", by="person"),)
         case Reject(call=call, reason=reason):
-            return (CallDecided(_row(state, call), "reject", reason, by="person"),)
+            return (CallDecided(_row(state, call, "asked"), "reject", reason, by="person"),)
         case AnswerCall(call=call, text=text):
-            return (CallDecided(_row(state, call), "answer", text, by="person"),)
+            return (CallDecided(_row(state, call, "asked"), "answer", text, by="person"),)
         case SkipCall(call=call):
-            return (CallDecided(_row(state, call), "skip", by="person"),)
+            return (CallDecided(_row(state, call, "asked"), "skip", by="person"),)
         case TakeRepair():
             return (_repair(state, command),)
         case TreatAsFinal(text=answer, always=always):
@@ -128,7 +128,7 @@ def facts_of(state: RunState, command: Command) -> tuple[Event, ...]:  # noqa: C
         case RaiseLimit(limit=limit, to=to):
             return (LimitRaised(limit, to),)
         case TellOutcome(call=call, fate=fate, text=text):
-            return (OutcomeTold(_row(state, call), fate, text),)
+            return (OutcomeTold(_row(state, call, "unknown"), fate, text),)
         case Steer(text=text):
             return (Steered(text),)
         case SendBack(text=text):
@@ -139,9 +139,15 @@ def facts_of(state: RunState, command: Command) -> tuple[Event, ...]:  # noqa: C
             assert_never(command)
 
 
-def _row(state: RunState, call: int) -> int:
+def _row(state: RunState, call: int, status: CallStatus | None = None) -> int:
+    """The row, where there is one that is as far as the command needs it."""
     if not 0 <= call < len(state.step.calls):
         raise NotAllowedError(f"there is no call {call}")
+    held = state.step.calls[call]
+    if status is not None and held.status != status:
+        raise NotAllowedError(f"the call of {held.tool!r} is {held.status}, not {status}")
+    if status is None and held.observation is None:
+        raise NotAllowedError(f"the call of {held.tool!r} has no result yet")
     return call
 
 
