@@ -31,7 +31,7 @@ def _undeclared(document: PromptDocument) -> Iterator[Problem]:
     fixes_by_name: dict[str, tuple[Fix, ...]] = {}
     for variable in document.variables:
         name = variable.name
-        if name in declared or name in RESERVED_SAMPLES:
+        if name in declared or name in RESERVED_SAMPLES or not variable.certain:
             continue
         if name not in fixes_by_name:
             if len(fixes_by_name) >= _MOST_NAMES:
