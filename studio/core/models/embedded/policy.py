@@ -108,7 +108,7 @@ def is_error(observation: str) -> bool:
         except ValueError:
             return False
         text = str(value.get("action_output", "Error" if "error" in value else ""))
-    return text.startswith("Error")
+    return text.partition(":")[0].strip() == "Error"
 
 
 def _plain_offers(tools: Sequence[ToolSpec]) -> tuple[CallOffer, ...]:
