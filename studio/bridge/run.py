@@ -146,8 +146,6 @@ class RunController(QObject):
         """
         session = self._session
         if session is None:
-            if self._record is not None:
-                self._move_by_command(commands[0])
             return
         if self._driving is None:
             self._drive(*commands)
@@ -188,15 +186,6 @@ class RunController(QObject):
             self.refused.emit("Pause the run before going back.")
             return
         self.send(ForkFrom(checkpoint.id))
-
-    def _move_by_command(self, command: Command) -> None:
-        match command:
-            case StepOn(how="out"):
-                self.move_record(-1)
-            case StepOn():
-                self.move_record(1)
-            case _:
-                pass
 
     def _on_sent(self, future: Future[str]) -> None:
         if not future.cancelled() and (wrong := future.result()):

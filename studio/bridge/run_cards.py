@@ -164,11 +164,17 @@ def _prompt_card(step: Step) -> StepCard:
         return StepCard(step.number, "prompt", title, "Being rendered…")
     last = step.messages[-1] if step.messages else None
     gist = plural(count, "message")
-    if last is not None and (text := one_line(last.text[-400:], 160)):
-        gist += f" · {last.role}: {text}"
+    if last is not None and (text := _last_line(last.text)):
+        gist += f" · {text}"
     usage = step.reply.usage if step.reply is not None else None
     facts = tokens(usage.input_tokens) if usage is not None and usage.input_tokens else ""
     return StepCard(step.number, "prompt", title, gist, facts)
+
+
+def _last_line(text: str) -> str:
+    """What a prompt that is rendered again ends with: its newest observation, or the question."""
+    lines = text[-800:].rstrip().splitlines()
+    return one_line(lines[-1], 160) if lines else ""
 
 
 def _reply_cards(step: Step) -> list[StepCard]:

@@ -231,6 +231,8 @@ class HistoryPane(QWidget):
         table.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         table.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         table.setWordWrap(False)
+        # In line with the heads, which the application's sheet sets off by as much.
+        table.setStyleSheet("QTableView::item { padding: 0 8px; }")
         table.verticalHeader().hide()
         table.verticalHeader().setDefaultSectionSize(28)
         header = table.horizontalHeader()

@@ -135,6 +135,7 @@ class Inspector(QWidget):
         self._tabs.setTabVisible(_index("answer"), self._view.has_answer or tab == "answer")
         self._tabs.setCurrentIndex(_index(tab))
         self._tabs.blockSignals(False)
+        self._tabs.updateGeometry()  # a tab that came or went changes the width
         self._stack.setCurrentIndex(_index(tab))
         self._only_changes.setVisible(tab == "messages")
         self._search.setVisible(tab in self._texts)

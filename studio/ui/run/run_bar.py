@@ -55,11 +55,13 @@ class RunBar(QWidget):
         goes_on = waiting or busy
         self.run.setEnabled(not busy)
         words = "Continue" if waiting else "Run"
-        self.run.setToolTip(f"{words}  (F5)")
-        self.run.setAccessibleName(words)
+        _name(self.run, words, "F5")
         for button in (self.over, self.into):
             button.setEnabled(not busy)
-        self.out.setEnabled(waiting)
+        self.out.setEnabled(waiting or bool(view.record))
+        _name(self.over, "Next place" if view.record else "Step", "F10")
+        _name(self.into, "Next place" if view.record else "Step into", "F11")
+        _name(self.out, "Place before" if view.record else "Step out", "Shift+F11")
         self.pause.setEnabled(busy)
         self.stop.setEnabled(goes_on)
         self.restart.setEnabled(not goes_on and view.state is not None)
@@ -123,8 +125,12 @@ class RunBar(QWidget):
 def _button(name: str, words: str, keys: str) -> QToolButton:
     button = QToolButton()
     button.setIcon(icon(name))
-    button.setToolTip(f"{words}  ({keys})" if keys else words)
-    button.setAccessibleName(words)
+    _name(button, words, keys)
     button.setAutoRaise(True)
     button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
     return button
+
+
+def _name(button: QToolButton, words: str, keys: str) -> None:
+    button.setToolTip(f"{words}  ({keys})" if keys else words)
+    button.setAccessibleName(words)

@@ -21,6 +21,7 @@ from studio.bridge.run_inspector import Inspection, InspectorView
 from studio.bridge.run_offers import Offer
 from studio.bridge.run_view import RunView
 from studio.core.agent.commands import Approve, Command, Continue, PauseRun, StepOn, StopRun
+from studio.core.agent.state import Place
 from studio.ui.parts.colours import paint_text
 from studio.ui.run.action_bar import ActionBar
 from studio.ui.run.diagram import LoopDiagram
@@ -48,6 +49,7 @@ class RunPane(QWidget):
 
     request_run = Signal(bool)  # start a run; True: stand still at its first place
     request_commands = Signal(tuple)  # Commands for the run that is there, in order
+    request_record_move = Signal(int)  # in a run of the past: places to go on (or back, below 0)
     request_inspection = Signal(object)  # Inspection: what the inspector should show
     request_break_place = Signal(str)  # Place whose breakpoint is switched
     request_fork = Signal(object)  # StepCard to go back to, as a new branch
@@ -121,8 +123,14 @@ class RunPane(QWidget):
             self.request_run.emit(False)
 
     def step(self, how: str = "over") -> None:
-        """F10, F11, Shift+F11: go on to a nearby place, or start and stand at the first."""
-        if self._view.is_waiting:
+        """F10, F11, Shift+F11: go on to a nearby place, or start and stand at the first.
+
+        In a run of the past: to the next place, and with "out" to the one before.
+        """
+        if self._view.record:
+            self.timeline.follow()
+            self.request_record_move.emit(-1 if how == "out" else 1)
+        elif self._view.is_waiting:
             match how:
                 case "into":
                     self._tell(StepOn("into"))
@@ -193,10 +201,14 @@ class RunPane(QWidget):
         first = command_of(spec, result)
         if not goes_on:
             self._tell(first)
-        elif spec.kind == "arguments":
+        elif spec.kind == "arguments" and self._stands_at("P3"):
             self._tell(first, Approve(spec.call))
         else:
             self._tell(first, StepOn("over"))
+
+    def _stands_at(self, place: Place) -> bool:
+        pause = self._view.state.pause if self._view.state is not None else None
+        return pause is not None and pause.place == place
 
     def _tell(self, *commands: Command) -> None:
         self.timeline.follow()

@@ -154,6 +154,8 @@ class StyledText(QTextEdit):
         cursor.setPosition(max(0, self._starts[same] - 1))
         cursor.movePosition(QTextCursor.MoveOperation.End, QTextCursor.MoveMode.KeepAnchor)
         cursor.removeSelectedText()
+        if not same:
+            cursor.setBlockFormat(QTextBlockFormat())  # the one paragraph that always stays
         del self._starts[same:]
 
     def _append(self, cursor: QTextCursor, block: Block) -> None:

@@ -10,13 +10,14 @@ from pytestqt.qtbot import QtBot
 
 from studio.bridge.background import Background
 from studio.bridge.run import RunController
-from studio.core.agent.commands import Command
+from studio.bridge.run_record import RunRecord
 from studio.core.models.base import ModelError
 from studio.core.models.scripted import ScriptedTurn
 from studio.core.wire.reply import Reply, ToolCall
+from studio.ui.run.connect import connect_run
 from studio.ui.run.run_pane import RunPane
 from studio.ui.theme import DARK, LIGHT, apply_theme
-from tests.bridge.run_world import BROKEN, CALCULATE, FINAL, LOOKUP, LocalTools, plan
+from tests.bridge.run_world import BROKEN, CALCULATE, FINAL, LOOKUP, ListJournal, LocalTools, plan
 
 pytestmark = pytest.mark.qt_log_ignore("does not support propagateSizeHints")
 
@@ -29,21 +30,13 @@ class Bench:
         self.controller = RunController(background)
         self.pane = RunPane()
         self.said: list[str] = []
-        pane, controller = self.pane, self.controller
-        controller.state_changed.connect(pane.show_view)
-        controller.inspector_changed.connect(pane.show_inspector)
-        controller.refused.connect(self.said.append)
-        pane.request_commands.connect(self.send)
-        pane.request_inspection.connect(controller.inspect)
-        pane.request_break_place.connect(controller.breakpoints.toggle_place)
-        pane.request_fork.connect(controller.fork_from)
+        self.dialog = connect_run(self.pane, self.controller)
+        self.controller.refused.connect(self.said.append)
+        pane = self.pane
         pane.set_theme(LIGHT)
         pane.resize(1200, 480)
         qtbot.addWidget(pane)
         pane.show()
-
-    def send(self, commands: tuple[Command, ...]) -> None:
-        self.controller.send(*commands)
 
     def until_waiting(self, words: str = "") -> None:
         self.qtbot.waitUntil(
@@ -330,3 +323,33 @@ def test_everything_can_be_named_to_a_screen_reader(bench: Bench) -> None:
             assert button.accessibleName() or button.text() or button.toolTip(), button
     interface = QAccessible.queryAccessibleInterface(bench.pane.diagram)
     assert interface.text(QAccessible.Text.Description) == "Ready before the request is sent"
+
+
+def test_the_list_of_breakpoints_is_opened_from_the_bar(bench: Bench) -> None:
+    bench.click(bench.pane.bar.breakpoints)
+
+    assert bench.dialog.isVisible()
+    bench.dialog.close()
+
+
+def test_a_run_of_the_past_is_read_place_by_place(bench: Bench) -> None:
+    journal = ListJournal()
+    bench.controller._journal = journal
+    bench.controller.start(plan([LOOKUP, FINAL]))
+    bench.until_over()
+    bench.controller.open_record(RunRecord("From history", tuple(journal.events)))
+    started: list[bool] = []
+    bench.pane.request_run.connect(started.append)
+
+    assert bench.pane.bar.sentence.whole.startswith("From history · Done")
+    assert not bench.pane.actions_bar.isVisible()
+    bench.click(bench.pane.bar.out)  # the place before
+    assert bench.pane.diagram.state.live == "final"
+    bench.click(bench.pane.bar.out)
+    bench.click(bench.pane.bar.out)
+    bench.click(bench.pane.bar.out)
+    assert bench.pane.timeline.cards[-1].kind in ("observation", "action")
+    bench.click(bench.pane.bar.over)
+    assert started == []
+    bench.click(bench.pane.bar.run)
+    assert started == [False]
