@@ -1,0 +1,128 @@
+"""Write a tool of the registry into the document: a front-matter declaration as text edits."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+
+from studio.core.prompty.document import PromptDocument
+from studio.core.prompty.edits import insert_below, write_scalar
+from studio.core.prompty.tool_spec import ToolSpec
+from studio.core.text.problem import TextEdit
+from studio.core.text.values import Json, JsonObject
+from studio.core.tools.schema import required_names
+
+_KINDS = {"number": "float"}
+
+
+def declare_tool(document: PromptDocument, spec: ToolSpec) -> tuple[TextEdit, ...]:
+    """Edits that declare a function tool, in the form that the file's other tools have.
+
+    Prompty 2 properties cannot say all that a schema can (patterns, bounds, alternatives): what has
+    no word there stays with the implementation, and is added again when the two are bound.
+
+    Raises:
+        ValueError: the document declares a tool of that name already.
+    """
+    if any(tool.name == spec.name for tool in document.tools):
+        raise ValueError(f"the document declares a tool {spec.name!r} already")
+    as_mapping = isinstance(document.data.get("tools"), Mapping)
+    block: dict[str, Json] = {"kind": "function"}
+    if spec.description:
+        block["description"] = " ".join(spec.description.split())
+    if spec.strict:
+        block["strict"] = True
+    parameters = _properties(spec.parameters)
+    if parameters:
+        block["parameters"] = parameters
+    if as_mapping:
+        lines = [f"{write_scalar(spec.name)}:", *(f"  {line}" for line in _yaml(block))]
+        flow = f"{write_scalar(spec.name)}: {json.dumps(block, ensure_ascii=False)}"
+    else:
+        whole: dict[str, Json] = {"name": spec.name, **block}
+        lines = _yaml([whole])
+        flow = json.dumps(whole, ensure_ascii=False)
+    return insert_below(document, ("tools",), lines, flow)
+
+
+def _properties(schema: JsonObject) -> list[Json]:
+    properties = schema.get("properties")
+    if not isinstance(properties, Mapping):
+        return []
+    required = required_names(schema)
+    found: list[Json] = []
+    for name, part in properties.items():
+        item: dict[str, Json] = {"name": name, **_property(part)}
+        if name in required:
+            item["required"] = True
+        found.append(item)
+    return found
+
+
+def _property(part: Json) -> dict[str, Json]:
+    """A property in Prompty 2's words (§2.4)."""
+    schema, nullable = _plain(part if isinstance(part, Mapping) else {})
+    kind = schema.get("type")
+    if not isinstance(kind, str):
+        kind = "string" if isinstance(schema.get("enum"), list | tuple) else "object"
+    made: dict[str, Json] = {"kind": _KINDS.get(kind, kind)}
+    description = schema.get("description")
+    if isinstance(description, str) and description:
+        made["description"] = " ".join(description.split())
+    if nullable:
+        made["nullable"] = True
+    default = schema.get("default")
+    if default is not None:
+        made["default"] = default
+    if isinstance(schema.get("enum"), list | tuple):
+        made["enumValues"] = schema["enum"]
+    if kind == "array":
+        made["items"] = _property(schema.get("items"))
+    if kind == "object" and _properties(schema):
+        made["properties"] = _properties(schema)
+    return made
+
+
+def _plain(schema: JsonObject) -> tuple[JsonObject, bool]:
+    """The schema without its null alternative, and whether it had one."""
+    options = schema.get("anyOf")
+    if isinstance(options, list | tuple):
+        real = [
+            item for item in options if isinstance(item, Mapping) and item.get("type") != "null"
+        ]
+        if len(real) == 1:
+            rest = {key: value for key, value in schema.items() if key != "anyOf"}
+            return {**real[0], **rest}, len(real) < len(options)
+    kind = schema.get("type")
+    if isinstance(kind, list | tuple):
+        words = [word for word in kind if word != "null"]
+        if len(words) == 1:
+            return {**schema, "type": words[0]}, "null" in kind
+    return schema, False
+
+
+def _yaml(value: Json) -> list[str]:
+    """Block YAML of mappings and lists; empty ones and scalars as they are written in a line."""
+    lines: list[str] = []
+    if isinstance(value, Mapping):
+        for key, item in value.items():
+            head = f"{write_scalar(key)}:"
+            if _is_block(item):
+                lines += [head, *(f"  {line}" for line in _yaml(item))]
+            else:
+                lines.append(f"{head} {_inline(item)}")
+    elif isinstance(value, list | tuple):
+        for item in value:
+            first, *rest = _yaml(item) if _is_block(item) else [_inline(item)]
+            lines += [f"- {first}", *(f"  {line}" for line in rest)]
+    return lines
+
+
+def _is_block(value: Json) -> bool:
+    return isinstance(value, Mapping | list | tuple) and bool(value)
+
+
+def _inline(value: Json) -> str:
+    if isinstance(value, Mapping | list | tuple):
+        return json.dumps(value, ensure_ascii=False)
+    return write_scalar(value)
