@@ -1,4 +1,4 @@
-"""`docs/problems.md` lists exactly the codes that the format engine can report."""
+"""`docs/problems.md` lists exactly the codes that the engine, requests and exports report."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
 CODE = re.compile(r"[a-z]+(-[a-z]+)+")
+CONSTANTS = {"faults.py", "draft.py", "media.py", "proof.py"}
 CALLS = {"Problem", "report", "_report", "_problem", "UnresolvedReference"}
 
 
@@ -20,11 +21,11 @@ def codes_in(path: Path) -> set[str]:
             name = node.func.attr if isinstance(node.func, ast.Attribute) else node.func
             if name in CALLS or (isinstance(name, ast.Name) and name.id in CALLS):
                 value = node.args[0]
-        elif isinstance(node, ast.Assign) and path.name == "faults.py":
+        elif isinstance(node, ast.Assign) and path.name in CONSTANTS:
             value = node.value
-        if isinstance(value, ast.Constant) and isinstance(value.value, str):
-            if CODE.fullmatch(value.value):
-                found.add(value.value)
+        text = value.value if isinstance(value, ast.Constant) else None
+        if isinstance(text, str) and CODE.fullmatch(text):
+            found.add(text)
     return found
 
 
@@ -33,7 +34,8 @@ def test_page_lists_every_code() -> None:
     listed = re.findall(r"^\| `([a-z-]+)` \|", page, re.MULTILINE)
     assert len(listed) == len(set(listed))
     used = set()
-    for path in (ROOT / "studio" / "core" / "prompty").rglob("*.py"):
-        used |= codes_in(path)
+    for room in ("prompty", "wire", "export"):
+        for path in (ROOT / "studio" / "core" / room).rglob("*.py"):
+            used |= codes_in(path)
     assert len(used) > 60
     assert set(listed) == used
