@@ -1,9 +1,13 @@
 """What a document says about tools: those it declares, and the sources it names.
 
-The rule for Python: `metadata.agent.tools` is a list of paths of Python files, relative to the
-prompt; a function there with the name of a declared tool runs it. MCP servers: a front-matter tool
-of kind `mcp` names one by its `connection` or by `serverName` (looked up in `.mcp.json`), and
-`metadata.agent.mcp_servers` lists further names from `.mcp.json`.
+Keys under `metadata.agent`:
+
+* `tools`: paths of Python files, relative to the prompt. A function there with the name of a
+  declared tool runs it; where the document declares none, every function is offered.
+* `mcp_servers`: names of servers of the workspace's `.mcp.json`. A front-matter tool of kind `mcp`
+  names one too, by its `connection` or `serverName`.
+* `effects`: names of tools that change something outside.
+* `tool_seconds`: the longest time of a call.
 """
 
 from __future__ import annotations
@@ -18,6 +22,7 @@ from studio.core.prompty.front_matter import parameter_schema, read_bindings
 from studio.core.prompty.messages import HoistedTool
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.values import Json, JsonObject
+from studio.core.tools.limits import ToolLimits
 from studio.core.tools.server_config import (
     ServerAddress,
     WorkspaceServers,
@@ -68,6 +73,8 @@ class OpenApi:
     """Endpoint and key, references unresolved."""
 
 
+_LONGEST_SECONDS = 86_400
+
 SourceDeclaration: TypeAlias = PythonFile | McpServer | OpenApi
 """Closed: consumers `match` and `assert_never`."""
 
@@ -83,6 +90,14 @@ def declared_tools(
     return tuple(
         replace(spec, has_effects=True) if spec.name in effects else spec for spec in found.values()
     )
+
+
+def tool_limits(document: PromptDocument, base: ToolLimits) -> ToolLimits:
+    """The bounds of calls, with the document's own time limit where it names a usable one."""
+    seconds = _agent(document).get("tool_seconds")
+    if isinstance(seconds, bool) or not isinstance(seconds, int | float):
+        return base
+    return replace(base, seconds=float(seconds)) if 0 < seconds <= _LONGEST_SECONDS else base
 
 
 def hoisted_spec(tool: HoistedTool) -> ToolSpec:

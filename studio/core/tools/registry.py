@@ -201,10 +201,12 @@ def build_registry(
         before: the registry so far; what the person set (enabled, approval, mock) is kept.
     """
     declared = [spec for spec in declared if spec.kind in ("function", "custom")]
-    offered = tuple(offered)
+    offered, sources = tuple(offered), tuple(sources)
+    unusable = next((status for status in sources if status.state != "ready"), None)
+    why = f"{unusable.label}: {unusable.message}" if unusable else ""
     entries: dict[str, ToolEntry] = {}
     for spec in declared:
-        entries.setdefault(spec.name, _declared_entry(spec, offered))
+        entries.setdefault(spec.name, _declared_entry(spec, offered, why))
     has_functions = bool(declared)
     for source in offered:
         for spec in source.specs:
@@ -222,11 +224,12 @@ def build_registry(
     kept = {entry.name: entry for entry in before.entries} if before else {}
     return ToolRegistry(
         tuple(_as_before(entry, kept.get(entry.name)) for entry in entries.values()),
-        tuple(sources),
+        sources,
     )
 
 
-def _declared_entry(spec: ToolSpec, offered: tuple[SourceTools, ...]) -> ToolEntry:
+def _declared_entry(spec: ToolSpec, offered: tuple[SourceTools, ...], why_not: str) -> ToolEntry:
+    """A declared tool with its implementation; without one it says why, or what to do."""
     for source in offered:
         found = next((item for item in source.specs if item.name == spec.name), None)
         if found is None:
@@ -252,8 +255,12 @@ def _declared_entry(spec: ToolSpec, offered: tuple[SourceTools, ...]) -> ToolEnt
     return ToolEntry(
         spec,
         approval=_default_approval(spec),
-        problem=f"nothing runs {spec.name!r}: name a Python file with such a function under "
-        "metadata.agent.tools, or give it a mock",
+        problem=f"nothing runs {spec.name!r}: "
+        + (
+            why_not
+            or "name a Python file with such a function under metadata.agent.tools, "
+            "or give it a mock"
+        ),
     )
 
 

@@ -21,6 +21,7 @@ from studio.core.tools.document import (
     SourceDeclaration,
     declared_tools,
     named_sources,
+    tool_limits,
 )
 from studio.core.tools.limits import DEFAULT_LIMITS, ToolLimits
 from studio.core.tools.mcp_source import McpSource
@@ -44,6 +45,7 @@ class ToolSession:
 
     def __init__(self, trust: TrustStore, limits: ToolLimits = DEFAULT_LIMITS) -> None:
         self._trust = trust
+        self._base_limits = limits
         self._limits = limits
         self._sources: dict[str, ToolSource] = {}
         self._declarations: dict[str, SourceDeclaration] = {}
@@ -66,8 +68,10 @@ class ToolSession:
             path = document.source.path
             self._folder = path.parent if path else None
             declarations = {_key(item): item for item in named_sources(document)}
+            limits, before = tool_limits(document, self._base_limits), self._limits
+            self._limits = limits
             for key in [*self._sources]:
-                if declarations.get(key) != self._declarations.get(key):
+                if limits != before or declarations.get(key) != self._declarations.get(key):
                     await self._sources.pop(key).close()
             self._declarations = declarations
             asked = [self._ask(key, item) for key, item in declarations.items()]

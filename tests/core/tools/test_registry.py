@@ -7,7 +7,7 @@ from pathlib import Path
 
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.tools.mock import FixedMock
-from studio.core.tools.registry import SourceTools, build_registry
+from studio.core.tools.registry import SourceStatus, SourceTools, build_registry
 
 NUMBER = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
 SMALL = {
@@ -117,3 +117,9 @@ def test_a_thousand_tools_are_no_burden() -> None:
     # Far below the limits of issue 6 (open 200 ms, filter 16 ms), with room for a busy machine.
     assert built - before < 0.2
     assert time.perf_counter() - built < 0.1
+
+
+def test_a_tool_whose_source_cannot_be_used_says_that() -> None:
+    status = SourceStatus("python:t.py", "t.py", "untrusted", "/w is not trusted")
+    entry = build_registry([ToolSpec("count")], [], [status]).entries[0]
+    assert entry.problem == "nothing runs 'count': t.py: /w is not trusted"

@@ -208,3 +208,19 @@ async def test_half_typed_front_matter_keeps_the_tools_running(
     assert not prompt("tools: [\n").data
     assert registry.entry("add") is not None
     assert (await session.try_tool("who", {})).value == before
+
+
+async def test_a_document_may_bound_its_calls(
+    session: ToolSession, prompt: WritePrompt, tool_file: WriteTools, tmp_path: Path
+) -> None:
+    tool_file("import time\ndef nap(): time.sleep(600)")
+    TrustStore().trust(tmp_path)
+    document = """
+        metadata:
+          agent: {{tools: my_tools.py, tool_seconds: {seconds}}}
+        """
+    await session.load(prompt(document.format(seconds=600)))
+    await session.load(prompt(document.format(seconds=0.2)))
+    outcome = await session.toolbox().call("nap", {})
+    assert outcome.status == "timeout"
+    assert "0.2 s" in outcome.text
