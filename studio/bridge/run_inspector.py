@@ -11,7 +11,7 @@ from studio.bridge.run_messages import messages_view
 from studio.bridge.run_reply import legend_of, reply_blocks, streaming_blocks
 from studio.bridge.run_text import Block, Blocks, Piece, Style, json_block
 from studio.bridge.run_tool import tool_blocks, truth_blocks
-from studio.bridge.run_words import money, plural, seconds
+from studio.bridge.run_words import money, seconds
 from studio.core.agent.reading import Final, Reading
 from studio.core.agent.state import RunState, Step
 from studio.core.prompty.messages import Message
@@ -97,8 +97,9 @@ class InspectionSources:
     messages_of: Callable[[RunState, Step], Sequence[Message]]
     """The messages that a step sent."""
 
-    body_of: Callable[[RunState, Step], JsonObject | None]
-    """The exact request body of a step; None where it cannot be made any more."""
+    body_of: Callable[[RunState, Step], JsonObject | str | None]
+    """The exact request body of a step; a sentence where it cannot be made, None where nothing
+    was sent yet."""
 
 
 def inspector_view(
@@ -174,9 +175,11 @@ def _messages(
     )
 
 
-def _request(view: InspectorView, body: JsonObject | None) -> InspectorView:
+def _request(view: InspectorView, body: JsonObject | str | None) -> InspectorView:
     if body is None:
         return view
+    if isinstance(body, str):
+        return replace(view, blocks=(Block("error", (Piece(body),)),))
     size = len(json.dumps(body, ensure_ascii=False))
     return replace(view, blocks=(json_block(body),), summary=f"{size:,} characters of JSON")
 
@@ -210,7 +213,7 @@ def usage_rows(state: RunState) -> tuple[UsageRow, ...]:
         f"{total.input_tokens:,}", f"{total.output_tokens:,}", f"{total.cached_tokens:,}",
         money(total.cost) or "–", seconds(model), seconds(tools),
     )  # fmt: skip
-    return (*rows, UsageRow(f"Total of {plural(len(rows), 'iteration')}", cells))
+    return (*rows, UsageRow("Total", cells))
 
 
 def _usage_row(step: Step) -> UsageRow:

@@ -9,7 +9,7 @@ from studio.core.agent.protocols.loops import loop_of, rules_of
 from studio.core.agent.reading import Reading
 from studio.core.agent.state import RunState, Step
 from studio.core.agent.steps import request_of
-from studio.core.models.base import Capabilities, ChatModel
+from studio.core.models.base import Capabilities, ChatModel, ModelError
 from studio.core.models.bodies import request_body
 from studio.core.prompty.messages import Message
 from studio.core.text.values import JsonObject
@@ -32,7 +32,7 @@ def sources_for(model: ChatModel | None) -> InspectionSources:
             chat-completions server.
     """
 
-    def body_of(state: RunState, step: Step) -> JsonObject | None:
+    def body_of(state: RunState, step: Step) -> JsonObject | str | None:
         messages = messages_of(state, step)
         if not messages:
             return None
@@ -46,7 +46,10 @@ def sources_for(model: ChatModel | None) -> InspectionSources:
         )
         request = request_of(then)
         if model is not None:
-            return model.request_body(request)
+            try:
+                return model.request_body(request)
+            except ModelError as error:
+                return f"{error.message} {error.hint}".strip()
         return request_body(request, model_id=state.setup.model, capabilities=Capabilities())
 
     return InspectionSources(messages_of, body_of)

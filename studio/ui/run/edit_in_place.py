@@ -142,7 +142,8 @@ class EditInPlace(QWidget):
             return
         self._text.setAccessibleName(spec.title)
         is_code = spec.kind in ("arguments", "reply", "observation")
-        self._text.setFont(mono_font() if is_code else ui_font())
+        size = self.font().pointSizeF()
+        self._text.setFont(mono_font(size) if is_code else ui_font(size))
         self._text.setTabChangesFocus(not spec.is_json)
         if spec.is_json and self._highlighter is None:
             self._highlighter = JsonHighlighter(self._text.document(), self._theme)
@@ -157,9 +158,11 @@ class EditInPlace(QWidget):
         if self._spec is None:
             return
         problem = problem_of(self._spec, self.result())
+        # Before anything is written there is nothing to blame: the hint stays.
+        blamed = bool(problem) and bool(self._text.toPlainText() or self._spec.text)
         self._problem.setText(problem)
-        self._problem.setVisible(bool(problem))
-        self._hint.setVisible(not problem)
+        self._problem.setVisible(blamed)
+        self._hint.setVisible(not blamed)
         self._apply.setEnabled(not problem)
         self._go_on.setEnabled(not problem)
 

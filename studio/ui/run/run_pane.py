@@ -7,9 +7,9 @@ from PySide6.QtGui import QColor, QPalette
 from PySide6.QtWidgets import (
     QFrame,
     QLabel,
+    QPushButton,
     QSplitter,
     QStackedWidget,
-    QToolButton,
     QVBoxLayout,
     QWidget,
 )
@@ -68,7 +68,7 @@ class RunPane(QWidget):
         self.inspector = Inspector()
         self.editor = EditInPlace()
         self._empty = QLabel(_EMPTY)
-        self._follow = QToolButton(self.timeline)
+        self._follow = QPushButton("To the newest", self.timeline)
         self._pages = QStackedWidget()  # empty sentence | splitter
         self._side = QStackedWidget()  # inspector | editor
         self._splitter = QSplitter(Qt.Orientation.Horizontal)
@@ -101,8 +101,8 @@ class RunPane(QWidget):
         self.timeline.show_timeline(view.timeline)
         self._pages.setCurrentIndex(0 if view.state is None else 1)
         if view.offers != before.offers:
-            self.actions_bar.show_offers(view.offers)
             self._close_editor()
+            self.actions_bar.show_offers(view.offers)
         if view.state is not before.state:
             if not self._is_same_run(before):
                 self._sticky = None
@@ -168,7 +168,7 @@ class RunPane(QWidget):
         )
 
     def _on_card(self, card: StepCard) -> None:
-        self._side.setCurrentWidget(self.inspector)
+        self._close_editor()
         if self._sticky not in _STAYS:
             self._sticky = None
         self._ask(self._sticky or TAB_OF_KIND[card.kind])
@@ -178,7 +178,7 @@ class RunPane(QWidget):
         self._ask(tab)
 
     def _on_node(self, node: Node) -> None:
-        self._side.setCurrentWidget(self.inspector)
+        self._close_editor()
         self._on_tab(_TAB_OF_NODE[node])
 
     def _on_only_changes(self, on: bool) -> None:
@@ -191,8 +191,10 @@ class RunPane(QWidget):
 
     def _on_offer(self, offer: Offer) -> None:
         if offer.edit is not None:
-            self.editor.open_spec(offer.edit)
+            # The offers give way to the editor: one question at a time, and docks are low.
+            self.actions_bar.hide()
             self._side.setCurrentWidget(self.editor)
+            self.editor.open_spec(offer.edit)
             return
         self._tell(*offer.commands)
 
@@ -215,7 +217,9 @@ class RunPane(QWidget):
         self.request_commands.emit(commands)
 
     def _close_editor(self) -> None:
-        self._side.setCurrentWidget(self.inspector)
+        if self._side.currentWidget() is self.editor:
+            self._side.setCurrentWidget(self.inspector)
+            self.actions_bar.setVisible(bool(self._view.offers.title))
 
     def _restart(self) -> None:
         self.request_run.emit(False)
@@ -257,8 +261,7 @@ class RunPane(QWidget):
 
     def _lay_out(self) -> None:
         self.setAutoFillBackground(True)
-        self._follow.setText("Follow the run")
-        self._follow.setAutoRaise(False)
+        self._follow.setToolTip("Stay with the run as it goes on")
         self._follow.hide()
         self._empty.setWordWrap(True)
         self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
