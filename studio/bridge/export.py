@@ -76,7 +76,7 @@ def make_export(order: ExportOrder) -> ExportResult:
 def _at_the_start(document: PromptDocument, tools: Sequence[ToolSpec]) -> dict[str, Json]:
     """What a run supplies to a template before its first step (FORMAT.md, "Reserved names")."""
     as_text = document.template.format == "fstring"
-    supplied: dict[str, Json] = {
+    return {
         "history": [],
         "examples": "",
         "chat_history": "",
@@ -87,7 +87,6 @@ def _at_the_start(document: PromptDocument, tools: Sequence[ToolSpec]) -> dict[s
         "tools": tools_text(tools) if as_text else tool_items(tools),
         "tool_names": tool_names_text(tools),
     }
-    return {name: value for name, value in supplied.items() if document.input(name) is None}
 
 
 class ExportController(QObject):

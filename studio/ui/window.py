@@ -116,11 +116,7 @@ class MainWindow(QMainWindow):
         self.commands.connect_actions(self.actions_by_id)
         if self.panes.preview is not None:
             self.panes.preview.request_reveal.connect(self.reveal)
-            self.panes.preview.request_input.connect(self._on_input_asked)
             self.caret_moved.connect(self.panes.preview.show_caret)
-        if self.panes.inputs is not None:
-            self.panes.inputs.request_reveal.connect(self.reveal)
-            self.panes.inputs.request_declare.connect(self.commands.declare_input)
         if self.panes.run is not None:
             self.commands.connect_run(self.panes.run)
         if self.services.settings.notice:
@@ -222,11 +218,6 @@ class MainWindow(QMainWindow):
         )
         self.outline.show_caret(offset)
         self.caret_moved.emit(offset)
-
-    def _on_input_asked(self, name: str) -> None:
-        if self.panes.inputs is not None:
-            self.docks.show("inputs")
-            self.panes.inputs.focus_input(name)
 
     def _on_title(self, title: str) -> None:
         self.setWindowTitle(f"{title} – Prompt Studio" if title else "Prompt Studio")

@@ -60,6 +60,12 @@ def test_an_agent_is_exported_at_its_start() -> None:
     assert body["messages"][0]["content"] == "|"
 
 
+def test_a_reserved_name_that_is_declared_gets_no_sample_either() -> None:
+    text = "---\ninputs:\n  question:\n    kind: string\n---\nuser:\nQ: {{ question }}|\n"
+    body = json.loads(make_export(order("openai-chat", text)).text)
+    assert body["messages"][0]["content"] == "Q: |"
+
+
 def test_the_controller_makes_and_writes(qtbot: QtBot, tmp_path: Path) -> None:
     controller = ExportController()
     with qtbot.waitSignal(controller.made) as caught:

@@ -70,6 +70,7 @@ class ExportDialog(QDialog):
         self.checks = QListWidget()
         self.checks.setAccessibleName("Checks")
         self.checks.setWordWrap(True)
+        self.checks.setIconSize(QSize(16, 16))
         self.checks.setMaximumHeight(110)
         self.text = QPlainTextEdit()
         self.text.setReadOnly(True)
@@ -175,9 +176,8 @@ class ExportDialog(QDialog):
             item.setIcon(icon(*looks[problem.severity]))
             self.checks.addItem(item)
         self.checks.setVisible(bool(result.problems))
-        errors = sum(1 for each in result.problems if each.severity == Severity.ERROR)
         if result.blocked:
-            self.state.setText(f"Not exported: {errors} error{'' if errors == 1 else 's'} to mend")
+            self.state.setText("Cannot be exported yet: mend the errors below first")
         elif result.problems:
             self.state.setText("Can be exported; there are remarks")
         else:

@@ -78,6 +78,9 @@ class SettingsDialog(QDialog):
         self.wrap.setChecked(value.word_wrap)
         self.whitespace = QCheckBox("Spaces and tabs are drawn")
         self.whitespace.setChecked(value.show_whitespace)
+        for field in (self.theme, self.size):
+            field.setMinimumHeight(28)
+            field.setMaximumWidth(220)
         page = QWidget()
         form = QFormLayout(page)
         form.setContentsMargins(12, 20, 12, 12)

@@ -48,6 +48,10 @@ def on_character(
         return Typed(char + selected + PAIRS[char])
     if after.startswith(char) and char in ")]}\"'`" and _is_open(char, before):
         return Typed(char, overwrite=1)
+    if expressions and char in " %#}":
+        within = _inside_braces(char, before, after)
+        if within is not None:
+            return within
     if expressions and char in "%#" and before.endswith("{") and after.startswith("}"):
         return Typed(f"{char}  {char}", back=2)
     braces = before.endswith("{") and after.startswith("}") and not before.endswith("{{")
@@ -151,6 +155,19 @@ def matching_bracket(text: str, position: int) -> tuple[int, int] | None:
                 depth -= 1
                 if not depth:
                     return at, index
+    return None
+
+
+def _inside_braces(char: str, before: str, after: str) -> Typed | None:
+    """Keys that a person types who writes `{{ name }}` out, over what was put in already."""
+    closed = after[:3] in (" }}", " %}", " #}")
+    if char == " " and closed:
+        fresh = before.endswith(("{{ ", "{% ", "{# "))
+        return Typed("") if fresh else Typed(" ", overwrite=1)
+    if char in "}%#" and closed and char == after[1]:
+        return Typed(char, overwrite=2)
+    if char in "%#" and after.startswith(f"{char}}}") and f"{{{char}" in before:
+        return Typed(char, overwrite=1)
     return None
 
 

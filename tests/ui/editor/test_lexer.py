@@ -79,7 +79,8 @@ def test_a_python_string_stays_open_over_lines_of_a_fence() -> None:
 
 def test_tools_section_and_tool_call_are_yaml() -> None:
     lines = styles(
-        "tools:\n  - id: a\n    q: {{ t }}\n\nassistant[type=\"tool_call\"]:\nid: 1\nfunction:\n  name: f"
+        "tools:\n  - id: a\n    q: {{ t }}\n\n"
+        'assistant[type="tool_call"]:\nid: 1\nfunction:\n  name: f'
     )
     assert ("id", "key") in lines[1]
     assert ("t", "variable") in lines[2]
@@ -104,8 +105,9 @@ LINES = st.lists(
     st.one_of(
         st.text(max_size=40),
         st.sampled_from(
-            ["---", "+++", "```py", "```", "~~~", "system:", "tools:", "{{ a", "b }}", "{% if", "a: |",
-             "  - b: 'x", 'user[name="', "{#", "#}", "kind: fstring", "kind: mustache", "\u2028", "😀{{ x }}"]
+            ["---", "+++", "```py", "```", "~~~", "system:", "tools:", "{{ a", "b }}", "{% if",
+             "a: |", "  - b: 'x", 'user[name="', "{#", "#}", "kind: fstring", "kind: mustache",
+             "\u2028", "😀{{ x }}"]
         ),
     ),
     max_size=12,

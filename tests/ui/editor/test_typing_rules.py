@@ -30,6 +30,19 @@ def test_brace_and_percent_make_a_statement() -> None:
     assert typed("%", "{", "}") == ("{%  %}", 3)
 
 
+@pytest.mark.parametrize(
+    "wanted", ["{{ name }}", "{% if x %}", "{# note #}", "{{name}}", "{{ a | b }}", "({{ a }})"]
+)
+def test_writing_an_expression_out_gives_what_was_typed(wanted: str) -> None:
+    line, caret = "", 0
+    for char in wanted:
+        line, caret = typed(char, line[:caret], line[caret:])
+    assert line.replace(" ", "") == wanted.replace(" ", "")
+    if " " in wanted:
+        assert line == wanted
+    assert caret == len(line)
+
+
 def test_format_strings_keep_their_doubled_braces_plain() -> None:
     line, _ = typed("{", "{", "}", expressions=False)
     assert "{{  }}" not in line
@@ -97,9 +110,7 @@ def test_backspace_takes_an_empty_pair_and_an_indent() -> None:
         (["Hello"], False, "fstring", ["Hello"]),
     ],
 )
-def test_comment_and_back(
-    lines: list[str], yaml: bool, template: str, expected: list[str]
-) -> None:
+def test_comment_and_back(lines: list[str], yaml: bool, template: str, expected: list[str]) -> None:
     commented = toggle_comment(lines, yaml=yaml, template=template)
     assert commented == expected
     if template != "fstring":

@@ -17,7 +17,10 @@ from studio.ui.theme import DARK, LIGHT
 
 pytestmark = pytest.mark.qt_log_ignore("does not support propagateSizeHints")
 
-PROMPT = "---\nname: x\ninputs:\n  city:\n    kind: string\n---\nsystem:\nHello {{ city }} 😀 {{ town }}\n"
+PROMPT = (
+    "---\nname: x\ninputs:\n  city:\n    kind: string\n---\n"
+    "system:\nHello {{ city }} 😀 {{ town }}\n"
+)
 
 
 @pytest.fixture
@@ -140,7 +143,7 @@ def test_completion_with_real_keys(editor: PromptEditor, qtbot: QtBot) -> None:
     editor.set_document(parse(PROMPT))
     editor.moveCursor(QTextCursor.MoveOperation.End)
     qtbot.keyClicks(editor, "{{ci")
-    qtbot.waitUntil(lambda: assist._popup.isVisible())
+    qtbot.waitUntil(assist._popup.isVisible)
     assert assist._popup.labels()[0] == "city"
     qtbot.keyClick(editor, Qt.Key.Key_Return)
     assert editor.text().endswith("{{ city }}")
