@@ -2,9 +2,20 @@
 
 from __future__ import annotations
 
+import argparse
+import os
 import sys
+from collections.abc import Sequence
+from pathlib import Path
 
-from studio.cli import COMMANDS, run_command
+from studio import __version__
+from studio.cli import COMMANDS, USAGE, run_command
+
+_NO_DISPLAY = """\
+prompt-studio: there is no display, so no window can open.
+  To get a picture of the window all the same:  prompt-studio --screenshot OUT.png [FILE]
+  To work without a window:                     prompt-studio check FILE (or messages, run, …)
+  On a server with a virtual screen:            xvfb-run prompt-studio"""
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -12,10 +23,62 @@ def main(arguments: list[str] | None = None) -> int:
     given = sys.argv[1:] if arguments is None else arguments
     if given and given[0] in COMMANDS:
         return run_command(given)
-    # Qt is imported only where a window is wanted: commands work on machines without it.
-    from studio.app import open_studio
-
     return open_studio(given)
+
+
+def open_studio(arguments: Sequence[str]) -> int:
+    """Open the window and stay until it is closed; returns the exit code."""
+    options = _parser().parse_args(arguments)
+    picture: Path | None = options.screenshot
+    if not has_display():
+        if picture is None:
+            print(_NO_DISPLAY, file=sys.stderr)
+            return USAGE
+        os.environ["QT_QPA_PLATFORM"] = "offscreen"
+    missing = [path for path in options.files if not path.is_file()]
+    if missing:
+        print(f"prompt-studio: {missing[0]}: no such file", file=sys.stderr)
+        return USAGE
+    # Qt is imported only once it is known that a window can open.
+    from studio.app import Studio
+
+    studio = Studio(theme=options.theme)
+    if picture is not None:
+        return studio.take_picture(picture, options.files, options.size)
+    return studio.run(options.files)
+
+
+def has_display() -> bool:
+    """Whether a window can be shown: always, but on Linux without any screen."""
+    if sys.platform != "linux" or os.environ.get("QT_QPA_PLATFORM"):
+        return True
+    return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="prompt-studio",
+        description="A desktop studio for prompts and agents kept as files.",
+        epilog="Commands without a window: check, messages, request, run, export "
+        "(prompt-studio COMMAND --help).",
+    )
+    parser.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
+    parser.add_argument("files", nargs="*", type=Path, metavar="FILE", help="prompts to open")
+    parser.add_argument(
+        "--screenshot", type=Path, metavar="OUT.png", help="write a picture of the window and exit"
+    )
+    parser.add_argument("--theme", choices=("light", "dark", "system"), help="colours, this time")
+    parser.add_argument(
+        "--size", type=_size, default=(1440, 900), metavar="WxH", help="of the screenshot"
+    )
+    return parser
+
+
+def _size(text: str) -> tuple[int, int]:
+    width, _, height = text.partition("x")
+    if not (width.isdigit() and height.isdigit()):
+        raise argparse.ArgumentTypeError(f"{text!r} is no size; write 1440x900")
+    return int(width), int(height)
 
 
 if __name__ == "__main__":

@@ -1,1 +1,114 @@
-"""Composition root: builds the services and hands them to the window."""
+"""Composition root: makes the application, its services and its window, and runs them."""
+
+from __future__ import annotations
+
+import sys
+import traceback
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from types import TracebackType
+
+from PySide6.QtCore import QObject, QThreadPool, QTimer
+from PySide6.QtGui import QIcon
+from PySide6.QtWidgets import QApplication
+
+from studio import __version__
+from studio.bridge.messages import Notice
+from studio.core.paths import user_paths
+from studio.core.resource_files import resource
+from studio.core.settings import ThemeSetting
+from studio.ui.services import build_services
+from studio.ui.workbench import Workbench
+
+FIRST_EXAMPLE = "react-agent.prompty"
+"""What a first start opens: the loop at its most visible."""
+
+_SETTLED_MS = 50
+_SETTLED_CHECKS = 4
+_SETTLED_MOST = 400
+_POOL_MS = 3000
+
+
+class Studio(QObject):
+    """The running program."""
+
+    def __init__(self, *, theme: ThemeSetting | None = None) -> None:
+        application = QApplication.instance() or QApplication(sys.argv[:1])
+        super().__init__()
+        self._application = application
+        application.setApplicationName("prompt-studio")
+        application.setApplicationDisplayName("Prompt Studio")
+        application.setApplicationVersion(__version__)
+        self._services = build_services(user_paths())
+        if theme is not None:
+            settings = self._services.settings
+            settings.set(replace(settings.value, theme=theme))
+        self.workbench = Workbench(self._services)
+        self.window = self.workbench.window
+        application.setWindowIcon(QIcon(str(resource("icons", "prompt-studio.svg"))))
+        sys.excepthook = self._on_crash
+
+    def run(self, files: Sequence[Path]) -> int:
+        """Show the window until it is closed; returns the exit code."""
+        self._open(files)
+        self.window.show()
+        return self._end(self._application.exec())
+
+    def take_picture(self, out: Path, files: Sequence[Path], size: tuple[int, int]) -> int:
+        """Show the window, wait until everything in it stands, and write a picture of it."""
+        self.window.resize(*size)
+        self._open(files)
+        self.window.show()
+        quiet = 0
+        checks = 0
+        timer = QTimer(self)
+
+        def check() -> None:
+            nonlocal quiet, checks
+            checks += 1
+            quiet = quiet + 1 if self.workbench.is_settled else 0
+            if quiet >= _SETTLED_CHECKS or checks >= _SETTLED_MOST:
+                timer.stop()
+                self._application.exit(0 if self.window.grab().save(str(out)) else 1)
+
+        timer.timeout.connect(check)
+        timer.start(_SETTLED_MS)
+        code = self._application.exec()
+        if code:
+            sys.stderr.write(f"prompt-studio: {out}: the picture cannot be written\n")
+        self.window.close()
+        return self._end(code)
+
+    def _open(self, files: Sequence[Path]) -> None:
+        """The files asked for, else the one of last time, else the first example."""
+        recent = [Path(name) for name in self._services.settings.value.recent[:1]]
+        for path in files or [path for path in recent if path.is_file()]:
+            self.window.open_path(path.resolve())
+        if self.window.tabs.current is None:
+            self.window.commands.open_example(resource("examples", FIRST_EXAMPLE))
+
+    def _end(self, code: int) -> int:
+        self.workbench.close()
+        QThreadPool.globalInstance().waitForDone(_POOL_MS)
+        sys.excepthook = sys.__excepthook__
+        return code
+
+    def _on_crash(
+        self, kind: type[BaseException], error: BaseException, trace: TracebackType | None
+    ) -> None:
+        """A defect of the studio: said, and survived; the text typed is in its swap file."""
+        traceback.print_exception(kind, error, trace)
+        if issubclass(kind, KeyboardInterrupt):
+            self._application.quit()
+            return
+        last = traceback.extract_tb(trace)[-1:] if trace is not None else []
+        self._services.messages.say(
+            Notice(
+                "error",
+                "Something went wrong inside the studio. What you typed is safe.",
+                "Save your work; if it comes again, report the lines on the error stream.",
+                f"{kind.__name__}: {error}" + (f" ({last[0].name})" if last else ""),
+                key="crash",
+            )
+        )

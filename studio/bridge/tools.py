@@ -78,6 +78,11 @@ class ToolsController(QObject):
         return self._session.registry
 
     @property
+    def is_loading(self) -> bool:
+        """Whether the tools are being loaded, or soon will be."""
+        return bool(self._loads) or self._timer.isActive()
+
+    @property
     def is_trying(self) -> bool:
         """Whether a tried call still runs."""
         return self._call is not None

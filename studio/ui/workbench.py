@@ -1,0 +1,313 @@
+"""The window with its panes and what feeds them: panes are joined here and nowhere else."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import get_args
+
+from PySide6.QtCore import QObject
+
+from studio.bridge.background import Background
+from studio.bridge.connections import ConnectionsController
+from studio.bridge.history import HistoryController
+from studio.bridge.messages import Notice, Offer
+from studio.bridge.preview import PreviewController
+from studio.bridge.preview_value import Preview
+from studio.bridge.run import RunController
+from studio.bridge.run_journal import StoreJournal
+from studio.bridge.run_launch import Refusal, refusal_of, run_references, run_values
+from studio.bridge.run_plan import RunPlan
+from studio.bridge.run_record import RunRecord
+from studio.bridge.run_view import RunView
+from studio.bridge.tools import ToolsController
+from studio.core.agent.commands import Command
+from studio.core.agent.options import RunOptions
+from studio.core.agent.toolbox import RunToolbox
+from studio.core.models.base import ModelError, ProtocolName
+from studio.core.models.choice import ModelChoice
+from studio.core.models.embedded.policy import LEVELS, GrammarLevel
+from studio.core.prompty.document import PromptDocument
+from studio.core.prompty.prepare import prepare
+from studio.core.runs.store import RunStore, StoreError
+from studio.core.text.span import Span
+from studio.core.text.values import Json
+from studio.core.tools.registry import ToolRegistry
+from studio.core.tools.trust import TrustStore
+from studio.ui.history.history_pane import HistoryPane
+from studio.ui.inputs.pane import InputsPane
+from studio.ui.panes import Panes
+from studio.ui.preview.pane import PreviewPane
+from studio.ui.run.breakpoints_dialog import BreakpointsDialog
+from studio.ui.run.run_pane import RunPane
+from studio.ui.services import Services
+from studio.ui.theme import theme_for
+from studio.ui.tools.pane import ToolsPane
+from studio.ui.window import MainWindow
+
+_LEVEL_NAMES: dict[GrammarLevel, str] = {
+    "off": "Grammar: off",
+    "syntax": "Grammar: syntax",
+    "policy": "Grammar: syntax, policy",
+    "grounded": "Grammar: full (grounded)",
+}
+_TOY = (
+    "A very small model for trying things out. A grammar made of the protocol, the tools' schemas "
+    "and a policy keeps it on the road; real models need none."
+)
+
+
+class Workbench(QObject):
+    """Owns the controllers and the window, and joins them."""
+
+    def __init__(self, services: Services) -> None:
+        super().__init__()
+        self._services = services
+        theme = theme_for(services.settings.value.theme)
+        self.trust = TrustStore(services.paths.data / "trust.json")
+        # The person's copies of the bundled examples: the studio itself writes this folder.
+        self.trust.trust(services.paths.data / "examples")
+        self.background = Background(self)
+        self.preview = PreviewController(self)
+        self.tools = ToolsController(self.background, self.trust, self)
+        self.connections = ConnectionsController(
+            self.background, services.paths.config / "connections.toml", self
+        )
+        self.history = HistoryController(services.paths.data / "runs.sqlite", self)
+        self._store = self._open_store()
+        journal = StoreJournal(self._store) if self._store is not None else None
+        self.run = RunController(self.background, journal, parent=self)
+        self.inputs_pane = InputsPane(theme)
+        self.preview_pane = PreviewPane(theme)
+        self.tools_pane = ToolsPane(theme)
+        self.run_pane = RunPane()
+        self.history_pane = HistoryPane()
+        self._values: dict[Path | None, dict[str, Json]] = {}
+        self._path: Path | None = None
+        self._protocol: ProtocolName | None = None
+        panes = Panes(
+            self.preview_pane, self.inputs_pane, self.tools_pane, self.run_pane, self.history_pane
+        )
+        self.window = MainWindow(services, panes)
+        self._wire()
+        self._on_choice(self.connections.choice)
+        self.history.mark_interrupted()
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether the panes show the document as it stands; for taking pictures."""
+        document = self.window.document
+        preview = self.preview.preview
+        if document is None:
+            return self.window.tabs.current is None
+        is_shown = preview is not None and preview.document is document
+        return is_shown and not self.tools.is_loading
+
+    def _wire(self) -> None:
+        """Every connection between panes, on one page."""
+        window, choices = self.window, self.window.run_choices
+        window.document_changed.connect(self._on_document)
+        window.closing.connect(self.close)
+        # inputs → preview, tools
+        self.inputs_pane.values_changed.connect(self._on_values)
+        self.inputs_pane.request_declare.connect(window.commands.declare_input)
+        self.inputs_pane.request_reveal.connect(window.reveal)
+        # preview
+        self.preview.previewed.connect(self._on_previewed)
+        self.preview.probed.connect(self.preview_pane.show_probe)
+        self.preview_pane.request_probe.connect(self.preview.probe)
+        self.preview_pane.request_input.connect(self._focus_input)
+        # tools
+        self.tools.registry_changed.connect(self.tools_pane.show_registry)
+        self.tools.registry_changed.connect(self._on_registry)
+        self.tools.loading_changed.connect(self.tools_pane.show_loading)
+        self.tools.trial_changed.connect(self.tools_pane.show_trial)
+        self.tools_pane.request_change.connect(self.tools.change)
+        self.tools_pane.request_try.connect(self.tools.try_tool)
+        self.tools_pane.request_cancel.connect(self.tools.cancel_trial)
+        self.tools_pane.request_trust.connect(self.tools.trust_folder)
+        self.tools_pane.request_reload.connect(self.tools.reload)
+        self.tools_pane.request_reveal.connect(window.reveal)
+        self.tools_pane.request_open.connect(self._open_at)
+        # run
+        self.run_pane.request_run.connect(self.start_run)
+        self.run_pane.request_commands.connect(self._on_commands)
+        self.run_pane.request_record_move.connect(self.run.move_record)
+        self.run_pane.request_inspection.connect(self.run.inspect)
+        self.run_pane.request_break_place.connect(self.run.breakpoints.toggle_place)
+        self.run_pane.request_fork.connect(self.run.fork_from)
+        self.run_pane.request_breakpoints.connect(self._show_breakpoints)
+        self.run.state_changed.connect(self.run_pane.show_view)
+        self.run.state_changed.connect(self._on_run)
+        self.run.inspector_changed.connect(self.run_pane.show_inspector)
+        self.run.refused.connect(self._on_refused)
+        self.run.started.connect(self.history.refresh)
+        self.run.ended.connect(self.history.refresh)
+        # history
+        self.history.listed.connect(self.history_pane.show_runs)
+        self.history.size_changed.connect(self.history_pane.show_size)
+        self.history.opened.connect(self._show_record)
+        self.history.failed.connect(self._on_refused)
+        self.history_pane.request_refresh.connect(self.history.refresh)
+        self.history_pane.request_filter.connect(self.history.set_filter)
+        self.history_pane.request_open.connect(self.history.open)
+        self.history_pane.request_delete.connect(self.history.delete)
+        self.history_pane.request_pin.connect(self.history.set_pinned)
+        # what a run uses
+        choices.connection_chosen.connect(self.connections.choose)
+        choices.model_chosen.connect(self._choose_level)
+        choices.protocol_chosen.connect(self._choose_protocol)
+        self.connections.changed.connect(self._on_choice)
+
+    # -- the open document ----------------------------------------------------------------------
+
+    def _on_document(self, document: PromptDocument | None) -> None:
+        path = document.source.path if document is not None else None
+        if path != self._path:
+            self._values[self._path] = self.inputs_pane.values()
+            self._path = path
+            self.inputs_pane.set_document(document)
+            self.inputs_pane.set_values(self._values.get(path, {}))
+        else:
+            self.inputs_pane.set_document(document)
+        self.preview.set_document(document)
+        self.connections.set_document(document)
+        if document is None:
+            self.preview_pane.show_preview(None)
+            self.tools.set_document(None)
+
+    def _on_values(self, values: dict[str, Json]) -> None:
+        self.preview.set_inputs(values)
+        self.tools.set_inputs(values)
+
+    def _on_previewed(self, preview: Preview) -> None:
+        self.preview_pane.show_preview(preview)
+        self.window.show_more_problems(preview.problems)
+        self.window.status.set_tokens(
+            f"≈{preview.total_tokens:,} tokens", "Estimated from the length of the messages"
+        )
+        self.tools.set_document(preview.document, preview.messages.tools)
+
+    def _on_registry(self, registry: ToolRegistry) -> None:
+        self.preview.set_tools(registry.specs)
+
+    def _focus_input(self, name: str) -> None:
+        self.window.docks.show("inputs")
+        self.inputs_pane.focus_input(name)
+
+    def _open_at(self, path: Path, line: int) -> None:
+        page = self.window.open_path(path)
+        if page is not None:
+            page.editor.go_to_line(line)
+
+    # -- running --------------------------------------------------------------------------------
+
+    def start_run(self, at_entry: bool) -> None:
+        """Run the prompt as it stands in the editor; `at_entry` stands still at its first place."""
+        document = self.window.document
+        if document is None:
+            self._services.messages.info("Nothing to run.", "Open or write a prompt first.")
+            return
+        values = run_values(document, self.inputs_pane.values())
+        refusal = refusal_of(document, values)
+        if refusal is not None:
+            self._refuse(refusal)
+            return
+        folder = document.source.path.parent if document.source.path is not None else None
+        try:
+            model = self.connections.open(folder)
+        except ModelError as error:
+            self._services.messages.error(error.message, error.hint)
+            return
+        self._services.messages.withdraw("run")
+        trusted = folder is None or self.trust.is_trusted(folder)
+        plan = RunPlan(
+            document,
+            values,
+            model,
+            open_toolbox=lambda: self._open_toolbox(document, values),
+            options=RunOptions(protocol=self._protocol),
+            references=run_references(folder, trusted=trusted),
+        )
+        self.run.start(plan, at_entry=at_entry)
+
+    async def _open_toolbox(self, document: PromptDocument, values: dict[str, Json]) -> RunToolbox:
+        """The tools of the document as it is now; runs in the loop."""
+        prepared = prepare(document, values)
+        await self.tools.session.load(document, prepared.messages.tools)
+        return self.tools.session.toolbox(prepared.inputs)
+
+    def _refuse(self, refusal: Refusal) -> None:
+        if refusal.input:
+            self._focus_input(refusal.input)
+        offers = ()
+        if refusal.span is not None:
+            span: Span = refusal.span
+            offers = (Offer("Show", lambda: self.window.reveal(span)),)
+        self._services.messages.say(
+            Notice("warning", refusal.text, refusal.hint, offers=offers, key="run")
+        )
+
+    def _on_commands(self, commands: tuple[Command, ...]) -> None:
+        for command in commands:
+            self.run.send(command)
+
+    def _on_run(self, view: RunView) -> None:
+        self.window.status.set_run(view.sentence)
+
+    def _on_refused(self, text: str) -> None:
+        self._services.messages.say(Notice("warning", text, key="run"))
+
+    def _show_record(self, record: RunRecord) -> None:
+        self.window.docks.show("run")
+        self.run.open_record(record)
+
+    def _show_breakpoints(self) -> None:
+        dialog = BreakpointsDialog(self.run.breakpoints, self.window)
+        dialog.set_theme(self.window.theme)
+        dialog.set_tools([spec.name for spec in self.tools.registry.specs])
+        dialog.open()
+
+    # -- what a run uses ------------------------------------------------------------------------
+
+    def _choose_level(self, level: str) -> None:
+        self.connections.set_level(next(each for each in LEVELS if each == level))
+
+    def _choose_protocol(self, protocol: str) -> None:
+        self._protocol = next((each for each in get_args(ProtocolName) if each == protocol), None)
+
+    def _on_choice(self, choice: ModelChoice) -> None:
+        choices, connection = self.window.run_choices, choice.connection
+        offered = [("", "Connection of the file")]
+        offered += [(each.name, each.name) for each in self.connections.connections.connections]
+        choices.set_connections(offered, self.connections.chosen)
+        is_embedded = connection.kind == "embedded"
+        levels = [(level, _LEVEL_NAMES[level]) for level in LEVELS] if is_embedded else []
+        choices.set_models(levels, self.connections.level)
+        choices.model.setToolTip(_TOY if is_embedded else "Model")
+        detail = f"{connection.name}: {choice.reason}"
+        if is_embedded:
+            detail += f".\n{_TOY}"
+        if choice.warning:
+            detail += f"\n{choice.warning}"
+        self.window.status.set_connection(connection.name, detail)
+        self.preview.set_model(choice.declaration.id)
+
+    # -- the end --------------------------------------------------------------------------------
+
+    def close(self) -> None:
+        """Stop the run, the tools, the model and the loop; nothing is left running."""
+        self.run.close()
+        self.tools.close()
+        self.connections.close()
+        self.background.stop()
+        self.history.close()
+        if self._store is not None:
+            self._store.close()
+            self._store = None
+
+    def _open_store(self) -> RunStore | None:
+        try:
+            return RunStore(self._services.paths.data / "runs.sqlite")
+        except (StoreError, OSError) as error:
+            self._services.messages.error("Runs will not be kept in History.", str(error))
+            return None
