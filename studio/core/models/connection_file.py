@@ -79,7 +79,7 @@ def write_connections(path: Path, connections: Connections) -> None:
     """Write the file whole or not at all.
 
     Raises:
-        ValueError: a connection holds a key instead of a reference, or a secret header.
+        ValueError: a connection holds a key instead of a reference, a secret header, or a password.
         OSError: the file cannot be written; the old one is as it was.
     """
     text = _HEAD + connections_text(connections)
@@ -100,7 +100,7 @@ def connections_text(connections: Connections) -> str:
     """The TOML text.
 
     Raises:
-        ValueError: a connection holds a key instead of a reference, or a secret header.
+        ValueError: a connection holds a key instead of a reference, a secret header, or a password.
     """
     import tomli_w
 
@@ -120,6 +120,8 @@ def _entry(connection: Connection) -> dict[str, Any]:
     for header in connection.headers:
         if header.lower() in _SECRET_HEADERS:
             raise ValueError(f"connection {connection.name!r} has the secret header {header!r}")
+    if "@" in connection.base_url.partition("://")[2].partition("/")[0]:
+        raise ValueError(f"connection {connection.name!r} has a password in its address")
     entry: dict[str, Any] = {}
     for name, default in _FIELDS.items():
         value = getattr(connection, name)

@@ -1,0 +1,104 @@
+"""Which connection a document gets, and that nothing about it is silent."""
+
+from __future__ import annotations
+
+import pytest
+
+from studio.core.models.choice import choose_connection
+from studio.core.models.connection_file import Connections
+from studio.core.models.connections import EMBEDDED, Connection
+from studio.core.prompty.document import ModelDeclaration
+
+OFFICE = Connection("office", "compatible", model="m-1", base_url="http://10.0.0.7/v1")
+OPENAI = Connection("My OpenAI", "openai", model="gpt-4o-mini", key="${env:OPENAI_API_KEY}")
+ALL = Connections((EMBEDDED, OFFICE, OPENAI))
+
+
+def test_a_document_without_wishes_gets_the_default() -> None:
+    choice = choose_connection(ModelDeclaration(), ALL, environment={})
+    assert (choice.connection, choice.declaration.id) == (EMBEDDED, "")
+    assert (choice.warning, choice.untrusted) == ("", "")
+
+
+def test_a_named_connection() -> None:
+    wish = ModelDeclaration(id="m-2", connection={"kind": "reference", "name": "office"})
+    choice = choose_connection(wish, ALL, environment={})
+    assert (choice.connection, choice.declaration.id) == (OFFICE, "m-2")
+    assert "office" in choice.reason
+
+
+def test_a_name_that_is_not_set_up_is_said() -> None:
+    wish = ModelDeclaration(connection={"kind": "reference", "name": "lab"})
+    choice = choose_connection(wish, ALL, environment={})
+    assert choice.connection == EMBEDDED
+    assert "'lab'" in choice.warning
+
+
+def test_a_provider_gets_its_connection() -> None:
+    choice = choose_connection(ModelDeclaration(provider="OpenAI"), ALL, environment={})
+    assert (choice.connection, choice.declaration.id) == (OPENAI, "gpt-4o-mini")
+
+
+def test_a_provider_is_found_in_the_environment() -> None:
+    wish = ModelDeclaration(id="claude-sonnet-4", provider="anthropic")
+    choice = choose_connection(wish, ALL, environment={"ANTHROPIC_API_KEY": "k"})
+    assert choice.connection.kind == "anthropic"
+    assert "ANTHROPIC_API_KEY" in choice.reason
+    without = choose_connection(wish, ALL, environment={})
+    assert without.connection == EMBEDDED
+    assert "ANTHROPIC_API_KEY" in without.warning
+
+
+def test_an_openai_address_from_the_environment() -> None:
+    wish = ModelDeclaration(id="gpt-4o", provider="openai")
+    variables = {"OPENAI_API_KEY": "k", "OPENAI_BASE_URL": "http://proxy/v1"}
+    choice = choose_connection(wish, Connections(), environment=variables)
+    assert choice.connection.base_url == "http://proxy/v1"
+
+
+def test_an_endpoint_of_the_file_is_asked_about_first() -> None:
+    block = {"kind": "key", "endpoint": "https://evil.example/v1", "apiKey": "${env:K}"}
+    wish = ModelDeclaration(id="m", connection=block)
+    choice = choose_connection(wish, ALL, environment={})
+    assert choice.connection.base_url == "https://evil.example/v1"
+    assert choice.connection.key == "${env:K}"
+    assert choice.untrusted == "https://evil.example"
+    allowed = Connections(ALL.connections, trusted=("https://evil.example",))
+    assert choose_connection(wish, allowed, environment={}).untrusted == ""
+
+
+def test_an_endpoint_of_the_environment_is_the_persons_own() -> None:
+    block = {"kind": "key", "endpoint": "${env:URL}"}
+    wish = ModelDeclaration(id="m", connection=block)
+    choice = choose_connection(wish, ALL, environment={"URL": "https://own.example/v1"})
+    assert (choice.connection.base_url, choice.untrusted) == ("https://own.example/v1", "")
+    missing = choose_connection(wish, ALL, environment={})
+    assert missing.connection == EMBEDDED
+    assert "URL" in missing.warning
+
+
+def test_a_key_in_the_file_is_not_used() -> None:
+    block = {"kind": "key", "endpoint": "http://localhost:1/v1", "apiKey": "sk-in-the-file"}
+    choice = choose_connection(ModelDeclaration(connection=block), ALL, environment={})
+    assert choice.connection.key == ""
+    assert choice.warning
+    assert "sk-in-the-file" not in repr(choice.connection) + choice.warning
+
+
+def test_the_person_is_over_all() -> None:
+    wish = ModelDeclaration(id="gpt-4o", provider="openai")
+    choice = choose_connection(wish, ALL, chosen="office", environment={})
+    assert (choice.connection, choice.declaration.id) == (OFFICE, "m-1")
+    assert choose_connection(wish, ALL, chosen="gone", environment={}).connection == OPENAI
+
+
+def test_a_model_that_the_default_does_not_have_is_said() -> None:
+    choice = choose_connection(ModelDeclaration(id="gpt-4o"), ALL, environment={})
+    assert choice.connection == EMBEDDED
+    assert "gpt-4o" in choice.warning
+
+
+@pytest.mark.parametrize("block", [{"kind": "oauth"}, {"endpoint": 3}, {"endpoint": " "}])
+def test_other_blocks_lead_to_the_default(block: dict[str, object]) -> None:
+    wish = ModelDeclaration(connection=block)  # type: ignore[arg-type]
+    assert choose_connection(wish, ALL, environment={}).connection == EMBEDDED
