@@ -32,6 +32,7 @@ from studio.core.agent.options import RunOptions
 from studio.core.agent.protocols.base import ReadRules
 from studio.core.agent.protocols.loops import loop_of, rules_of
 from studio.core.agent.reading import Action
+from studio.core.agent.replay import RecordedModel
 from studio.core.agent.state import RunState, StepError
 from studio.core.agent.toolbox import RunToolbox
 from studio.core.models.base import ChatModel, ModelError, ModelRequest
@@ -140,7 +141,8 @@ class Performer:
             return
         self.partial = None
         by = self._stopped_by(effect.request, reply, was_cut=was_cut)
-        self.emit(ModelReplied(reply, time.monotonic() - started, stopped_by=by))
+        origin = self.model.origin if isinstance(self.model, RecordedModel) else "live"
+        self.emit(ModelReplied(reply, time.monotonic() - started, origin, by))
 
     async def _stream(self, request: ModelRequest) -> tuple[Reply, bool]:
         reply = Reply()

@@ -138,7 +138,7 @@ def replied(state: RunState, event: ModelReplied) -> RunState:
         state,
         place="P2",
         step=step,
-        usage=add_usage(state.usage, event.reply.usage),
+        usage=add_usage(state.usage, event.reply.usage if event.origin == "live" else None),
         seconds=state.seconds + event.seconds,
         error=None,
     )

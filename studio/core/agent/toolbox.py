@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Literal, Protocol
+from typing import Protocol
 
+from studio.core.agent.state import Origin
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.values import JsonObject
 from studio.core.tools.source import ToolOutcome
@@ -29,8 +30,8 @@ class RunToolbox(Protocol):
         """Note that the person allowed a call."""
         ...
 
-    def origin(self, name: str) -> Literal["live", "mock"]:
-        """Whether a call runs the tool or its stand-in."""
+    def origin(self, name: str) -> Origin:
+        """Where the tool's last answer came from, or the next one would."""
         ...
 
     async def call(self, name: str, arguments: JsonObject, call_id: str = "") -> ToolOutcome:
@@ -54,7 +55,7 @@ class NoTools:
     def approve(self, name: str) -> None:
         """Nothing to note."""
 
-    def origin(self, name: str) -> Literal["live", "mock"]:
+    def origin(self, name: str) -> Origin:
         """As if live."""
         return "live"
 

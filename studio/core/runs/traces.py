@@ -1,0 +1,249 @@
+"""A run as a `.tracy` trace (Prompty 2 §3.6.1), which Prompty's VS Code extension opens.
+
+Usage is summed over model calls only: each wrapper that repeats it would count it again. Values
+under keys that name a secret are masked, also inside JSON that stands in a text.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from studio.core.agent.events import (
+    Event,
+    ModelCalled,
+    ModelFailed,
+    ModelReplied,
+    Started,
+    ToolCalled,
+    ToolEnded,
+)
+from studio.core.agent.machine import advance
+from studio.core.agent.state import RunState, Step
+from studio.core.agent.steps import messages_of, new_state
+from studio.core.prompty.messages import MediaPart, Message, ToolCallPart
+from studio.core.runs.comparison import steps_of
+from studio.core.text.values import Json
+from studio.core.wire.reply import Reply, Usage
+
+MASK = "**********"
+_SECRET = re.compile(
+    r"secret|passw(?:or)?d|credential|passphrase|bearer|cookie|api[-_.]?key|connection[-_]?string"
+    r"|(?:access|auth|refresh|id)[-_]?tokens?\b|(?<![a-z])token(?!s)|auth(?!ors?\b|entic)",
+    re.IGNORECASE,
+)
+
+
+def trace(events: Sequence[Event], version: str) -> dict[str, Json]:
+    """The trace of a branch: `events` is `tree.branch_path` of its last event.
+
+    Args:
+        events: The branch, from `Started`.
+        version: The studio's version.
+    """
+    state, times = _fold(events)
+    setup = state.setup
+    frames = [_step_frame(state, step, times) for step in steps_of(state)]
+    result: Json = {"status": state.status, "answer": state.answer}
+    if state.error is not None and state.status != "done":
+        result = {"status": state.status, "exception": state.error.message}
+    root = _frame(
+        setup.prompt or "run", "studio.run", (events[0].at, events[-1].at),
+        {"inputs": setup.inputs, "protocol": setup.protocol, "model": setup.model}, result,
+        frames, _usage(state.usage),
+    )  # fmt: skip
+    return {"runtime": "python", "version": version, "trace": root}
+
+
+def trace_name(prompt: str, at: float, run: str) -> str:
+    """A file name in UTC, unlike any other run's."""
+    clean = re.sub(r"[^\w.-]+", "_", prompt).strip("._") or "run"
+    when = datetime.fromtimestamp(at, UTC).strftime("%Y%m%d.%H%M%S")
+    return f"{clean}.{when}.{run}.tracy"
+
+
+def write_trace(events: Sequence[Event], folder: Path, version: str) -> Path:
+    """Write a branch's trace into a folder.
+
+    Raises:
+        OSError: the folder cannot be written.
+    """
+    data = trace(events, version)
+    state, _ = _fold(events)
+    path = folder / trace_name(state.setup.prompt, events[0].at, state.setup.run)
+    text = json.dumps(data, ensure_ascii=True, indent=2)
+    folder.mkdir(parents=True, exist_ok=True)
+    path.write_text(text + "\n", encoding="utf-8")
+    return path
+
+
+class _Times:
+    """When each model and tool call of each step began and ended."""
+
+    def __init__(self) -> None:
+        self.steps: dict[int, list[float]] = {}
+        self.models: dict[int, list[float]] = {}
+        self.tools: dict[tuple[int, int], list[float]] = {}
+
+    def note(self, event: Event, state: RunState) -> None:
+        number = state.iteration
+        self.steps.setdefault(number, [event.at, event.at])[1] = event.at
+        match event:
+            case ModelCalled() | ModelReplied() | ModelFailed():
+                self.models.setdefault(number, [event.at, event.at])[1] = event.at
+            case ToolCalled(call=row) | ToolEnded(call=row):
+                self.tools.setdefault((number, row), [event.at, event.at])[1] = event.at
+            case _:
+                pass
+
+
+def _fold(events: Iterable[Event]) -> tuple[RunState, _Times]:
+    state: RunState | None = None
+    times = _Times()
+    for event in events:
+        if state is None:
+            setup = event.setup if isinstance(event, Started) else None
+            if setup is None:
+                raise ValueError("a journal begins with Started")
+            state = new_state(setup)
+        state, _ = advance(state, event)
+        times.note(event, state)
+    if state is None:
+        raise ValueError("the journal is empty")
+    return state, times
+
+
+def _step_frame(state: RunState, step: Step, times: _Times) -> dict[str, Json]:
+    began, ended = times.steps.get(step.number, [0.0, 0.0])
+    frames: list[dict[str, Json]] = []
+    if step.number in times.models:
+        messages: Json = [_message(item) for item in messages_of(state, step.number)]
+        reply = step.reply or step.partial
+        frames.append(
+            _frame(
+                state.setup.model or "model", "studio.model", _pair(times.models[step.number]),
+                {"messages": messages}, _reply(reply) if reply is not None else None, [],
+                _usage(reply.usage) if reply is not None and reply.usage is not None else None,
+                kind="LLM",
+            )
+        )  # fmt: skip
+    for row, call in enumerate(step.calls):
+        span = times.tools.get((step.number, row))
+        if span is not None:
+            frames.append(
+                _frame(
+                    call.tool, f"studio.tool.{call.tool}", _pair(span),
+                    dict(call.arguments or {}), call.observation, [], None, kind="tool",
+                )
+            )  # fmt: skip
+    used = step.reply.usage if step.reply is not None else None
+    return _frame(
+        f"step {step.number}", "studio.step", (began, ended), {"number": step.number},
+        {"warnings": [item.code for item in step.warnings], "marks": sorted(step.marks)},
+        frames, _usage(used) if used is not None else None,
+    )  # fmt: skip
+
+
+def _pair(span: list[float]) -> tuple[float, float]:
+    return span[0], span[1]
+
+
+def _frame(
+    name: str,
+    signature: str,
+    when: tuple[float, float],
+    inputs: Mapping[str, Json],
+    result: Json,
+    frames: Sequence[dict[str, Json]],
+    usage: dict[str, Json] | None,
+    *,
+    kind: str = "",
+) -> dict[str, Json]:
+    began, ended = when
+    made: dict[str, Json] = {
+        "name": name,
+        "__time": {
+            "start": _iso(began),
+            "end": _iso(ended),
+            "duration": round((ended - began) * 1000),
+        },
+        "signature": signature,
+        "inputs": redact(dict(inputs)),
+        "result": redact(result),
+    }
+    if kind:
+        made["type"] = kind
+    if frames:
+        made["__frames"] = list(frames)
+    if usage:
+        made["__usage"] = usage
+    return made
+
+
+def _iso(at: float) -> str:
+    return datetime.fromtimestamp(at, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def _usage(usage: Usage) -> dict[str, Json]:
+    return {
+        "prompt_tokens": usage.input_tokens,
+        "completion_tokens": usage.output_tokens,
+        "total_tokens": usage.total_tokens,
+    }
+
+
+def _message(message: Message) -> dict[str, Json]:
+    made: dict[str, Json] = {"role": message.role, "content": message.text, **message.attributes}
+    calls: list[Json] = [
+        {"id": part.id, "type": "function",
+         "function": {"name": part.name, "arguments": part.arguments}}
+        for part in message.parts
+        if isinstance(part, ToolCallPart)
+    ]  # fmt: skip
+    if calls:
+        made["tool_calls"] = calls
+    media: list[Json] = [part.kind for part in message.parts if isinstance(part, MediaPart)]
+    if media:
+        made["media"] = media
+    return made
+
+
+def _reply(reply: Reply) -> dict[str, Json]:
+    made: dict[str, Json] = {"content": reply.text, "finish_reason": reply.finish_reason}
+    if reply.tool_calls:
+        made["tool_calls"] = [
+            {"id": call.id, "type": "function",
+             "function": {"name": call.name, "arguments": call.arguments}}
+            for call in reply.tool_calls
+        ]  # fmt: skip
+    if reply.refusal:
+        made["refusal"] = reply.refusal
+    return made
+
+
+def redact(value: Any) -> Json:  # noqa: ANN401 - any JSON
+    """The value with what stands under a secret's name masked, also in JSON inside a text."""
+    if isinstance(value, Mapping):
+        return {
+            str(key): MASK if _SECRET.search(str(key)) and _holds_text(item) else redact(item)
+            for key, item in value.items()
+        }
+    if isinstance(value, list | tuple):
+        return [redact(item) for item in value]
+    if isinstance(value, str) and value.lstrip()[:1] in ("{", "["):
+        try:
+            inner = json.loads(value)
+        except (ValueError, RecursionError):
+            return value
+        masked = redact(inner)
+        return value if masked == inner else json.dumps(masked, ensure_ascii=False)
+    return value if isinstance(value, bool | int | float | str) or value is None else str(value)
+
+
+def _holds_text(value: Any) -> bool:  # noqa: ANN401 - any JSON
+    """Whether there is something to hide; counts of tokens are no secrets."""
+    return value is not None and not isinstance(value, bool | int | float)
