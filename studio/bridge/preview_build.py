@@ -29,7 +29,6 @@ from studio.core.tools.document import declared_tools
 from studio.core.tools.forms import tool_items, tool_names_text, tools_text
 from studio.core.wire.request import Provider, provider_of, to_request
 
-
 _UNREADABLE = frozenset(
     {"yaml-syntax", "yaml-tab", "yaml-character", "front-matter-open", "front-matter-not-mapping"}
 )

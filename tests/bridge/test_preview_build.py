@@ -69,7 +69,7 @@ def test_a_broken_template_keeps_the_last_good_messages_and_names_the_problem() 
     assert shown.shown is good.document
     assert shown.blocker is not None
     place = shown.document.source.position(shown.blocker.span.start)
-    assert place.line == 11
+    assert place.line == 12
     assert keep_last_good(good, None) is good
 
 

@@ -31,7 +31,7 @@ from studio.ui.theme import Theme
 class InputsPane(QWidget):
     """A field for each input; what is left absent comes from defaults and samples."""
 
-    values_changed = Signal(dict)  # name → value, absent ones left out
+    values_changed = Signal(object)  # dict: name → value, absent ones left out
     request_declare = Signal(str)  # declare this variable in the front matter
     request_reveal = Signal(object)  # Span
 

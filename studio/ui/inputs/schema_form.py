@@ -19,7 +19,8 @@ from studio.ui.theme import Theme
 class SchemaForm(QWidget):
     """One row for each field; rows of fields that did not change are kept with their focus."""
 
-    values_changed = Signal(dict)  # name → value, absent ones left out
+    # dict: name → value, absent ones left out. An `object`, as Qt's own map ends at 64 bits.
+    values_changed = Signal(object)
     request_declare = Signal(str)  # name of an undeclared variable
 
     def __init__(

@@ -151,7 +151,8 @@ def _unmark(html: str, runs: Sequence[Run], style: Callable[[Run], ValueStyle]) 
             index = int(mark[1].translate(_FROM_DIGITS)) if mark[1] else None
             done = mark.end()
         pieces.append(_wrap(piece[done:], index, runs, style, inside_link))
-    return "".join(pieces)
+    # White space after the last block would be shown as a space of the text.
+    return "".join(pieces).rstrip()
 
 
 def _wrap(

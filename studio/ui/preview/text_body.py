@@ -93,6 +93,7 @@ class TextBody(QTextBrowser):
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         """A click leads to the source of what was clicked; a drag only selects."""
         super().mouseReleaseEvent(event)
+        event.accept()  # the text browser lets it through, and the card would lead elsewhere
         place = event.position().toPoint()
         still = self._pressed is not None and (place - self._pressed).manhattanLength() < 4
         if event.button() == Qt.MouseButton.LeftButton and still:

@@ -37,9 +37,9 @@ from studio.ui.tools.try_panel import TryPanel
 class ToolDetail(QWidget):
     """Head with the switches, tabs below."""
 
-    change_asked = Signal(str, dict)  # name, fields of the entry to set
+    change_asked = Signal(str, object)  # name, fields of the entry to set
     definition_asked = Signal(object)  # ToolEntry
-    try_asked = Signal(str, dict)  # name, arguments
+    try_asked = Signal(str, object)  # name, arguments
     cancel_asked = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:

@@ -35,8 +35,8 @@ from studio.ui.tools.detail import ToolDetail
 class ToolsPane(QWidget):
     """Shows a `ToolRegistry`; asks for changes, calls, trust."""
 
-    request_change = Signal(str, dict)  # tool name, fields of its entry to set
-    request_try = Signal(str, dict)  # tool name, arguments
+    request_change = Signal(str, object)  # tool name, fields of its entry to set
+    request_try = Signal(str, object)  # tool name, arguments
     request_cancel = Signal()
     request_trust = Signal(object)  # Path of a folder; the person has agreed
     request_reload = Signal()
@@ -90,6 +90,7 @@ class ToolsPane(QWidget):
         header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft)
         header.setStretchLastSection(False)
         header.setMinimumSectionSize(48)
+        header.setResizeContentsPrecision(30)  # rows looked at; all 1,000 of them took 2 s
         header.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
         for column in range(1, self.model.columnCount()):
             header.setSectionResizeMode(column, QHeaderView.ResizeMode.ResizeToContents)

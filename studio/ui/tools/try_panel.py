@@ -40,7 +40,7 @@ _STATUS_WORDS = {
 class TryPanel(QWidget):
     """A form, a button, and what came of it; each tool keeps its own values and result."""
 
-    try_asked = Signal(str, dict)  # tool name, arguments
+    try_asked = Signal(str, object)  # tool name, arguments
     cancel_asked = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:

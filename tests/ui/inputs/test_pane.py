@@ -1,0 +1,131 @@
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import Qt
+from pytestqt.qtbot import QtBot
+
+from studio.core.prompty.parse import parse
+from studio.ui.inputs.fields import TextField
+from studio.ui.inputs.pane import InputsPane
+from studio.ui.inputs.thread_field import ThreadField
+from studio.ui.theme import DARK, LIGHT
+
+pytestmark = pytest.mark.qt_log_ignore("does not support propagateSizeHints")
+
+DOC = """---
+template:
+  parser: {kind: section}
+inputs:
+  city: {kind: string, sample: Lisbon}
+  chat:
+    kind: thread
+    sample: [{role: user, content: Hi}, {role: assistant, content: Hello}]
+---
+system:
+{{ city }} {{ stranger }} {{ history }}
+
+![thread]
+"""
+
+
+@pytest.fixture
+def pane(qtbot: QtBot) -> InputsPane:
+    made = InputsPane(LIGHT)
+    qtbot.addWidget(made)
+    made.resize(420, 900)
+    made.show()
+    return made
+
+
+def test_without_inputs_the_pane_says_what_to_do(pane: InputsPane) -> None:
+    assert pane.empty.isVisible()
+    pane.set_document(parse("system:\nplain\n"))
+    assert pane.empty.isVisible()
+    pane.set_document(parse(DOC))
+    assert not pane.empty.isVisible()
+    pane.set_document(None)
+    assert pane.empty.isVisible()
+
+
+def test_typing_gives_only_what_was_typed(qtbot: QtBot, pane: InputsPane) -> None:
+    pane.set_document(parse(DOC))
+    city = pane.form.rows["city"].editor
+    assert isinstance(city, TextField)
+    assert city.text.placeholderText() == "Lisbon"
+    seen: list[dict[str, object]] = []
+    pane.values_changed.connect(seen.append)
+    qtbot.keyClicks(city.text, "Rome")
+    assert seen[-1] == {"city": "Rome"}
+    pane.clear()
+    assert seen[-1] == {}
+
+
+def test_a_text_being_typed_survives_edits_of_the_document(qtbot: QtBot, pane: InputsPane) -> None:
+    pane.set_document(parse(DOC))
+    city = pane.form.rows["city"].editor
+    assert isinstance(city, TextField)
+    city.text.setFocus()
+    qtbot.keyClicks(city.text, "Ro")
+    pane.set_document(parse(DOC.replace("---\ntemplate", "---\nname: more\ntemplate", 1)))
+    assert pane.form.rows["city"].editor is city
+    assert pane.values() == {"city": "Ro"}
+
+
+def test_undeclared_variables_can_be_declared(qtbot: QtBot, pane: InputsPane) -> None:
+    pane.set_document(parse(DOC))
+    row = pane.form.rows["stranger"]
+    assert row.declare.isVisible()
+    with qtbot.waitSignal(pane.request_declare) as blocker:
+        qtbot.mouseClick(row.declare, Qt.MouseButton.LeftButton)
+    assert blocker.args == ["stranger"]
+    assert not pane.form.rows["history"].declare.isVisible()
+
+
+def test_a_thread_is_edited_as_a_conversation(qtbot: QtBot, pane: InputsPane) -> None:
+    pane.set_document(parse(DOC))
+    chat = pane.form.rows["chat"].editor
+    assert isinstance(chat, ThreadField)
+    assert pane.values() == {}
+    qtbot.mouseClick(chat.start_button, Qt.MouseButton.LeftButton)
+    chat.add_button.click()
+    qtbot.keyClicks(chat.turns[2].text, "And now?")
+    assert pane.values()["chat"] == [
+        {"role": "user", "content": "Hi"},
+        {"role": "assistant", "content": "Hello"},
+        {"role": "user", "content": "And now?"},
+    ]
+    chat.turns[0].role.setCurrentText("system")
+    assert pane.values()["chat"][0] == {"role": "system", "content": "Hi"}  # type: ignore[index,call-overload]
+    kept = [{"role": "tool", "tool_call_id": "1", "content": [{"type": "text", "text": "x"}]}]
+    chat.set_value(kept)
+    assert chat.value() == kept
+
+
+def test_the_json_switch_edits_the_same_values(qtbot: QtBot, pane: InputsPane) -> None:
+    pane.set_document(parse(DOC))
+    pane.set_values({"city": "Rome"})
+    pane.json_button.click()
+    assert '"city": "Rome"' in pane.raw.text.toPlainText()
+    pane.raw.text.setPlainText('{"city": "Oslo", "more": 1}')
+    assert pane.values() == {"city": "Oslo", "more": 1}
+    pane.raw.text.setPlainText('{"city": ')
+    assert pane.raw_problem.text().startswith("Line 1")
+    assert pane.values() == {"city": "Oslo", "more": 1}
+    pane.raw.text.setPlainText("[1]")
+    assert "object" in pane.raw_problem.text()
+    pane.raw.text.setPlainText('{"city": "Bern"}')
+    pane.json_button.click()
+    city = pane.form.rows["city"].editor
+    assert city.value() == "Bern"
+    pane.set_theme(DARK)
+    assert pane.values() == {"city": "Bern"}
+
+
+def test_focus_comes_to_the_field_of_an_input(qtbot: QtBot, pane: InputsPane) -> None:
+    pane.set_document(parse(DOC))
+    with qtbot.waitActive(pane):
+        pane.activateWindow()
+    pane.focus_input("stranger")
+    field = pane.form.rows["stranger"].editor
+    assert isinstance(field, TextField)
+    assert field.text.hasFocus()

@@ -1,0 +1,36 @@
+from __future__ import annotations
+
+from PySide6.QtGui import QColor
+from pytestqt.qtbot import QtBot
+
+from studio.ui.parts.json_view import JsonView
+from studio.ui.theme import DARK, LIGHT
+
+
+def colours(view: JsonView, block: int) -> list[tuple[int, int, str]]:
+    formats = view.document().findBlockByNumber(block).layout().formats()
+    return [(each.start, each.length, each.format.foreground().color().name()) for each in formats]
+
+
+def test_keys_and_values_have_their_colours(qtbot: QtBot) -> None:
+    view = JsonView(LIGHT)
+    qtbot.addWidget(view)
+    view.show_json('{\n  "key": "a \\" b",\n  "😀": -1.5,\n  "on": true\n}')
+    key, text = QColor(LIGHT.accent).name(), QColor(LIGHT.success).name()
+    assert colours(view, 1) == [(2, 5, key), (9, 8, text)]
+    assert colours(view, 2)[1][:2] == (8, 4)
+    view.set_theme(DARK)
+    assert colours(view, 1)[0] == (2, 5, QColor(DARK.accent).name())
+
+
+def test_a_growing_view_is_as_high_as_its_text(qtbot: QtBot) -> None:
+    view = JsonView(LIGHT)
+    qtbot.addWidget(view)
+    view.resize(400, 300)
+    view.grow(20)
+    view.show_json("1")
+    low = view.height()
+    view.show_json("\n".join("1" for _ in range(10)))
+    assert view.height() > low * 3
+    view.show_json("\n".join("1" for _ in range(500)))
+    assert view.height() < low * 21

@@ -1,0 +1,191 @@
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtWidgets import QMessageBox
+from pytestqt.qtbot import QtBot
+
+from studio.bridge.background import Background
+from studio.bridge.tools import ToolsController
+from studio.core.prompty.parse import parse
+from studio.core.prompty.tool_spec import ToolSpec
+from studio.core.tools.registry import SourceStatus, ToolEntry, ToolRegistry
+from studio.core.tools.trust import TrustStore
+from studio.ui.inputs.fields import NumberField
+from studio.ui.theme import DARK, LIGHT
+from studio.ui.tools.pane import ToolsPane
+
+pytestmark = pytest.mark.qt_log_ignore("does not support propagateSizeHints")
+
+TOOLS = '''
+def add(a: int, b: int = 2) -> int:
+    """Add two numbers.
+
+    Args:
+        a: The first.
+        b: The second.
+    """
+    return a + b
+'''
+
+DOC = """---
+metadata:
+  agent:
+    tools: [tools.py]
+---
+system:
+Hello
+"""
+
+
+class Bench:
+    """A pane and its controller, joined as the window joins them."""
+
+    def __init__(self, qtbot: QtBot, folder: Path, background: Background) -> None:
+        self.bot = qtbot
+        self.folder = folder
+        self.controller = ToolsController(background, TrustStore(folder / "data" / "trust.json"))
+        self.pane = ToolsPane(LIGHT)
+        pane, controller = self.pane, self.controller
+        controller.registry_changed.connect(pane.show_registry)
+        controller.trial_changed.connect(pane.show_trial)
+        controller.loading_changed.connect(pane.show_loading)
+        pane.request_change.connect(controller.change)
+        pane.request_try.connect(controller.try_tool)
+        pane.request_cancel.connect(controller.cancel_trial)
+        pane.request_trust.connect(controller.trust_folder)
+        pane.request_reload.connect(controller.reload)
+        qtbot.addWidget(pane)
+        pane.resize(520, 760)
+        pane.show()
+
+
+@pytest.fixture
+def bench(qtbot: QtBot, tmp_path: Path) -> Iterator[Bench]:
+    (tmp_path / "tools.py").write_text(TOOLS, encoding="utf-8")
+    background = Background()
+    made = Bench(qtbot, tmp_path, background)
+    yield made
+    made.controller.close()
+    background.stop()
+
+
+def test_trust_try_and_mock_a_python_tool(
+    bench: Bench, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pane, controller = bench.pane, bench.controller
+    assert pane.empty.isVisible()
+    with qtbot.waitSignal(controller.registry_changed, timeout=20_000):
+        controller.set_document(parse(DOC, bench.folder / "a.prompty"))
+    banner = pane._shown_banners[0]
+    assert "not trusted" in banner.text
+    asked: list[str] = []
+
+    def agree(_: object, __: str, text: str, *___: object) -> QMessageBox.StandardButton:
+        asked.append(text)
+        return QMessageBox.StandardButton.Yes
+
+    monkeypatch.setattr(QMessageBox, "question", agree)
+    with qtbot.waitSignal(controller.registry_changed, timeout=20_000):
+        qtbot.mouseClick(banner, Qt.MouseButton.LeftButton)
+    assert str(bench.folder) in asked[0]
+    assert pane.model.rowCount() == 1
+    panel = pane.detail.try_panel
+    field = panel.form.rows["a"].editor
+    assert isinstance(field, NumberField)
+    qtbot.mouseClick(panel.call_button, Qt.MouseButton.LeftButton)
+    assert "attention" in panel.status.text()
+    qtbot.keyClicks(field.line, "40")
+    qtbot.mouseClick(panel.call_button, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: panel.status.text().startswith("Done"), timeout=20_000)
+    assert panel.result.toPlainText() == "42"
+    mock = pane.detail.mock
+    mock.kind.setCurrentIndex(1)
+    mock.kind.activated.emit(1)
+    qtbot.keyClicks(mock.text, "1000")
+    qtbot.waitUntil(lambda: pane.model.index(0, 1).data() == "mocked")
+    qtbot.mouseClick(panel.call_button, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: panel.result.toPlainText() == "1000", timeout=20_000)
+    assert mock.text.toPlainText() == "1000"
+    mock.kind.setCurrentIndex(0)
+    mock.kind.activated.emit(0)
+    qtbot.waitUntil(lambda: pane.model.index(0, 1).data() == "ready")
+
+
+def test_what_models_see_is_shown(bench: Bench) -> None:
+    spec = ToolSpec(
+        "lookup",
+        "Look up a fact.",
+        {"type": "object", "required": ["q"], "properties": {"q": {"type": "string"}}},
+    )
+    bench.pane.show_registry(ToolRegistry((ToolEntry(spec),)))
+    shown = [view.toPlainText() for view in bench.pane.detail._form_views]
+    assert '"name": "lookup"' in shown[0]
+    assert any(text.startswith("- **lookup**: Look up a fact.") for text in shown)
+    assert any(text.startswith('- "lookup": Look up a fact.') for text in shown)
+    assert bench.pane.detail.tree.topLevelItem(0).text(0) == "q"
+    bench.pane.set_theme(DARK)
+
+
+def test_search_filters_and_keeps_the_chosen_tool(bench: Bench, qtbot: QtBot) -> None:
+    entries = tuple(ToolEntry(ToolSpec(f"tool_{n}", f"Does {n}.")) for n in range(20))
+    pane = bench.pane
+    pane.show_registry(ToolRegistry(entries))
+    pane.choose("tool_7")
+    qtbot.keyClicks(pane.search, "7")
+    assert [pane.model.index(row, 0).data() for row in range(pane.model.rowCount())] == [
+        "tool_7",
+        "tool_17",
+    ]
+    assert pane.detail.entry is not None
+    assert pane.detail.entry.name == "tool_7"
+    pane.search.setText("nothing like it")
+    assert pane.model.rowCount() == 0
+
+
+def test_a_thousand_tools_open_and_filter_quickly(bench: Bench) -> None:
+    entries = tuple(
+        ToolEntry(ToolSpec(f"tool_{n}", f"Does {n} things to files.")) for n in range(1000)
+    )
+    pane = bench.pane
+    began = time.perf_counter()
+    pane.show_registry(ToolRegistry(entries))
+    opened = time.perf_counter() - began
+    began = time.perf_counter()
+    pane.search.setText("99")
+    filtered = time.perf_counter() - began
+    assert opened < 0.2
+    assert filtered < 0.1
+    assert pane.model.rowCount() == 19
+
+
+def test_ticking_a_box_switches_the_tool_off(bench: Bench, qtbot: QtBot) -> None:
+    pane = bench.pane
+    asked: list[tuple[str, dict[str, object]]] = []
+    pane.request_change.disconnect(bench.controller.change)
+    pane.request_change.connect(lambda name, changes: asked.append((name, changes)))
+    pane.show_registry(ToolRegistry((ToolEntry(ToolSpec("add")),)))
+    box = pane.table.visualRect(pane.model.index(0, 0))
+    qtbot.mouseClick(
+        pane.table.viewport(),
+        Qt.MouseButton.LeftButton,
+        pos=box.topLeft() + QPoint(12, box.height() // 2),
+    )
+    assert asked == [("add", {"enabled": False})]
+
+
+def test_a_broken_source_is_named_and_leads_to_its_line(
+    bench: Bench, qtbot: QtBot, tmp_path: Path
+) -> None:
+    path = tmp_path / "broken.py"
+    status = SourceStatus("python:x", "broken.py", "failed", "it cannot be read", path, 3)
+    bench.pane.show_registry(ToolRegistry((), (status,)))
+    banner = bench.pane._shown_banners[0]
+    assert "it cannot be read" in banner.text
+    with qtbot.waitSignal(bench.pane.request_open) as blocker:
+        qtbot.mouseClick(banner, Qt.MouseButton.LeftButton)
+    assert blocker.args == [path, 3]
