@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.values import Json, JsonObject
+from studio.core.tools.patterns import is_quick
 
 if TYPE_CHECKING:
     from jsonschema import Draft202012Validator, ValidationError
@@ -51,10 +52,29 @@ def _validator(schema: str) -> Draft202012Validator:
     from jsonschema import Draft202012Validator
     from referencing import Registry
 
-    loaded = json.loads(schema)
+    loaded = cast("dict[str, Any]", _without_slow_patterns(json.loads(schema)))
     Draft202012Validator.check_schema(loaded)
     # An empty registry: a schema of a stranger must not make us fetch anything.
     return Draft202012Validator(loaded, registry=Registry())
+
+
+def _without_slow_patterns(node: Json) -> Json:
+    """The schema without patterns that could take for ever; the tool itself will refuse."""
+    if isinstance(node, list):
+        return [_without_slow_patterns(item) for item in node]
+    if not isinstance(node, dict):
+        return node
+    kept: dict[str, Json] = {}
+    for key, value in node.items():
+        if key == "pattern" and isinstance(value, str) and not is_quick(value):
+            continue
+        quick = (
+            {name: item for name, item in value.items() if is_quick(name)}
+            if key == "patternProperties" and isinstance(value, dict)
+            else value
+        )
+        kept[key] = _without_slow_patterns(quick)
+    return kept
 
 
 def _sentence(error: ValidationError) -> str:
