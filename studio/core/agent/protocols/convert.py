@@ -1,0 +1,224 @@
+"""Rewriting a prompt from one protocol to another, offered as a fix with its whole difference.
+
+The parts of the body that teach the old format, list the tools or show the history go; what the new
+protocol needs comes in their place. Everything else, the question above all, stays as it was.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from studio.core.agent.protocols.choose import choose_protocol
+from studio.core.models.base import ProtocolName
+from studio.core.prompty.document import PromptDocument, TemplateFormat
+from studio.core.text.problem import Fix, TextEdit
+
+_HEADING = re.compile(r"(?m)^(?=#{1,6}[ \t])")
+_TEACHES = (
+    re.compile(r"(?m)^\W*(?:Thought|Action|Args|Action Input|Observation|Final Answer)\b.{0,3}:"),
+    re.compile(r"action_input|action_output|\bArgs:|\bAction:"),
+    re.compile(r"\b(?:tool_names|agent_scratchpad|examples|chat_history)\s*\}"),
+    re.compile(r"\{%[-+]?\s*for\s+\w+\s+in\s+(?:tools|history)\b|\{\{#\s*(?:tools|history)\s*\}\}"),
+    re.compile(r"\{{1,3}\s*(?:tools|history)\s*\}{1,3}"),
+)
+"""A part of the body with one of these teaches the format."""
+
+_MENTIONS = re.compile(r"Final Answer|\bObservations?\b|\bThought\b|final_answer|\bJSON action\b")
+"""A line with one of these speaks of it."""
+
+_QUESTION = re.compile(r"\{{1,3}\s*(?:question|input|query)\b[^}]*\}{1,3}")
+_CHAT = re.compile(r"(?P<open>\{{1,3}\s*)chat_history(?P<close>\s*\}{1,3})")
+_HISTORY_LOOP = re.compile(
+    r"\{%[-+]?\s*for\s+\w+\s+in\s+(?:history|tools)\b[^%]*%\}.*?\{%[-+]?\s*endfor\s*[-+]?%\}"
+    r"(?!.*\{%[-+]?\s*endfor)",
+    re.DOTALL,
+)
+_FENCED_LAST = re.compile(r"(?:\n#+[^\n]*)?\n```json\s*\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class _Pieces:
+    """What a protocol needs in a body."""
+
+    teach: str
+    """Instructions and tools, for the system."""
+
+    tail: str
+    """The steps so far, after the question."""
+
+
+def convert_fix(document: PromptDocument, to: ProtocolName) -> Fix | None:
+    """The edit that makes a prompt speak another protocol; None where it speaks it already."""
+    now = choose_protocol(document).protocol
+    if now == to:
+        return None
+    edits = [TextEdit(document.body, _new_body(document, to))]
+    explicit = document.entry("metadata", "agent", "protocol")
+    if explicit is not None:
+        edits.append(TextEdit(explicit.value, to))
+    titles = {"native": "native tool calls", "react": "ReAct text", "json_action": "JSON actions"}
+    return Fix(f"Rewrite for {titles[to]}", tuple(edits))
+
+
+def _new_body(document: PromptDocument, to: ProtocolName) -> str:
+    format_ = document.template.format
+    pieces = _pieces(to, format_)
+    parts = [(marker, _FENCED_LAST.sub("\n", text)) for marker, text in _sections(document)]
+    if not any(_QUESTION.search(text) for _, text in parts):
+        parts = [(marker, _CHAT.sub(r"\g<open>question\g<close>", text)) for marker, text in parts]
+    kept = [(marker, _strip(text)) for marker, text in parts]
+    if not any(_QUESTION.search(text) for _, text in kept):
+        question = _variable("question", format_)
+        last = next((at for at in range(len(kept) - 1, -1, -1) if kept[at][0] == "user"), None)
+        if last is None:
+            kept.append(("user", question))
+        else:
+            kept[last] = ("user", f"{kept[last][1]}\n{question}".strip())
+    if pieces.teach:
+        kept = _with_teaching(kept, pieces.teach)
+    if pieces.tail:
+        marker, text = kept[-1]
+        kept[-1] = (marker, f"{text.rstrip()}\n\n{pieces.tail}")
+    shown = [(marker, text.strip("\n")) for marker, text in kept if text.strip()]
+    return "\n\n".join(f"{marker}:\n{text}" if marker else text for marker, text in shown) + "\n"
+
+
+def _sections(document: PromptDocument) -> Iterator[tuple[str, str]]:
+    """(role, text) of each part of the body; a body without markers is one part."""
+    body = document.source
+    if not document.sections:
+        yield "", body.slice(document.body)
+        return
+    for section in document.sections:
+        text = body.slice(section.content)
+        if text.strip() or section.role:
+            yield section.role, text
+
+
+def _strip(text: str) -> str:
+    """A section without what teaches a format; the lines about the question stay."""
+    made: list[str] = []
+    for part in _HEADING.split(text):
+        if not any(pattern.search(part) for pattern in _TEACHES):
+            made.append(_without_mentions(part))
+        elif _QUESTION.search(part):
+            made.append(_without_lessons(part))
+        else:
+            made.append(_opening(part))
+    return re.sub(r"\n{3,}", "\n\n", "".join(made)).strip("\n")
+
+
+def _without_mentions(part: str) -> str:
+    """A part without its lines about the format; a part that is mostly such lines goes."""
+    lines = part.split("\n")
+    kept = [line for line in lines if not _MENTIONS.search(line)]
+    said = [line for line in lines if line.strip() and not line.startswith("#")]
+    is_about_it = len(lines) - len(kept) > len(said) / 2
+    return "" if is_about_it and not _QUESTION.search(part) else "\n".join(kept)
+
+
+def _without_lessons(part: str) -> str:
+    """The question's part without the loops and lines of the old format."""
+    lines = _HISTORY_LOOP.sub("", part).split("\n")
+    kept = [line for line in lines if not any(item.search(line) for item in _TEACHES)]
+    return _without_mentions("\n".join(kept)) + "\n"
+
+
+def _opening(part: str) -> str:
+    """The first line of a part that teaches, where it is plain words about something else."""
+    first = part.split("\n", 1)[0]
+    is_about_it = _MENTIONS.search(first) or any(item.search(first) for item in _TEACHES)
+    return "" if part.startswith("#") or is_about_it else f"{first}\n"
+
+
+def _with_teaching(kept: list[tuple[str, str]], teach: str) -> list[tuple[str, str]]:
+    for at, (marker, text) in enumerate(kept):
+        if marker in ("system", "developer"):
+            return [*kept[:at], (marker, f"{text}\n\n{teach}".strip()), *kept[at + 1 :]]
+    if kept and kept[0][0] == "":
+        return [("", f"{kept[0][1]}\n\n{teach}".strip()), *kept[1:]]
+    return [("system", teach), *kept]
+
+
+def _variable(name: str, format_: TemplateFormat) -> str:
+    return f"{{{name}}}" if format_ == "fstring" else f"{{{{{name}}}}}"
+
+
+def _braces(text: str, format_: TemplateFormat) -> str:
+    """Literal braces as the template language wants them."""
+    return text.replace("{", "{{").replace("}", "}}") if format_ == "fstring" else text
+
+
+def _pieces(to: ProtocolName, format_: TemplateFormat) -> _Pieces:
+    match to:
+        case "native":
+            return _Pieces("", "")
+        case "react":
+            return _react(format_)
+        case "json_action":
+            return _json_action(format_)
+
+
+_REACT_RULES = """Work step by step. Write one step, then stop; the system adds the Observation.
+
+Thought: why this action is needed
+Action: the tool's name
+Args: {"parameter": "value"}
+
+When you know the answer:
+
+Thought: why the work is done
+Final Answer: the answer
+
+Args is one JSON object with double quotes. Never write an Observation yourself."""
+
+
+def _react(format_: TemplateFormat) -> _Pieces:
+    rules = _braces(_REACT_RULES, format_)
+    if format_ == "jinja2":
+        tools = (
+            "{% for tool in tools %}- {{ tool.name }}: {{ tool.description }}\n"
+            '{% for arg in tool.arguments %}  - "{{ arg.name }}" ({{ arg.type }}): '
+            "{{ arg.description }}\n{% endfor %}{% endfor %}"
+        )
+        tail = (
+            "{% for h in history %}Thought: {{ h.thought }}\nAction: {{ h.action }}\n"
+            "Args: {{ h.arguments | tojson }}\nObservation: {{ h.observation }}\n{% endfor %}"
+        )
+    elif format_ == "mustache":
+        tools, tail = "{{{tools}}}", "{{{history}}}"
+    else:
+        tools, tail = "{tools}", "{history}"
+    return _Pieces(f"{rules}\n\nThese are the tools:\n{tools}", tail)
+
+
+_JSON_RULES = """Answer with one JSON object at a time, and nothing else:
+
+```json
+{"action": "the tool's name", "action_input": {"parameter": "value"}}
+```
+
+After each action you get its output:
+
+```json
+{"action_output": "what the tool gave"}
+```
+
+When you know the answer:
+
+```json
+{"action": "final_answer", "action_input": "the answer"}
+```"""
+
+
+def _json_action(format_: TemplateFormat) -> _Pieces:
+    rules = _braces(_JSON_RULES, format_)
+    if format_ == "mustache":
+        tools, names, tail = "{{{tools}}}", "{{{tool_names}}}", "{{{agent_scratchpad}}}"
+    else:
+        tools, names = _variable("tools", format_), _variable("tool_names", format_)
+        tail = _variable("agent_scratchpad", format_)
+    teach = f'{rules}\n\nUse one of these actions ({names}, "final_answer"):\n{tools}'
+    return _Pieces(teach, f"Actions so far:\n{tail}")
