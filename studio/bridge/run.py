@@ -10,7 +10,8 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from studio.bridge.background import Background
 from studio.bridge.run_breakpoints import BreakpointBook, BreakpointSet
-from studio.bridge.run_cards import StepCard
+from studio.bridge.run_cards import StepCard, timeline_of
+from studio.bridge.run_compare import BranchView, branches_of, compare
 from studio.bridge.run_inspector import Inspection, inspector_view
 from studio.bridge.run_plan import Arrived, Ended, Journal, RunPlan, Streamed
 from studio.bridge.run_record import RunRecord
@@ -19,8 +20,9 @@ from studio.bridge.run_sources import reading_for_display, sources_for
 from studio.bridge.run_tree import checkpoint_of_card
 from studio.bridge.run_view import RunView, view_of
 from studio.core.agent.commands import Command, Continue, ForkFrom, PauseRun, StepOn, StopRun
+from studio.core.agent.events import Event
 from studio.core.agent.state import RunState
-from studio.core.agent.tree import RunTree
+from studio.core.agent.tree import RunTree, state_at
 from studio.core.wire.reply import Reply
 
 DRAIN_MS = 33
@@ -35,6 +37,7 @@ class RunController(QObject):
     streamed = Signal(str)  # text of the reply under way, as far as it has come
     started = Signal(str)  # id of the run
     ended = Signal(str)  # id of the run: it is over (done, stopped, failed, …)
+    compared = Signal(object)  # Comparison
     refused = Signal(str)  # sentence for the person: what was asked is not possible, or broke
 
     def __init__(
@@ -52,6 +55,7 @@ class RunController(QObject):
         self._driving: Future[None] | None = None
         self._state: RunState | None = None
         self._tree = RunTree()
+        self._events: list[Event] = []
         self._record: RunRecord | None = None
         self._streaming: Reply | None = None
         self._view = RunView()
@@ -121,6 +125,7 @@ class RunController(QObject):
         self._state = None
         self._streaming = None
         self._tree = RunTree()
+        self._events = []
         self._announced = ""
 
     def _abandon(self) -> None:
@@ -179,13 +184,22 @@ class RunController(QObject):
     def fork_from(self, card: StepCard) -> None:
         """Go back to the place of a card, and stand there as a new branch."""
         checkpoint = checkpoint_of_card(self._tree.checkpoints, card)
-        if checkpoint is None or self._session is None:
+        self.go_to(checkpoint.id if checkpoint is not None else -1)
+
+    def go_to(self, checkpoint: int) -> None:
+        """Stand at a place that the run has reached; going on from there makes a new branch."""
+        if self._tree.get(checkpoint) is None or self._session is None:
             self.refused.emit("The run cannot go back to this place.")
             return
         if self._driving is not None and self._view.is_busy:
             self.refused.emit("Pause the run before going back.")
             return
-        self.send(ForkFrom(checkpoint.id))
+        self.send(ForkFrom(checkpoint))
+
+    def compare_branches(self, left: BranchView, right: BranchView) -> None:
+        """Put two ways through the run side by side."""
+        timelines = [timeline_of(state_at(self._events, one.last)) for one in (left, right)]
+        self.compared.emit(compare(left.title, timelines[0], right.title, timelines[1]))
 
     def _on_sent(self, future: Future[str]) -> None:
         if not future.cancelled() and (wrong := future.result()):
@@ -228,6 +242,7 @@ class RunController(QObject):
             match arrival:
                 case Arrived(event=event, state=state):
                     self._state = state
+                    self._events.append(event)
                     self._tree.add(event, state)
                     if state.step.reply is not None or state.is_over or state.pause is not None:
                         self._streaming = None
@@ -257,6 +272,7 @@ class RunController(QObject):
             before,
             streaming=self._streaming,
             break_places=self.breakpoints.value.places,
+            branches=branches_of(self._tree.checkpoints, self._tree.cursor),
             record=record,
         )
         self.state_changed.emit(self._view)

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from studio.bridge.run_cards import Timeline, timeline_of
+from studio.bridge.run_compare import BranchView
 from studio.bridge.run_diagram import DiagramState, diagram_of
 from studio.bridge.run_offers import Offers, offers_of
 from studio.bridge.run_words import PROTOCOL_NAMES, money, sentence_of, tokens
@@ -41,6 +42,9 @@ class RunView:
     facts: str = ""
     """Iteration, tokens and money in one line."""
 
+    branches: tuple[BranchView, ...] = ()
+    """The ways through the run; more than one after going back."""
+
     record: str = ""
     """For a run opened from history: what it is; empty for a live one."""
 
@@ -66,6 +70,7 @@ def view_of(
     *,
     streaming: Reply | None = None,
     break_places: Iterable[Place] = (),
+    branches: tuple[BranchView, ...] = (),
     record: str = "",
 ) -> RunView:
     """What the pane shows for a state.
@@ -75,6 +80,7 @@ def view_of(
         before: the view of an earlier moment; cards of finished steps are taken over.
         streaming: what has come of the reply that runs now.
         break_places: places with a breakpoint.
+        branches: the ways through the run.
         record: for a run opened from history, what it is.
     """
     sentence = sentence_of(state)
@@ -91,6 +97,7 @@ def view_of(
         protocol=PROTOCOL_NAMES[state.setup.protocol],
         protocol_reason=state.setup.protocol_reason,
         facts=facts_of(state),
+        branches=branches,
         record=record,
     )
 

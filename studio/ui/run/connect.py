@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from studio.bridge.history import HistoryController
 from studio.bridge.run import RunController
+from studio.bridge.run_compare import Comparison
 from studio.core.agent.commands import Command
 from studio.ui.history.history_pane import HistoryPane
 from studio.ui.run.breakpoints_dialog import BreakpointsDialog
+from studio.ui.run.compare_dialog import CompareDialog
 from studio.ui.run.run_pane import RunPane
 
 
@@ -25,6 +27,16 @@ def connect_run(pane: RunPane, controller: RunController) -> BreakpointsDialog:
         controller.send(*commands)
 
     dialog = BreakpointsDialog(controller.breakpoints, pane)
+    comparing = CompareDialog(pane)
+
+    def show_comparison(comparison: Comparison) -> None:
+        comparing.set_theme(pane.theme)
+        comparing.show_comparison(comparison)
+        comparing.show()
+
+    controller.compared.connect(show_comparison)
+    pane.request_branch.connect(controller.go_to)
+    pane.request_compare.connect(controller.compare_branches)
     controller.state_changed.connect(pane.show_view)
     controller.inspector_changed.connect(pane.show_inspector)
     pane.request_commands.connect(send)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QToolButton, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QToolButton, QWidget
 
 from studio.bridge.run_view import RunView
 from studio.ui.icons import icon
@@ -21,6 +23,8 @@ class RunBar(QWidget):
     stop_clicked = Signal()
     restart_clicked = Signal()
     breakpoints_clicked = Signal()
+    branch_chosen = Signal(int)  # id of its last checkpoint
+    compare_chosen = Signal(object, object)  # BranchView, BranchView
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -34,6 +38,7 @@ class RunBar(QWidget):
         self.stop = _button("square", "Stop", "Shift+F5")
         self.restart = _button("rotate-ccw", "Run again from the start", "")
         self.breakpoints = _button("circle-dot", "Breakpoints", "")
+        self.branches = _button("git-branch", "Branches", "")
         self.sentence = ElidedLabel()
         self._protocol = QLabel()
         self._facts = QLabel()
@@ -65,6 +70,7 @@ class RunBar(QWidget):
         self.pause.setEnabled(busy)
         self.stop.setEnabled(goes_on)
         self.restart.setEnabled(not goes_on and view.state is not None)
+        self.branches.setVisible(len(view.branches) > 1)
         record = f"{view.record} · " if view.record else ""
         self.sentence.show_text(record + view.sentence)
         self._protocol.setText(view.protocol)
@@ -92,6 +98,7 @@ class RunBar(QWidget):
         self.stop.clicked.connect(self.stop_clicked)
         self.restart.clicked.connect(self.restart_clicked)
         self.breakpoints.clicked.connect(self.breakpoints_clicked)
+        self.branches.clicked.connect(self._on_branches)
 
     def _on_over(self) -> None:
         self.step_clicked.emit("over")
@@ -101,6 +108,28 @@ class RunBar(QWidget):
 
     def _on_out(self) -> None:
         self.step_clicked.emit("out")
+
+    def branch_menu(self) -> QMenu:
+        """The ways through the run: go to one, or compare it with the one that is shown."""
+        menu = QMenu(self)
+        shown = self._view.branches
+        current = next((one for one in shown if one.is_current), shown[-1])
+        for one in shown:
+            action = menu.addAction(f"{one.title}, {one.detail}")
+            action.setCheckable(True)
+            action.setChecked(one is current)
+            action.triggered.connect(partial(self.branch_chosen.emit, one.last))
+        menu.addSeparator()
+        for one in shown:
+            if one is not current:
+                action = menu.addAction(f"Compare {one.title} with {current.title}")
+                action.triggered.connect(partial(self.compare_chosen.emit, one, current))
+        return menu
+
+    def _on_branches(self) -> None:
+        menu = self.branch_menu()
+        menu.exec(self.branches.mapToGlobal(self.branches.rect().bottomLeft()))
+        menu.deleteLater()
 
     def _lay_out(self) -> None:
         font = self.sentence.font()
@@ -114,6 +143,7 @@ class RunBar(QWidget):
         layout.addSpacing(6)
         layout.addWidget(self.restart)
         layout.addWidget(self.breakpoints)
+        layout.addWidget(self.branches)
         layout.addSpacing(14)
         layout.addWidget(self.sentence, 1)
         layout.addSpacing(12)

@@ -53,6 +53,8 @@ class RunPane(QWidget):
     request_inspection = Signal(object)  # Inspection: what the inspector should show
     request_break_place = Signal(str)  # Place whose breakpoint is switched
     request_fork = Signal(object)  # StepCard to go back to, as a new branch
+    request_branch = Signal(int)  # id of the checkpoint to stand at
+    request_compare = Signal(object, object)  # BranchView, BranchView
     request_breakpoints = Signal()  # the list of breakpoints should be shown
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -80,6 +82,11 @@ class RunPane(QWidget):
     def view(self) -> RunView:
         """What is shown."""
         return self._view
+
+    @property
+    def theme(self) -> Theme:
+        """The colours it is painted in."""
+        return self._theme
 
     def set_theme(self, theme: Theme) -> None:
         """Paint in these colours."""
@@ -231,6 +238,8 @@ class RunPane(QWidget):
         self.bar.stop_clicked.connect(self.stop)
         self.bar.restart_clicked.connect(self._restart)
         self.bar.breakpoints_clicked.connect(self.request_breakpoints)
+        self.bar.branch_chosen.connect(self.request_branch)
+        self.bar.compare_chosen.connect(self.request_compare)
         self.diagram.break_toggled.connect(self.request_break_place)
         self.diagram.node_chosen.connect(self._on_node)
         self.timeline.card_chosen.connect(self._on_card)

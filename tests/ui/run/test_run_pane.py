@@ -14,6 +14,7 @@ from studio.bridge.run_record import RunRecord
 from studio.core.models.base import ModelError
 from studio.core.models.scripted import ScriptedTurn
 from studio.core.wire.reply import Reply, ToolCall
+from studio.ui.run.compare_dialog import CompareDialog
 from studio.ui.run.connect import connect_run
 from studio.ui.run.run_pane import RunPane
 from studio.ui.theme import DARK, LIGHT, apply_theme
@@ -353,3 +354,36 @@ def test_a_run_of_the_past_is_read_place_by_place(bench: Bench) -> None:
     assert started == []
     bench.click(bench.pane.bar.run)
     assert started == [False]
+
+
+def test_two_branches_are_compared_at_the_place_where_they_part(bench: Bench) -> None:
+    bench.controller.start(plan([LOOKUP, FINAL, FINAL]))
+    bench.until_over()
+    assert not bench.pane.bar.branches.isVisible()
+    card = next(card for card in bench.pane.timeline.cards if card.kind == "observation")
+    bench.pane.request_fork.emit(card)
+    bench.until_waiting("with the tool's result")
+    bench.click(bench.button("Edit observation…"))
+    bench.pane.editor.field.setPlainText("Lutetia")
+    bench.click(bench.pane.editor._go_on)
+    bench.until_waiting("before the request")
+    bench.pane.run_or_continue()
+    bench.until_over()
+
+    assert bench.pane.bar.branches.isVisible()
+    menu = bench.pane.bar.branch_menu()
+    labels = [action.text() for action in menu.actions() if action.text()]
+    assert len(labels) == 3
+    assert labels[-1].startswith("Compare First way with Branch")
+    menu.actions()[-1].trigger()
+    dialog = bench.pane.findChild(CompareDialog)
+    assert dialog is not None
+    assert dialog.isVisible()
+    row = dialog.table.currentRow()
+    assert dialog.table.item(row, 0).text() == "Observation: Paris"
+    assert dialog.table.item(row, 2).text() == "Observation: Lutetia"
+    dialog.close()
+
+    menu.actions()[0].trigger()  # back to the end of the first way
+    bench.until_waiting("with the answer")
+    assert any("Paris" in card.gist for card in bench.pane.timeline.cards)
