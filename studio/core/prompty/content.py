@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from itertools import islice
 
-from studio.core.prompty.document import PromptDocument
+from studio.core.prompty.document import BodySection, PromptDocument
 from studio.core.prompty.masked import MaskedText, trim_newlines, with_plain_newlines
 from studio.core.prompty.media import MediaKind, MediaToken, find_media, find_threads
 from studio.core.prompty.messages import MediaPart, Message, Origin, Part, Role, TextPart
@@ -19,6 +20,12 @@ from studio.core.text.values import Json
 
 THREAD_INPUT = "thread"
 """The input that `![thread]` and `thread:` stand for (FORMAT.md, reserved names)."""
+
+MOST_PROBLEMS = 200
+"""Problems that reading one rendering may report."""
+
+MOST_TOOL_SECTIONS = 20
+"""`tools:` sections that are read; there should be one."""
 
 _MEDIA_KINDS: dict[str, MediaKind] = {"image": "image", "file": "file", "audio": "audio"}
 
@@ -45,8 +52,17 @@ class Conversation:
     used_rich: set[str] = field(default_factory=set)
     """Rich inputs that were put in somewhere."""
 
+    tool_sections: dict[int, BodySection] = field(init=False)
+    """The `tools:` sections that are not read yet, by the place of their marker."""
+
+    def __post_init__(self) -> None:
+        found = (item for item in self.document.sections if item.role == "tools" and item.marker)
+        self.tool_sections = {item.span.start: item for item in islice(found, MOST_TOOL_SECTIONS)}
+
     def report(self, code: str, severity: Severity, message: str, span: Span | None) -> None:
         """Add a problem; one without a place stands at the body's start."""
+        if len(self.problems) >= MOST_PROBLEMS:
+            return
         start = self.document.body.start
         self.problems.append(Problem(code, severity, message, span or Span(start, start)))
 

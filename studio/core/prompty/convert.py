@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 from dataclasses import dataclass
 
-from studio.core.prompty.convert_body import convert_body
+from studio.core.prompty.convert_body import convert_body, write_user_after_threads
 from studio.core.prompty.convert_front import convert_front
 from studio.core.prompty.document import Dialect, PromptDocument
 from studio.core.prompty.draft import Draft
@@ -51,6 +51,8 @@ def convert(document: PromptDocument, to: Dialect) -> Conversion:
     if document.dialect != to:
         if to == "prompty":
             convert_body(draft, document)
+        elif document.dialect == "legacy":
+            write_user_after_threads(draft, document)
         if document.dialect == "legacy":
             convert_front(draft, to)
         else:

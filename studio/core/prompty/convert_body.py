@@ -20,8 +20,9 @@ from studio.core.prompty.read import read_messages
 from studio.core.prompty.reference_values import find_references
 from studio.core.prompty.rendering import Rendering, Segment
 from studio.core.prompty.roles import Marker, read_marker
-from studio.core.prompty.sections import find_markers
+from studio.core.prompty.sections import fenced_ranges, find_markers
 from studio.core.text.problem import TextEdit
+from studio.core.text.span import Span
 from studio.core.text.values import Json
 
 _MEDIA = frozenset({"image", "file", "audio"})
@@ -85,6 +86,18 @@ def convert_body(draft: Draft, document: PromptDocument) -> None:
             draft.add_item(("inputs",), {"name": name, **declaration})
         else:
             draft.add_value(("inputs",), name, declaration)
+
+
+def write_user_after_threads(draft: Draft, document: PromptDocument) -> None:
+    """Write out what Prompty 1 does unsaid: text after `![thread]` is a user message."""
+    edits: list[TextEdit] = []
+    for section in document.sections:
+        text = document.source.slice(section.content)
+        for place in find_threads(text):
+            if text[place.end :].strip():
+                at = section.content.start + place.end
+                edits.append(TextEdit(Span(at, at), "\n\nuser:"))
+    draft.apply(edits)
 
 
 def _section(work: _Body, section: BodySection) -> None:
@@ -270,14 +283,14 @@ def _pairs(marker: Marker) -> list[tuple[str, Json, str]]:
 def _general_notes(work: _Body) -> None:
     """What stays in the body and means something else, or nothing, in Prompty 2."""
     body = work.document.source.slice(work.document.body)
-    if work.document.dialect == "section" and len(find_markers(body, "prompty")) > len(
-        [item for item in find_markers(body, "section") if item.role in _SAME]
+    fences = fenced_ranges(body) if work.document.dialect == "section" else []
+    if fences and any(
+        marker.span.start in range(fence.start, fence.end)
+        for marker in find_markers(body, "prompty")
+        for fence in fences
     ):
         work.note("role markers in code blocks begin messages in Prompty 2")
     if any(item.protocol == "params" for item in find_references(work.document.source.text)):
         work.note("${params:…} is unknown to Prompty 2; declare an input instead")
     if work.document.template.format == "fstring":
         work.note("Prompty 2 runtimes know jinja2 and mustache; the format fstring is the studio's")
-
-
-_SAME = ("system", "user", "assistant", "developer")

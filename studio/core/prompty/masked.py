@@ -83,12 +83,18 @@ class MaskedText:
 
 
 def cut(segment: Segment, start: int, end: int) -> Segment:
-    """A slice of a segment; its span is sliced too where text and source are the same length."""
+    """A slice of a segment; its span is sliced too where text and source run in step."""
     if start <= 0 and end >= len(segment.text):
         return segment
     span = segment.span
-    if span is not None and segment.kind == "literal" and len(span) == len(segment.text):
-        span = Span(span.start + start, span.start + end)
+    if span is not None and segment.kind == "literal":
+        # A template gives its line ends as LF: such a segment is one longer in a CR LF source.
+        longer = len(span) - len(segment.text)
+        if longer == 0 or (longer == 1 and segment.text.endswith("\n")):
+            span = Span(
+                span.start + start,
+                span.end if end >= len(segment.text) else span.start + end,
+            )
     return Segment(segment.kind, segment.text[start:end], span, segment.input)
 
 

@@ -147,14 +147,7 @@ def _read_result(talk: Conversation, head: SectionHead, start: int, end: int) ->
 def _read_tools(talk: Conversation, marker: Marker) -> tuple[HoistedTool, ...]:
     """Hoist the `tools:` section that a marker of the rendering stands for."""
     span = talk.masked.source(marker.span.start, marker.span.end)
-    section = next(
-        (
-            item
-            for item in talk.document.sections
-            if item.role == "tools" and item.marker and span and item.marker.start == span.start
-        ),
-        None,
-    )
+    section = talk.tool_sections.pop(span.start, None) if span else None
     if section is None:
         return ()
     tools, problems = hoist_tools(talk.document, section, talk.inputs)

@@ -21,6 +21,9 @@ ROLES: dict[Dialect, tuple[str, ...]] = {
 STANDARD_ROLES = ("system", "user", "assistant", "developer")
 """Roles that every dialect but legacy's missing `developer` knows."""
 
+MAX_ATTRIBUTES = 64
+"""Attributes that one marker may have; a line with more is text."""
+
 _SPACE = " \t\r\f\v"
 _KEY = re.compile(r"\w[\w.\-]*+")
 _PROMPTY_KEY = re.compile(r"\w++")
@@ -123,6 +126,8 @@ def read_attributes(
     found: list[Attribute] = []
     at = start if dialect == "prompty" else _skip(line, start)
     while at < len(line) and line[at] != "]":
+        if len(found) >= MAX_ATTRIBUTES:
+            return None
         key = key_pattern.match(line, at)
         if key is None:
             return None

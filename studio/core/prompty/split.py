@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from studio.core.prompty.sections import plain_newlines
 from studio.core.text.span import Span
 
 _OPENING = re.compile(r"\ufeff?[ \t\r\n\f\v]*(---|\+\+\+)[ \t]*(?:\r\n|\n|\r|\Z)")
@@ -41,6 +42,7 @@ def split_front_matter(text: str) -> Split:
     The closing delimiter is the first line that is exactly the opening one; where there is none,
     the first line that is exactly the other one (the specification lets them differ).
     """
+    text = plain_newlines(text)
     opening = _OPENING.match(text)
     if opening is None:
         start = 1 if text.startswith("\ufeff") else 0

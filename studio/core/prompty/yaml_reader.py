@@ -33,6 +33,9 @@ _NOT_YAML = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-
 _TAB_INDENT = re.compile(r"(?m)^( *)(\t[\t ]*)(?=\S)")
 _AMBIGUOUS = re.compile(r"(?i:yes|no|on|off)")
 _STRING_TAGS = {"tag:yaml.org,2002:str", "tag:yaml.org,2002:timestamp", "tag:yaml.org,2002:value"}
+_KNOWN_TAGS = _STRING_TAGS | {
+    f"tag:yaml.org,2002:{word}" for word in ("null", "bool", "int", "float", "seq", "map")
+}
 _RESOLVERS = Resolver.yaml_implicit_resolvers
 _CONSTRUCTOR = SafeConstructor()
 
@@ -291,7 +294,7 @@ class _Builder:
             tag = _resolve(text)
             if tag == "tag:yaml.org,2002:bool" and _AMBIGUOUS.fullmatch(text):
                 self._report_ambiguous(text, start, end)
-        elif not tag.startswith("tag:yaml.org,2002:"):
+        elif tag not in _KNOWN_TAGS:
             self._report_tag(tag, start, end)
             return text
         return _construct(tag, text)
@@ -390,7 +393,7 @@ class _Builder:
         self.problems.append(self._problem("yaml-key", message, Span(start, end)))
 
     def _report_tag(self, tag: str, start: int, end: int) -> None:
-        if not tag.startswith("tag:yaml.org,2002:"):
+        if tag not in _KNOWN_TAGS:
             message = f"The YAML tag {tag!r} is not supported; the value is read without it."
             self.problems.append(self._problem("yaml-tag", message, Span(start, end)))
 

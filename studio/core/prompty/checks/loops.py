@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 
 from studio.core.prompty.document import PromptDocument
 from studio.core.text.problem import Fix, Problem, Severity, TextEdit
@@ -12,6 +13,7 @@ from studio.core.text.span import Span
 _LOOP = re.compile(
     r"\{%[-+]?[ \t]*+for[ \t]++(?P<name>\w++)[ \t]++in[ \t]++history\b[^%]{0,200}%\}\r?\n?"
 )
+_MOST_LOOPS = 20
 _END = re.compile(r"\{%[-+]?[ \t]*+endfor[ \t]*+[-+]?%\}")
 _FOR = re.compile(r"\{%[-+]?[ \t]*+for\b")
 _ITEMS = re.compile(
@@ -29,7 +31,7 @@ def check_loop_prompt(document: PromptDocument) -> Iterator[Problem]:
     body = document.source.slice(document.body)
     offset = document.body.start
     if document.template.format == "jinja2":
-        for loop in _LOOP.finditer(body):
+        for loop in islice(_LOOP.finditer(body), _MOST_LOOPS):
             yield from _history(body, loop, _end_of_loop(body, loop.end()), offset)
     found = _NO_ANSWER.search(body)
     if found is not None:

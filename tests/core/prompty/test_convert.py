@@ -1,0 +1,203 @@
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from studio.core.prompty.convert import convert
+from studio.core.prompty.fmt import tidy_edits
+from studio.core.prompty.parse import parse
+from studio.core.prompty.prepare import prepare
+from studio.core.prompty.reference_values import ReferenceContext
+from studio.core.text.problem import apply_edits
+
+ROOT = Path(__file__).resolve().parents[3]
+LEGACY = ROOT / os.environ.get("PROMPTY_V1_VECTORS", "../shared/vectors/prompty-v1")
+
+
+def legacy_files() -> list[Path]:
+    return sorted(LEGACY.glob("*.prompty")) if LEGACY.is_dir() else []
+
+
+@pytest.mark.skipif(not LEGACY.is_dir(), reason=f"no Prompty 1 files in {LEGACY}")
+@pytest.mark.parametrize("target", ["prompty", "section"])
+@pytest.mark.parametrize("path", legacy_files(), ids=lambda path: path.name)
+def test_prompty_1_files_keep_their_messages(path: Path, target: str) -> None:
+    document = parse(path.read_text(encoding="utf-8"), path)
+    assert document.dialect == "legacy"
+    assert not document.has_errors
+    conversion = convert(document, target)
+    assert apply_edits(document.source.text, conversion.edits) == conversion.text
+    after = parse(conversion.text, path)
+    assert after.dialect == target
+    assert not [item.message for item in after.problems if item.severity == "error"]
+    context = ReferenceContext(path.parent, environment={})
+    before = prepare(document, {}, references=context, preview=True)
+    again = prepare(after, {}, references=context, preview=True)
+    assert [(m.role, m.text, m.attributes) for m in before.messages.messages] == [
+        (m.role, m.text, m.attributes) for m in again.messages.messages
+    ]
+    assert conversion.same_messages
+    hoisted = {tool.id for tool in before.messages.tools}
+    names = {tool.name for tool in before.document.tools} | hoisted
+    kept = {tool.id for tool in again.messages.tools}
+    assert {tool.name for tool in again.document.tools} | kept == names
+    assert again.document.model.options == before.document.model.options
+    assert again.document.model.id == before.document.model.id
+    assert again.document.model.provider == before.document.model.provider
+
+
+LEGACY_TEXT = """---
+name: x # a name
+authors: [me]
+model:
+  api: completion # api
+  configuration:
+    type: azure_openai
+    azure_deployment: gpt
+    azure_endpoint: ${env:E}
+    api_version: v1
+    # a comment
+  parameters:
+    stop: END
+    max_tokens: 5
+    logit_bias: {a: 1}
+  response: first
+own: [1, 2] # kept
+inputs:
+  n:
+    type: number
+    strict: true
+  list: [a]
+sample:
+  n: 3
+  m: hi
+template:
+  type: jinja2
+---
+system:
+{{n}}{{m}}{{list}}
+"""
+
+
+def test_nothing_of_a_prompty_1_file_is_lost() -> None:
+    conversion = convert(parse(LEGACY_TEXT), "prompty")
+    after = parse(conversion.text)
+    assert conversion.same_messages
+    for kept in ("# a name", "# api", "# a comment", "own: [1, 2] # kept"):
+        assert kept in conversion.text
+    assert after.data == {
+        "name": "x",
+        "model": {
+            "connection": {"kind": "key", "endpoint": "${env:E}"},
+            "options": {
+                "stopSequences": ["END"],
+                "maxOutputTokens": 5,
+                "additionalProperties": {"logit_bias": {"a": 1}},
+            },
+            "id": "gpt",
+            "provider": "foundry",
+        },
+        "own": [1, 2],
+        "inputs": {
+            "n": {"kind": "float", "default": 3},
+            "list": {"kind": "array", "items": {"kind": "string"}, "default": ["a"]},
+            "m": {"kind": "string", "default": "hi"},
+        },
+        "metadata": {
+            "authors": ["me"],
+            "legacy": {
+                "model": {
+                    "api": "completion",
+                    "connection": {"api_version": "v1"},
+                    "response": "first",
+                },
+                "inputs": {"n": {"strict": True}},
+            },
+        },
+        "template": {"format": {"kind": "jinja2"}, "parser": {"kind": "prompty"}},
+    }
+    assert len(conversion.notes) >= 4
+
+
+SECTION_TEXT = """tools:
+  - id: look
+    type: function
+    description: Look
+    parameters:
+      - name: q
+        type: string
+
+system:
+Hi {{name}}
+![thread]
+
+user:
+See ![image](https://x/y.png)
+
+assistant[type="tool_call"]:
+id: c
+function:
+  name: look
+  arguments: {q: 1}
+
+tool[tool_call_id="c", name="look"]:
+found
+
+user:
+Go on
+"""
+
+
+def test_section_constructs_become_front_matter_and_inputs() -> None:
+    document = parse(SECTION_TEXT)
+    assert document.dialect == "section"
+    conversion = convert(document, "prompty")
+    after = parse(conversion.text)
+    assert after.dialect == "prompty"
+    assert conversion.same_messages, conversion.text
+    assert [tool.name for tool in after.tools] == ["look"]
+    assert "section-construct" not in {problem.code for problem in after.problems}
+    assert [(item.name, item.kind) for item in after.inputs] == [
+        ("thread", "thread"),
+        ("image", "image"),
+        ("tool_messages", "thread"),
+    ]
+
+
+def test_what_cannot_be_carried_over_is_said() -> None:
+    text = 'system:\n![video](a.mp4)\n```\nuser:\n```\n\nuser[my-key="5"]:\n${params:x}\n'
+    conversion = convert(parse(text), "prompty")
+    notes = "\n".join(conversion.notes)
+    for word in ("a.mp4", "code blocks", "params", "my-key"):
+        assert word in notes
+    assert not conversion.same_messages
+
+
+def test_to_the_section_dialect_and_refusal() -> None:
+    text = "---\nmodel: {id: gpt}\n---\nuser:\nHi\n"
+    conversion = convert(parse(text), "section")
+    assert parse(conversion.text).dialect == "section"
+    assert conversion.same_messages
+    with pytest.raises(ValueError, match="Prompty 2"):
+        convert(parse(text), "legacy")
+    assert convert(parse(conversion.text), "section").edits == ()
+
+
+def test_tidying_changes_no_meaning() -> None:
+    text = (
+        "---\nname: x  \ndescription: |\n  keep  \n  this\nlist: \n  - a \n---\n"
+        "System :  \nHi  \n\n\n\n\nUSER[a=1]:\n\n  x\n\n\n"
+    )
+    document = parse(text)
+    tidy = apply_edits(text, tidy_edits(document))
+    assert tidy == (
+        "---\nname: x\ndescription: |\n  keep  \n  this\nlist:\n  - a\n---\n"
+        "system:\nHi  \n\nuser[a=1]:\n\n  x\n"
+    )
+    after = parse(tidy)
+    assert after.data == document.data
+    assert tidy_edits(after) == ()
+    broken = "---\nname: [x  \n---\nSystem :\n\n\n\n"
+    assert tidy_edits(parse(broken)) == ()
