@@ -12,6 +12,8 @@ from PySide6.QtCore import QObject, QThreadPool, QTimer, Signal
 
 from studio.bridge.history_rows import when
 from studio.bridge.jobs import LatestJob
+from studio.bridge.run_cards import timeline_of
+from studio.bridge.run_compare import Comparison, compare
 from studio.bridge.run_record import RunRecord
 from studio.core.runs.codec import JournalError
 from studio.core.runs.store import RunFilter, RunStore, StoreError
@@ -30,6 +32,7 @@ class HistoryController(QObject):
 
     listed = Signal(tuple)  # RunSummary, …
     opened = Signal(object)  # RunRecord
+    compared = Signal(object)  # Comparison
     failed = Signal(str)  # sentence for the person
     size_changed = Signal(int)  # bytes on disk
 
@@ -46,6 +49,7 @@ class HistoryController(QObject):
         self._changes: list[Callable[[RunStore], None]] = []
         self._listing: LatestJob[tuple[tuple[RunSummary, ...], int, str]] = LatestJob(self)
         self._opening: LatestJob[RunRecord] = LatestJob(self)
+        self._comparing: LatestJob[Comparison] = LatestJob(self)
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.setInterval(_TYPING_MS)
@@ -54,6 +58,8 @@ class HistoryController(QObject):
         self._listing.failed.connect(self._on_failed)
         self._opening.finished.connect(self.opened)
         self._opening.failed.connect(self._on_failed)
+        self._comparing.finished.connect(self.compared)
+        self._comparing.failed.connect(self._on_failed)
 
     def refresh(self) -> None:
         """Read the list again."""
@@ -69,6 +75,10 @@ class HistoryController(QObject):
     def open(self, run: str) -> None:
         """Open a run to be read."""
         self._opening.submit(partial(_open, self._path, run))
+
+    def compare(self, left: str, right: str) -> None:
+        """Put two runs side by side."""
+        self._comparing.submit(partial(_compare, self._path, left, right))
 
     def delete(self, runs: Sequence[str]) -> None:
         """Delete runs for good."""
@@ -94,6 +104,7 @@ class HistoryController(QObject):
         """Let jobs that still run end, and make the changes that wait."""
         self._timer.stop()
         self._opening.drop()
+        self._comparing.drop()
         self._listing.drop()
         QThreadPool.globalInstance().waitForDone(2000)
         if self._changes:
@@ -146,8 +157,18 @@ def _open(path: Path, run: str) -> RunRecord:
     now = datetime.now().astimezone()
     record = RunRecord(f"From history, {when(summary.started, now)}", events)
     # Folded here, so that the GUI thread finds it made.
-    _ = record.state, record.checkpoints
+    _ = record.state, record.tree
     return record
+
+
+def _compare(path: Path, left: str, right: str) -> Comparison:
+    one, two = _open(path, left), _open(path, right)
+    return compare(
+        one.title.removeprefix("From history, "),
+        timeline_of(one.state),
+        two.title.removeprefix("From history, "),
+        timeline_of(two.state),
+    )
 
 
 def _delete(runs: Sequence[str], store: RunStore) -> None:

@@ -105,16 +105,19 @@ class RunController(QObject):
         """Show a run of the past; nothing is asked or called."""
         self._abandon()
         self._forget()
-        self._record = record
-        self._state = record.state
-        self._show()
+        self._tree = record.tree
+        self._events = list(record.events)
+        self._look_at(record)
 
     def move_record(self, by: int) -> None:
         """In a run of the past: go some places on or back."""
         if self._record is not None:
-            self._record = self._record.moved(by)
-            self._state = self._record.state
-            self._show()
+            self._look_at(self._record.moved(by))
+
+    def _look_at(self, record: RunRecord) -> None:
+        self._record = record
+        self._state = record.state
+        self._show()
 
     def close(self) -> None:
         """Let go of a run under way; it is journaled as stopped."""
@@ -188,6 +191,9 @@ class RunController(QObject):
 
     def go_to(self, checkpoint: int) -> None:
         """Stand at a place that the run has reached; going on from there makes a new branch."""
+        if self._record is not None:
+            self._look_at(self._record.at_checkpoint(checkpoint))
+            return
         if self._tree.get(checkpoint) is None or self._session is None:
             self.refused.emit("The run cannot go back to this place.")
             return
@@ -272,7 +278,10 @@ class RunController(QObject):
             before,
             streaming=self._streaming,
             break_places=self.breakpoints.value.places,
-            branches=branches_of(self._tree.checkpoints, self._tree.cursor),
+            branches=branches_of(
+                self._tree.checkpoints,
+                self._tree.cursor if self._record is None else self._record.cursor,
+            ),
             record=record,
         )
         self.state_changed.emit(self._view)

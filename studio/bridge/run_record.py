@@ -8,7 +8,7 @@ from functools import cached_property
 
 from studio.core.agent.events import Event
 from studio.core.agent.state import Checkpoint, RunState
-from studio.core.agent.tree import state_at, walk
+from studio.core.agent.tree import RunTree, state_at, walk
 
 
 @dataclass(frozen=True)
@@ -25,9 +25,14 @@ class RunRecord:
     """Index of the checkpoint looked at; None for the end."""
 
     @cached_property
-    def checkpoints(self) -> tuple[Checkpoint, ...]:
-        """The places of the last branch and of those before it, in the order of the journal."""
-        return tuple(walk(self.events).tree.checkpoints)
+    def tree(self) -> RunTree:
+        """The places that the run reached, with its branches."""
+        return walk(self.events).tree
+
+    @property
+    def checkpoints(self) -> list[Checkpoint]:
+        """The places, in the order of the journal."""
+        return self.tree.checkpoints
 
     @cached_property
     def state(self) -> RunState | None:
@@ -37,6 +42,18 @@ class RunRecord:
         if self.at is None:
             return walk(self.events).state
         return state_at(self.events, self.checkpoints[self.at].id)
+
+    @property
+    def cursor(self) -> int | None:
+        """Id of the place looked at."""
+        return self.tree.cursor if self.at is None else self.checkpoints[self.at].id
+
+    def at_checkpoint(self, identifier: int) -> RunRecord:
+        """The record, at the place of that id; unchanged where there is none."""
+        for index, checkpoint in enumerate(self.checkpoints):
+            if checkpoint.id == identifier:
+                return replace(self, at=index)
+        return self
 
     def moved(self, by: int) -> RunRecord:
         """The record, some places on or back; stays within its ends."""

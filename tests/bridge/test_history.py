@@ -162,3 +162,22 @@ def test_the_model_keeps_its_place_when_runs_only_go_on(qapp: object) -> None:
 
     assert len(resets) == 2
     assert [row.run.id for row in model.rows] == ["b"]
+
+
+def test_two_runs_are_compared(
+    qtbot: QtBot, history: HistoryController, past: RunState, path: Path
+) -> None:
+    background = Background()
+    with closing(RunStore(path)) as store:
+        controller = RunController(background, StoreJournal(store))
+        with qtbot.waitSignal(controller.ended):
+            controller.start(plan([LOOKUP, "Final Answer: Rome."]))
+        controller.close()
+        background.stop()
+    assert controller.state is not None
+    with qtbot.waitSignal(history.compared) as compared:
+        history.compare(past.setup.run, controller.state.setup.run)
+    (comparison,) = compared.args
+
+    row = comparison.rows[comparison.first_difference]
+    assert row.left.gist == "I know it all."

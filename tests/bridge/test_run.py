@@ -370,3 +370,23 @@ def test_a_new_run_takes_the_place_of_one_that_waits(
     assert controller.state is not None
     assert controller.state.setup.run == journal.setups[1].run
     assert controller.state.status == "done"
+
+
+def test_branches_of_a_record_can_be_looked_at(
+    qtbot: QtBot, controller: RunController, journal: ListJournal
+) -> None:
+    controller.start(plan([LOOKUP, FINAL, "Final Answer: Other."]))
+    _until_over(qtbot, controller)
+    card = next(card for card in controller.view.timeline.cards if card.kind == "observation")
+    controller.fork_from(card)
+    _until_waiting(qtbot, controller)
+    controller.continue_()
+    _until_over(qtbot, controller)
+    controller.open_record(RunRecord("From history", tuple(journal.events)))
+    first, second = controller.view.branches
+    controller.go_to(first.last)
+
+    assert controller.state is not None
+    assert controller.state.answer == "It is **Paris**, and 25."
+    controller.go_to(second.last)
+    assert controller.state.answer == "Other."

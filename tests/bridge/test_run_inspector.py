@@ -124,6 +124,6 @@ def test_the_answer_is_shown_once_there_is_one() -> None:
 def test_usage_adds_up() -> None:
     rows = usage_rows(run.done())
 
-    assert [row.label for row in rows] == ["Iteration 1", "Iteration 2", "Total of 2 iterations"]
+    assert [row.label for row in rows] == ["Iteration 1", "Iteration 2", "Total"]
     assert rows[-1].cells[:2] == ("824", "76")
     assert rows[0].cells[-1] == "84 ms"

@@ -64,6 +64,7 @@ class HistoryPane(QWidget):
     request_refresh = Signal()
     request_filter = Signal(str, str)  # words, status
     request_open = Signal(str)  # id of the run
+    request_compare = Signal(str, str)  # ids of two runs
     request_delete = Signal(tuple)  # ids
     request_pin = Signal(str, bool)  # id, whether it is pinned
 
@@ -75,6 +76,7 @@ class HistoryPane(QWidget):
         self.filter = QLineEdit()
         self.ends = QComboBox()
         self.open_button = QPushButton("Open")
+        self.compare_button = QPushButton("Compare")
         self.delete_button = QPushButton("Delete…")
         self._empty = QLabel(_NO_RUNS)
         self._pages = QStackedWidget()
@@ -131,6 +133,13 @@ class HistoryPane(QWidget):
         if chosen:
             self.request_open.emit(chosen[0].id)
 
+    def _compare(self) -> None:
+        chosen = self.chosen_runs()
+        if len(chosen) == 2:
+            # The older one stands at the left, as what was before does.
+            one, two = sorted(chosen, key=lambda run: run.started)
+            self.request_compare.emit(one.id, two.id)
+
     def _delete(self) -> None:
         chosen = self.chosen_runs()
         if chosen and self.confirm_delete(chosen):
@@ -139,6 +148,7 @@ class HistoryPane(QWidget):
     def _on_chosen(self) -> None:
         chosen = self.chosen_runs()
         self.open_button.setEnabled(len(chosen) == 1)
+        self.compare_button.setEnabled(len(chosen) == 2)
         self.delete_button.setEnabled(bool(chosen))
         first = chosen[0] if chosen else None
         words = "" if first is None else " ".join(first.answer.split())
@@ -178,6 +188,7 @@ class HistoryPane(QWidget):
         self.filter.textChanged.connect(self._on_filter)
         self.ends.currentTextChanged.connect(self._on_filter)
         self.open_button.clicked.connect(self._open)
+        self.compare_button.clicked.connect(self._compare)
         self.delete_button.clicked.connect(self._delete)
         self.table.doubleClicked.connect(self._on_double_click)
         self.table.customContextMenuRequested.connect(self._on_menu)
@@ -194,6 +205,8 @@ class HistoryPane(QWidget):
         self.ends.addItems([_ANY_END, *STATUS_NAMES.values()])
         self.ends.setAccessibleName("How the run ended")
         self.open_button.setEnabled(False)
+        self.compare_button.setEnabled(False)
+        self.compare_button.setToolTip("Choose two runs to compare them")
         self.delete_button.setEnabled(False)
         self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._empty.setWordWrap(True)
@@ -204,6 +217,7 @@ class HistoryPane(QWidget):
         head.addWidget(self.filter, 1)
         head.addWidget(self.ends)
         head.addWidget(self.open_button)
+        head.addWidget(self.compare_button)
         head.addWidget(self.delete_button)
         foot = QHBoxLayout()
         foot.setContentsMargins(12, 4, 12, 6)

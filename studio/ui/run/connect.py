@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from studio.bridge.history import HistoryController
 from studio.bridge.run import RunController
-from studio.bridge.run_compare import Comparison
 from studio.core.agent.commands import Command
 from studio.ui.history.history_pane import HistoryPane
 from studio.ui.run.breakpoints_dialog import BreakpointsDialog
-from studio.ui.run.compare_dialog import CompareDialog
 from studio.ui.run.run_pane import RunPane
 
 
@@ -27,14 +25,7 @@ def connect_run(pane: RunPane, controller: RunController) -> BreakpointsDialog:
         controller.send(*commands)
 
     dialog = BreakpointsDialog(controller.breakpoints, pane)
-    comparing = CompareDialog(pane)
-
-    def show_comparison(comparison: Comparison) -> None:
-        comparing.set_theme(pane.theme)
-        comparing.show_comparison(comparison)
-        comparing.show()
-
-    controller.compared.connect(show_comparison)
+    controller.compared.connect(pane.show_comparison)
     pane.request_branch.connect(controller.go_to)
     pane.request_compare.connect(controller.compare_branches)
     controller.state_changed.connect(pane.show_view)
@@ -50,7 +41,7 @@ def connect_run(pane: RunPane, controller: RunController) -> BreakpointsDialog:
 
 
 def connect_history(
-    pane: HistoryPane, history: HistoryController, controller: RunController
+    pane: HistoryPane, history: HistoryController, controller: RunController, run_pane: RunPane
 ) -> None:
     """The list, and opening a run of the past in the run pane.
 
@@ -58,10 +49,13 @@ def connect_history(
         pane: shows the list.
         history: reads and changes it.
         controller: shows a run that is opened.
+        run_pane: shows two runs side by side.
     """
     history.listed.connect(pane.show_runs)
     history.size_changed.connect(pane.show_size)
     history.opened.connect(controller.open_record)
+    history.compared.connect(run_pane.show_comparison)
+    pane.request_compare.connect(history.compare)
     pane.request_filter.connect(history.set_filter)
     pane.request_refresh.connect(history.refresh)
     pane.request_open.connect(history.open)

@@ -15,6 +15,7 @@ from PySide6.QtWidgets import (
 )
 
 from studio.bridge.run_cards import TAB_OF_KIND, StepCard, Tab
+from studio.bridge.run_compare import Comparison
 from studio.bridge.run_diagram import Node
 from studio.bridge.run_edits import EditResult, EditSpec, command_of
 from studio.bridge.run_inspector import Inspection, InspectorView
@@ -24,6 +25,7 @@ from studio.core.agent.commands import Approve, Command, Continue, PauseRun, Ste
 from studio.core.agent.state import Place
 from studio.ui.parts.colours import paint_text
 from studio.ui.run.action_bar import ActionBar
+from studio.ui.run.compare_dialog import CompareDialog
 from studio.ui.run.diagram import LoopDiagram
 from studio.ui.run.edit_in_place import EditInPlace
 from studio.ui.run.inspector import Inspector
@@ -69,6 +71,7 @@ class RunPane(QWidget):
         self.actions_bar = ActionBar()
         self.inspector = Inspector()
         self.editor = EditInPlace()
+        self.comparing = CompareDialog(self)
         self._empty = QLabel(_EMPTY)
         self._follow = QPushButton("To the newest", self.timeline)
         self._pages = QStackedWidget()  # empty sentence | splitter
@@ -119,6 +122,12 @@ class RunPane(QWidget):
     def show_inspector(self, view: InspectorView) -> None:
         """Show one tab of one step."""
         self.inspector.show_inspector(view)
+
+    def show_comparison(self, comparison: Comparison) -> None:
+        """Show two ways through side by side, in a window of their own."""
+        self.comparing.set_theme(self._theme)
+        self.comparing.show_comparison(comparison)
+        self.comparing.show()
 
     # What the window's actions call ---------------------------------------------------------------
 

@@ -83,3 +83,14 @@ def test_deleting_asks_first(pane: HistoryPane, monkeypatch: pytest.MonkeyPatch)
     pane.delete_button.click()
 
     assert deleted == [("a", "b")]
+
+
+def test_two_chosen_runs_are_compared_the_older_one_first(pane: HistoryPane) -> None:
+    asked: list[tuple[str, str]] = []
+    pane.request_compare.connect(lambda one, two: asked.append((one, two)))
+    pane.show_runs(RUNS[::-1])
+    assert not pane.compare_button.isEnabled()
+    pane.table.selectAll()
+    pane.compare_button.click()
+
+    assert asked == [("a", "b")]
