@@ -9,7 +9,7 @@ from dataclasses import replace
 from studio.core.export.target import ExportSource
 from studio.core.prompty.messages import MediaPart, Message, TextPart, ToolCallPart, ToolResultPart
 from studio.core.prompty.parse import parse
-from studio.core.prompty.prepare import prepare
+from studio.core.prompty.prepare import Prepared, prepare
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.problem import Problem, Severity
 from studio.core.text.span import Span
@@ -33,8 +33,11 @@ def prove(text: str, source: ExportSource) -> Iterator[Problem]:
             Span(error.start, error.end),
         )
         return
-    again = prepare(parse(read, source.prepared.document.source.path), source.prepared.inputs)
+    again = _prepared(read, source)
     expected = source.prepared
+    if source.references is None:
+        # What is resolved in the editor's messages cannot be compared with what is not.
+        expected = _prepared(expected.document.source.text, source)
     if meaning(again.messages.messages) != meaning(expected.messages.messages):
         yield _difference("messages")
     hoisted = [replace(tool, span=None) for tool in again.messages.tools]
@@ -42,6 +45,15 @@ def prove(text: str, source: ExportSource) -> Iterator[Problem]:
         yield _difference("tools of the body")
     if tool_meaning(again.document.tools) != tool_meaning(expected.document.tools):
         yield _difference("tools")
+
+
+def _prepared(text: str, source: ExportSource) -> Prepared:
+    return prepare(
+        parse(text, source.prepared.document.source.path),
+        source.prepared.inputs,
+        references=source.references,
+        preview=source.references is not None,
+    )
 
 
 def meaning(messages: Sequence[Message]) -> list[object]:

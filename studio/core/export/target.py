@@ -6,9 +6,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Protocol
 
+from studio.core.agent.protocols.choose import choose_protocol
 from studio.core.prompty.prepare import Prepared
+from studio.core.prompty.reference_values import ReferenceContext
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.problem import Problem, Severity
+from studio.core.tools.document import declared_tools
 from studio.core.wire.media import MediaSource
 
 
@@ -20,7 +23,7 @@ class ExportSource:
     """Document, inputs and messages."""
 
     tools: tuple[ToolSpec, ...] | None = None
-    """Tools that the model would get; None means those of the document."""
+    """Tools that a run would have; None means those of the document and its `tools:` section."""
 
     media: MediaSource | None = None
     """Reads local files for request bodies; without it paths stay as they are written."""
@@ -28,10 +31,19 @@ class ExportSource:
     base_url: str = ""
     """Address of the connection, for commands; empty means the provider's own."""
 
+    references: ReferenceContext | None = None
+    """Where the references were read that are resolved in `prepared`; the proof reads them again.
+    None: the proof leaves references as they are written."""
+
     @property
-    def all_tools(self) -> tuple[ToolSpec, ...]:
-        """The tools that the model would get."""
-        return self.prepared.document.tools if self.tools is None else self.tools
+    def told_tools(self) -> tuple[ToolSpec, ...]:
+        """The tools that go beside the messages; a text protocol has them in its prompt already."""
+        document = self.prepared.document
+        if choose_protocol(document).protocol != "native":
+            return ()
+        if self.tools is not None:
+            return self.tools
+        return declared_tools(document, self.prepared.messages.tools)
 
     @property
     def problems(self) -> tuple[Problem, ...]:

@@ -157,7 +157,7 @@ def request_of(source: ExportSource, provider: Provider) -> WireRequest:
         model = replace(model, api_type="chat")
     return to_request(
         source.prepared.messages.messages,
-        source.all_tools,
+        source.told_tools,
         model,
         provider=provider,
         outputs=document.outputs,

@@ -17,6 +17,7 @@ from studio.core.export.target import ExportSource
 from studio.core.export.targets import TARGETS, find_target
 from studio.core.prompty.parse import parse
 from studio.core.prompty.prepare import prepare
+from studio.core.prompty.reference_values import ReferenceContext
 from studio.core.wire.media import MediaReader
 
 _TEXT = """---
@@ -114,6 +115,36 @@ def test_the_proof_sees_other_messages_and_other_tools() -> None:
     assert [item.code for item in prove(_TEXT.replace("look_up", "other"), source)] == [
         "export-round-trip"
     ]
+
+
+def test_the_proof_reads_references_as_the_editor_did(tmp_path: Path) -> None:
+    (tmp_path / "rules.txt").write_text("Be kind.", encoding="utf-8")
+    text = _TEXT.replace("default: Ada", "default: ${file:rules.txt}")
+    context = ReferenceContext(folder=tmp_path, trusted=False)
+    document = parse(text, tmp_path / "p.prompty")
+    prepared = prepare(document, {}, references=context, preview=True)
+    target = find_target("prompty")
+    assert target is not None
+    assert "Be kind." in prepared.messages.messages[0].text
+
+    assert not target.make(ExportSource(prepared)).blocked
+    known = ExportSource(prepared, references=context)
+    assert list(prove(text, known)) == []
+    (tmp_path / "rules.txt").write_text("Be rude.", encoding="utf-8")
+    assert [item.code for item in prove(text.replace("who }}", "other }}"), known)] == [
+        "export-round-trip"
+    ]
+
+
+def test_a_text_protocol_has_its_tools_in_the_prompt_only() -> None:
+    text = _TEXT.replace(
+        "What is it?", "{% for h in history %}{{ h.action }}{% endfor %}\nFinal Answer: x"
+    )
+    target = find_target("openai-chat")
+    assert target is not None
+
+    assert "tools" in json.loads(target.make(_source()).text)
+    assert "tools" not in json.loads(target.make(_source(text)).text)
 
 
 def test_a_missing_input_blocks_a_request_and_not_the_file() -> None:

@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+_LEAST = 10
 _LEAVES = frozenset((str, int, float, bool, type(None)))
 
 
@@ -69,8 +70,8 @@ class Budget:
             raise BoundExceededError(f"it takes longer than {self.bounds.seconds:g} seconds")
 
     def write(self, length: int) -> None:
-        """Count `length` code points of output."""
-        self._output -= length
+        """Count `length` code points of output; a short piece costs more than its text."""
+        self._output -= max(length, _LEAST)
         if self._output < 0:
             raise BoundExceededError(f"its output is longer than {self.bounds.output:,} characters")
 

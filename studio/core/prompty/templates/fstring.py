@@ -139,7 +139,7 @@ def _put(
     source = field.root if field.root in inputs else None
     try:
         text = _text(value, field, budget)
-    except (ValueError, TypeError) as error:
+    except (ValueError, TypeError, RecursionError) as error:
         faults.add(value_problem(str(error), field.span))
         return
     writer.value(text, field.span, source)

@@ -95,7 +95,10 @@ def plain_text(value: object) -> str:
         return "true" if value else "false"
     if isinstance(value, float) and value.is_integer() and abs(value) < 1e16:
         return str(int(value))
-    return str(value)
+    try:
+        return str(value)
+    except ValueError:  # Python writes no integer of more than 4,300 digits
+        return "(a number of more than 4,300 digits)"
 
 
 def merge(segments: Sequence[Segment]) -> tuple[Segment, ...]:

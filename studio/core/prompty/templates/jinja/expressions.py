@@ -57,7 +57,7 @@ class Namespace:
     def __getitem__(self, name: str) -> Value:
         return self._values[name]
 
-    def set(self, name: str, value: Value) -> None:
+    def assign_attribute(self, name: str, value: Value) -> None:
         """Give an attribute a value (`{% set ns.name = value %}`)."""
         self._values[name] = value
 

@@ -227,7 +227,7 @@ class Runner:
                 raise TemplateRuntimeError(
                     f"{name!r} is no namespace: write {{% set {name} = namespace() %}} first"
                 )
-            space.set(target.attr, value)
+            space.assign_attribute(target.attr, value)
         elif isinstance(target, nodes.Tuple):
             values = bounded_items(value, self._budget)
             if len(values) != len(target.items):

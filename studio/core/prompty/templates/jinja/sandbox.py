@@ -58,7 +58,7 @@ class PromptEnvironment(ImmutableSandboxedEnvironment):
         """Refuse at once, so that the person is told."""
         raise SecurityError(f"{attribute!r} of a {type(obj).__name__} is not for templates")
 
-    def call_filter(  # noqa: PLR0917 - Jinja's own signature
+    def call_filter(
         self,
         name: str,
         value: Value,
