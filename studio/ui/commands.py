@@ -2,32 +2,26 @@
 
 from __future__ import annotations
 
-import contextlib
 import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QTimer
-from PySide6.QtGui import QKeySequence
-from PySide6.QtWidgets import QFileDialog, QInputDialog
+from PySide6.QtCore import QObject
+from PySide6.QtWidgets import QFileDialog
 
 from studio.bridge.messages import Notice, Offer
 from studio.core.resource_files import resource
 from studio.core.text.problem import Fix
 from studio.core.text.span import Span
 from studio.ui.actions import ActionSet
+from studio.ui.chooser import Chooser
 from studio.ui.editor.page import EditorPage
-from studio.ui.icons import icon
-from studio.ui.palette import Choice
-from studio.ui.welcome import bundled
 
 if TYPE_CHECKING:
     from studio.ui.run.run_pane import RunPane
     from studio.ui.window import MainWindow
-
-_TITLE_COMMANDS = "Type a command"
 
 
 class Commands(QObject):
@@ -36,6 +30,7 @@ class Commands(QObject):
     def __init__(self, window: MainWindow) -> None:
         super().__init__(window)
         self._window = window
+        self.chooser = Chooser(window, self)
 
     def connect_actions(self, actions: ActionSet) -> None:
         """Join each action of the table to what it does."""
@@ -60,13 +55,13 @@ class Commands(QObject):
         act()
 
     def _table(self) -> dict[str, Callable[[], object]]:
-        window, tabs = self._window, self._window.tabs
+        window, tabs, chooser = self._window, self._window.tabs, self.chooser
         return {
             "file.new": self.new,
-            "file.template": self.ask_template,
+            "file.template": chooser.ask_template,
             "file.open": tabs.ask_open,
             "file.folder": self.ask_folder,
-            "file.quick": self.ask_file,
+            "file.quick": chooser.ask_file,
             "file.save": tabs.save,
             "file.save_as": tabs.save_as,
             "file.save_all": tabs.save_all,
@@ -85,8 +80,8 @@ class Commands(QObject):
             "edit.replace": self._on_page(lambda page: page.find_bar.ask(replace=True)),
             "edit.find_next": self._on_page(lambda page: page.find_bar.go(1)),
             "edit.find_previous": self._on_page(lambda page: page.find_bar.go(-1)),
-            "edit.line": self.ask_line,
-            "edit.symbol": self.ask_symbol,
+            "edit.line": chooser.ask_line,
+            "edit.symbol": chooser.ask_symbol,
             "edit.comment": self._on_page(lambda page: page.editor.toggle_comment()),
             "edit.complete": self._on_page(lambda page: page.assist.complete()),
             "edit.fix": self._on_page(lambda page: page.assist.show_fixes()),
@@ -97,7 +92,7 @@ class Commands(QObject):
             "edit.fold": self._on_page(lambda page: page.editor.toggle_fold()),
             "edit.fold_all": self._on_page(lambda page: page.editor.fold_all()),
             "edit.unfold_all": self._on_page(lambda page: page.editor.unfold_all()),
-            "view.commands": self.ask_command,
+            "view.commands": chooser.ask_command,
             "view.light": lambda: self._set(theme="light"),
             "view.dark": lambda: self._set(theme="dark"),
             "view.system": lambda: self._set(theme="system"),
@@ -157,21 +152,6 @@ class Commands(QObject):
             folder = example.parent
         self._window.open_path(folder / example.name)
 
-    def ask_template(self) -> None:
-        """Choose a template."""
-        self._window.palette_box.ask(
-            "New from template",
-            [
-                Choice(
-                    each.name,
-                    lambda each=each: self.new_from(each.path),
-                    each.description,
-                    icon("file-plus"),
-                )
-                for each in bundled("templates")
-            ],
-        )
-
     def ask_folder(self) -> None:
         """Choose the workspace folder."""
         start = self._window.services.settings.value.workspace or str(Path.home())
@@ -184,25 +164,6 @@ class Commands(QObject):
         self._set(workspace=str(folder))
         self._window.files.set_root(folder)
         self._window.docks.show("files")
-
-    def ask_file(self) -> None:
-        """Choose a file of the folder, or a recent one."""
-        window = self._window
-        root = window.files.root
-        paths = [Path(name) for name in window.services.settings.value.recent]
-        paths += [path for path in window.files.prompts() if path not in paths]
-        window.palette_box.ask(
-            "Go to file",
-            [
-                Choice(
-                    path.name,
-                    lambda path=path: window.open_path(path),
-                    _short(path.parent, root),
-                    icon("file-text"),
-                )
-                for path in paths
-            ],
-        )
 
     def fill_recent(self) -> None:
         """Fill the menu of recent files."""
@@ -238,55 +199,6 @@ class Commands(QObject):
                 key="recovery",
             )
         )
-
-    # -- going places ---------------------------------------------------------------------------
-
-    def ask_command(self) -> None:
-        """Choose any action."""
-        choices = []
-        for action in self._window.actions_by_id:
-            if action.objectName() == "view.commands":
-                continue
-            keys = action.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
-            choices.append(
-                Choice(
-                    action.text().removesuffix("…"),
-                    # After the palette gave the keyboard back to the editor.
-                    lambda action=action: QTimer.singleShot(0, action, action.trigger),
-                    keys,
-                    action.icon() if not action.icon().isNull() else None,
-                    action.isEnabled(),
-                )
-            )
-        for toggle in self._window.docks.toggles():
-            choices.append(Choice(f"Show or hide {toggle.text()}", toggle.trigger))
-        self._window.palette_box.ask(_TITLE_COMMANDS, choices)
-
-    def ask_symbol(self) -> None:
-        """Choose a key or section of the document."""
-        self._window.palette_box.ask(
-            "Go to symbol",
-            [
-                Choice(name, lambda span=span: self._window.reveal(span))
-                for name, span in self._window.outline.symbols()
-            ],
-        )
-
-    def ask_line(self) -> None:
-        """Choose a line."""
-        page = self._window.tabs.current
-        if page is None:
-            return
-        line, chosen = QInputDialog.getInt(
-            self._window,
-            "Go to line",
-            f"Line (1 to {page.editor.blockCount()}):",
-            page.editor.textCursor().blockNumber() + 1,
-            1,
-            page.editor.blockCount(),
-        )
-        if chosen:
-            page.editor.go_to_line(line)
 
     # -- the prompt -----------------------------------------------------------------------------
 
@@ -371,11 +283,3 @@ class Commands(QObject):
         """Larger or smaller text in every editor; 0 is the usual size."""
         size = self._window.services.settings.value.editor_font_size + by if by else 11.0
         self._set(editor_font_size=max(6.0, min(size, 40.0)))
-
-
-def _short(folder: Path, root: Path | None) -> str:
-    if root is not None and folder.is_relative_to(root):
-        return str(folder.relative_to(root)) if folder != root else ""
-    with contextlib.suppress(ValueError, RuntimeError):
-        return f"~/{folder.relative_to(Path.home())}"
-    return str(folder)

@@ -108,7 +108,7 @@ class MainWindow(QMainWindow):
         self.welcome.new_requested.connect(self.commands.new)
         self.welcome.ask_open_requested.connect(tabs.ask_open)
         self.welcome.folder_requested.connect(self.commands.ask_folder)
-        self.status.line_requested.connect(self.commands.ask_line)
+        self.status.line_requested.connect(self.commands.chooser.ask_line)
         self.status.problems_requested.connect(lambda: self.docks.show("problems"))
         self.recent_menu.aboutToShow.connect(self.commands.fill_recent)
         self.services.settings.changed.connect(self._on_settings)

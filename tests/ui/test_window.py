@@ -75,7 +75,7 @@ def test_typing_shows_problems_outline_status_and_dirty_mark(
         qtbot.keyClicks(page.editor, "Hello")
     assert window.windowTitle().startswith("● a.prompty")
     qtbot.waitUntil(lambda: any("user" in name for name, _ in window.outline.symbols()))
-    assert window.status._place.text() == "Ln 7, Col 6"
+    qtbot.waitUntil(lambda: window.status._place.text() == "Ln 7, Col 6")
     qtbot.keyClick(window, Qt.Key.Key_S, CONTROL)
     assert prompt.read_text(encoding="utf-8").endswith("user:\nHello")
     assert window.windowTitle().startswith("a.prompty")
@@ -96,7 +96,8 @@ def test_outline_follows_the_caret_and_leads_back(
     page = window.tabs.current
     assert page is not None
     page.editor.go_to_line(5)
-    assert window.outline._tree.currentItem().text(0).startswith("system")
+    tree = window.outline._tree
+    qtbot.waitUntil(lambda: bool(tree.currentItem()) and "system" in tree.currentItem().text(0))
     window.outline._tree.itemActivated.emit(window.outline._tree.topLevelItem(0), 0)
     assert page.editor.textCursor().selectedText() == "name"
 
@@ -129,7 +130,7 @@ def test_ctrl_k_opens_the_palette_from_inside_the_editor(
 
 
 def test_palette_shows_shortcuts_and_what_is_off(window: MainWindow) -> None:
-    window.commands.ask_command()
+    window.commands.chooser.ask_command()
     choices = {choice.text: choice for choice in window.palette_box._choices}
     assert choices["Run or continue"].detail == "F5"
     assert not choices["Save"].enabled

@@ -85,7 +85,7 @@ class Gutter(QWidget):
             numbers, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, str(line + 1)
         )
         if line in self._folds:
-            self._paint_fold(painter, top + row / 2, closed=self._editor.is_folded(line))
+            self._paint_fold(painter, top + row / 2, closed=self._editor.folding.is_closed(line))
 
     def _paint_severity(self, painter: QPainter, severity: Severity, middle: float) -> None:
         """A shape for each severity, so that it is never told by colour alone."""

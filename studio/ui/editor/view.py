@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from PySide6.QtCore import QEvent, QRect, Qt, Signal
+from PySide6.QtCore import QEvent, QRect, Qt, QTimer, Signal
 from PySide6.QtGui import (
+    QCloseEvent,
     QKeyEvent,
     QPaintEvent,
     QResizeEvent,
@@ -21,7 +22,8 @@ from studio.core.text.problem import Problem, Severity, TextEdit, sort_edits
 from studio.core.text.source import SourceText
 from studio.core.text.span import Span
 from studio.ui.editor import marks
-from studio.ui.editor.folding import Fold, folds
+from studio.ui.editor.fold_state import Folding
+from studio.ui.editor.folding import folds
 from studio.ui.editor.gutter import Gutter
 from studio.ui.editor.highlighter import Highlighter
 from studio.ui.editor.typing_keys import TypingKeys
@@ -29,6 +31,7 @@ from studio.ui.editor.typing_rules import matching_bracket
 from studio.ui.theme import Theme, mono_font
 
 _PALETTE_KEY = int(Qt.Modifier.CTRL.value) | int(Qt.Key.Key_K.value)
+_CARET_MS = 30  # the rest of the window follows the caret just behind the key
 _SMALLEST, _LARGEST = 6.0, 40.0
 
 
@@ -47,8 +50,6 @@ class PromptEditor(QPlainTextEdit):
         self._source_revision = -1
         self._parsed: PromptDocument | None = None
         self._problems: tuple[Problem, ...] = ()
-        self._folds: dict[int, Fold] = {}
-        self._folded: set[int] = set()
         self._squiggles: list[marks.Selection] = []
         self._found: list[marks.Selection] = []
         self.breakpoints: frozenset[int] = frozenset()
@@ -58,8 +59,12 @@ class PromptEditor(QPlainTextEdit):
         self.setLineWrapMode(QPlainTextEdit.LineWrapMode.WidgetWidth)
         self.setTabStopDistance(2 * self.fontMetrics().horizontalAdvance(" "))
         self.highlighter = Highlighter(self.document(), theme)
+        self.folding = Folding(self)
         self._gutter = Gutter(self, theme)
         self._keys = TypingKeys(self)
+        self._caret_timer = QTimer(self)
+        self._caret_timer.setSingleShot(True)
+        self._caret_timer.setInterval(_CARET_MS)
         self._wire()
         self._fit_gutter()
 
@@ -67,6 +72,8 @@ class PromptEditor(QPlainTextEdit):
         self.blockCountChanged.connect(self._fit_gutter)
         self.updateRequest.connect(self._on_update)
         self.cursorPositionChanged.connect(self._on_caret)
+        self.highlighter.coloured.connect(self._on_coloured)
+        self._caret_timer.timeout.connect(self._tell_caret)
 
     # -- the text -------------------------------------------------------------------------------
 
@@ -126,7 +133,7 @@ class PromptEditor(QPlainTextEdit):
     def reveal(self, span: Span, *, select: bool = True) -> None:
         """Unfold, select and show a place, and take the keyboard."""
         cursor = marks.cursor_for(self.document(), self.source(), span)
-        self.unfold_line(self.document().findBlock(cursor.selectionStart()).blockNumber())
+        self.folding.show_line(self.document().findBlock(cursor.selectionStart()).blockNumber())
         if not select:
             cursor.setPosition(cursor.selectionStart())
         self.setTextCursor(cursor)
@@ -136,7 +143,7 @@ class PromptEditor(QPlainTextEdit):
     def go_to_line(self, line: int, column: int = 1) -> None:
         """Show a line, counted from 1."""
         block = self.document().findBlockByNumber(max(0, min(line - 1, self.blockCount() - 1)))
-        self.unfold_line(block.blockNumber())
+        self.folding.show_line(block.blockNumber())
         cursor = QTextCursor(block)
         cursor.movePosition(
             QTextCursor.MoveOperation.Right,
@@ -162,7 +169,7 @@ class PromptEditor(QPlainTextEdit):
     def set_document(self, document: PromptDocument) -> None:
         """Take a parsed document: its problems and folds."""
         self._parsed = document
-        self._folds = {fold.first: fold for fold in folds(document)}
+        self.folding.set_folds(folds(document))
         self.set_problems(document.problems)
 
     def set_problems(self, problems: Sequence[Problem]) -> None:
@@ -173,7 +180,7 @@ class PromptEditor(QPlainTextEdit):
         severities: dict[int, Severity] = {}
         for problem in sorted(problems, key=_weight, reverse=True):
             severities[source.line_of(problem.span.start)] = problem.severity
-        self._gutter.set_marks(severities, self._folds)
+        self._gutter.set_marks(severities, self.folding.folds)
         self._show_marks()
 
     def set_found(self, ranges: Sequence[tuple[int, int]]) -> None:
@@ -201,64 +208,19 @@ class PromptEditor(QPlainTextEdit):
 
     # -- folds and breakpoints ------------------------------------------------------------------
 
-    def is_folded(self, line: int) -> bool:
-        """Whether lines are hidden behind that line, from 0."""
-        return line in self._folded
-
     def toggle_fold(self, line: int | None = None) -> None:
-        """Fold or unfold at a line, or around the caret."""
-        if line is None:
-            caret = self.textCursor().blockNumber()
-            around = [fold for fold in self._folds.values() if fold.first <= caret <= fold.last]
-            if not around:
-                return
-            line = max(around, key=lambda fold: fold.first).first
-        if line in self._folded:
-            self._folded.discard(line)
-        elif line in self._folds:
-            self._folded.add(line)
-        self._refold()
+        """Fold or unfold at a line from 0, or around the caret."""
+        self.folding.toggle(self.textCursor().blockNumber() if line is None else line)
+        self._gutter.update()
 
     def fold_all(self) -> None:
-        """Fold the front matter's and body's outermost parts."""
-        self._folded = set(self._folds)
-        self._refold()
+        """Fold everything that can be folded."""
+        self.folding.fold_all()
+        self._gutter.update()
 
     def unfold_all(self) -> None:
         """Show every line."""
-        self._folded.clear()
-        self._refold()
-
-    def unfold_line(self, line: int) -> None:
-        """Open the folds that hide a line."""
-        hiding = {
-            each
-            for each in self._folded
-            if each in self._folds and each < line <= self._folds[each].last
-        }
-        if hiding:
-            self._folded -= hiding
-            self._refold()
-
-    def _refold(self) -> None:
-        hidden: set[int] = set()
-        for line in self._folded & self._folds.keys():
-            hidden.update(range(line + 1, self._folds[line].last + 1))
-        self._folded &= self._folds.keys()
-        block = self.document().firstBlock()
-        while block.isValid():
-            visible = block.blockNumber() not in hidden
-            if block.isVisible() != visible:
-                block.setVisible(visible)
-                block.setLineCount(1 if visible else 0)
-            block = block.next()
-        self.document().markContentsDirty(0, self.document().characterCount())
-        cursor = self.textCursor()
-        if not cursor.block().isVisible():
-            while cursor.block().isValid() and not cursor.block().isVisible():
-                cursor.movePosition(QTextCursor.MoveOperation.PreviousBlock)
-            self.setTextCursor(cursor)
-        self.viewport().update()
+        self.folding.unfold_all()
         self._gutter.update()
 
     def toggle_breakpoint(self, line: int | None = None) -> None:
@@ -326,6 +288,12 @@ class PromptEditor(QPlainTextEdit):
             return
         super().wheelEvent(event)
 
+    def closeEvent(self, event: QCloseEvent) -> None:
+        """Leave nothing to do later."""
+        self._caret_timer.stop()
+        self.highlighter.pause()
+        super().closeEvent(event)
+
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Keep the gutter as high as the text."""
         super().resizeEvent(event)
@@ -367,7 +335,15 @@ class PromptEditor(QPlainTextEdit):
     def _on_caret(self) -> None:
         self._show_marks()
         self._gutter.update()
+        self._caret_timer.start()
+
+    def _tell_caret(self) -> None:
         self.caret_moved.emit(self.caret())
+
+    def _on_coloured(self, first: int, last: int) -> None:
+        shown = [block.blockNumber() for block, _, _ in self.visible_blocks()]
+        if shown and first <= shown[-1] and last >= shown[0]:
+            self.viewport().update()
 
     def _fit_gutter(self) -> None:
         self.setViewportMargins(self._gutter.needed_width(), 0, 0, 0)

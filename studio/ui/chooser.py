@@ -1,0 +1,117 @@
+"""Asks in the palette: which command, file, template, symbol or line."""
+
+from __future__ import annotations
+
+import contextlib
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, QTimer
+from PySide6.QtGui import QKeySequence
+from PySide6.QtWidgets import QInputDialog
+
+from studio.ui.icons import icon
+from studio.ui.palette import Choice
+from studio.ui.welcome import bundled
+
+if TYPE_CHECKING:
+    from studio.ui.commands import Commands
+    from studio.ui.window import MainWindow
+
+
+class Chooser(QObject):
+    """Fills the window's palette and goes where the person chose."""
+
+    def __init__(self, window: MainWindow, commands: Commands) -> None:
+        super().__init__(commands)
+        self._window = window
+        self._commands = commands
+
+    def ask_command(self) -> None:
+        """Choose any action."""
+        choices = []
+        for action in self._window.actions_by_id:
+            if action.objectName() == "view.commands":
+                continue
+            keys = action.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
+            choices.append(
+                Choice(
+                    action.text().removesuffix("…"),
+                    # After the palette gave the keyboard back to the editor.
+                    lambda action=action: QTimer.singleShot(0, action, action.trigger),
+                    keys,
+                    action.icon() if not action.icon().isNull() else None,
+                    action.isEnabled(),
+                )
+            )
+        for toggle in self._window.docks.toggles():
+            choices.append(Choice(f"Show or hide {toggle.text()}", toggle.trigger))
+        self._window.palette_box.ask("Type a command", choices)
+
+    def ask_symbol(self) -> None:
+        """Choose a key or section of the document."""
+        self._window.palette_box.ask(
+            "Go to symbol",
+            [
+                Choice(name, lambda span=span: self._window.reveal(span))
+                for name, span in self._window.outline.symbols()
+            ],
+        )
+
+    def ask_line(self) -> None:
+        """Choose a line."""
+        page = self._window.tabs.current
+        if page is None:
+            return
+        line, chosen = QInputDialog.getInt(
+            self._window,
+            "Go to line",
+            f"Line (1 to {page.editor.blockCount()}):",
+            page.editor.textCursor().blockNumber() + 1,
+            1,
+            page.editor.blockCount(),
+        )
+        if chosen:
+            page.editor.go_to_line(line)
+
+    def ask_file(self) -> None:
+        """Choose a file of the folder, or a recent one."""
+        window = self._window
+        root = window.files.root
+        paths = [Path(name) for name in window.services.settings.value.recent]
+        paths += [path for path in window.files.prompts() if path not in paths]
+        window.palette_box.ask(
+            "Go to file",
+            [
+                Choice(
+                    path.name,
+                    lambda path=path: window.open_path(path),
+                    _short(path.parent, root),
+                    icon("file-text"),
+                )
+                for path in paths
+            ],
+        )
+
+    def ask_template(self) -> None:
+        """Choose a template."""
+        self._window.palette_box.ask(
+            "New from template",
+            [
+                Choice(
+                    each.name,
+                    lambda each=each: self._commands.new_from(each.path),
+                    each.description,
+                    icon("file-plus"),
+                )
+                for each in bundled("templates")
+            ],
+        )
+
+
+def _short(folder: Path, root: Path | None) -> str:
+    if root is not None and folder.is_relative_to(root):
+        return str(folder.relative_to(root)) if folder != root else ""
+    with contextlib.suppress(ValueError, RuntimeError):
+        return f"~/{folder.relative_to(Path.home())}"
+    return str(folder)
