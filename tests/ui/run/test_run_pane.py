@@ -11,11 +11,12 @@ from pytestqt.qtbot import QtBot
 from studio.bridge.background import Background
 from studio.bridge.run import RunController
 from studio.bridge.run_record import RunRecord
+from studio.core.agent.commands import Command
 from studio.core.models.base import ModelError
 from studio.core.models.scripted import ScriptedTurn
 from studio.core.wire.reply import Reply, ToolCall
+from studio.ui.run.breakpoints_dialog import BreakpointsDialog
 from studio.ui.run.compare_dialog import CompareDialog
-from studio.ui.run.connect import connect_run
 from studio.ui.run.run_pane import RunPane
 from studio.ui.theme import DARK, LIGHT, apply_theme
 from tests.bridge.run_world import BROKEN, CALCULATE, FINAL, LOOKUP, ListJournal, LocalTools, plan
@@ -31,13 +32,27 @@ class Bench:
         self.controller = RunController(background)
         self.pane = RunPane()
         self.said: list[str] = []
-        self.dialog = connect_run(self.pane, self.controller)
-        self.controller.refused.connect(self.said.append)
-        pane = self.pane
+        pane, controller = self.pane, self.controller
+        self.dialog = BreakpointsDialog(controller.breakpoints, pane)
+        controller.state_changed.connect(pane.show_view)
+        controller.inspector_changed.connect(pane.show_inspector)
+        controller.compared.connect(pane.show_comparison)
+        controller.refused.connect(self.said.append)
+        pane.request_commands.connect(self.send)
+        pane.request_inspection.connect(controller.inspect)
+        pane.request_break_place.connect(controller.breakpoints.toggle_place)
+        pane.request_fork.connect(controller.fork_from)
+        pane.request_branch.connect(controller.go_to)
+        pane.request_compare.connect(controller.compare_branches)
+        pane.request_record_move.connect(controller.move_record)
+        pane.request_breakpoints.connect(self.dialog.show)
         pane.set_theme(LIGHT)
         pane.resize(1200, 480)
         qtbot.addWidget(pane)
         pane.show()
+
+    def send(self, commands: tuple[Command, ...]) -> None:
+        self.controller.send(*commands)
 
     def until_waiting(self, words: str = "") -> None:
         self.qtbot.waitUntil(
