@@ -135,10 +135,13 @@ class Workbench(QObject):
         self.run_pane.request_inspection.connect(self.run.inspect)
         self.run_pane.request_break_place.connect(self.run.breakpoints.toggle_place)
         self.run_pane.request_fork.connect(self.run.fork_from)
+        self.run_pane.request_branch.connect(self.run.go_to)
+        self.run_pane.request_compare.connect(self.run.compare_branches)
         self.run_pane.request_breakpoints.connect(self._show_breakpoints)
         self.run.state_changed.connect(self.run_pane.show_view)
         self.run.state_changed.connect(self._on_run)
         self.run.inspector_changed.connect(self.run_pane.show_inspector)
+        self.run.compared.connect(self.run_pane.show_comparison)
         self.run.refused.connect(self._on_refused)
         self.run.started.connect(self.history.refresh)
         self.run.ended.connect(self.history.refresh)
@@ -146,10 +149,12 @@ class Workbench(QObject):
         self.history.listed.connect(self.history_pane.show_runs)
         self.history.size_changed.connect(self.history_pane.show_size)
         self.history.opened.connect(self._show_record)
+        self.history.compared.connect(self.run_pane.show_comparison)
         self.history.failed.connect(self._on_refused)
         self.history_pane.request_refresh.connect(self.history.refresh)
         self.history_pane.request_filter.connect(self.history.set_filter)
         self.history_pane.request_open.connect(self.history.open)
+        self.history_pane.request_compare.connect(self.history.compare)
         self.history_pane.request_delete.connect(self.history.delete)
         self.history_pane.request_pin.connect(self.history.set_pinned)
         # what a run uses
@@ -248,8 +253,7 @@ class Workbench(QObject):
         )
 
     def _on_commands(self, commands: tuple[Command, ...]) -> None:
-        for command in commands:
-            self.run.send(command)
+        self.run.send(*commands)
 
     def _on_run(self, view: RunView) -> None:
         self.window.status.set_run(view.sentence)
