@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import get_args
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, Qt
 
 from studio.bridge.background import Background
 from studio.bridge.connections import ConnectionsController
@@ -102,7 +102,7 @@ class Workbench(QObject):
         is_shown = preview is not None and preview.document is document
         return is_shown and not self.tools.is_loading
 
-    def _wire(self) -> None:
+    def _wire(self) -> None:  # noqa: PLR0915 - a list, to be read on one page
         """Every connection between panes, on one page."""
         window, choices = self.window, self.window.run_choices
         window.document_changed.connect(self._on_document)
@@ -269,6 +269,7 @@ class Workbench(QObject):
         dialog = BreakpointsDialog(self.run.breakpoints, self.window)
         dialog.set_theme(self.window.theme)
         dialog.set_tools([spec.name for spec in self.tools.registry.specs])
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.open()
 
     # -- what a run uses ------------------------------------------------------------------------
