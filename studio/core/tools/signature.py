@@ -141,10 +141,15 @@ def _model(
         extra="allow" if open_ended else "forbid",
         protected_namespaces=(),
     )
-    try:
-        return create_model(name, __config__=config, **fields)
-    except Exception as error:
-        raise SignatureError(f"{name}: {_first_line(error)}") from error
+    # The first engine never takes exponential time, but knows no look-around.
+    second = ConfigDict(**config, regex_engine="python-re")
+    fault: Exception | None = None
+    for settings in (config, second):
+        try:
+            return create_model(name, __config__=settings, **fields)
+        except Exception as error:  # noqa: BLE001 - pydantic raises many kinds
+            fault = fault or error
+    raise SignatureError(f"{name}: {_first_line(fault)}") from fault
 
 
 def _guess(parameter: inspect.Parameter) -> object:
@@ -174,6 +179,6 @@ def _plain(error: ValidationError) -> str:
     )
 
 
-def _first_line(error: BaseException) -> str:
+def _first_line(error: BaseException | None) -> str:
     lines = str(error).strip().splitlines()
     return lines[0] if lines else type(error).__name__

@@ -132,3 +132,14 @@ def test_what_has_no_schema_is_refused() -> None:
     bad.__annotations__ = {"stream": Opaque}
     with pytest.raises(SignatureError, match="bad"):
         describe(bad)
+
+
+def test_a_pattern_with_look_around_works() -> None:
+    def call(word: str) -> None: ...
+
+    call.__annotations__ = {"word": Annotated[str, Field(pattern="^(?!no).*$")]}
+    tool = describe(call)
+    assert tool.parameters["properties"]["word"]["pattern"] == "^(?!no).*$"
+    assert tool.bind({"word": "yes"})[1] == {"word": "yes"}
+    with pytest.raises(ValueError, match="word: "):
+        tool.bind({"word": "none"})
