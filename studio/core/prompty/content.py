@@ -110,36 +110,53 @@ def read_content(talk: Conversation, head: SectionHead, start: int, end: int) ->
         parts = _text_parts(talk.masked, start, end, keep_blank=True)
         talk.messages.append(Message(head.role, parts, head.attributes, head.origin))
         return
+    # Around a thread the public runtime takes blanks away too (Prompty 2 §5.3).
+    blanks = talk.document.dialect == "prompty" and any(_is_thread(talk, item) for item in items)
     parts_so_far: list[Part] = []
     role = head.role
     at = start
     for item_start, item_end, what in items:
-        parts_so_far += _text_parts(talk.masked, at, item_start, keep_blank=False)
+        parts_so_far += _text_parts(talk.masked, at, item_start, keep_blank=False, blanks=blanks)
         at = item_end
         span = talk.masked.source(item_start, item_end)
         if isinstance(what, MediaToken):
-            parts_so_far.append(_token_part(talk.masked, what, span))
+            parts_so_far.append(_token_part(talk, what, span))
             continue
-        name = _thread_input(talk) if what is None else what.input or ""
-        declared = talk.document.input(name)
-        kind = declared.kind if declared and what is not None else "thread"
-        if kind in _MEDIA_KINDS:
-            talk.used_rich.add(name)
-            part = input_part(_MEDIA_KINDS[kind], talk.inputs.get(name), span)
-            if part is None:
-                continue
-            if role == "user":
-                parts_so_far.append(part)
-            else:
-                _flush(talk, replace(head, role=role), parts_so_far)
-                _add_for_user(talk, part, head.origin)
+        current = replace(head, role=role)
+        if what is not None and not _is_thread(talk, (item_start, item_end, what)):
+            _add_media_input(talk, current, what.input or "", span, parts_so_far)
             continue
-        _flush(talk, replace(head, role=role), parts_so_far)
-        talk.add_thread(name, {}, span)
+        _flush(talk, current, parts_so_far)
+        talk.add_thread(what.input or "" if what else thread_input(talk), {}, span)
         if talk.document.dialect == "legacy":
             role = "user"  # the Prompty 1 runtime's rule for text after ![thread]
-    parts_so_far += _text_parts(talk.masked, at, end, keep_blank=False)
+    parts_so_far += _text_parts(talk.masked, at, end, keep_blank=False, blanks=blanks)
     _flush(talk, replace(head, role=role), parts_so_far)
+
+
+def _add_media_input(
+    talk: Conversation, head: SectionHead, name: str, span: Span | None, parts: list[Part]
+) -> None:
+    """Put an image, file or audio input in place; outside user messages it becomes one."""
+    talk.used_rich.add(name)
+    declared = talk.document.input(name)
+    kind = _MEDIA_KINDS[declared.kind] if declared else "file"
+    part = input_part(kind, talk.inputs.get(name), span)
+    if part is None:
+        return
+    if head.role == "user":
+        parts.append(part)
+    else:
+        _flush(talk, head, parts)
+        _add_for_user(talk, part, head.origin)
+
+
+def _is_thread(talk: Conversation, item: _Item) -> bool:
+    """Whether an item stands for a conversation."""
+    if not isinstance(item[2], Segment):
+        return item[2] is None
+    declared = talk.document.input(item[2].input or "")
+    return declared is None or declared.kind not in _MEDIA_KINDS
 
 
 def input_part(kind: MediaKind, value: Json, span: Span | None) -> MediaPart | None:
@@ -206,32 +223,35 @@ def _shift(token: MediaToken, by: int) -> MediaToken:
     )
 
 
-def _thread_input(talk: Conversation) -> str:
-    """The input that `![thread]` means: `thread`, else the only declared thread input."""
+def thread_input(talk: Conversation) -> str:
+    """What `![thread]` and `thread:` mean: `thread`, else the only declared thread input."""
     if THREAD_INPUT in talk.inputs:
         return THREAD_INPUT
     declared = [item.name for item in talk.document.inputs if item.kind == "thread"]
     return declared[0] if len(declared) == 1 else THREAD_INPUT
 
 
-def thread_input(talk: Conversation) -> str:
-    """The input that a `thread:` section means."""
-    return _thread_input(talk)
-
-
-def _token_part(masked: MaskedText, token: MediaToken, span: Span | None) -> MediaPart:
+def _token_part(talk: Conversation, token: MediaToken, span: Span | None) -> MediaPart:
+    masked = talk.masked
     attributes = attribute_values(masked, token.attributes)
     attributes.pop("type", None)
-    source = masked.read(token.target.start, token.target.end).strip()
+    source = ""
+    for piece in masked.pieces(token.target.start, token.target.end):
+        if piece.kind == "rich":  # `![image]({{photo}})` with an input of kind image
+            inner = input_part(token.kind, talk.inputs.get(piece.input or ""), span)
+            talk.used_rich.add(piece.input or "")
+            source += inner.source if inner else ""
+        else:
+            source += piece.text
     alt = masked.read(token.alt.start, token.alt.end) if token.alt else ""
-    return MediaPart(token.kind, source, attributes, alt, span)
+    return MediaPart(token.kind, source.strip(), attributes, alt, span)
 
 
 def _text_parts(
-    masked: MaskedText, start: int, end: int, *, keep_blank: bool
+    masked: MaskedText, start: int, end: int, *, keep_blank: bool, blanks: bool = False
 ) -> tuple[TextPart, ...]:
     """The text of a range as a part; none where nothing is left of it."""
-    pieces = with_plain_newlines(trim_newlines(masked.pieces(start, end)))
+    pieces = with_plain_newlines(trim_newlines(masked.pieces(start, end), blanks=blanks))
     text = "".join(piece.text for piece in pieces)
     if not text or (not keep_blank and not text.strip()):
         return ()

@@ -115,11 +115,37 @@ def _wanted(document: PromptDocument) -> list[str]:
 
 
 def _reserved_sample(document: PromptDocument, name: str) -> Json:
+    if document.tools and name in ("tools", "tool_names"):
+        return _own_tools(document, name)
     if document.template.format == "fstring" and name == "tools":
         return _TOOLS_AS_TEXT
     if document.template.format == "fstring" and name in ("history", "thread"):
         return ""
     return RESERVED_SAMPLES[name]
+
+
+def _own_tools(document: PromptDocument, name: str) -> Json:
+    """The file's own tools, as a run would show them."""
+    if name == "tool_names":
+        return ", ".join(f'"{tool.name}"' for tool in document.tools)
+    items: list[Json] = []
+    for tool in document.tools:
+        properties = tool.parameters.get("properties")
+        required = tool.parameters.get("required")
+        arguments: list[Json] = [
+            {
+                "name": parameter,
+                "type": schema.get("type", "string"),
+                "description": schema.get("description", ""),
+                "required": isinstance(required, list) and parameter in required,
+            }
+            for parameter, schema in (properties.items() if isinstance(properties, Mapping) else ())
+            if isinstance(schema, Mapping)
+        ]
+        items.append({"name": tool.name, "description": tool.description, "arguments": arguments})
+    if document.template.format != "fstring":
+        return items
+    return "\n".join(f'- "{tool.name}": {tool.description}' for tool in document.tools)
 
 
 def _missing(document: PromptDocument, item: InputDeclaration) -> Problem:

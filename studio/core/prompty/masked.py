@@ -98,19 +98,25 @@ def cut(segment: Segment, start: int, end: int) -> Segment:
     return Segment(segment.kind, segment.text[start:end], span, segment.input)
 
 
-def trim_newlines(pieces: list[Segment]) -> list[Segment]:
-    """Pieces without the newlines at both ends, and nothing else taken (Prompty vectors)."""
+def trim_newlines(pieces: list[Segment], *, blanks: bool = False) -> list[Segment]:
+    """Pieces without the newlines at both ends, and nothing else taken (Prompty vectors).
+
+    Args:
+        pieces: Segments in order.
+        blanks: Take spaces and tabs at both ends too.
+    """
+    what = " \t\r\n" if blanks else "\r\n"
     first, last = 0, len(pieces)
-    while first < last and not pieces[first].text.strip("\r\n"):
+    while first < last and not pieces[first].text.strip(what):
         first += 1
-    while last > first and not pieces[last - 1].text.strip("\r\n"):
+    while last > first and not pieces[last - 1].text.strip(what):
         last -= 1
     kept = pieces[first:last]
     if kept:
         head = kept[0]
-        kept[0] = cut(head, len(head.text) - len(head.text.lstrip("\r\n")), len(head.text))
+        kept[0] = cut(head, len(head.text) - len(head.text.lstrip(what)), len(head.text))
         tail = kept[-1]
-        kept[-1] = cut(tail, 0, len(tail.text.rstrip("\r\n")))
+        kept[-1] = cut(tail, 0, len(tail.text.rstrip(what)))
     return kept
 
 

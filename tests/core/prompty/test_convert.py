@@ -130,7 +130,7 @@ SECTION_TEXT = """tools:
         type: string
 
 system:
-Hi {{name}}
+Hi {{name}}!
 ![thread]
 
 user:

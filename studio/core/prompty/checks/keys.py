@@ -55,7 +55,7 @@ class _Walker:
     def _walk_value(self, value: Json, key: Key, path: Path) -> Iterator[Problem]:
         if value is None or _is_reference(value):
             return
-        if path == ("template",) and isinstance(value, str):
+        if path == ("template",) and not isinstance(value, Mapping):
             yield from self._template_word(value, path)
             return
         if not any(_has_type(value, kind) for kind in key.types):
@@ -115,7 +115,7 @@ class _Walker:
         fixes = tuple(Fix(f"Change to {word!r}", (TextEdit(place, word),)) for word in near)
         return Problem("invalid-value", Severity.ERROR, message, place, fixes)
 
-    def _template_word(self, value: str, path: Path) -> Iterator[Problem]:
+    def _template_word(self, value: Json, path: Path) -> Iterator[Problem]:
         """Prompty 2 refuses `template: jinja2` (vector `template_string_invalid`)."""
         if self.document.dialect == "legacy":
             return
