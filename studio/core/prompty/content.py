@@ -110,28 +110,35 @@ def read_content(talk: Conversation, head: SectionHead, start: int, end: int) ->
         parts = _text_parts(talk.masked, start, end, keep_blank=True)
         talk.messages.append(Message(head.role, parts, head.attributes, head.origin))
         return
-    # Around a thread the public runtime takes blanks away too (Prompty 2 §5.3).
-    blanks = talk.document.dialect == "prompty" and any(_is_thread(talk, item) for item in items)
-    parts_so_far: list[Part] = []
+    parts: list[Part] = []
     role = head.role
-    at = start
-    for item_start, item_end, what in items:
-        parts_so_far += _text_parts(talk.masked, at, item_start, keep_blank=False, blanks=blanks)
-        at = item_end
+    at, after_thread = start, False
+    for item in items:
+        item_start, item_end, what = item
+        current = replace(head, role=role)
+        is_thread = _is_thread(talk, item)
+        parts += _text_between(talk, at, item_start, by_thread=is_thread or after_thread)
+        at, after_thread = item_end, is_thread
         span = talk.masked.source(item_start, item_end)
         if isinstance(what, MediaToken):
-            parts_so_far.append(_token_part(talk, what, span))
-            continue
-        current = replace(head, role=role)
-        if what is not None and not _is_thread(talk, (item_start, item_end, what)):
-            _add_media_input(talk, current, what.input or "", span, parts_so_far)
-            continue
-        _flush(talk, current, parts_so_far)
-        talk.add_thread(what.input or "" if what else thread_input(talk), {}, span)
-        if talk.document.dialect == "legacy":
-            role = "user"  # the Prompty 1 runtime's rule for text after ![thread]
-    parts_so_far += _text_parts(talk.masked, at, end, keep_blank=False, blanks=blanks)
-    _flush(talk, replace(head, role=role), parts_so_far)
+            parts.append(_token_part(talk, what, span))
+        elif what is not None and not is_thread:
+            _add_media_input(talk, current, what.input or "", span, parts)
+        else:
+            _flush(talk, current, parts)
+            talk.add_thread(what.input or "" if what else thread_input(talk), {}, span)
+            if talk.document.dialect == "legacy":
+                role = "user"  # the Prompty 1 runtime's rule for text after ![thread]
+    parts += _text_between(talk, at, end, by_thread=after_thread)
+    _flush(talk, replace(head, role=role), parts)
+
+
+def _text_between(
+    talk: Conversation, start: int, end: int, *, by_thread: bool
+) -> tuple[TextPart, ...]:
+    """Text beside a token. Next to a thread Prompty 2 takes blanks away as well (§5.3)."""
+    blanks = by_thread and talk.document.dialect == "prompty"
+    return _text_parts(talk.masked, start, end, keep_blank=False, blanks=blanks)
 
 
 def _add_media_input(
