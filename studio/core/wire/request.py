@@ -69,6 +69,8 @@ def to_request(
         media: Reads local files. Without it paths stay as the author wrote them.
     """
     draft = Draft(model, tuple(tools), tuple(outputs), response_schema, tuple(stop), stream, media)
+    if not model.id:
+        draft.report("no-model", "Neither the prompt nor a connection names a model.", model.span)
     if model.api_type == "embedding":
         return WireRequest(embedding_body(messages, draft), tuple(draft.problems))
     if model.api_type == "image":

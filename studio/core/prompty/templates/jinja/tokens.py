@@ -93,7 +93,8 @@ class JinjaTokens:
         return True
 
     def _comment(self, start: int) -> int:
-        end = _COMMENT_END.search(self._source, start + 2)
+        inner = start + 3 if self._source[start + 2 : start + 3] in ("-", "+") else start + 2
+        end = _COMMENT_END.search(self._source, inner)
         if end is None:
             raise TemplateSyntaxError("this comment is never closed by '#}'", start)
         return self._behind(end)
