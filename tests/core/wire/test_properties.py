@@ -28,7 +28,8 @@ _WORDS = [
     "index", "refusal", "usage", "prompt_tokens", "output", "type", "text", "response", "error",
     "item", "output_index", "content_block", "data", "embedding", "url", "finish_reason",
     "function_call", "tool_use", "input", "message_start", "content_block_delta",
-    "input_json_delta", "partial_json", "response.output_item.added", "response.completed", "message_delta",
+    "input_json_delta",
+    "partial_json", "response.output_item.added", "response.completed", "message_delta",
 ]  # fmt: skip
 _JSON = st.recursive(
     st.one_of(st.none(), st.booleans(), st.integers(), st.floats(allow_nan=False),
