@@ -110,14 +110,17 @@ def _answer(findings: Sequence[Finding], character: str, *, in_json: bool = Fals
     """The words of an answer: free, or one sentence for each finding."""
     if not findings:
         return f"{_TEXT_START} {character}{{0,{_ANSWER}}}"
-    return f" {gbnf.literal(' ')} ".join(_sentence(each, in_json=in_json) for each in findings)
+    alone = len(findings) == 1
+    return f" {gbnf.literal(' ')} ".join(
+        _sentence(each, alone=alone, in_json=in_json) for each in findings
+    )
 
 
-def _sentence(finding: Finding, *, in_json: bool) -> str:
+def _sentence(finding: Finding, *, alone: bool, in_json: bool) -> str:
     """A finding in words; which words, the model chooses."""
     if not finding.said:
         return gbnf.literal("I could not find that out.")
-    ways = ["The answer is "]
+    ways = ["The answer is "] if alone or not finding.asked else []
     if finding.asked[:1].islower():
         ways.append(f"The {finding.asked} is ")
     elif finding.asked:

@@ -1,9 +1,9 @@
 """What a tiny model may do next: the rules behind the grammar's levels.
 
 * `policy`: a call comes before the answer; the last step, or one after a repeated call, answers.
-* `grounded`: also, text arguments are phrases of the question, a phrase is asked about once, a tool
-  without a fitting phrase is not offered, and the answer is put
-  together from what was asked and what the tools said.
+* `grounded`: also, text arguments are phrases of the question, each phrase that fits is asked about
+  once before the answer, a tool without one is not offered, and the answer is put together from
+  what was asked and what the tools said.
 
 What each was worth: reports/local-model.md, "Loops"; `make bench` measures it again.
 """
@@ -96,7 +96,7 @@ def step_choices(request: ModelRequest, level: GrammarLevel) -> StepChoices:
         return StepChoices(offers, may_answer=not offers or bool(request.past_calls))
     answered = any(not is_error(each) for each in request.observations)
     offers = () if must_answer else _grounded_offers(request, answered=answered)
-    return StepChoices(offers, not offers or answered, _findings(request), is_guided=True)
+    return StepChoices(offers, not offers, _findings(request), is_guided=True)
 
 
 def is_error(observation: str) -> bool:
@@ -130,27 +130,33 @@ def _grounded_offers(request: ModelRequest, *, answered: bool) -> tuple[CallOffe
 
     Args:
         request: the call.
-        answered: whether a tool has given a good answer; then only a phrase that a tool's own
-            pattern picks out of the question is worth a further call.
+        answered: whether a tool has given a good answer; then only what a tool's own pattern picks
+            out of the question is worth a further call, and no bare word or number is.
     """
     offers = (
-        _grounded_offer(tool, request.question, request.past_calls)
+        _grounded_offer(tool, request, answered=answered)
         for tool in request.tools
         if not answered or any("pattern" in schema for _, schema, _ in _parameters(tool))
     )
     return tuple(offer for offer in offers if offer is not None)
 
 
-def _grounded_offer(
-    tool: ToolSpec, question: str, past: Sequence[tuple[str, str]]
-) -> CallOffer | None:
+def _grounded_offer(tool: ToolSpec, request: ModelRequest, *, answered: bool) -> CallOffer | None:
     parameters = _parameters(tool)
-    if not parameters and any(name == tool.name for name, _ in past):
+    if not parameters and any(name == tool.name for name, _ in request.past_calls):
         return None
-    used = _used(tool.name, past)
+    used = _used(tool.name, request.past_calls)
     members: list[Member] = []
     for name, schema, needed in parameters:
-        value = _grounded_value(schema, question, used.get(name, frozenset()))
+        if schema.get("type") == "string" and not {"const", "enum"} & schema.keys():
+            left = [
+                phrase
+                for phrase in phrases(request.question, _pattern(schema))
+                if phrase not in used.get(name, ()) and not (answered and phrase.isalnum())
+            ]
+            value = gbnf.one_of(map(gbnf.json_literal, left)) if left else None
+        else:
+            value = _grounded_value(schema, request.question)
         if value is not None:
             members.append(_member(name, schema, value, needed))
         elif needed:
@@ -158,21 +164,19 @@ def _grounded_offer(
     return CallOffer(tool.name, tuple(members))
 
 
-def _grounded_value(schema: JsonObject, question: str, used: frozenset[str]) -> str | None:
-    """One argument's expression; `None` where nothing that was said fits."""
+def _grounded_value(schema: JsonObject, question: str) -> str:
+    """An argument that is no free text: a number of the question where there is one."""
     kind = schema.get("type")
-    if "const" in schema or "enum" in schema:
-        return gbnf.schema_expression(schema)
-    if kind == "string":
-        pattern = schema.get("pattern")
-        shape = pattern if isinstance(pattern, str) else None
-        left = [each for each in phrases(question, shape) if each not in used]
-        return gbnf.one_of(gbnf.json_literal(each) for each in left) if left else None
-    if kind in ("integer", "number"):
+    if kind in ("integer", "number") and not {"const", "enum"} & schema.keys():
         said = numbers(question, whole=kind == "integer")
         if said:
-            return gbnf.one_of(gbnf.literal(each) for each in said)
+            return gbnf.one_of(map(gbnf.literal, said))
     return gbnf.schema_expression(schema)
+
+
+def _pattern(schema: JsonObject) -> str | None:
+    pattern = schema.get("pattern")
+    return pattern if isinstance(pattern, str) else None
 
 
 def _member(name: str, schema: JsonObject, value: str, needed: bool) -> Member:
