@@ -19,6 +19,7 @@ from studio.core.paths import user_paths
 from studio.core.resource_files import resource
 from studio.core.settings import ThemeSetting
 from studio.ui.services import build_services
+from studio.ui.theme import apply_theme, theme_for
 from studio.ui.workbench import Workbench
 
 FIRST_EXAMPLE = "react-agent.prompty"
@@ -44,6 +45,8 @@ class Studio(QObject):
         if theme is not None:
             settings = self._services.settings
             settings.set(replace(settings.value, theme=theme))
+        # Before any pane is made: some take their fonts when they are built.
+        apply_theme(application, theme_for(self._services.settings.value.theme))
         self.workbench = Workbench(self._services)
         self.window = self.workbench.window
         application.setWindowIcon(QIcon(str(resource("icons", "prompt-studio.svg"))))

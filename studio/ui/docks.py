@@ -39,6 +39,7 @@ class Docks(QObject):
         window.setDocumentMode(True)
         for corner in (Qt.Corner.BottomLeftCorner, Qt.Corner.BottomRightCorner):
             window.setCorner(corner, _BOTTOM)
+        self._to_size = False
         self._titles = QTimer(self)
         self._titles.setSingleShot(True)
         self._titles.setInterval(0)
@@ -95,16 +96,17 @@ class Docks(QObject):
         for name in ("outline", "preview", "run" if "run" in self._docks else "problems"):
             self.show(name)
         self._size()
+        # And once more when titles and tabs stand: they change what fits.
+        self._to_size = True
         self._titles.start()
 
-    def restore(self) -> None:
-        """Take the window's size and the docks' places of the last time."""
+    def restore(self) -> bool:
+        """Take the window's size and the docks' places of the last time, where there are any."""
         geometry = self._store.value("geometry")
         if isinstance(geometry, QByteArray):
             self._window.restoreGeometry(geometry)
         state = self._store.value("state")
-        if isinstance(state, QByteArray) and not self._window.restoreState(state, _VERSION):
-            self.reset()
+        return isinstance(state, QByteArray) and self._window.restoreState(state, _VERSION)
 
     def save(self) -> None:
         """Keep the window's size and the docks' places."""
@@ -150,3 +152,6 @@ class Docks(QObject):
             elif not tabbed and bare is not None:
                 dock.setTitleBarWidget(None)  # type: ignore[arg-type]
                 bare.deleteLater()
+        if self._to_size:
+            self._to_size = False
+            self._size()

@@ -24,6 +24,9 @@ PROTOCOLS = (
 )
 
 
+_WIDEST = 220
+
+
 class RunChoices(QWidget):
     """Which connection, model and protocol a run takes; the window's owner fills the first two."""
 
@@ -33,9 +36,9 @@ class RunChoices(QWidget):
 
     def __init__(self) -> None:
         super().__init__()
-        self.connection = self._combo("Connection", 130)
-        self.model = self._combo("Model", 150)
-        self.protocol = self._combo("Protocol", 140)
+        self.connection = self._combo("Connection")
+        self.model = self._combo("Model")
+        self.protocol = self._combo("Protocol")
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(6)
@@ -50,12 +53,12 @@ class RunChoices(QWidget):
             lambda: self.protocol_chosen.emit(self.protocol.currentData() or "")
         )
 
-    def _combo(self, name: str, width: int) -> QComboBox:
+    def _combo(self, name: str) -> QComboBox:
         combo = QComboBox()
         combo.setAccessibleName(name)
         combo.setToolTip(name)
-        combo.setFixedWidth(width)
-        combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        combo.setMaximumWidth(_WIDEST)
+        combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         combo.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         combo.hide()
         return combo

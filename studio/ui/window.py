@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from PySide6.QtCore import QMimeData, QSettings, QTimer, Signal
-from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QGuiApplication
+from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QGuiApplication, QShowEvent
 from PySide6.QtWidgets import QApplication, QMainWindow
 
 from studio.core.prompty.document import PromptDocument
@@ -127,7 +127,7 @@ class MainWindow(QMainWindow):
         self._theme_panes()
         self._on_settings(settings)
         self._on_page(None)
-        self.docks.restore()
+        self._arranged = self.docks.restore()
         if settings.workspace:
             self.files.set_root(Path(settings.workspace))
         QTimer.singleShot(0, self, self.commands.offer_recovery)
@@ -245,6 +245,13 @@ class MainWindow(QMainWindow):
         self.resize(min(1440, room.width()), min(900, room.height()))
 
     # -- events ---------------------------------------------------------------------------------
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Place the docks for the first time once the window has its size."""
+        super().showEvent(event)
+        if not self._arranged:
+            self._arranged = True
+            self.docks.reset()
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         """Files may be dropped anywhere on the window."""
