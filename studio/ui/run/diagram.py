@@ -40,6 +40,8 @@ _TIPS: dict[Node, str] = {
     "done": "The run has ended with an answer.",
 }
 _PULSE_PEN = 2.0
+_REACH = 14.0
+_COMPACT_REACH = 7.0
 
 
 class LoopDiagram(QWidget):
@@ -53,6 +55,7 @@ class LoopDiagram(QWidget):
         self._state = DiagramState()
         self._theme = LIGHT
         self._layout: DiagramLayout | None = None
+        self._compact = False
         self._focused: Node = "prompt"
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.setMouseTracking(True)
@@ -77,6 +80,14 @@ class LoopDiagram(QWidget):
             )
         self.update()
 
+    def set_compact(self, compact: bool) -> None:
+        """Give up the labels of the two arcs where there is little height."""
+        if compact != self._compact:
+            self._compact = compact
+            self._layout = None
+            self.updateGeometry()
+            self.update()
+
     def set_theme(self, theme: Theme) -> None:
         """Paint in these colours."""
         self._theme = theme
@@ -88,7 +99,8 @@ class LoopDiagram(QWidget):
 
     def minimumSizeHint(self) -> QSize:
         """Narrower than this the labels no longer fit."""
-        return QSize(420, round(QFontMetricsF(self.font()).height() * 2.0 + 46))
+        text = QFontMetricsF(self.font()).height()
+        return QSize(420, round(text + 10 + 2 * (_COMPACT_REACH + 4 if self._compact else 24)))
 
     # Painting -------------------------------------------------------------------------------------
 
@@ -100,7 +112,8 @@ class LoopDiagram(QWidget):
         self._paint_links(painter, layout)
         for node in NODES:
             self._paint_node(painter, node, layout.nodes[node])
-        self._paint_iteration(painter, layout)
+        if not self._compact:
+            self._paint_iteration(painter, layout)
 
     def changeEvent(self, event: QEvent) -> None:
         """Lay out again when the font changes."""
@@ -114,7 +127,8 @@ class LoopDiagram(QWidget):
         if self._layout is None or self._layout.size != (size.width(), size.height()):
             metrics = QFontMetricsF(self._node_font())
             widths = {node: metrics.horizontalAdvance(_LABELS[node]) for node in NODES}
-            self._layout = lay_out(size.width(), size.height(), widths, metrics.height())
+            reach = _COMPACT_REACH if self._compact else _REACH
+            self._layout = lay_out(size.width(), size.height(), widths, metrics.height(), reach)
         return self._layout
 
     def _node_font(self) -> QFont:

@@ -44,7 +44,11 @@ class DiagramLayout:
 
 
 def lay_out(
-    width: int, height: int, label_widths: Mapping[Node, float], text_height: float
+    width: int,
+    height: int,
+    label_widths: Mapping[Node, float],
+    text_height: float,
+    reach: float,
 ) -> DiagramLayout:
     """Place all nodes in one row, the loop above and the way out below.
 
@@ -53,6 +57,7 @@ def lay_out(
         height: pixels.
         label_widths: width of each node's label.
         text_height: height of a label.
+        reach: how far the two arcs stand off the row, in pixels.
     """
     pad = 14.0
     count = len(NODES)
@@ -73,8 +78,7 @@ def lay_out(
         # Half pixels keep 1-px edges crisp.
         nodes[node] = QRectF(round(left) + 0.5, round(top) + 0.5, round(box_width), box_height)
         left += box_width + gap
-    loop = _bow(nodes["observation"], nodes["prompt"], up=True, reach=top - 10.0)
-    reach = height - top - box_height - 10.0
+    loop = _bow(nodes["observation"], nodes["prompt"], up=True, reach=reach)
     leave = _bow(nodes["reply"], nodes["final"], up=False, reach=reach)
     between = (nodes["prompt"].center().x() + nodes["observation"].center().x()) / 2
     return DiagramLayout(
@@ -83,8 +87,8 @@ def lay_out(
         arrows=tuple(_arrows(nodes)),
         loop=loop,
         leave=leave,
-        loop_label=QPointF(between, 10.5),
-        leave_level=height - 10.0,
+        loop_label=QPointF(between, round(top - reach) + 0.5),
+        leave_level=top + box_height + reach,
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QColor, QPalette
 from PySide6.QtWidgets import (
     QFrame,
@@ -34,6 +34,7 @@ from studio.ui.run.timeline import TimelineView
 from studio.ui.theme import LIGHT, Theme
 
 _LOWEST = 64
+_LOW = 320
 _EMPTY = (
     "Press Run (F5) to run the prompt, or Step (F10) to go through it one step at a time. "
     "Every message, reply and tool call will be listed here."
@@ -266,8 +267,13 @@ class RunPane(QWidget):
         self._ask()
 
     def resizeEvent(self, event: object) -> None:
-        """Keep the button over the list at its corner."""
+        """Give the content what a low dock leaves; keep the list's button at its corner."""
+        self.diagram.set_compact(self.height() < _LOW)
         self._place_follow()
+
+    def sizeHint(self) -> QSize:
+        """Room for the loop, some cards, and the inspector beside them."""
+        return QSize(1200, 360)
 
     def _place_follow(self) -> None:
         size = self._follow.sizeHint()

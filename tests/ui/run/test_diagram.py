@@ -16,7 +16,7 @@ _LABELS = dict.fromkeys(NODES, 48.0)
 
 @pytest.mark.parametrize("width", [420, 700, 1200, 2560])
 def test_nodes_stand_in_order_and_inside(width: int) -> None:
-    layout = lay_out(width, 76, _LABELS, 16.0)
+    layout = lay_out(width, 76, _LABELS, 16.0, 14.0)
     boxes = [layout.nodes[node] for node in NODES]
 
     assert all(left.right() < right.left() for left, right in pairwise(boxes))
@@ -28,7 +28,7 @@ def test_nodes_stand_in_order_and_inside(width: int) -> None:
 
 
 def test_an_observation_leads_back_and_never_out() -> None:
-    pairs = [(start, end) for start, end, _ in lay_out(1200, 76, _LABELS, 16.0).arrows]
+    pairs = [(start, end) for start, end, _ in lay_out(1200, 76, _LABELS, 16.0, 14.0).arrows]
 
     assert ("observation", "final") not in pairs
     assert ("final", "done") in pairs
@@ -80,3 +80,17 @@ def test_the_sentence_is_told_to_screen_readers(qtbot: QtBot) -> None:
     diagram.show_state(DiagramState(sentence="Paused before the tool runs: lookup"))
 
     assert diagram.accessibleDescription() == "Paused before the tool runs: lookup"
+
+
+def test_a_compact_diagram_is_lower_and_keeps_its_arcs(qtbot: QtBot) -> None:
+    diagram = LoopDiagram()
+    qtbot.addWidget(diagram)
+    whole = diagram.minimumSizeHint().height()
+    diagram.set_compact(True)
+    low = diagram.minimumSizeHint().height()
+    diagram.resize(900, low)
+    layout = diagram._lay_out()
+
+    assert low < whole
+    assert layout.loop.boundingRect().top() >= 0
+    assert layout.leave.boundingRect().bottom() <= low
