@@ -10,7 +10,6 @@ from studio.core.prompty.rendering import Rendering
 from studio.core.prompty.templates.bounds import DEFAULT_BOUNDS, Bounds
 from studio.core.prompty.templates.faults import limit_problem
 from studio.core.prompty.templates.fstring import find_fstring_variables, render_fstring
-from studio.core.prompty.templates.jinja.template import read_template, render_jinja
 from studio.core.prompty.templates.mustache import find_mustache_variables, render_mustache
 from studio.core.text.problem import Problem
 from studio.core.text.span import Span
@@ -42,6 +41,9 @@ def render_template(
         return Rendering((), (_too_long(template, bounds, offset),))
     match format:
         case "jinja2":
+            # Jinja takes some 60 ms to import: not before the window is painted.
+            from studio.core.prompty.templates.jinja.template import render_jinja
+
             return render_jinja(template, inputs, offset, rich, bounds)
         case "mustache":
             return render_mustache(template, inputs, offset, rich, bounds)
@@ -61,6 +63,8 @@ def find_variables(
         return (), (_too_long(template, DEFAULT_BOUNDS, offset),)
     match format:
         case "jinja2":
+            from studio.core.prompty.templates.jinja.template import read_template
+
             read = read_template(template, offset)
             return read.variables, read.problems
         case "mustache":
