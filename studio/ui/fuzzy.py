@@ -13,9 +13,8 @@ def score(query: str, text: str) -> int | None:
         return 0
     folded = text.casefold()
     whole = folded.find(query.casefold().strip())
-    if whole >= 0:
-        start = whole == 0 or not folded[whole - 1].isalnum()
-        return 1000 - whole + (200 if start else 0) - len(text) // 8
+    if whole == 0 or (whole > 0 and not folded[whole - 1].isalnum()):
+        return 1000 - whole - len(text) // 8
     best: int | None = None
     start = folded.find(wanted[0])
     while start >= 0:
@@ -36,6 +35,6 @@ def _from(wanted: str, text: str, start: int) -> int | None:
             points += 6
         if at == 0 or not text[at - 1].isalnum():
             points += 10
-        points -= min(at - last, 10)
+        points -= min(at - last, 4)
         last = at
     return points - len(text) // 8
