@@ -107,8 +107,8 @@ def read_content(talk: Conversation, head: SectionHead, start: int, end: int) ->
     """
     items = _items(talk, start, end)
     if not items:
-        parts = _text_parts(talk.masked, start, end, keep_blank=True)
-        talk.messages.append(Message(head.role, parts, head.attributes, head.origin))
+        text = _text_parts(talk.masked, start, end, keep_blank=True)
+        talk.messages.append(Message(head.role, text, head.attributes, head.origin))
         return
     parts: list[Part] = []
     role = head.role

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from studio.core.prompty.convert_front import properties_of_schema
 from studio.core.prompty.document import BodySection, PromptDocument
 from studio.core.prompty.draft import Draft
 from studio.core.prompty.edits import write_scalar
@@ -21,6 +20,7 @@ from studio.core.prompty.reference_values import find_references
 from studio.core.prompty.rendering import Rendering, Segment
 from studio.core.prompty.roles import Marker, read_marker
 from studio.core.prompty.sections import fenced_ranges, find_markers
+from studio.core.prompty.tool_shapes import properties_of_schema
 from studio.core.text.problem import TextEdit
 from studio.core.text.span import Span
 from studio.core.text.values import Json

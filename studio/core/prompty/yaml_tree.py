@@ -1,0 +1,256 @@
+"""The tree of one pass over YAML events: values, places of keys, and what is odd about them.
+
+Knows no YAML library: events are anything with marks, a value, a tag, an anchor and a style.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from studio.core.prompty.document import Entry
+from studio.core.text.problem import Fix, Problem, Severity, TextEdit
+from studio.core.text.span import Span
+from studio.core.text.values import Json
+
+Event: TypeAlias = Any  # libyaml's events carry no types
+"""A scalar, alias, or the start or end of a mapping or list."""
+
+STRING_TAGS = frozenset(f"tag:yaml.org,2002:{word}" for word in ("str", "timestamp", "value"))
+"""Tags whose values are text here; JSON has no dates."""
+
+KNOWN_TAGS = STRING_TAGS | {
+    f"tag:yaml.org,2002:{word}" for word in ("null", "bool", "int", "float", "seq", "map")
+}
+"""Tags that are followed."""
+
+_NO_KEY = "\0"
+_AMBIGUOUS = re.compile(r"(?i:yes|no|on|off)")
+
+
+@dataclass(slots=True)
+class _Frame:
+    """A mapping or list that is open."""
+
+    mapping: dict[str, Json] | None
+    items: list[Json] | None
+    path: tuple[str | int, ...]
+    start: int
+    anchor: str | None
+    end: int = 0
+    size: int = 1
+    key: str | None = None
+    key_span: Span = field(default=Span(0, 0))
+    entry: int = -1
+    merges: list[Json] = field(default_factory=list)
+    keys_seen: set[str] = field(default_factory=set)
+
+
+class TreeBuilder:
+    """Makes values and entries of one pass over the events."""
+
+    def __init__(
+        self,
+        text: str,
+        offset: int,
+        path: tuple[str | int, ...],
+        resolve: Callable[[str], str],
+        construct: Callable[[str, str], Json],
+    ) -> None:
+        """Start an empty tree.
+
+        Args:
+            text: The YAML, for quoting from it.
+            offset: Where it starts in the source.
+            path: Keys that lead to it.
+            resolve: Gives the tag of a plain scalar.
+            construct: Makes the value of a tag and a text.
+        """
+        self.text = text
+        self.offset = offset
+        self.path = path
+        self.entries: list[Entry] = []
+        self.problems: list[Problem] = []
+        self.value: Json = None
+        self.has_value = False
+        self.nodes = 0
+        self._resolve = resolve
+        self._construct = construct
+        self._frames: list[_Frame] = []
+        self._anchors: dict[str, tuple[Json, int]] = {}
+
+    @property
+    def depth(self) -> int:
+        """Mappings and lists that are open."""
+        return len(self._frames)
+
+    def open(self, event: Event, mapping: dict[str, Json] | None, items: list[Json] | None) -> None:
+        """A mapping or list begins; one of the two is given, empty."""
+        self.nodes += 1
+        start = event.start_mark.index
+        frame = _Frame(mapping, items, (), start, event.anchor, event.end_mark.index)
+        parent = self._frames[-1] if self._frames else None
+        if parent is not None and parent.mapping is not None and parent.key is None:
+            self._report_key(start, event.end_mark.index)
+        frame.path = self._begin_value(parent, start)
+        if event.tag is not None:
+            self._report_tag(event.tag, start, event.end_mark.index)
+        self._frames.append(frame)
+        container: Json = mapping if mapping is not None else items
+        if parent is None:
+            self.value, self.has_value = container, True
+        elif parent.items is not None:
+            parent.items.append(container)
+        elif parent.mapping is not None and parent.key not in (None, "<<", _NO_KEY):
+            assert parent.key is not None
+            parent.mapping[parent.key] = container
+
+    def close(self, event: Event) -> None:
+        """A mapping or list ends."""
+        frame = self._frames.pop()
+        if event.end_mark.index > event.start_mark.index:
+            frame.end = event.end_mark.index  # the bracket of a flow collection
+        if frame.mapping is not None:
+            for merge in frame.merges:
+                self._merge(frame.mapping, merge)
+        value: Json = frame.mapping if frame.mapping is not None else frame.items
+        if frame.anchor:
+            self._anchors[frame.anchor] = (value, frame.size)
+        self._end_value(value, frame.start, frame.end, frame.size)
+
+    def scalar(self, event: Event) -> None:
+        """A scalar: a key or a value."""
+        self.nodes += 1
+        start, end = event.start_mark.index, event.end_mark.index
+        if event.style in ("|", ">"):
+            end = start + len(self.text[start:end].rstrip())
+        parent = self._frames[-1] if self._frames else None
+        if parent is not None and parent.mapping is not None and parent.key is None:
+            self._key(parent, event.value, Span(start, end))
+            return
+        self._begin_value(parent, start)
+        value = self._scalar_value(event, start, end)
+        if event.anchor:
+            self._anchors[event.anchor] = (value, 1)
+        self._end_value(value, start, end, 1)
+
+    def alias(self, event: Event) -> None:
+        """An alias stands for what its anchor named."""
+        start, end = event.start_mark.index, event.end_mark.index
+        known = self._anchors.get(event.anchor)
+        if known is None:
+            message = f"The alias *{event.anchor} has no complete anchor before it."
+            self.problems.append(self.problem("yaml-alias", message, Span(start, end)))
+            known = (None, 1)
+        value, size = known
+        self.nodes += size
+        parent = self._frames[-1] if self._frames else None
+        if parent is not None and parent.mapping is not None and parent.key is None:
+            self._key(parent, value if isinstance(value, str) else event.anchor, Span(start, end))
+            return
+        self._begin_value(parent, start)
+        self._end_value(value, start, end, size)
+
+    def _begin_value(self, parent: _Frame | None, start: int) -> tuple[str | int, ...]:
+        """Make the entry of a list item; the path of the value that starts here."""
+        if parent is None:
+            return self.path
+        if parent.items is not None:
+            path = (*parent.path, len(parent.items))
+            parent.entry = len(self.entries)
+            place = Span(self.offset + start, self.offset + start + 1)
+            self.entries.append(Entry(path, place, Span(place.start, place.start)))
+            return path
+        return (*parent.path, parent.key or "")
+
+    def _merge(self, target: dict[str, Json], value: Json) -> None:
+        """Apply a merge key (`<<`): keys written here win."""
+        values = value if isinstance(value, list) else [value]
+        for item in values:
+            if isinstance(item, dict):
+                for key, inner in item.items():
+                    target.setdefault(key, inner)
+
+    def _scalar_value(self, event: Event, start: int, end: int) -> Json:
+        text: str = event.value
+        tag = event.tag
+        if tag is None or tag == "!":
+            if not event.implicit[0]:
+                return text
+            tag = self._resolve(text)
+            if tag == "tag:yaml.org,2002:bool" and _AMBIGUOUS.fullmatch(text):
+                self._report_ambiguous(text, start, end)
+        elif tag not in KNOWN_TAGS:
+            self._report_tag(tag, start, end)
+            return text
+        return self._construct(tag, text)
+
+    def _key(self, frame: _Frame, name: str, place: Span) -> None:
+        """Take a scalar as the key of the value that follows."""
+        frame.key = name
+        frame.key_span = place.shift(self.offset)
+        if name == "<<":
+            return
+        if name in frame.keys_seen:
+            message = f"The key {name!r} is written twice here; the last one counts. Remove one."
+            self.problems.append(self.problem("duplicate-key", message, place))
+        frame.keys_seen.add(name)
+        frame.entry = len(self.entries)
+        path = (*frame.path, name)
+        at = frame.key_span.end
+        self.entries.append(Entry(path, frame.key_span, Span(at, at)))
+
+    def _end_value(self, value: Json, start: int, end: int, size: int) -> None:
+        """Put a finished value into its container, and its place into its entry."""
+        if not self._frames:
+            self.value, self.has_value = value, True
+            return
+        parent = self._frames[-1]
+        parent.end = max(parent.end, end)
+        parent.size += size
+        if parent.items is not None:
+            if not (parent.items and parent.items[-1] is value and isinstance(value, dict | list)):
+                parent.items.append(value)
+        elif parent.mapping is not None:
+            key, parent.key = parent.key, None
+            if key is None:  # that was a list or mapping as a key; its value comes next
+                parent.key, parent.entry = _NO_KEY, -1
+                return
+            if key == "<<":
+                parent.merges.append(value)
+                return
+            if key == _NO_KEY:
+                return
+            parent.mapping[key] = value
+        if parent.entry >= 0 and end > start:
+            place = Span(start + self.offset, end + self.offset)
+            old = self.entries[parent.entry]
+            self.entries[parent.entry] = Entry(old.path, old.key, place)
+
+    def _report_key(self, start: int, end: int) -> None:
+        message = "A key must be plain text, not a list or mapping; write it in quotes."
+        if self.text[start - 1 : start + 1] == "{{":
+            message = "YAML reads {{ … }} as a mapping; put the value in quotes."
+        self.problems.append(self.problem("yaml-key", message, Span(start, end)))
+
+    def _report_tag(self, tag: str, start: int, end: int) -> None:
+        if tag not in KNOWN_TAGS:
+            message = f"The YAML tag {tag!r} is not supported; the value is read without it."
+            self.problems.append(self.problem("yaml-tag", message, Span(start, end)))
+
+    def _report_ambiguous(self, text: str, start: int, end: int) -> None:
+        place = Span(start, end).shift(self.offset)
+        value = "true" if text.lower() in ("yes", "on") else "false"
+        message = f"YAML reads {text!r} as {value}; write {value}, or quote it to mean the word."
+        fixes = (
+            Fix(f"Write {value}", (TextEdit(place, value),)),
+            Fix("Quote the word", (TextEdit(place, f'"{text}"'),)),
+        )
+        self.problems.append(Problem("ambiguous-boolean", Severity.WARNING, message, place, fixes))
+
+    def problem(self, code: str, message: str, place: Span) -> Problem:
+        """A problem at a place in the YAML."""
+        severity = Severity.WARNING if code in ("yaml-documents", "yaml-tag") else Severity.ERROR
+        return Problem(code, severity, message, place.shift(self.offset))
