@@ -202,9 +202,10 @@ class MainWindow(QMainWindow):
         if page is None or document is None:
             return
         known = {(problem.code, problem.span) for problem in document.problems}
-        more = tuple(each for each in self._extra if (each.code, each.span) not in known)
+        extra = dict.fromkeys(self._extra)
+        more = tuple(each for each in extra if (each.code, each.span) not in known)
         problems = (*document.problems, *more)
-        if more:
+        if problems != page.editor.problems:
             page.editor.set_problems(problems)
         self.problems.set_problems(problems, document.source)
         self.status.set_problems(problems)
