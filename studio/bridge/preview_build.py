@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from studio.bridge.preview_cards import cards
 from studio.bridge.preview_secrets import mask_secrets
 from studio.bridge.preview_tokens import estimate_message, estimate_tokens
 from studio.bridge.preview_value import (
@@ -67,7 +68,7 @@ def build_preview(order: PreviewOrder) -> Preview:
         model = replace(model, id=order.model_id)
     blockers = _blockers(document, prepared)
     tokens = tuple(estimate_message(message) for message in prepared.messages.messages)
-    return Preview(
+    preview = Preview(
         document=document,
         messages=prepared.messages,
         shown=document,
@@ -80,6 +81,7 @@ def build_preview(order: PreviewOrder) -> Preview:
         is_stale=bool(blockers),
         revision=order.revision,
     )
+    return replace(preview, cards=cards(preview))
 
 
 def keep_last_good(preview: Preview, last: Preview | None) -> Preview:
@@ -96,6 +98,7 @@ def keep_last_good(preview: Preview, last: Preview | None) -> Preview:
         variables=last.variables,
         problems=preview.problems,
         tokens=last.tokens,
+        cards=last.cards,
         is_stale=True,
         revision=preview.revision,
     )

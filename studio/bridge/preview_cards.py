@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
-from studio.bridge.preview_value import Preview
 from studio.core.prompty.messages import (
     MediaPart,
     Message,
@@ -17,6 +17,9 @@ from studio.core.prompty.messages import (
 from studio.core.prompty.rendering import Segment
 from studio.core.text.problem import Problem
 from studio.core.text.span import Span
+
+if TYPE_CHECKING:
+    from studio.bridge.preview_value import Preview
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,16 +72,19 @@ class CardData:
     warnings: tuple[Problem, ...] = ()
     """Problems about values in this message."""
 
-    @property
-    def look(self) -> tuple[object, ...]:
-        """Everything that is drawn, without places: equal looks need no drawing again."""
-        return (
+    look: tuple[object, ...] = field(init=False, compare=False, default=())
+    """Everything that is drawn, without places: equal looks need no drawing again."""
+
+    def __post_init__(self) -> None:
+        """Work the look out at once, which is in the pool: comparing is all the GUI thread does."""
+        look = (
             self.message.role,
             tuple(self.message.attributes.items()),
             tuple(_part_look(part) for part in self.message.parts),
             tuple(self.colours.items()),
             tuple(sorted({problem.message for problem in self.warnings})),
         )
+        object.__setattr__(self, "look", look)
 
     def holds(self, offset: int) -> bool:
         """Whether a caret at `offset` of the source stands in this message."""

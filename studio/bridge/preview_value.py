@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
+from studio.bridge.preview_cards import CardData
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.messages import Messages
 from studio.core.prompty.tool_spec import ToolSpec
@@ -98,6 +99,9 @@ class Preview:
 
     tokens: tuple[int, ...] = ()
     """Estimated tokens, one figure for each message."""
+
+    cards: tuple[CardData, ...] = ()
+    """The messages as cards."""
 
     is_stale: bool = False
     """Whether the document has an error that gives no messages, so that older ones are shown."""

@@ -60,6 +60,7 @@ class ToolsController(QObject):
         self._hoisted: tuple[HoistedTool, ...] = ()
         self._inputs: dict[str, Json] = {}
         self._loads = 0
+        self._load: Future[ToolRegistry] | None = None
         self._trial: Trial | None = None
         self._call: Future[ToolOutcome] | None = None
         self._timer = QTimer(self)
@@ -118,7 +119,9 @@ class ToolsController(QObject):
             return
         self._loads += 1
         self.loading_changed.emit(True)
-        self._background.start(self._session.load(self._document, self._hoisted), self._loaded)
+        self._load = self._background.start(
+            self._session.load(self._document, self._hoisted), self._loaded
+        )
 
     def change(self, name: str, changes: Mapping[str, object]) -> None:
         """Set `enabled`, `approval` or `mock` of a tool; in the loop, where loading happens too."""
@@ -156,6 +159,8 @@ class ToolsController(QObject):
         """End all processes behind the tools; waits for them, at most two seconds."""
         self._timer.stop()
         self.cancel_trial()
+        if self._load is not None:
+            self._load.cancel()
         if self._background.is_running:
             with suppress(TimeoutError, CancelledError):
                 self._background.start(self._session.close()).result(_CLOSE_SECONDS)

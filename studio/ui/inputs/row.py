@@ -33,7 +33,7 @@ class FieldRow(QWidget):
         self.editor = editor
         self._theme = theme
         self._touched = False
-        self._dot = QLabel()
+        self._dot = QLabel(self)
         self._dot.setHidden(not colour)
         self._name = QLabel(spec.name)
         self._name.setTextFormat(Qt.TextFormat.PlainText)
@@ -50,11 +50,11 @@ class FieldRow(QWidget):
         self.reset.setStyleSheet("QToolButton { padding: 1px; }")
         self.reset.setAccessibleName(f"Clear {spec.name}")
         self.reset.clicked.connect(self._clear)
-        self.declare = QPushButton("Declare")
+        self.declare = QPushButton("Declare", self)
         self.declare.setHidden(spec.declared)
         self.declare.setToolTip(f"Add {spec.name!r} to the inputs of the front matter")
         self.declare.clicked.connect(lambda: self.request_declare.emit(spec.name))
-        self._description = QLabel(spec.description)
+        self._description = QLabel(spec.description, self)
         self._description.setTextFormat(Qt.TextFormat.PlainText)
         self._description.setWordWrap(True)
         self._description.setHidden(not spec.description)

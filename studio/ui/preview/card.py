@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import assert_never
 
@@ -10,17 +11,17 @@ from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
+    QLayout,
     QPushButton,
     QSizePolicy,
     QVBoxLayout,
     QWidget,
 )
 
-from studio.bridge.preview_cards import CardData, cut_runs
+from studio.bridge.preview_cards import CardData, Run, cut_runs
 from studio.core.prompty.messages import MediaPart, Part, TextPart, ToolCallPart, ToolResultPart
 from studio.ui.parts.chip import Chip
 from studio.ui.parts.colours import paint_text, role_colour
-from studio.ui.parts.flow_layout import FlowLayout
 from studio.ui.preview.part_views import ToolCallView
 from studio.ui.preview.text_body import TextBody
 from studio.ui.preview.thumbnail import MediaView
@@ -52,24 +53,25 @@ class MessageCard(QWidget):
         self._role.setFont(font)
         self._meta = QLabel()
         self._meta.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-        self._chips = QWidget()
-        self._chip_flow = FlowLayout(self._chips)
-        policy = QSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
-        policy.setHeightForWidth(True)
-        self._chips.setSizePolicy(policy)
+        # No flow of chips here: heights that depend on widths made 500 cards take 20 s to lay out.
+        self._chips = QHBoxLayout()
+        self._chips.setSpacing(6)
+        self._warnings = QHBoxLayout()
         header = QHBoxLayout()
         header.setSpacing(8)
         for label in (self._role, self._meta):
             label.setFixedHeight(self.fontMetrics().height() + 4)  # as high as a chip
-        header.addWidget(self._role, 0, Qt.AlignmentFlag.AlignTop)
-        header.addWidget(self._chips, 1)
-        header.addWidget(self._meta, 0, Qt.AlignmentFlag.AlignTop)
+        header.addWidget(self._role)
+        header.addLayout(self._chips)
+        header.addStretch(1)
+        header.addWidget(self._meta)
         self._content = QVBoxLayout()
         self._content.setSpacing(4)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(16, 8, 12, 10)
         layout.setSpacing(6)
         layout.addLayout(header)
+        layout.addLayout(self._warnings)
         layout.addLayout(self._content)
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
@@ -143,10 +145,7 @@ class MessageCard(QWidget):
         paint_text(self._meta, theme.muted)
         self._draw_chips(data)
         self._bodies.clear()
-        while (item := self._content.takeAt(0)) is not None:
-            if (widget := item.widget()) is not None:
-                widget.hide()
-                widget.deleteLater()
+        _empty(self._content)
         for index, part in enumerate(data.message.parts):
             self._add_part(data, index, part)
         if not data.message.parts or not (data.message.text or len(data.message.parts) > 1):
@@ -154,25 +153,28 @@ class MessageCard(QWidget):
         self.update()
 
     def _draw_chips(self, data: CardData) -> None:
-        while (item := self._chip_flow.takeAt(0)) is not None:
-            if (widget := item.widget()) is not None:
-                widget.hide()
-                widget.deleteLater()
+        _empty(self._chips)
+        _empty(self._warnings)
         if data.message.origin.source in ("thread", "implicit"):
             word = "from the thread" if data.message.origin.source == "thread" else "no marker"
             self._add_chip(word, self._theme.muted, "Click to see where it stands")
         for key, value in data.message.attributes.items():
             self._add_chip(f"{key}={value}", self._theme.muted, f"Attribute {key!r}")
         for problem in data.warnings:
-            chip = self._add_chip("⚠ looks like structure", self._theme.warning, problem.message)
+            chip = self._chip("⚠ looks like structure", self._theme.warning, problem.message)
             chip.setAccessibleName(problem.message)
+            self._warnings.addWidget(chip)
+        if data.warnings:
+            self._warnings.addStretch(1)
 
-    def _add_chip(self, text: str, colour: str, tip: str) -> Chip:
+    def _add_chip(self, text: str, colour: str, tip: str) -> None:
+        self._chips.addWidget(self._chip(text, colour, tip))
+
+    def _chip(self, text: str, colour: str, tip: str) -> Chip:
         chip = Chip(text, self._theme)
         chip.set_colour(self._theme, colour)
         chip.setToolTip(tip)
         chip.clicked.connect(self._reveal_marker)
-        self._chip_flow.addWidget(chip)
         return chip
 
     def _add_part(self, data: CardData, index: int, part: Part) -> None:
@@ -225,10 +227,11 @@ class MessageCard(QWidget):
         for body, index in self._bodies:
             part = data.message.parts[index]
             if isinstance(part, TextPart | ToolResultPart):
-                runs = data.runs(part)
-                if not self._whole:
-                    runs, _ = cut_runs(runs, _CUT_CHARACTERS, _CUT_LINES)
-                body.move_runs(runs)
+                body.move_runs(partial(self._runs, data, part))
+
+    def _runs(self, data: CardData, part: TextPart | ToolResultPart) -> tuple[Run, ...]:
+        runs = data.runs(part)
+        return runs if self._whole else cut_runs(runs, _CUT_CHARACTERS, _CUT_LINES)[0]
 
     def _reveal_marker(self) -> None:
         origin = self._data.message.origin if self._data else None
@@ -242,6 +245,13 @@ class MessageCard(QWidget):
             self.place_clicked.emit(part.span)
         else:
             self._reveal_marker()
+
+
+def _empty(layout: QLayout) -> None:
+    while (item := layout.takeAt(0)) is not None:
+        if (widget := item.widget()) is not None:
+            widget.hide()
+            widget.deleteLater()
 
 
 def _meta(data: CardData) -> str:

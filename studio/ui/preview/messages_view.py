@@ -17,7 +17,9 @@ from studio.ui.preview.card import MessageCard
 from studio.ui.preview.tools_card import ToolsCard
 from studio.ui.theme import Theme
 
-_SLICE_SECONDS = 0.008
+_SLICE_SECONDS = 0.016  # each slice costs a repaint of 4 ms besides
+_GROUP_SIZE = 16
+_GAP = 8
 
 
 class _Veil(QWidget):
@@ -36,6 +38,16 @@ class _Veil(QWidget):
         QPainter(self).fillRect(self.rect(), ground)
 
 
+class _Group(QWidget):
+    """A few cards; with 500 in one layout each new one would lay all of them out again."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.cards = QVBoxLayout(self)
+        self.cards.setContentsMargins(0, 0, 0, 0)
+        self.cards.setSpacing(_GAP)
+
+
 class MessagesView(QScrollArea):
     """Cards of all messages, tools on top."""
 
@@ -47,6 +59,7 @@ class MessagesView(QScrollArea):
         super().__init__(parent)
         self._theme = theme
         self._cards: list[MessageCard] = []
+        self._groups: list[_Group] = []
         self._waiting: list[CardData] = []
         self._folder: Path | None = None
         self._raw = False
@@ -59,7 +72,7 @@ class MessagesView(QScrollArea):
         page = QWidget()
         self._layout = QVBoxLayout(page)
         self._layout.setContentsMargins(12, 12, 12, 12)
-        self._layout.setSpacing(8)
+        self._layout.setSpacing(_GAP)
         self.tools_card = ToolsCard(theme)
         self.tools_card.place_clicked.connect(self.place_clicked)
         self._layout.addWidget(self.tools_card)
@@ -158,9 +171,7 @@ class MessagesView(QScrollArea):
             card = self._cards.pop(head + new_middle)
             if card is self._lit:
                 self._lit = None
-            self._layout.removeWidget(card)
-            card.hide()
-            card.deleteLater()
+            self._take_out(card)
         has_tail = head + old_middle < len(self._cards)
         if has_tail:
             for extra in range(new_middle - old_middle):
@@ -170,9 +181,36 @@ class MessagesView(QScrollArea):
         card = MessageCard(self._theme)
         card.place_clicked.connect(self.place_clicked)
         card.input_clicked.connect(self.input_clicked)
+        if index < len(self._cards):
+            follower = self._cards[index]
+            group = self._group_of(follower)
+            group.cards.insertWidget(group.cards.indexOf(follower), card)
+        else:
+            self._last_group().cards.addWidget(card)
         self._cards.insert(index, card)
-        self._layout.insertWidget(index + 1, card)
         return card
+
+    def _last_group(self) -> _Group:
+        if self._groups and self._groups[-1].cards.count() < _GROUP_SIZE:
+            return self._groups[-1]
+        group = _Group()
+        self._groups.append(group)
+        self._layout.insertWidget(len(self._groups), group)
+        return group
+
+    def _group_of(self, card: MessageCard) -> _Group:
+        return next(group for group in self._groups if group.cards.indexOf(card) >= 0)
+
+    def _take_out(self, card: MessageCard) -> None:
+        group = self._group_of(card)
+        group.cards.removeWidget(card)
+        card.hide()
+        card.deleteLater()
+        if not group.cards.count():
+            self._groups.remove(group)
+            self._layout.removeWidget(group)
+            group.hide()
+            group.deleteLater()
 
     def _continue(self) -> None:
         """Add cards for a few milliseconds; the rest comes at the next turn of the event loop."""

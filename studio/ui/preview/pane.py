@@ -16,7 +16,6 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from studio.bridge.preview_cards import cards
 from studio.bridge.preview_copy import messages_as_chat, messages_as_json, messages_as_markdown
 from studio.bridge.preview_value import Preview
 from studio.bridge.probe import ProbeReport
@@ -116,8 +115,7 @@ class PreviewPane(QWidget):
     def show_preview(self, preview: Preview | None) -> None:
         """Show a preview; `None` when no document is open."""
         self._preview = preview
-        self.request.show_preview(preview)
-        self.variables.show_preview(preview)
+        self._show_page()
         if preview is None:
             self.banner.hide()
             self.probe_panel.hide()
@@ -126,7 +124,7 @@ class PreviewPane(QWidget):
             return
         path = preview.shown.source.path
         self.messages.show_tools(preview.tools, preview.messages.tools)
-        self.messages.show_cards(cards(preview), path.parent if path else None)
+        self.messages.show_cards(preview.cards, path.parent if path else None)
         self.messages.set_dimmed(preview.is_stale)
         self._show_banner(preview)
         self.total.setText(f"≈{preview.total_tokens:,} tokens")
@@ -185,8 +183,17 @@ class PreviewPane(QWidget):
         if name:
             self.request_input.emit(name)
 
+    def _show_page(self) -> None:
+        """Fill the page that is looked at; the others wait until they are."""
+        page = self._pages.currentWidget()
+        if page is self.request or self._preview is None:
+            self.request.show_preview(self._preview)
+        if page is self.variables or self._preview is None:
+            self.variables.show_preview(self._preview)
+
     def _change_tab(self, index: int) -> None:
         self._pages.setCurrentIndex(index)
+        self._show_page()
         on_messages = self._pages.currentWidget() is self.messages
         for button in (self.raw_button, self.probe_button, self.copy_button):
             button.setVisible(on_messages)

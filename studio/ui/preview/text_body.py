@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from PySide6.QtCore import QEvent, QPoint, Qt, QUrl, Signal
@@ -39,6 +39,7 @@ class TextBody(QTextBrowser):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._runs: tuple[Run, ...] = ()
+        self._later: Callable[[], Sequence[Run]] | None = None
         self._colours: dict[str, int] = {}
         self._theme: Theme | None = None
         self._raw = False
@@ -60,6 +61,7 @@ class TextBody(QTextBrowser):
     ) -> None:
         """Show a text; `colours` gives the number of each input's colour."""
         self._runs, self._colours, self._theme = tuple(runs), dict(colours), theme
+        self._later = None
         self._raw = raw or sum(len(run.text) for run in runs) > MARKDOWN_LIMIT
         if self._raw:
             self._fill_raw(theme)
@@ -68,9 +70,14 @@ class TextBody(QTextBrowser):
             self.setHtml(markdown_to_html(runs, partial(_value_style, theme, self._colours)))
         self._fit()
 
-    def move_runs(self, runs: Sequence[Run]) -> None:
-        """The same text, now from other places of the source: nothing is drawn again."""
-        self._runs = tuple(runs)
+    def move_runs(self, later: Callable[[], Sequence[Run]]) -> None:
+        """The same text, now from other places of the source, worked out once it is clicked."""
+        self._later = later
+
+    def _newest(self) -> tuple[Run, ...]:
+        if self._later is not None:
+            self._runs, self._later = tuple(self._later()), None
+        return self._runs
 
     def loadResource(self, kind: int, name: QUrl | str) -> object:
         """Nothing is loaded: pictures are shown by their own widgets, behind their own limits."""
@@ -116,7 +123,8 @@ class TextBody(QTextBrowser):
         anchor = self.anchorAt(place)
         if anchor.startswith("value:"):
             index = int(anchor.removeprefix("value:"))
-            return self._runs[index] if index < len(self._runs) else None
+            runs = self._newest()
+            return runs[index] if index < len(runs) else None
         return None
 
     def _click(self, place: QPoint) -> None:
@@ -130,12 +138,13 @@ class TextBody(QTextBrowser):
 
     def _source_at(self, cursor: QTextCursor) -> Span | None:
         """The place in the source of the text under a cursor."""
-        text = SourceText("".join(run.text for run in self._runs))
+        runs = self._newest()
+        text = SourceText("".join(run.text for run in runs))
         if self._raw:
             return self._span_of(text.from_utf16(cursor.position()))
         line = _line_of_block(cursor)
         if line is None:
-            return next((run.span for run in self._runs if run.span is not None), None)
+            return next((run.span for run in runs if run.span is not None), None)
         starts = text.line_starts
         return self._span_of(starts[min(line, len(starts) - 1)])
 

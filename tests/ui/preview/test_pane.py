@@ -58,7 +58,7 @@ class Desk:
             self.controller.set_inputs(inputs)
         self.bot.waitUntil(lambda: self.pane.messages.is_settled)
         cards = self.pane.messages.cards
-        self.bot.waitUntil(lambda: all(body.isVisible() for card in cards for body in card.bodies))
+        self.bot.waitUntil(lambda: all(b.isVisibleTo(card) for card in cards for b in card.bodies))
 
     def click(self, body: TextBody, position: int) -> None:
         cursor = QTextCursor(body.document())

@@ -151,13 +151,13 @@ def test_a_thousand_tools_open_and_filter_quickly(bench: Bench) -> None:
     entries = tuple(
         ToolEntry(ToolSpec(f"tool_{n}", f"Does {n} things to files.")) for n in range(1000)
     )
-    pane = bench.pane
-    began = time.perf_counter()
+    pane = bench.pane  # measured in time of the processor: other work must not count
+    began = time.thread_time()
     pane.show_registry(ToolRegistry(entries))
-    opened = time.perf_counter() - began
-    began = time.perf_counter()
+    opened = time.thread_time() - began
+    began = time.thread_time()
     pane.search.setText("99")
-    filtered = time.perf_counter() - began
+    filtered = time.thread_time() - began
     assert opened < 0.2
     assert filtered < 0.1
     assert pane.model.rowCount() == 19
