@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 _SIZES = (50, 600, 6_000)
-_ROUNDS = {50: 21, 600: 9, 6_000: 5}
+_ROUNDS = {50: 21, 600: 9, 6_000: 9}
 _TARGET = 0.5
 _GROWTH = 12.0
 _INPUTS = {"name": "Ada", "city": "Paris", "premium": True, "items": ["tea", "bread", "salt"]}
@@ -82,8 +82,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "bench.prompty"
         for lines in _SIZES:
-            ours[lines], theirs = _measure(lines, path)
-            ratio = ours[lines] / theirs
+            ours[lines], theirs, ratio = _measure(lines, path)
             missed |= ratio > _TARGET
             print(
                 f"text to messages, {lines:>5} lines: {ours[lines]:8.2f} ms, prompty"
@@ -95,7 +94,8 @@ def main() -> int:
     return int(missed)
 
 
-def _measure(lines: int, path: Path) -> tuple[float, float]:
+def _measure(lines: int, path: Path) -> tuple[float, float, float]:
+    """Median milliseconds of both, and the median of the rounds' ratios."""
     import prompty
 
     from studio.core.prompty.parse import parse
@@ -117,8 +117,11 @@ def _measure(lines: int, path: Path) -> tuple[float, float]:
             result = run(text)
             taken.append((time.perf_counter() - start) * 1_000)
             _must_have_messages(result)
-    # The first round loads modules.
-    return statistics.median(times[0][1:]), statistics.median(times[1][1:])
+    # The first round loads modules. The two of a round run one after the other, so their ratio
+    # stands even while the machine is busy.
+    ours, theirs = times[0][1:], times[1][1:]
+    ratio = statistics.median(one / other for one, other in zip(ours, theirs, strict=True))
+    return statistics.median(ours), statistics.median(theirs), ratio
 
 
 def _must_have_messages(result: Any) -> None:
