@@ -5,6 +5,7 @@ from __future__ import annotations
 import ssl
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
 
@@ -19,8 +20,8 @@ def server() -> Iterator[ChatServer]:
 
 
 @pytest.fixture(scope="session")
-def own_certificate(tmp_path_factory: pytest.TempPathFactory) -> ssl.SSLContext:
-    """A server's side of TLS with a certificate that it signed itself."""
+def own_authority(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The file of a key and a certificate for this machine, signed by itself."""
     from cryptography import x509
     from cryptography.hazmat.primitives import hashes, serialization
     from cryptography.hazmat.primitives.asymmetric import ec
@@ -36,6 +37,8 @@ def own_certificate(tmp_path_factory: pytest.TempPathFactory) -> ssl.SSLContext:
         .serial_number(x509.random_serial_number())
         .not_valid_before(now - timedelta(days=1))
         .not_valid_after(now + timedelta(days=1))
+        .add_extension(x509.SubjectAlternativeName([x509.DNSName("localhost")]), critical=False)
+        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
         .sign(key, hashes.SHA256())
     )
     path = tmp_path_factory.mktemp("tls") / "own.pem"
@@ -47,6 +50,12 @@ def own_certificate(tmp_path_factory: pytest.TempPathFactory) -> ssl.SSLContext:
         )
         + certificate.public_bytes(serialization.Encoding.PEM)
     )
+    return path
+
+
+@pytest.fixture
+def own_certificate(own_authority: Path) -> ssl.SSLContext:
+    """A server's side of TLS with that certificate."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(path)
+    context.load_cert_chain(own_authority)
     return context

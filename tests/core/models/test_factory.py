@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import logging
+import traceback
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,18 +12,18 @@ import pytest
 
 from studio.core.models.base import ChatModel, ModelError, ModelRequest
 from studio.core.models.choice import ModelChoice
-from studio.core.models.connection_file import Connections
+from studio.core.models.connection_file import Connections, write_connections
 from studio.core.models.connections import EMBEDDED, PRESETS, Connection, Preset
 from studio.core.models.embedded.model import EmbeddedModel
 from studio.core.models.embedded.server import EmbeddedServer
 from studio.core.models.factory import embedded_settings, grammar_level, open_model
 from studio.core.models.probe import probe
 from studio.core.models.script_file import read_script
-from studio.core.models.secrets import SecretStore
+from studio.core.models.secrets import KEYRING, Secret, SecretStore
 from studio.core.prompty.document import ModelDeclaration
 from studio.core.prompty.messages import Message, TextPart
 from studio.core.wire.reply import Reply, accumulate
-from tests.support.chat_server import ChatServer
+from tests.support.chat_server import ChatServer, failure, streamed
 
 HELLO = ModelRequest((Message("user", (TextPart("Hello"),)),))
 SECRETS = SecretStore({"KEY": "sk-for-the-test"}, use_keyring=False)
@@ -173,3 +175,35 @@ async def test_trying_the_embedded_model() -> None:
     assert found.works, found.message
     assert found.seconds < 3.0
     assert "SmolLM2" in found.message
+
+
+async def test_a_planted_key_is_in_no_file_and_no_text(
+    server: ChatServer, user_home: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    key = "sk-planted-7e1f00aa55"
+    store = SecretStore({"PLANTED": key}, use_keyring=False)
+    await store.keep("Kept", Secret(key))
+    mine = Connection("Mine", "compatible", model="m", base_url=server.url, key="${env:PLANTED}")
+    kept = replace(mine, name="Kept", key=KEYRING)
+    settings = {"recording": str(user_home / "r.jsonl"), "through": "Mine"}
+    record = Connection("Tape", "replay", settings=settings)
+    known = Connections((EMBEDDED, mine, kept, record))
+    write_connections(user_home / "connections.toml", known)
+    server.script(streamed("Fine."), failure(401, f"Bad key {key}."))
+    seen: list[str] = [repr(store), repr(known)]
+    for connection in (record, kept):
+        model = open_model(choice(connection, "m"), secrets=store, connections=known)
+        seen += [repr(model), json.dumps(model.request_body(HELLO))]
+        try:
+            seen.append(repr(await answer(model)))
+        except ModelError as error:
+            seen += traceback.format_exception(error)
+            await model.close()
+    assert [request.headers["authorization"] for request in server.requests] == [
+        f"Bearer {key}"
+    ] * 2
+    assert key not in "".join(seen) + caplog.text
+    written = [path for path in user_home.rglob("*") if path.is_file()]
+    assert len(written) >= 2
+    assert all(key.encode() not in path.read_bytes() for path in written)

@@ -11,6 +11,7 @@ import time
 import traceback
 from contextlib import aclosing
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -518,3 +519,36 @@ async def test_the_key_is_nowhere_but_in_the_header(
     shown += [repr(vars(model)), repr(model._client), json.dumps(model.request_body(HELLO))]
     assert all(KEY not in text for text in shown)
     assert KEY in server.requests[0].headers["authorization"]
+
+
+async def test_the_systems_proxy_is_used(
+    server: ChatServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HTTP_PROXY", server.url.removesuffix("/v1"))
+    monkeypatch.delenv("NO_PROXY", raising=False)
+    monkeypatch.delenv("no_proxy", raising=False)
+    assert (await answer(model_at("http://api.example.test/v1"))).text == "Hello from the server."
+    assert server.requests[0].path == "http://api.example.test/v1/chat/completions"
+
+
+async def test_an_authority_of_ones_own_is_trusted_by_its_file(
+    own_certificate: ssl.SSLContext, own_authority: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SSL_CERT_FILE", str(own_authority))
+    answering = ChatServer()
+    listening = await asyncio.start_server(answering.serve, "127.0.0.1", 0, ssl=own_certificate)
+    port = listening.sockets[0].getsockname()[1]
+    try:
+        reply = await answer(model_at(f"https://localhost:{port}/v1"))
+    finally:
+        listening.close()
+        await listening.wait_closed()
+    assert reply.text == "Hello from the server."
+
+
+async def test_a_redirect_is_not_followed(server: ChatServer) -> None:
+    server.script(failure(307, location=f"{server.url}/elsewhere"))
+    error, _ = await failing(model_at(server.url, retries=3))
+    assert error.kind == "not-found"
+    assert "/elsewhere" in error.message
+    assert len(server.requests) == 1
