@@ -75,8 +75,10 @@ class PreviewController(QObject):
 
     def set_tools(self, tools: Sequence[ToolSpec] | None) -> None:
         """The tools that a run would have; `None` for the document's own."""
-        self._tools = None if tools is None else tuple(tools)
-        self._start()
+        fresh = None if tools is None else tuple(tools)
+        if fresh != self._tools:
+            self._tools = fresh
+            self._start()
 
     def set_model(self, model_id: str) -> None:
         """The model chosen in the window, sent where the document names none."""

@@ -35,7 +35,7 @@ class MessageCard(QWidget):
     """Role, attributes, content; everything on it leads back to where it was written."""
 
     place_clicked = Signal(object)  # Span
-    input_clicked = Signal(str, object)  # input name, Span | None: a coloured value
+    input_clicked = Signal(str)  # input name
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -197,7 +197,7 @@ class MessageCard(QWidget):
         body = TextBody()
         body.setAccessibleName(f"Text of message {data.number}, {data.message.role}")
         body.place_clicked.connect(self.place_clicked)
-        body.value_clicked.connect(self.input_clicked)
+        body.input_clicked.connect(self.input_clicked)
         runs, left_out = data.runs(part), 0
         if not self._whole:
             runs, left_out = cut_runs(runs, _CUT_CHARACTERS, _CUT_LINES)

@@ -52,7 +52,7 @@ class MessagesView(QScrollArea):
     """Cards of all messages, tools on top."""
 
     place_clicked = Signal(object)  # Span
-    input_clicked = Signal(str, object)  # input name, Span | None
+    input_clicked = Signal(str)  # input name
     settled = Signal()  # every card stands
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:

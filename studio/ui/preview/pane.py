@@ -19,7 +19,6 @@ from PySide6.QtWidgets import (
 from studio.bridge.preview_copy import messages_as_chat, messages_as_json, messages_as_markdown
 from studio.bridge.preview_value import Preview
 from studio.bridge.probe import ProbeReport
-from studio.core.text.span import Span
 from studio.ui.icons import icon
 from studio.ui.parts.banner import Banner
 from studio.ui.parts.colours import paint_text
@@ -108,7 +107,7 @@ class PreviewPane(QWidget):
         self.probe_panel.place_chosen.connect(self.request_reveal)
         self.banner.activated.connect(self._reveal_blocker)
         self.messages.place_clicked.connect(self.request_reveal)
-        self.messages.input_clicked.connect(self._reveal_value)
+        self.messages.input_clicked.connect(self.request_input)
         self.variables.place_chosen.connect(self.request_reveal)
         self.variables.input_chosen.connect(self.request_input)
 
@@ -176,12 +175,6 @@ class PreviewPane(QWidget):
         span = blocker.span if blocker is not None else preview.document.template.span
         if span is not None:
             self.request_reveal.emit(span)
-
-    def _reveal_value(self, name: str, span: Span | None) -> None:
-        if span is not None:
-            self.request_reveal.emit(span)
-        if name:
-            self.request_input.emit(name)
 
     def _show_page(self) -> None:
         """Fill the page that is looked at; the others wait until they are."""

@@ -34,7 +34,7 @@ class TextBody(QTextBrowser):
     """Shows text without fetching anything: no file, no network, no link is followed."""
 
     place_clicked = Signal(object)  # Span: the source of what was clicked
-    value_clicked = Signal(str, object)  # input name, Span | None: a coloured value
+    input_clicked = Signal(str)  # input name: a coloured value, with Ctrl held
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -104,7 +104,8 @@ class TextBody(QTextBrowser):
         place = event.position().toPoint()
         still = self._pressed is not None and (place - self._pressed).manhattanLength() < 4
         if event.button() == Qt.MouseButton.LeftButton and still:
-            self._click(place)
+            held = event.modifiers() & Qt.KeyboardModifier.ControlModifier
+            self._click(place, to_input=bool(held))
 
     def event(self, event: QEvent) -> bool:
         """Tell on hover which input a value comes from."""
@@ -127,12 +128,15 @@ class TextBody(QTextBrowser):
             return runs[index] if index < len(runs) else None
         return None
 
-    def _click(self, place: QPoint) -> None:
+    def _click(self, place: QPoint, *, to_input: bool) -> None:
         run = self.run_at(place)
         if run is not None and run.value is not None:
-            self.value_clicked.emit(run.value.input, run.value.span)
-            return
-        span = self._source_at(self.cursorForPosition(place))
+            span = run.value.span
+            if run.value.input and (to_input or span is None):
+                self.input_clicked.emit(run.value.input)
+                return
+        else:
+            span = self._source_at(self.cursorForPosition(place))
         if span is not None:
             self.place_clicked.emit(span)
 
@@ -200,7 +204,9 @@ def _tip(run: Run | None) -> str:
         return ""
     if run.value.warning:
         return run.value.warning
-    return f"Value of the input {run.value.input!r}" if run.value.input else "Made by an expression"
+    if not run.value.input:
+        return "Made by an expression"
+    return f"Value of the input {run.value.input!r}; Ctrl+click edits it"
 
 
 def _line_of_block(cursor: QTextCursor) -> int | None:

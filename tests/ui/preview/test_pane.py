@@ -60,11 +60,16 @@ class Desk:
         cards = self.pane.messages.cards
         self.bot.waitUntil(lambda: all(b.isVisibleTo(card) for card in cards for b in card.bodies))
 
-    def click(self, body: TextBody, position: int) -> None:
+    def click(
+        self,
+        body: TextBody,
+        position: int,
+        held: Qt.KeyboardModifier = Qt.KeyboardModifier.NoModifier,
+    ) -> None:
         cursor = QTextCursor(body.document())
         cursor.setPosition(position)
         place = body.cursorRect(cursor).center() + QPoint(2, 0)
-        self.bot.mouseClick(body.viewport(), Qt.MouseButton.LeftButton, pos=place)
+        self.bot.mouseClick(body.viewport(), Qt.MouseButton.LeftButton, held, place)
 
 
 @pytest.fixture
@@ -95,7 +100,10 @@ def test_a_click_on_a_value_leads_to_its_expression_and_its_input(desk: Desk) ->
     body = desk.pane.messages.cards[0].bodies[0]
     desk.click(body, body.toPlainText().index("Lisbon") + 2)
     assert [DOC[span.start : span.end] for span in desk.revealed] == ["{{ city }}"]
+    assert desk.inputs == []
+    desk.click(body, body.toPlainText().index("Lisbon") + 2, Qt.KeyboardModifier.ControlModifier)
     assert desk.inputs == ["city"]
+    assert len(desk.revealed) == 1
 
 
 def test_a_click_on_the_authors_text_leads_to_that_text(desk: Desk) -> None:
