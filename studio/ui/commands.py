@@ -107,7 +107,7 @@ class Commands(QObject):
             "view.problems": lambda: window.docks.show("problems"),
             "view.reset": window.docks.reset,
             "prompt.check": self.check,
-            "run.breakpoint": self._on_page(lambda page: page.editor.toggle_breakpoint()),
+            "run.breakpoint": self._on_page(self.toggle_breakpoint),
             "help.shortcuts": self.show_shortcuts,
             "help.welcome": tabs.show_welcome,
             "help.about": self.about,
@@ -216,6 +216,15 @@ class Commands(QObject):
         page, document = self._window.tabs.current, self._window.document
         if page is not None and document is not None and document.source.text == page.editor.text():
             page.editor.apply_edits(declare_input(document, name))
+
+    def toggle_breakpoint(self, page: EditorPage) -> None:
+        """Set or clear a breakpoint on the tool at the caret."""
+        if not page.editor.toggle_breakpoint():
+            self._window.services.messages.info(
+                "No tool is declared on this line.",
+                "A run stops before a tool's call: put the caret on the tool. For other places, "
+                "click a state in the Run pane's diagram.",
+            )
 
     def check(self) -> None:
         """Show all problems, and go to the first one."""

@@ -14,6 +14,7 @@ from studio.bridge.messages import Notice, Offer
 from studio.bridge.preview import PreviewController
 from studio.bridge.preview_value import Preview
 from studio.bridge.run import RunController
+from studio.bridge.run_breakpoints import BreakpointSet
 from studio.bridge.run_journal import StoreJournal
 from studio.bridge.run_launch import Refusal, refusal_of, run_references, run_values
 from studio.bridge.run_plan import RunPlan
@@ -134,6 +135,8 @@ class Workbench(QObject):
         self.run_pane.request_record_move.connect(self.run.move_record)
         self.run_pane.request_inspection.connect(self.run.inspect)
         self.run_pane.request_break_place.connect(self.run.breakpoints.toggle_place)
+        window.tabs.breakpoint_toggled.connect(self.run.breakpoints.toggle_tool)
+        self.run.breakpoints.changed.connect(self._show_tool_breakpoints)
         self.run_pane.request_fork.connect(self.run.fork_from)
         self.run_pane.request_branch.connect(self.run.go_to)
         self.run_pane.request_compare.connect(self.run.compare_branches)
@@ -264,6 +267,10 @@ class Workbench(QObject):
     def _show_record(self, record: RunRecord) -> None:
         self.window.docks.show("run")
         self.run.open_record(record)
+
+    def _show_tool_breakpoints(self, value: BreakpointSet) -> None:
+        tools = {each.tool for each in value.breakpoints if each.tool and each.enabled}
+        self.window.tabs.show_breakpoints(frozenset(tools))
 
     def _show_breakpoints(self) -> None:
         dialog = BreakpointsDialog(self.run.breakpoints, self.window)

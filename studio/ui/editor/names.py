@@ -44,6 +44,18 @@ def definition(document: PromptDocument, offset: int) -> Span | None:
     return None
 
 
+def tool_on_line(document: PromptDocument, line: int) -> str | None:
+    """The tool that is declared on a line, counted from 0."""
+    source = document.source
+    for tool in document.tools:
+        if tool.span is None:
+            continue
+        last = source.line_of(max(tool.span.start, tool.span.end - 1))
+        if source.line_of(tool.span.start) <= line <= last:
+            return tool.name
+    return None
+
+
 def word_at(text: str, offset: int) -> str:
     """The word that touches `offset`; empty when there is none."""
     start = max(text.rfind("\n", 0, offset) + 1, offset - 200)

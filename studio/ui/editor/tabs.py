@@ -28,6 +28,7 @@ class EditorTabs(QStackedWidget):
     title_changed = Signal(str)
     opened = Signal(object)  # Path
     zoom_asked = Signal(int)  # steps
+    breakpoint_toggled = Signal(str)  # tool name
 
     def __init__(
         self,
@@ -43,6 +44,7 @@ class EditorTabs(QStackedWidget):
         self._settings = settings
         self._theme = theme
         self._untitled = 0
+        self._broken_tools: frozenset[str] = frozenset()
         self._welcome = welcome
         self._tabs = QTabWidget()
         self._tabs.setDocumentMode(True)
@@ -169,6 +171,12 @@ class EditorTabs(QStackedWidget):
         if self._tabs.count():
             self._tabs.setCurrentIndex((self._tabs.currentIndex() + by) % self._tabs.count())
 
+    def show_breakpoints(self, tools: frozenset[str]) -> None:
+        """Mark the tools that a run stops before, in every editor."""
+        self._broken_tools = tools
+        for page in self.pages():
+            page.editor.show_breakpoints(tools)
+
     def set_theme(self, theme: Theme) -> None:
         """Take other colours."""
         self._theme = theme
@@ -182,6 +190,8 @@ class EditorTabs(QStackedWidget):
         page.title_changed.connect(lambda: self._on_title(page))
         page.parsed.connect(lambda document: self._on_parsed(page, document))
         page.editor.zoom_asked.connect(self.zoom_asked)
+        page.editor.breakpoint_toggled.connect(self.breakpoint_toggled)
+        page.editor.show_breakpoints(self._broken_tools)
         page.caret_moved.connect(lambda offset: self._on_caret(page, offset))
         return page
 

@@ -26,6 +26,7 @@ from studio.ui.editor.fold_state import Folding
 from studio.ui.editor.folding import folds
 from studio.ui.editor.gutter import Gutter
 from studio.ui.editor.highlighter import Highlighter
+from studio.ui.editor.names import tool_on_line
 from studio.ui.editor.typing_keys import TypingKeys
 from studio.ui.editor.typing_rules import matching_bracket
 from studio.ui.theme import Theme, mono_font
@@ -39,7 +40,7 @@ class PromptEditor(QPlainTextEdit):
     """Edits one prompt. Offsets in signals and methods are code points, as in `Span`."""
 
     caret_moved = Signal(int)  # offset
-    breakpoints_changed = Signal(object)  # frozenset[int], lines from 0
+    breakpoint_toggled = Signal(str)  # name of the tool that a run should stop before
     character_typed = Signal()  # a key wrote or erased a character
     zoom_asked = Signal(int)  # steps, with the wheel
 
@@ -52,7 +53,7 @@ class PromptEditor(QPlainTextEdit):
         self._problems: tuple[Problem, ...] = ()
         self._squiggles: list[marks.Selection] = []
         self._found: list[marks.Selection] = []
-        self.breakpoints: frozenset[int] = frozenset()
+        self._broken_tools: frozenset[str] = frozenset()
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setFont(mono_font())
         self.setAccessibleName("Prompt text")
@@ -223,12 +224,33 @@ class PromptEditor(QPlainTextEdit):
         self.folding.unfold_all()
         self._gutter.update()
 
-    def toggle_breakpoint(self, line: int | None = None) -> None:
-        """Set or clear a breakpoint at a line from 0, or at the caret's."""
-        at = self.textCursor().blockNumber() if line is None else line
-        self.breakpoints = self.breakpoints ^ {at}
+    @property
+    def breakpoints(self) -> frozenset[int]:
+        """Lines, from 0, whose tool a run stops before."""
+        if self._parsed is None or not self._broken_tools:
+            return frozenset()
+        return frozenset(
+            self._parsed.source.line_of(tool.span.start)
+            for tool in self._parsed.tools
+            if tool.span is not None and tool.name in self._broken_tools
+        )
+
+    def show_breakpoints(self, tools: frozenset[str]) -> None:
+        """Mark the tools that a run stops before."""
+        self._broken_tools = tools
         self._gutter.update()
-        self.breakpoints_changed.emit(self.breakpoints)
+
+    def toggle_breakpoint(self, line: int | None = None) -> bool:
+        """Ask for a breakpoint on the tool declared at a line from 0, or at the caret's.
+
+        Returns:
+            False where no tool is declared: a run can only stop at what it does.
+        """
+        at = self.textCursor().blockNumber() if line is None else line
+        name = tool_on_line(self._parsed, at) if self._parsed else None
+        if name is not None:
+            self.breakpoint_toggled.emit(name)
+        return name is not None
 
     # -- looks ----------------------------------------------------------------------------------
 

@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QTextCursor
+from PySide6.QtGui import QInputMethodEvent, QTextCursor
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from studio.core.prompty.parse import parse
@@ -216,13 +217,30 @@ def test_tab_indents_and_shift_tab_takes_it_back(editor: PromptEditor, qtbot: Qt
     assert editor.text() == "a\nb"
 
 
-def test_breakpoints_toggle(editor: PromptEditor, qtbot: QtBot) -> None:
-    editor.load("a\nb")
-    with qtbot.waitSignal(editor.breakpoints_changed):
-        editor.toggle_breakpoint(1)
-    assert editor.breakpoints == {1}
-    editor.toggle_breakpoint(1)
-    assert editor.breakpoints == frozenset()
+def test_a_breakpoint_is_on_the_tool_and_moves_with_it(editor: PromptEditor, qtbot: QtBot) -> None:
+    text = "---\ntools:\n  - name: look\n    kind: function\n---\nsystem:\nHi\n"
+    editor.load(text)
+    editor.set_document(parse(text))
+    with qtbot.waitSignal(editor.breakpoint_toggled) as asked:
+        assert editor.toggle_breakpoint(3)
+    assert asked.args == ["look"]
+    editor.show_breakpoints(frozenset({"look"}))
+    assert editor.breakpoints == {2}
+    longer = text.replace("tools:", "name: x\ntools:")
+    editor.replace_all(longer)
+    editor.set_document(parse(longer))
+    assert editor.breakpoints == {3}
+    assert not editor.toggle_breakpoint(6)
+
+
+def test_composed_text_stays_out_until_it_is_done(editor: PromptEditor) -> None:
+    editor.load("abc")
+    QApplication.sendEvent(editor, QInputMethodEvent("に", []))
+    assert editor.text() == "abc"
+    done = QInputMethodEvent("", [])
+    done.setCommitString("日")
+    QApplication.sendEvent(editor, done)
+    assert editor.text() == "日abc"
 
 
 def test_long_texts_are_coloured_in_slices_to_the_end(editor: PromptEditor, qtbot: QtBot) -> None:

@@ -1,0 +1,35 @@
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import Qt
+from pytestqt.qtbot import QtBot
+
+from studio.core.resource_files import resource
+from studio.ui.services import Services
+from studio.ui.workbench import Workbench
+
+pytestmark = pytest.mark.qt_log_ignore("does not support propagateSizeHints")
+
+
+def test_f9_on_a_tool_is_a_breakpoint_of_the_run(services: Services, qtbot: QtBot) -> None:
+    bench = Workbench(services)
+    window = bench.window
+    with qtbot.waitActive(window):
+        window.show()
+        window.activateWindow()
+    page = window.open_path(resource("examples", "react-agent.prompty"))
+    assert page is not None
+    qtbot.waitUntil(lambda: page.document is not None)
+    line = page.editor.text().split("\n").index("  - name: lookup")
+    page.editor.go_to_line(line + 2)
+    qtbot.keyClick(page.editor, Qt.Key.Key_F9)
+    assert [each.tool for each in bench.run.breakpoints.value.breakpoints] == ["lookup"]
+    assert page.editor.breakpoints == {line}
+    qtbot.keyClick(page.editor, Qt.Key.Key_F9)
+    assert page.editor.breakpoints == frozenset()
+    page.editor.go_to_line(1)
+    qtbot.keyClick(page.editor, Qt.Key.Key_F9)
+    assert "No tool is declared" in window.notices.notices[-1].what
+    qtbot.waitUntil(lambda: bench.is_settled, timeout=10_000)
+    window.close()
+    bench.close()
