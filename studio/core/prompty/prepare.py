@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from studio.core.prompty.declarations import RICH_KINDS
 from studio.core.prompty.document import PromptDocument, ResolvedInputs
@@ -11,11 +11,17 @@ from studio.core.prompty.inputs import preview_inputs, resolve_inputs
 from studio.core.prompty.media_files import check_media
 from studio.core.prompty.messages import Messages
 from studio.core.prompty.read import read_messages
-from studio.core.prompty.reference_values import ReferenceContext
+from studio.core.prompty.reference_values import (
+    ReferenceContext,
+    UnresolvedReference,
+    resolve_reference,
+    whole_reference,
+)
 from studio.core.prompty.references import resolve_document, resolve_rendering
 from studio.core.prompty.rendering import Rendering
 from studio.core.prompty.templates import render_template
 from studio.core.text.problem import Problem
+from studio.core.text.span import Span
 from studio.core.text.values import Json
 
 
@@ -68,13 +74,17 @@ def prepare(
         values, missing = resolve_inputs(document, inputs)
         problems += missing
     rendering = render_body(document, values)
-    if references is not None:
+    included = _included_body(document, references) if references is not None else None
+    if included is not None:
+        rendering = _render_included(document, included, values)
+    elif references is not None:
         rendering, found = resolve_rendering(document, rendering, references, preview=preview)
         problems += found
     messages = read_messages(document, rendering, values)
     problems += (*rendering.problems, *messages.problems)
     if references is not None and references.folder is not None:
         problems += check_media(messages.messages, references, document.body.start)
+    problems = list(dict.fromkeys(problems))  # a tool's expression is rendered twice
     problems.sort(key=lambda problem: (problem.span.start, problem.span.end))
     return Prepared(document, values, rendering, messages, tuple(problems), samples)
 
@@ -88,4 +98,34 @@ def render_body(document: PromptDocument, values: Mapping[str, Json]) -> Renderi
         format=document.template.format,
         offset=document.body.start,
         rich=rich,
+    )
+
+
+def _included_body(document: PromptDocument, references: ReferenceContext) -> str | None:
+    """The text of the file that the whole body is (`${file:…}`): it is the template then.
+
+    Prompty 2 §4.3 resolves the body like any other value, before it is rendered.
+    """
+    reference = whole_reference(document.source.slice(document.body).strip())
+    if reference is None or reference.protocol != "file":
+        return None
+    try:
+        value = resolve_reference(reference, references)
+    except UnresolvedReference:
+        return None  # resolving the rendering reports it
+    return value if isinstance(value, str) else None
+
+
+def _render_included(
+    document: PromptDocument, template: str, values: Mapping[str, Json]
+) -> Rendering:
+    """Render a template from another file; everything of it stands at the reference."""
+    rich = frozenset(item.name for item in document.inputs if item.kind in RICH_KINDS)
+    rendering = render_template(template, values, format=document.template.format, rich=rich)
+    body = document.source.slice(document.body)
+    start = document.body.start + len(body) - len(body.lstrip())
+    place = Span(start, start + len(body.strip()))
+    return Rendering(
+        tuple(replace(segment, span=place) for segment in rendering.segments),
+        tuple(replace(problem, span=place, fixes=()) for problem in rendering.problems),
     )

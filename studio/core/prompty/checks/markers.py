@@ -7,7 +7,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterator
 
 from studio.core.prompty.document import PromptDocument
-from studio.core.prompty.roles import ROLES, read_marker
+from studio.core.prompty.roles import ROLES, STANDARD_ROLES, read_marker
 from studio.core.prompty.sections import fenced_ranges, find_markers, plain_newlines
 from studio.core.text.problem import Fix, Problem, Severity, TextEdit
 from studio.core.text.span import Span
@@ -62,6 +62,8 @@ def _nearly_right(document: PromptDocument, body: str, is_fenced: _Predicate) ->
         line = found[0]
         if read_marker(line, document.dialect) is not None:
             continue
+        if role not in STANDARD_ROLES and not found["attributes"]:
+            continue  # "**Tool:**" is an ordinary heading
         right = f"{role}{found['attributes'] or ''}:"
         place = Span(*found.span()).shift(document.body.start)
         message = f"{line.strip()!r} is text here; a role marker is {right!r} alone on its line."
