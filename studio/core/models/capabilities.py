@@ -62,7 +62,8 @@ def facts_of(
 
     Args:
         model_id: id as the server knows it; what stands before a slash is the maker's name.
-        corrections: what the person entered in the connection (fields of `Capabilities`).
+        corrections: what the person entered in the connection (fields of `Capabilities`, and
+            `price` with `input`, `output` and `cached` dollars for a million tokens).
         listed: the server's own description of it, from its list.
     """
     found = _entry(model_id)
@@ -80,7 +81,8 @@ def facts_of(
             facts = replace(facts, capabilities=able, source="the server")
     if corrections:
         able = _with(facts.capabilities, corrections)
-        facts = replace(facts, capabilities=able, source="your corrections")
+        price = _price(corrections.get("price")) or facts.price
+        facts = replace(facts, capabilities=able, price=price, source="your corrections")
     return facts
 
 

@@ -26,6 +26,13 @@ class ManualQuestion:
         """Whether an answer would still be taken; false after a cancelled run too."""
         return not self._reply.done()
 
+    def when_over(self, call: Callable[[], None]) -> None:
+        """Call once the question is over, also where the run was cancelled.
+
+        Called in the loop's thread, and to be asked for from there.
+        """
+        self._reply.add_done_callback(lambda _: call())
+
     def answer(self, reply: Reply | str) -> None:
         """Reply; a second answer changes nothing."""
         whole = Reply(text=reply) if isinstance(reply, str) else reply

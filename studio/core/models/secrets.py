@@ -106,9 +106,18 @@ class SecretStore:
             self._seen.add(found.secret)
         return found
 
-    async def keep(self, owner: str, secret: Secret) -> SecretLookup:
-        """Keep a key for a connection: in the keyring, or for this session where that fails."""
+    async def keep(self, owner: str, secret: Secret, *, only_session: bool = False) -> SecretLookup:
+        """Keep a key for a connection: in the keyring, or for this session where that fails.
+
+        Args:
+            owner: name of the connection it belongs to.
+            secret: the key.
+            only_session: never ask the keyring; what it holds for the connection stays there.
+        """
         self._seen.add(secret)
+        if only_session:
+            self._session[owner] = secret
+            return SecretLookup(secret, "session")
         if self._use_keyring:
             reason = await _in_worker(lambda: _keyring_set(owner, secret))
             if reason == "":

@@ -58,3 +58,11 @@ def test_prices() -> None:
     known = facts_of("gpt-4o-mini").price
     assert known is not None
     assert 0 < known.input < known.output
+
+
+def test_the_person_corrects_a_price() -> None:
+    facts = facts_of("gpt-4o", corrections={"price": {"input": 1, "output": 2.5}})
+    assert facts.price == Price(1.0, 2.5)
+    known = facts_of("gpt-4o").price
+    assert known is not None
+    assert facts_of("gpt-4o", corrections={"price": {"input": 1}}).price == known

@@ -65,3 +65,23 @@ async def test_a_stop_closes_the_question() -> None:
     assert not asked[0].is_open
     asked[0].answer("nobody listens")
     await asyncio.sleep(0)
+
+
+async def test_who_asked_is_told_of_the_end() -> None:
+    over: list[str] = []
+
+    def ask(question: ManualQuestion) -> None:
+        question.when_over(lambda: over.append("over"))
+        question.answer("Yes")
+
+    await answer(ManualModel(ask))
+    asked: list[ManualQuestion] = []
+    task = asyncio.create_task(answer(ManualModel(asked.append)))
+    while not asked:
+        await asyncio.sleep(0)
+    asked[0].when_over(lambda: over.append("cancelled"))
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    await asyncio.sleep(0)
+    assert over == ["over", "cancelled"]

@@ -131,6 +131,14 @@ async def test_the_keyring_can_be_switched_off(backend: MemoryKeyring) -> None:
     await store.forget("Mine")
 
 
+async def test_a_key_for_this_session_never_reaches_the_keyring(backend: MemoryKeyring) -> None:
+    store = SecretStore({})
+    kept = await store.keep("mine", Secret(KEY), only_session=True)
+    assert (kept.place, backend.kept) == ("session", {})
+    assert (await store.read(KEYRING, "mine")).secret == Secret(KEY)
+    assert KEY not in store.mask(f"said {KEY}")
+
+
 async def test_no_reference_is_no_key() -> None:
     assert (await SecretStore({}).read("", "X")).place == "none"
 
