@@ -13,6 +13,7 @@ from PySide6.QtCore import QObject, Qt, Signal
 Result = TypeVar("Result")
 
 _STOP_SECONDS = 5.0
+_ROUND_SECONDS = 1.0
 
 
 class _Relay(QObject):
@@ -77,10 +78,16 @@ class Background(QObject):
         try:
             self._loop.run_forever()
         finally:
-            tasks = asyncio.all_tasks(self._loop)
-            for task in tasks:
-                task.cancel()
-            if tasks:
-                self._loop.run_until_complete(asyncio.gather(*tasks, return_exceptions=True))
+            # What is cancelled may begin something more to end cleanly (a process to be waited
+            # for): that gets a moment before it is cancelled too.
+            for is_cancelled in (True, False, True):
+                tasks = asyncio.all_tasks(self._loop)
+                if not tasks:
+                    break
+                if is_cancelled:
+                    for task in tasks:
+                        task.cancel()
+                self._loop.run_until_complete(asyncio.wait(tasks, timeout=_ROUND_SECONDS))
             self._loop.run_until_complete(self._loop.shutdown_asyncgens())
+            self._loop.run_until_complete(self._loop.shutdown_default_executor())
             self._loop.close()

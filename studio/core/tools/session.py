@@ -140,9 +140,10 @@ class ToolSession:
 
     async def close(self) -> None:
         """End all sources."""
-        sources = [*self._sources.values()]
-        self._sources = {}
-        await asyncio.gather(*(source.close() for source in sources))
+        async with self._loading:
+            sources = [*self._sources.values()]
+            self._sources = {}
+            await asyncio.gather(*(source.close() for source in sources))
 
     async def _ask(
         self, key: str, declaration: SourceDeclaration

@@ -1,0 +1,61 @@
+"""A whole studio in a real window, for the tests of this folder."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from studio.core.paths import user_paths
+from studio.ui.services import build_services
+from studio.ui.workbench import Workbench
+
+WAIT_MS = 20_000
+
+
+@pytest.fixture
+def scripted(user_home: Path) -> Callable[..., None]:
+    """Make a scripted model the one that answers; call it with its replies."""
+
+    def make(*replies: object) -> None:
+        config = user_home / "config"
+        config.mkdir(parents=True, exist_ok=True)
+        script = user_home / "script.json"
+        script.write_text(json.dumps(replies), encoding="utf-8")
+        (config / "connections.toml").write_text(
+            'default = "Script"\n\n[[connection]]\nname = "Script"\nkind = "scripted"\n'
+            f"settings = {{ script = {json.dumps(str(script))} }}\n",
+            encoding="utf-8",
+        )
+
+    return make
+
+
+@pytest.fixture
+def open_workbench(qtbot: QtBot) -> Iterator[Callable[[Path], Workbench]]:
+    """Open the studio on a file, and wait until everything stands."""
+    opened: list[Workbench] = []
+
+    def open_on(path: Path) -> Workbench:
+        workbench = Workbench(build_services(user_paths()))
+        opened.append(workbench)
+        window = workbench.window
+        window.resize(1440, 900)
+        with qtbot.waitActive(window, timeout=WAIT_MS):
+            window.show()
+            window.activateWindow()
+        window.open_path(path)
+        qtbot.waitUntil(lambda: workbench.is_settled, timeout=WAIT_MS)
+        assert window.isActiveWindow(), "something took the keyboard while the window opened"
+        return workbench
+
+    yield open_on
+    for workbench in opened:
+        for page in workbench.window.tabs.pages():
+            page.editor.document().setModified(False)
+        workbench.window.close()
+        workbench.close()
+        workbench.window.deleteLater()
