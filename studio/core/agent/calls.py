@@ -63,6 +63,8 @@ def _denied(state: RunState, index: int, options: RunOptions) -> str | None:
 
 def denied_request(state: RunState, options: RunOptions) -> str | None:
     """The reason of the first guard that forbids what is about to be sent."""
+    if not any(guard.on == "request" for guard in options.guards):
+        return None
     prompt = "\n".join(message.text for message in state.step.messages)
     return _forbidden("request", options, {"prompt": prompt}, state)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TypeAlias, assert_never
 
-from studio.core.agent.conversation import assistant_message, user_message
+from studio.core.agent.conversation import assistant_message, legal, user_message
 from studio.core.agent.effects import CheckCalls
 from studio.core.agent.events import (
     AnswerEdited,
@@ -45,6 +45,8 @@ def edit(state: RunState, event: Edit) -> Move:  # noqa: C901 - one arm per edit
     """The run after an edit, still at its place unless the edit itself moves it."""
     match event:
         case MessagesEdited(messages=messages):
+            if state.setup.protocol == "native":
+                messages = legal(messages)
             return settle(_marked(with_messages(state, messages), "edited"))
         case ReplyEdited():
             return settle(_reply(state, event))
@@ -69,7 +71,8 @@ def edit(state: RunState, event: Edit) -> Move:  # noqa: C901 - one arm per edit
             state = replace(state, place="P6", answer=text, error=None, plain_is_final=plain)
             return settle(replace(_marked(state, "edited"), format_errors=0))
         case AnswerEdited(text=text):
-            return settle(_marked(replace(state, answer=text), "edited"))
+            state = replace(state, place="P6", answer=text, answer_problems=(), error=None)
+            return settle(_marked(state, "edited"))
         case AnswerReturned(text=text):
             return _go_on(state, text)
         case OutcomeTold():
@@ -147,7 +150,14 @@ def _go_on(state: RunState, text: str) -> Move:
     if allowed is not None:
         state = replace(state, limits=replace(state.limits, iterations=state.iteration + allowed))
     return begin_step(
-        replace(close_step(state), status="running", answer=None, answer_value=None, pause=None)
+        replace(
+            close_step(state),
+            status="running",
+            answer=None,
+            answer_value=None,
+            answer_problems=(),
+            pause=None,
+        )
     )
 
 

@@ -191,13 +191,16 @@ class OutcomeLost(_Stamped):
 
 @dataclass(frozen=True, slots=True)
 class AnswerChecked(_Stamped):
-    """The answer was compared with the declared outputs; the run is done."""
+    """The answer was compared with the declared outputs; the run is done where it fits."""
 
     value: Json = None
     """The answer as a value, where it fits."""
 
     problems: tuple[str, ...] = ()
-    """Where it does not fit."""
+    """Where it does not fit; the run then comes to PX, unless it was accepted as it is."""
+
+    accepted: bool = False
+    """Whether an answer that does not fit was passed all the same."""
 
 
 @dataclass(frozen=True, slots=True)

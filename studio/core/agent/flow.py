@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TypeAlias, assert_never
 
 from studio.core.agent.context import size
-from studio.core.agent.conversation import user_message
+from studio.core.agent.conversation import legal, user_message
 from studio.core.agent.effects import (
     AskOutcome,
     CallModel,
@@ -102,7 +102,8 @@ def _steer_native(state: RunState) -> RunState:
 def rendered(state: RunState, messages: tuple[Message, ...]) -> Move:
     """The prompt was rendered; what its template has no place for follows it."""
     if state.setup.protocol == "native":
-        state = _steer_native(replace(state, conversation=messages))
+        # An author's own calls may lack their results; what the loop adds never does.
+        state = _steer_native(replace(state, conversation=legal(messages)))
         budget = state.setup.context_budget
         if budget is not None and size(state.conversation) > budget:
             return state, (TrimContext(budget),)

@@ -71,6 +71,7 @@ from studio.core.agent.steps import (
     decided,
     fold_step,
     new_state,
+    output_error,
     replied,
     request_of,
     stopped,
@@ -102,6 +103,9 @@ def advance(state: RunState, event: Event) -> Move:  # noqa: C901 - one arm per 
             return _model(state, event)
         case CallsChecked() | CallDecided() | ToolCalled() | ToolEnded() | OutcomeLost():
             return _tool(state, event)
+        case AnswerChecked(problems=problems, accepted=False) if problems:
+            state = replace(state, answer_problems=problems, answer_value=event.value)
+            return at_error(state, output_error(problems))
         case AnswerChecked(value=value, problems=problems):
             return answered(state, value, problems), ()
         case Passed():

@@ -56,7 +56,7 @@ class NotAllowedError(ValueError):
 
 _PLACES: dict[type, str] = {
     EditMessages: "P1", EditReply: "P1 P2 PX", EditCall: "P3 PX", EditObservation: "P4",
-    EditErrorObservation: "PX", EditAnswer: "P6", Approve: "P3", Reject: "P3", AnswerCall: "P3",
+    EditErrorObservation: "PX", EditAnswer: "P6 PX", Approve: "P3", Reject: "P3", AnswerCall: "P3",
     SkipCall: "P3", TakeRepair: "PX", TreatAsFinal: "P2 PX", TellOutcome: "PX",
 }  # fmt: skip
 
@@ -82,6 +82,10 @@ def allowed(state: RunState) -> frozenset[type]:
             found.discard(EditCall)
         if not error.observation:
             found.discard(EditErrorObservation)
+        if error.kind == "output":
+            found.add(SendBack)
+        else:
+            found.discard(EditAnswer)
     if state.place == "P6":
         found.add(SendBack)
     return frozenset(always | found | {Continue, StepOn, ForkFrom})

@@ -28,6 +28,7 @@ from studio.core.agent.effects import (
     TrimContext,
 )
 from studio.core.agent.events import (
+    AnswerChecked,
     CallDecided,
     Event,
     Failed,
@@ -50,7 +51,7 @@ from studio.core.agent.options import RunOptions
 from studio.core.agent.performer import OnStream, Performer
 from studio.core.agent.requests import NotAllowedError, facts_of, repair_switched_on
 from studio.core.agent.setup import make_setup
-from studio.core.agent.state import RunSetup, RunState
+from studio.core.agent.state import Place, RunSetup, RunState
 from studio.core.agent.steps import call_key, ending_error, new_state
 from studio.core.agent.toolbox import NoTools, RunToolbox
 from studio.core.agent.tree import RunTree, state_at, walk
@@ -298,8 +299,7 @@ class Run:
             case CheckAnswer(answer=answer):
                 performer.check_answer(state, answer)
             case Pass(place=place):
-                error = ending_error(state)
-                self._emit(Passed(place) if error is None else Failed(error))
+                self._emit(_passing(state, place))
             case _:
                 assert_never(effect)
 
@@ -396,6 +396,16 @@ class Run:
         self._emit(Resumed("into"))
         self._passed_gate = isinstance(command, commands.TakeRepair)
         self.gate.wants_pause = True
+
+
+def _passing(state: RunState, place: Place) -> Event:
+    """The fact that passing a place makes."""
+    error = ending_error(state)
+    if error is not None:
+        return Failed(error)
+    if place == "PX" and state.error is not None and state.error.kind == "output":
+        return AnswerChecked(state.answer_value, state.answer_problems, accepted=True)
+    return Passed(place)
 
 
 def start_run(

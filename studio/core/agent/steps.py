@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from studio.core.agent.conversation import assistant_message, exchange, legal, user_message
+from studio.core.agent.conversation import assistant_message, exchange, user_message
 from studio.core.agent.events import (
     CallDecided,
     CallsChecked,
@@ -80,10 +80,14 @@ def ending_error(state: RunState) -> StepError | None:
     return error if state.setup.headless and error.kind in ("model", "render") else None
 
 
+def output_error(problems: tuple[str, ...]) -> StepError:
+    """The PX of an answer that does not fit the declared outputs."""
+    hint = "Edit it, send it back with a word to the model, or go on to accept it as it is."
+    return StepError("output", "output", " ".join(problems), hint)
+
+
 def with_messages(state: RunState, messages: tuple[Message, ...]) -> RunState:
     """The messages that the current step will send."""
-    if state.setup.protocol == "native":
-        messages = legal(messages)
     step = replace(state.step, messages=messages, sent=len(messages))
     return replace(state, conversation=messages, step=step)
 
@@ -338,6 +342,7 @@ def answered(state: RunState, value: Json, problems: tuple[str, ...]) -> RunStat
         place=None,
         step=step,
         conversation=conversation,
+        error=None,
         answer_value=value,
         answer_problems=problems,
     )

@@ -210,7 +210,8 @@ class RunStore:
             (run, upto if upto is not None else 2**62),
         )
         for (data,) in rows:
-            yield decode_event(restore(json.loads(data), self.blobs))
+            value = json.loads(data)
+            yield decode_event(restore(value, self.blobs) if '"$' in data else value)
 
     def summary(self, run: str) -> RunSummary | None:
         """The line of one run."""

@@ -112,7 +112,7 @@ def summarise(before: RunSummary, event: Event) -> RunSummary:  # noqa: C901 - o
             return replace(line, status="refused", answer=text[:_GIST])
         case AnswerEdited(text=text) | TreatedAsFinal(text=text):
             return replace(line, answer=text[:_GIST])
-        case AnswerChecked():
+        case AnswerChecked(problems=problems, accepted=accepted) if accepted or not problems:
             return replace(line, status="done")
         case Failed(error=error):
             return replace(line, status="limit" if error.kind == "limit" else "failed")

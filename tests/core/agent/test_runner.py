@@ -467,6 +467,35 @@ async def test_feedback_before_the_end_goes_on_once():
     assert texts.count("one") == 1
 
 
+STRUCTURED = NATIVE.replace("tools:", "outputs:\n  count: {kind: integer, required: true}\ntools:")
+
+
+@pytest.mark.parametrize(
+    ("answer", "value", "problems"),
+    [('{"count": 3}', {"count": 3}, 0), ('```json\n{"count": 3}\n```', {"count": 3}, 0),
+     ("three", None, 1), ('{"count": "3"}', {"count": "3"}, 1), ('{"count": 3', None, 1)],
+)  # fmt: skip
+async def test_an_answer_is_compared_with_the_declared_outputs(answer, value, problems):
+    run, model = run_of(STRUCTURED, [answer])
+    state = await run.go()
+    assert (state.status, state.answer, state.answer_value) == ("done", answer, value)
+    assert len(state.answer_problems) == problems
+    assert model.requests[0].response_schema["required"] == ["count"]
+
+
+async def test_an_answer_that_does_not_fit_can_be_stopped_at_and_mended():
+    options = RunOptions(exceptions=frozenset({"output"}))
+    session = Session.over(STRUCTURED, ["three", '{"count": 3}'], options=options)
+    assert await session.until_still() == "PX"
+    assert session.run.state.error.kind == "output"
+    assert await session.send(EditAnswer('{"count": 4}'), Continue()) == "done"
+    assert session.run.state.answer_value == {"count": 4}
+    other = Session.over(STRUCTURED, ["three", '{"count": 3}'], options=options)
+    await other.until_still()
+    assert await other.send(SendBack("As JSON.")) == "done"
+    assert other.run.state.answer_value == {"count": 3}
+
+
 # Breakpoints, guards ------------------------------------------------------------------------------
 
 
