@@ -133,16 +133,16 @@ class Performer:
         try:
             reply, was_cut = await self._stream(effect.request)
         except ModelError as error:
-            self.emit(self._failed(error, effect.attempt, time.monotonic() - started))
+            self.emit(self._failed(error, effect.attempt, _since(started)))
             return
         except Exception as error:  # noqa: BLE001 - the border to foreign code: named and shown
             wrapped = ModelError("crashed", f"{type(error).__name__}: {error}")
-            self.emit(self._failed(wrapped, effect.attempt, time.monotonic() - started))
+            self.emit(self._failed(wrapped, effect.attempt, _since(started)))
             return
         self.partial = None
         by = self._stopped_by(effect.request, reply, was_cut=was_cut)
         origin = self.model.origin if isinstance(self.model, RecordedModel) else "live"
-        self.emit(ModelReplied(reply, time.monotonic() - started, origin, by))
+        self.emit(ModelReplied(reply, _since(started), origin, by))
 
     async def _stream(self, request: ModelRequest) -> tuple[Reply, bool]:
         reply = Reply()
@@ -226,15 +226,20 @@ class Performer:
             outcome = await self.toolbox.call(call.tool, call.arguments or {}, call.id)
         except Exception as error:  # noqa: BLE001 - the border to foreign code: an observation
             text = f"Error: {type(error).__name__}: {error}"
-            outcome = ToolOutcome(text, "error", time.monotonic() - started)
+            outcome = ToolOutcome(text, "error", _since(started))
         if not outcome.duration:
-            outcome = replace(outcome, duration=time.monotonic() - started)
+            outcome = replace(outcome, duration=_since(started))
         self.emit(ToolEnded(index, outcome, self.toolbox.origin(call.tool)))
 
     def check_answer(self, state: RunState, answer: str) -> None:
         """Compare the answer with the declared outputs."""
         value, problems = check_answer(state.setup.response_schema, answer)
         self.emit(AnswerChecked(value, problems))
+
+
+def _since(started: float) -> float:
+    """Seconds since then, to a tenth of a millisecond."""
+    return round(time.monotonic() - started, 4)
 
 
 def plain(message: Message) -> Message:

@@ -319,7 +319,7 @@ class Run:
     # Facts ----------------------------------------------------------------------------------------
 
     def _emit(self, event: Event) -> None:
-        event = replace(event, seq=len(self._events) + 1, at=time.time())
+        event = replace(event, seq=len(self._events) + 1, at=round(time.time(), 4))
         if self._world.journal is not None:
             self._world.journal(event)
         before = self._state

@@ -21,7 +21,7 @@ from studio.core.agent.events import (
     ToolCalled,
 )
 from studio.core.agent.machine import advance, fold
-from studio.core.agent.state import Checkpoint, RunState
+from studio.core.agent.state import Checkpoint, Place, RunState
 from studio.core.agent.steps import call_key, new_state
 
 _NOT_A_MOVE = (Logged, Paused, Resumed, Steered, LimitRaised)
@@ -84,6 +84,15 @@ class RunTree:
     def get(self, checkpoint: int) -> Checkpoint | None:
         """The checkpoint of that id."""
         return self._by_id.get(checkpoint)
+
+    def find(self, iteration: int, place: Place = "P1") -> Checkpoint | None:
+        """The newest checkpoint at a place of a step, for `RUN@STEP` of the command line."""
+        fitting = (
+            item
+            for item in reversed(self.checkpoints)
+            if (item.iteration, item.place) == (iteration, place)
+        )
+        return next(fitting, None)
 
     def children(self, checkpoint: int | None) -> tuple[Checkpoint, ...]:
         """The checkpoints that follow one; of None, the first."""

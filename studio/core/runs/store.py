@@ -205,13 +205,15 @@ class RunStore:
             JournalError: a row is no event.
         """
         rows = self._connection.execute(
-            "SELECT data FROM events JOIN runs ON run = number WHERE id = ? AND seq <= ? "
+            "SELECT seq, at, data FROM events JOIN runs ON run = number WHERE id = ? AND seq <= ? "
             "ORDER BY seq",
             (run, upto if upto is not None else 2**62),
         )
-        for (data,) in rows:
+        for seq, at, data in rows:
             value = json.loads(data)
-            yield decode_event(restore(value, self.blobs) if '"$' in data else value)
+            if '"$' in data:
+                value = restore(value, self.blobs)
+            yield decode_event(value | {"seq": seq, "at": at})
 
     def summary(self, run: str) -> RunSummary | None:
         """The line of one run."""
@@ -310,8 +312,10 @@ class RunWriter:
         if not nested:
             self._connection.execute("BEGIN IMMEDIATE")
         try:
-            data = shorten(encode_event(event), self._blobs)
-            text = json.dumps(data, separators=(",", ":"))
+            data = encode_event(event)
+            for name in ("seq", "at"):  # they have columns of their own
+                data.pop(name, None)
+            text = json.dumps(shorten(data, self._blobs), separators=(",", ":"))
             self._connection.execute(
                 "INSERT INTO events (run, seq, at, data) VALUES (?, ?, ?, ?)",
                 (self._number, event.seq, event.at, text),

@@ -610,11 +610,7 @@ async def test_pause_at_the_next_place():
 
 
 def at(session: Session, place: str, iteration: int = 1):
-    return next(
-        item
-        for item in session.run.tree.checkpoints
-        if (item.place, item.iteration) == (place, iteration)
-    )
+    return session.run.tree.find(iteration, place)
 
 
 async def test_a_fork_goes_on_from_an_earlier_place_and_keeps_what_was():
