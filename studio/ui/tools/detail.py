@@ -96,8 +96,8 @@ class ToolDetail(QWidget):
         head.addStretch(1)
         head.addWidget(self.definition)
         switches = FlowLayout(spacing=8)
-        for widget in (self._approval_label, self.approval, *self.mock.chooser):
-            switches.addWidget(widget)
+        switches.addWidget(_pair(self._approval_label, self.approval))
+        switches.addWidget(_pair(*self.mock.chooser))
         top = QVBoxLayout()
         top.setContentsMargins(12, 10, 12, 8)
         top.setSpacing(8)
@@ -215,6 +215,17 @@ class ToolDetail(QWidget):
     def _mock_chosen(self, mock: object) -> None:
         if self._entry is not None:
             self.change_asked.emit(self._entry.name, {"mock": mock})
+
+
+def _pair(label: QWidget, switch: QWidget) -> QWidget:
+    """A label that stays beside its switch when the row is broken."""
+    page = QWidget()
+    row = QHBoxLayout(page)
+    row.setContentsMargins(0, 0, 8, 0)
+    row.setSpacing(8)
+    row.addWidget(label)
+    row.addWidget(switch)
+    return page
 
 
 def _schema_text(entry: ToolEntry) -> str:

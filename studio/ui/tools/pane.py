@@ -6,6 +6,7 @@ from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QModelIndex, Qt, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QHBoxLayout,
@@ -30,6 +31,9 @@ from studio.ui.parts.colours import paint_text
 from studio.ui.parts.empty_state import EmptyState
 from studio.ui.theme import Theme
 from studio.ui.tools.detail import ToolDetail
+
+_COLUMN_WIDTHS = {2: 320, 3: 400, 4: 480}
+"""Width of the pane, in pixels, from which a column of the table is shown."""
 
 
 class ToolsPane(QWidget):
@@ -145,6 +149,12 @@ class ToolsPane(QWidget):
         row = self.model.row_of(name)
         if row >= 0:
             self.table.setCurrentIndex(self.model.index(row, 0))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """In a narrow dock the lesser columns give way to the names."""
+        super().resizeEvent(event)
+        for column, least in _COLUMN_WIDTHS.items():
+            self.table.setColumnHidden(column, self.width() < least)
 
     def set_theme(self, theme: Theme) -> None:
         """Take the colours of a theme."""
