@@ -181,6 +181,19 @@ async def test_a_stop_while_reading_ends_the_process(server: EmbeddedServer) -> 
     assert server.process_id != process
 
 
+async def test_a_stop_while_starting(server: EmbeddedServer) -> None:
+    starting = asyncio.create_task(answer(EmbeddedModel(server), SHORT))
+    while server.process_id is None:
+        await asyncio.sleep(0)
+    start = time.monotonic()
+    starting.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await starting
+    assert time.monotonic() - start < 0.2
+    assert (server.state, server.process_id) == ("stopped", None)
+    assert (await answer(EmbeddedModel(server), SHORT)).text
+
+
 async def test_a_crash_is_named_and_the_next_request_starts_it_again(
     server: EmbeddedServer,
 ) -> None:
