@@ -13,6 +13,7 @@ from studio.core.prompty.media import MediaKind, MediaToken, find_media, find_th
 from studio.core.prompty.messages import MediaPart, Message, Origin, Part, Role, TextPart
 from studio.core.prompty.rendering import Segment
 from studio.core.prompty.roles import Attribute
+from studio.core.prompty.sections import is_inside
 from studio.core.prompty.threads import read_thread
 from studio.core.text.problem import Problem, Severity
 from studio.core.text.span import Span
@@ -205,16 +206,14 @@ def _items(talk: Conversation, start: int, end: int) -> list[_Item]:
                 if start + token.span.start not in threads:
                     moved = _shift(token, start)
                     found.append((moved.span.start, moved.span.end, moved))
-            inside = [item for item in found if isinstance(item[2], MediaToken)]
-            found = [item for item in found if not _is_within(item, inside)]
+            tokens = [Span(item[0], item[1]) for item in found if isinstance(item[2], MediaToken)]
+            found = [item for item in found if not _is_within(item, tokens)]
     return sorted(found, key=lambda item: item[0])
 
 
-def _is_within(item: _Item, tokens: list[_Item]) -> bool:
+def _is_within(item: _Item, tokens: list[Span]) -> bool:
     """Whether a rich input stands inside a media token (`![image]({{photo}})`)."""
-    if not isinstance(item[2], Segment):
-        return False
-    return any(token[0] < item[0] < token[1] for token in tokens)
+    return isinstance(item[2], Segment) and is_inside(tokens, item[0])
 
 
 def _shift(token: MediaToken, by: int) -> MediaToken:

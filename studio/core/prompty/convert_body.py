@@ -19,7 +19,7 @@ from studio.core.prompty.read import read_messages
 from studio.core.prompty.reference_values import find_references
 from studio.core.prompty.rendering import Rendering, Segment
 from studio.core.prompty.roles import Marker, read_marker
-from studio.core.prompty.sections import fenced_ranges, find_markers
+from studio.core.prompty.sections import fenced_ranges, find_markers, is_inside
 from studio.core.prompty.tool_shapes import properties_of_schema
 from studio.core.text.problem import TextEdit
 from studio.core.text.span import Span
@@ -284,11 +284,7 @@ def _general_notes(work: _Body) -> None:
     """What stays in the body and means something else, or nothing, in Prompty 2."""
     body = work.document.source.slice(work.document.body)
     fences = fenced_ranges(body) if work.document.dialect == "section" else []
-    if fences and any(
-        marker.span.start in range(fence.start, fence.end)
-        for marker in find_markers(body, "prompty")
-        for fence in fences
-    ):
+    if any(is_inside(fences, marker.span.start) for marker in find_markers(body, "prompty")):
         work.note("role markers in code blocks begin messages in Prompty 2")
     if any(item.protocol == "params" for item in find_references(work.document.source.text)):
         work.note("${params:…} is unknown to Prompty 2; declare an input instead")

@@ -15,7 +15,10 @@ _PROMPTY_MODEL_KEYS = ("id", "apiType", "provider")
 _THREAD = re.compile(r"^[ \t]*+!\[thread\][ \t]*+\r?$", re.MULTILINE)
 _MEDIA_ATTRIBUTES = re.compile(r"!\[[^\]\[\n=]*+=[^\]\[\n]*+\]\(")
 _IMAGE = re.compile(r"!\[[^\]\[\n]*+\]\(")
+
+
 LIST_BELOW = re.compile(r"\s*(?:-\s|\[)")
+"""A YAML list right after the marker `tools:`; without one the line is an ordinary heading."""
 
 
 def decide_dialect(data: JsonObject, front: str, body: str) -> tuple[Dialect, str]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from studio.core.prompty.roles import Attribute, read_attributes
-from studio.core.prompty.sections import fenced_ranges, plain_newlines
+from studio.core.prompty.sections import fenced_ranges, is_inside, plain_newlines
 from studio.core.text.span import Span
 
 MediaKind = Literal["image", "file", "audio", "video"]
@@ -50,12 +50,22 @@ def find_media(text: str) -> list[MediaToken]:
     if "](" not in text:
         return []
     fences = fenced_ranges(plain_newlines(text))
-    return [
-        token
-        for token in _tokens(text)
-        if not any(fence.start <= token.span.start < fence.end for fence in fences)
-        and not _in_code(text, token.span)
-    ]
+    has_code = "`" in text
+    found: list[MediaToken] = []
+    line_start, counted, backticks = -1, 0, 0
+    for token in _tokens(text):
+        start = token.span.start
+        if has_code:  # backticks before the token on its line, counted once each
+            own_line = text.rfind("\n", max(line_start, 0), start) + 1
+            if own_line > line_start:
+                line_start, counted, backticks = own_line, own_line, 0
+            backticks += text.count("`", counted, start)
+            counted = start
+            if backticks % 2 and _closes_on_line(text, token.span.end):
+                continue
+        if not is_inside(fences, start):
+            found.append(token)
+    return found
 
 
 def find_threads(text: str) -> list[Span]:
@@ -67,7 +77,7 @@ def find_threads(text: str) -> list[Span]:
     return [
         Span(*found.span())
         for found in _THREAD.finditer(text)
-        if not any(fence.start <= found.start() < fence.end for fence in fences)
+        if not is_inside(fences, found.start())
     ]
 
 
@@ -113,9 +123,7 @@ def _trim_target(text: str, start: int, end: int) -> Span:
     return Span(start, start + len(stripped))
 
 
-def _in_code(text: str, place: Span) -> bool:
-    """Whether a token stands between backticks on its line."""
-    line_start = text.rfind("\n", 0, place.start) + 1
-    line_end = text.find("\n", place.end)
-    after = text[place.end : len(text) if line_end < 0 else line_end]
-    return "`" in after and text.count("`", line_start, place.start) % 2 == 1
+def _closes_on_line(text: str, at: int) -> bool:
+    """Whether a backtick follows on the same line."""
+    backtick = text.find("`", at)
+    return backtick >= 0 and "\n" not in text[at:backtick]

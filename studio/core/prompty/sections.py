@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from studio.core.prompty.document import BodySection, Dialect
 from studio.core.prompty.roles import ROLES, Marker, read_marker
@@ -32,12 +32,10 @@ def find_markers(text: str, dialect: Dialect) -> list[Marker]:
     """
     text = plain_newlines(text)
     fences = fenced_ranges(text) if dialect == "section" else []
-    starts = [fence.start for fence in fences]
     found: list[Marker] = []
     holds_yaml = False
     for marker in _candidates(text, dialect):
-        at = bisect_right(starts, marker.span.start) - 1
-        if at >= 0 and marker.span.start < fences[at].end:
+        if is_inside(fences, marker.span.start):
             continue
         if holds_yaml and marker.role in _YAML_KEYS and _deeper_below(text, marker):
             continue
@@ -94,6 +92,12 @@ def fenced_ranges(text: str) -> list[Span]:
             found.append(Span(opened.start(), fence.end()))
             opened = None
     return found
+
+
+def is_inside(ranges: Sequence[Span], at: int) -> bool:
+    """Whether a place is inside one of some ranges, which are in order and do not overlap."""
+    index = bisect_right(ranges, at, key=lambda span: span.start) - 1
+    return index >= 0 and at < ranges[index].end
 
 
 def plain_newlines(text: str) -> str:

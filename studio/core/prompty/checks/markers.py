@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from collections.abc import Callable, Iterator
 
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.roles import ROLES, STANDARD_ROLES, read_marker
-from studio.core.prompty.sections import fenced_ranges, find_markers, plain_newlines
+from studio.core.prompty.sections import fenced_ranges, find_markers, is_inside, plain_newlines
 from studio.core.text.problem import Fix, Problem, Severity, TextEdit
 from studio.core.text.span import Span
 
@@ -35,11 +34,9 @@ def check_markers(document: PromptDocument) -> Iterator[Problem]:
     body = plain_newlines(document.source.slice(document.body))
     offset = document.body.start
     fences = fenced_ranges(body)
-    starts = [fence.start for fence in fences]
 
     def is_fenced(at: int) -> bool:
-        index = bisect_right(starts, at) - 1
-        return index >= 0 and at < fences[index].end
+        return is_inside(fences, at)
 
     yield from _nearly_right(document, body, is_fenced)
     yield from _attributes(document, body, is_fenced)
