@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TypeAlias, assert_never
 
 from studio.core.agent.conversation import assistant_message, legal, user_message
+from studio.core.agent.copying import replace
 from studio.core.agent.effects import CheckCalls
 from studio.core.agent.events import (
     AnswerEdited,

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TypeAlias, assert_never
 
 from studio.core.agent.context import size
 from studio.core.agent.conversation import legal, user_message
+from studio.core.agent.copying import replace
 from studio.core.agent.effects import (
     AskOutcome,
     CallModel,

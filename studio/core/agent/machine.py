@@ -9,9 +9,9 @@ Pauses lie between states, never inside an effect, so resuming does nothing twic
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import assert_never
 
+from studio.core.agent.copying import replace
 from studio.core.agent.edits import edit
 from studio.core.agent.effects import CallModel, CheckCalls, RenderPrompt, RunTools
 from studio.core.agent.events import (

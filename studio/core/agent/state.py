@@ -68,7 +68,7 @@ class Limits:
     """Time spent in model and tool calls (waiting for the person does not count)."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Call:
     """One tool call of a step: a row of the run pane."""
 
@@ -148,7 +148,7 @@ class StepError:
     """Whether doing the same again may help."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Step:
     """One iteration: a request, its reply, its calls. A card of the run pane."""
 

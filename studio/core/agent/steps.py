@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 from studio.core.agent.conversation import assistant_message, exchange, user_message
+from studio.core.agent.copying import replace
 from studio.core.agent.events import (
     CallDecided,
     CallsChecked,
