@@ -150,6 +150,9 @@ class CallCheck:
     arguments: JsonObject | None = None
     """The arguments with bindings put in."""
 
+    again: bool = False
+    """Whether a call with effects was made before, on this branch or another."""
+
 
 @dataclass(frozen=True, slots=True)
 class CallsChecked(_Stamped):

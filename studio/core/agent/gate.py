@@ -91,9 +91,10 @@ class Gate:
                 return False
 
     def _asks_approval(self, state: RunState) -> bool:
-        if self.options.approve != "ask" or state.call is None:
+        if state.call is None:
             return False
-        return state.step.calls[state.call].needs_approval
+        call = state.step.calls[state.call]
+        return call.again or (self.options.approve == "ask" and call.needs_approval)
 
     def _exception(self, state: RunState) -> Stop | None:
         wanted = self.options.exceptions

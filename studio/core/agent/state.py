@@ -99,6 +99,9 @@ class Call:
     needs_approval: bool = False
     """Whether the run's rules ask the person before this call."""
 
+    again: bool = False
+    """Whether it has effects and was made before; it is not made again without a question."""
+
     observation: str | None = None
     """What the model will be told; None until there is a result."""
 

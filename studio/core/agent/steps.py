@@ -222,6 +222,7 @@ def with_checks(state: RunState, event: CallsChecked) -> RunState:
             problems=check.problems,
             error=check.kind or None,
             needs_approval=check.needs_approval,
+            again=check.again,
             arguments=arguments,
             bound=check.bound,
         )

@@ -633,9 +633,11 @@ async def test_a_fork_goes_on_from_an_earlier_place_and_keeps_what_was():
     assert len(path) < len(session.run.events)
 
 
-async def test_a_call_with_effects_is_not_made_again_unasked():
+@pytest.mark.parametrize("approve", ["ask", "always"])
+async def test_a_call_with_effects_is_not_made_again_unasked(approve):
     tools = Functions(search, has_effects=True)
-    session = Session.over(NATIVE, [calling(call()), "one", "two"], tools=tools)
+    options = RunOptions(approve=approve)
+    session = Session.over(NATIVE, [calling(call()), "one", "two"], tools=tools, options=options)
     await session.until_still()
     await session.send(ForkFrom(at(session, "P2").id))
     assert await session.send(Continue()) == "P3"
