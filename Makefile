@@ -4,9 +4,10 @@
 PYTHON ?= python3
 BIN := .venv/bin
 FILE ?=
+SECONDS ?= 1200
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint format bench shots dist clean setup setup-dev
+.PHONY: help run test lint format bench fuzz shots dist clean setup setup-dev
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sort | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -30,6 +31,10 @@ format: setup-dev ## put the code into its standard form
 bench: setup-dev ## measure speed as ratios, each beside its target
 	@for script in tests/benches/bench_*.py; do echo "== $$script"; \
 	  QT_QPA_PLATFORM=offscreen $(BIN)/python $$script || exit 1; done
+
+fuzz: setup-dev ## throw texts at the format engine (SECONDS=1200); says how many at the end
+	@$(BIN)/python -m pip install -q --disable-pip-version-check --group fuzz
+	@$(BIN)/python tests/fuzz/fuzz_format.py build/fuzz/corpus -max_total_time=$(SECONDS)
 
 shots: setup-dev ## take screenshots of every pane in both themes, into shots/
 	@QT_QPA_PLATFORM=offscreen $(BIN)/python tests/shots.py shots
