@@ -46,16 +46,24 @@ class MaskedText:
         return zip(self._starts, self.segments, strict=False)
 
     def pieces(self, start: int, end: int) -> list[Segment]:
-        """The segments, cut to a range of the masked text, newlines as LF."""
+        """The segments, cut to a range of the masked text."""
         if start >= end:
             return []
         first = bisect_right(self._starts, start) - 1
         last = bisect_left(self._starts, end, first)  # one past
         found = list(self.segments[first:last])
-        if found and self._visible[last - 1]:
-            found[-1] = cut(found[-1], 0, end - self._starts[last - 1])
-        if found and self._visible[first] and start > self._starts[first]:
-            found[0] = cut(found[0], start - self._starts[first], len(found[0].text))
+        if not found:
+            return []
+        # Each end is cut once and on its own side: a long segment is not copied for a short piece.
+        before, after = start - self._starts[first], end - self._starts[last - 1]
+        if last - first == 1:
+            if self._visible[first]:
+                found[0] = cut(found[0], before, min(after, len(found[0].text)))
+            return found
+        if self._visible[last - 1]:
+            found[-1] = cut(found[-1], 0, min(after, len(found[-1].text)))
+        if self._visible[first]:
+            found[0] = cut(found[0], before, len(found[0].text))
         return found
 
     def read(self, start: int, end: int) -> str:

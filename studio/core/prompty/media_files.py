@@ -18,6 +18,9 @@ from studio.core.text.span import Span
 MAX_MEDIA_BYTES = 20_000_000
 """Size up to which a file is sent."""
 
+MOST_FILES = 100
+"""Files that are looked at in one preview; each costs a look at the disk."""
+
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
 _LONGEST_PATH = 1000
 
@@ -39,10 +42,15 @@ def check_media(
         context: The prompt's folder and granted roots.
         start: Place for problems of parts that have none.
     """
+    seen: set[tuple[str, str]] = set()
     for message in messages:
         for part in message.parts:
-            if isinstance(part, MediaPart) and is_local(part):
-                yield from _check_file(part, context, part.span or Span(start, start))
+            if not isinstance(part, MediaPart) or not is_local(part):
+                continue
+            if (part.kind, part.source) in seen or len(seen) >= MOST_FILES:
+                continue
+            seen.add((part.kind, part.source))
+            yield from _check_file(part, context, part.span or Span(start, start))
 
 
 def _check_file(part: MediaPart, context: ReferenceContext, span: Span) -> Iterator[Problem]:
