@@ -10,10 +10,13 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from studio.core.prompty.document import ModelDeclaration
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.values import Json, JsonObject
 from studio.core.tools.schema import required_names
 from studio.core.wire.chat import function_definition
+from studio.core.wire.draft import TOOL_NAME, TOOL_NOT_SENT
+from studio.core.wire.request import Provider, to_request
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +31,9 @@ class ToolForm:
 
     language: str
     """`json` or `markdown`, for colouring."""
+
+    remark: str = ""
+    """What keeps this tool from being seen so, or seen at all; empty where nothing does."""
 
 
 def tool_items(specs: Iterable[ToolSpec]) -> list[Json]:
@@ -95,13 +101,31 @@ def native_function(spec: ToolSpec) -> JsonObject:
     return {"type": "function", "function": function_definition(spec)}
 
 
+_PROVIDERS: tuple[tuple[Provider, str], ...] = (
+    ("openai-chat", "OpenAI chat completions, and servers like it"),
+    ("openai-responses", "OpenAI responses"),
+    ("anthropic", "Anthropic messages"),
+)
+_NAMELESS = ModelDeclaration(id="model")
+
+
 def tool_forms(spec: ToolSpec) -> tuple[ToolForm, ...]:
-    """Every form of one tool, for the tools view."""
+    """Every form of one tool, for the tools view: by provider, then by text protocol."""
     return (
-        ToolForm("Native tool calls", _json(native_function(spec)), "json"),
-        ToolForm("ReAct list", react_lines(spec), "markdown"),
+        *(_provider_form(spec, provider, title) for provider, title in _PROVIDERS),
+        ToolForm("ReAct list line", react_lines(spec), "markdown"),
         ToolForm("JSON action line", json_action_line(spec), "markdown"),
     )
+
+
+def _provider_form(spec: ToolSpec, provider: Provider, title: str) -> ToolForm:
+    """Cut from a whole request, so that it cannot differ from what is sent."""
+    request = to_request((), (spec,), _NAMELESS, provider=provider)
+    sent = request.body.get("tools")
+    text = _json(sent[0]) if isinstance(sent, list | tuple) and sent else ""
+    told = (TOOL_NAME, TOOL_NOT_SENT)
+    remarks = [problem.message for problem in request.problems if problem.code in told]
+    return ToolForm(title, text, "json", " ".join(remarks))
 
 
 def type_words(schema: JsonObject) -> str:

@@ -19,6 +19,7 @@ UNSUPPORTED_ATTRIBUTE = "unsupported-attribute"
 UNSUPPORTED_OPTION = "unsupported-option"
 UNSUPPORTED_MEDIA = "unsupported-media"
 TOOL_NOT_SENT = "tool-not-sent"
+TOOL_NAME = "tool-name-refused"
 
 _NOWHERE = Span(0, 0)
 
@@ -55,7 +56,7 @@ class Draft:
     def sendable_tools(self) -> Iterable[ToolSpec]:
         """Tools with a schema of their own; a server that a document only names is none yet."""
         for tool in self.tools:
-            if tool.kind == "function" or tool.source != "document":
+            if is_sendable(tool):
                 yield tool
             else:
                 self.report(
@@ -112,6 +113,11 @@ class Draft:
             f"The option {name!r} is not sent: this form of request has none of that meaning.",
             self.model.span,
         )
+
+
+def is_sendable(tool: ToolSpec) -> bool:
+    """Whether a tool has a schema of its own, and is not only the name of a service."""
+    return tool.kind == "function" or tool.source != "document"
 
 
 def merged_text(message: Message) -> str | None:

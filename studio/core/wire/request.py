@@ -13,11 +13,12 @@ from studio.core.text.problem import Problem
 from studio.core.text.values import JsonObject
 from studio.core.wire.anthropic import anthropic_body
 from studio.core.wire.chat import chat_body
-from studio.core.wire.draft import Draft
+from studio.core.wire.draft import TOOL_NAME, Draft, is_sendable
 from studio.core.wire.history import history_problems
 from studio.core.wire.media import MediaSource
 from studio.core.wire.other import embedding_body, image_body
 from studio.core.wire.responses import responses_body
+from studio.core.wire.tool_names import name_refusal
 
 Provider: TypeAlias = Literal["openai-chat", "openai-responses", "anthropic"]
 """The form of a request; many servers speak `openai-chat`."""
@@ -84,4 +85,8 @@ def to_request(
             body = anthropic_body(messages, draft)
         case _:
             assert_never(provider)
+    for tool in tools:
+        refusal = name_refusal(tool.name, provider) if is_sendable(tool) else ""
+        if refusal:
+            draft.report(TOOL_NAME, refusal, tool.span)
     return WireRequest(body, (*history_problems(messages), *draft.problems))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.tools.forms import (
@@ -85,10 +86,37 @@ def test_native_function() -> None:
     assert function["strict"] is True
 
 
-def test_every_form_is_shown() -> None:
+def test_every_form_is_what_is_sent() -> None:
     forms = {form.title: form for form in tool_forms(SEARCH)}
-    assert list(forms) == ["Native tool calls", "ReAct list", "JSON action line"]
-    assert json.loads(forms["Native tool calls"].text) == native_function(SEARCH)
+    assert list(forms) == [
+        "OpenAI chat completions, and servers like it",
+        "OpenAI responses",
+        "Anthropic messages",
+        "ReAct list line",
+        "JSON action line",
+    ]
+    chat, responses, anthropic = (json.loads(form.text) for form in [*forms.values()][:3])
+    assert chat == native_function(SEARCH)
+    assert responses == {"type": "function", **chat["function"]}
+    assert anthropic["input_schema"] == SEARCH.parameters
+    assert all(form.remark == "" for form in forms.values())
+
+
+def test_a_name_that_a_provider_refuses_is_said() -> None:
+    dotted = replace(SEARCH, name="files.read")
+    remarks = [form.remark for form in tool_forms(dotted)]
+    assert "OpenAI refuses the name 'files.read'" in remarks[0]
+    assert "Anthropic refuses" in remarks[2]
+    assert remarks[3:] == ["", ""]
+    long = [form.remark for form in tool_forms(replace(SEARCH, name="a" * 65))]
+    assert (bool(long[0]), bool(long[2])) == (True, False)
+
+
+def test_a_service_that_is_only_named_is_sent_to_nobody() -> None:
+    named = ToolSpec("maps", kind="mcp", source="document")
+    form = tool_forms(named)[0]
+    assert form.text == ""
+    assert "is not sent" in form.remark
 
 
 def test_type_words() -> None:

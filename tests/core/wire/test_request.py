@@ -269,6 +269,14 @@ def test_services_are_left_out_and_reported_until_someone_offers_their_functions
     assert [problem.code for problem in request.problems] == ["tool-not-sent"]
 
 
+def test_a_name_that_the_provider_refuses_is_reported() -> None:
+    tool = ToolSpec("files.read", kind="mcp", source="mcp: files")
+    for provider in _PROVIDERS:
+        request = _request([_user(TextPart("x"))], (tool,), provider=provider)
+        assert [problem.code for problem in request.problems] == ["tool-name-refused"]
+        assert "files.read" in request.problems[0].message
+
+
 def test_outputs_for_anthropic_are_closed_at_every_depth() -> None:
     outputs = (
         InputDeclaration("a", "object", properties=(InputDeclaration("b", required=True),)),
