@@ -26,7 +26,7 @@ from studio.core.text.values import Json
 from studio.core.tools.document import declared_tools
 from studio.core.wire.request import Provider, provider_of, to_request
 
-COMMANDS = ("check", "messages", "request", "run", "export")
+COMMANDS = ("check", "messages", "request", "run", "export", "runs")
 """Words that make an argument a command; anything else is a file to open."""
 
 SUFFIX = ".prompty"
@@ -82,6 +82,10 @@ def _parser() -> argparse.ArgumentParser:
     from studio.cli_export import add_export
 
     add_export(commands.add_parser("export", help="write a checked file"))
+
+    from studio.cli_runs import add_runs
+
+    add_runs(commands.add_parser("runs", help="the history: list, show, export, import, prune"))
     return parser
 
 

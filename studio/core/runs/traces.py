@@ -8,25 +8,17 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from studio.core.agent.events import (
-    Event,
-    ModelCalled,
-    ModelFailed,
-    ModelReplied,
-    Started,
-    ToolCalled,
-    ToolEnded,
-)
-from studio.core.agent.machine import advance
+from studio.core.agent.events import Event
 from studio.core.agent.state import RunState, Step
-from studio.core.agent.steps import messages_of, new_state
+from studio.core.agent.steps import messages_of
 from studio.core.prompty.messages import MediaPart, Message, ToolCallPart
 from studio.core.runs.comparison import steps_of
+from studio.core.runs.timing import Times, fold_with_times
 from studio.core.text.values import Json
 from studio.core.wire.reply import Reply, Usage
 
@@ -45,7 +37,7 @@ def trace(events: Sequence[Event], version: str) -> dict[str, Json]:
         events: The branch, from `Started`.
         version: The studio's version.
     """
-    state, times = _fold(events)
+    state, times = fold_with_times(events)
     setup = state.setup
     frames = [_step_frame(state, step, times) for step in steps_of(state)]
     result: Json = {"status": state.status, "answer": state.answer}
@@ -73,7 +65,7 @@ def write_trace(events: Sequence[Event], folder: Path, version: str) -> Path:
         OSError: the folder cannot be written.
     """
     data = trace(events, version)
-    state, _ = _fold(events)
+    state, _ = fold_with_times(events)
     path = folder / trace_name(state.setup.prompt, events[0].at, state.setup.run)
     text = json.dumps(data, ensure_ascii=True, indent=2)
     folder.mkdir(parents=True, exist_ok=True)
@@ -81,52 +73,16 @@ def write_trace(events: Sequence[Event], folder: Path, version: str) -> Path:
     return path
 
 
-class _Times:
-    """When each model and tool call of each step began and ended."""
-
-    def __init__(self) -> None:
-        self.steps: dict[int, list[float]] = {}
-        self.models: dict[int, list[float]] = {}
-        self.tools: dict[tuple[int, int], list[float]] = {}
-
-    def note(self, event: Event, state: RunState) -> None:
-        number = state.iteration
-        self.steps.setdefault(number, [event.at, event.at])[1] = event.at
-        match event:
-            case ModelCalled() | ModelReplied() | ModelFailed():
-                self.models.setdefault(number, [event.at, event.at])[1] = event.at
-            case ToolCalled(call=row) | ToolEnded(call=row):
-                self.tools.setdefault((number, row), [event.at, event.at])[1] = event.at
-            case _:
-                pass
-
-
-def _fold(events: Iterable[Event]) -> tuple[RunState, _Times]:
-    state: RunState | None = None
-    times = _Times()
-    for event in events:
-        if state is None:
-            setup = event.setup if isinstance(event, Started) else None
-            if setup is None:
-                raise ValueError("a journal begins with Started")
-            state = new_state(setup)
-        state, _ = advance(state, event)
-        times.note(event, state)
-    if state is None:
-        raise ValueError("the journal is empty")
-    return state, times
-
-
-def _step_frame(state: RunState, step: Step, times: _Times) -> dict[str, Json]:
+def _step_frame(state: RunState, step: Step, times: Times) -> dict[str, Json]:
     began, ended = times.steps.get(step.number, [0.0, 0.0])
     frames: list[dict[str, Json]] = []
     if step.number in times.models:
-        messages: Json = [_message(item) for item in messages_of(state, step.number)]
+        messages: Json = [chat_message(item) for item in messages_of(state, step.number)]
         reply = step.reply or step.partial
         frames.append(
             _frame(
                 state.setup.model or "model", "studio.model", _pair(times.models[step.number]),
-                {"messages": messages}, _reply(reply) if reply is not None else None, [],
+                {"messages": messages}, chat_reply(reply) if reply is not None else None, [],
                 _usage(reply.usage) if reply is not None and reply.usage is not None else None,
                 kind="LLM",
             )
@@ -196,7 +152,8 @@ def _usage(usage: Usage) -> dict[str, Json]:
     }
 
 
-def _message(message: Message) -> dict[str, Json]:
+def chat_message(message: Message) -> dict[str, Json]:
+    """A message as chat completions write it; media by their kind alone."""
     made: dict[str, Json] = {"role": message.role, "content": message.text, **message.attributes}
     calls: list[Json] = [
         {"id": part.id, "type": "function",
@@ -212,7 +169,8 @@ def _message(message: Message) -> dict[str, Json]:
     return made
 
 
-def _reply(reply: Reply) -> dict[str, Json]:
+def chat_reply(reply: Reply) -> dict[str, Json]:
+    """A reply as chat completions write it."""
     made: dict[str, Json] = {"content": reply.text, "finish_reason": reply.finish_reason}
     if reply.tool_calls:
         made["tool_calls"] = [

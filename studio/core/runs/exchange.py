@@ -1,0 +1,145 @@
+"""Runs that leave the studio and come back: the forms they take, and what may come in."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from studio.core.agent.events import Event, Started
+from studio.core.agent.steps import messages_of
+from studio.core.agent.tree import branch_path, walk
+from studio.core.runs.codec import JournalError
+from studio.core.runs.comparison import steps_of
+from studio.core.runs.journal import read_journal, write_journal
+from studio.core.runs.otlp import otlp
+from studio.core.runs.report import report
+from studio.core.runs.store import RunStore
+from studio.core.runs.timing import fold_with_times
+from studio.core.runs.traces import chat_message, chat_reply, redact, trace
+from studio.core.text.values import Json
+
+
+@dataclass(frozen=True, slots=True)
+class RunForm:
+    """One form in which a run leaves."""
+
+    name: str
+    """For the command line."""
+
+    label: str
+    """For people."""
+
+    suffix: str
+    """Ending of its files."""
+
+    make: Callable[[Sequence[Event], str], str]
+    """The text, from events and the studio's version."""
+
+    whole: bool = False
+    """Whether it takes the whole journal, all branches; else the branch of the last event."""
+
+
+def _tracy(events: Sequence[Event], version: str) -> str:
+    return _json(trace(events, version))
+
+
+def _otlp(events: Sequence[Event], version: str) -> str:
+    return _json(otlp(events, version))
+
+
+def _journal(events: Sequence[Event], version: str) -> str:
+    return write_journal(events)
+
+
+def _messages(events: Sequence[Event], version: str) -> str:
+    """Each model call a line: what was sent, and the reply as its last message."""
+    state, _ = fold_with_times(events)
+    lines: list[str] = []
+    for step in steps_of(state):
+        if step.reply is None:
+            continue
+        sent: list[Json] = [chat_message(each) for each in messages_of(state, step.number)]
+        reply = {"role": "assistant", **chat_reply(step.reply)}
+        reply.pop("finish_reason", None)
+        line = redact({"messages": [*sent, reply]})
+        lines.append(_sendable(json.dumps(line, ensure_ascii=False), line) + "\n")
+    return "".join(lines)
+
+
+def _json(value: dict[str, Json]) -> str:
+    return json.dumps(value, ensure_ascii=True, indent=2) + "\n"
+
+
+def _sendable(text: str, value: Json) -> str:
+    """The text, with lone surrogates escaped where there are any."""
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return json.dumps(value)
+    return text
+
+
+def _report(events: Sequence[Event], version: str) -> str:
+    return report(events, version).encode("utf-8", "replace").decode("utf-8")
+
+
+FORMS: tuple[RunForm, ...] = (
+    RunForm("html", "Report (HTML, to read or print)", ".html", _report),
+    RunForm("journal", "Journal (JSON lines, can be imported again)", ".jsonl", _journal, True),
+    RunForm("tracy", "Trace (.tracy, for Prompty's VS Code extension)", ".tracy", _tracy),
+    RunForm("otlp", "OpenTelemetry spans (OTLP JSON)", ".otlp.json", _otlp),
+    RunForm("messages", "Messages (JSON lines, one model call each)", ".messages.jsonl", _messages),
+)
+"""All forms, in the order in which they are offered."""
+
+
+def form_named(name: str) -> RunForm | None:
+    """The form of that name."""
+    return next((form for form in FORMS if form.name == name), None)
+
+
+def export_run(
+    events: Sequence[Event], form: RunForm, version: str, *, upto: int | None = None
+) -> str:
+    """A run in a form.
+
+    Args:
+        events: the whole journal.
+        form: which form.
+        version: the studio's version.
+        upto: the last event of the branch that is wanted; None for the newest.
+
+    Raises:
+        ValueError: the journal is empty, or none.
+    """
+    if not events:
+        raise ValueError("the journal is empty")
+    if form.whole:
+        return form.make(events, version)
+    return form.make(branch_path(events, upto if upto is not None else len(events)), version)
+
+
+def import_run(text: str, store: RunStore) -> str:
+    """Take a journal into the history; gives the run's id, a new one where its own is taken.
+
+    Raises:
+        JournalError: the text is no journal, or its events do not follow from each other.
+    """
+    events = list(read_journal(text))
+    if not events or not isinstance(events[0], Started):
+        raise JournalError("the file is no journal of a run: it does not begin with its start")
+    if [event.seq for event in events] != list(range(1, len(events) + 1)):
+        raise JournalError("events are missing, or not in their order")
+    try:
+        walk(events)
+    except (ValueError, IndexError, KeyError, AttributeError, RuntimeError) as error:
+        raise JournalError(f"the events do not follow from each other: {error}") from error
+    first = events[0]
+    run = first.setup.run
+    if not run or store.summary(run) is not None:
+        run = uuid.uuid4().hex[:12]
+        events[0] = replace(first, setup=replace(first.setup, run=run))
+    store.add(events, run)
+    return run

@@ -1,0 +1,279 @@
+"""A run as OpenTelemetry spans in OTLP's JSON form, after the GenAI semantic conventions (1.41).
+
+One `invoke_agent` span, under it a `chat` span for each model call and an `execute_tool` span for
+each tool call that ran. Ids are hex, times are nanoseconds as text: so OTLP writes them in JSON.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
+
+from studio.core.agent.events import Event
+from studio.core.agent.state import Call, RunState, Step
+from studio.core.agent.steps import messages_of
+from studio.core.prompty.messages import (
+    MediaPart,
+    Message,
+    TextPart,
+    ToolCallPart,
+    ToolResultPart,
+)
+from studio.core.runs.comparison import steps_of
+from studio.core.runs.timing import Times, fold_with_times
+from studio.core.runs.traces import redact
+from studio.core.text.values import Json
+from studio.core.wire.reply import Reply
+
+SCHEMA_URL = "https://opentelemetry.io/schemas/1.41.0"
+_INTERNAL, _CLIENT = 1, 3
+_ERROR = 2
+
+_Attributes: TypeAlias = dict[str, "Json"]
+
+
+def otlp(events: Sequence[Event], version: str) -> dict[str, Json]:
+    """The spans of a branch: `events` is `tree.branch_path` of its last event.
+
+    Args:
+        events: The branch, from `Started`.
+        version: The studio's version.
+    """
+    state, times = fold_with_times(events)
+    trace = _id(state.setup.run, 32)
+    root = _id(f"{state.setup.run}/root", 16)
+    spans = [_root(state, trace, root, events[0].at, events[-1].at)]
+    for step in steps_of(state):
+        spans += _step_spans(state, step, times, trace, root)
+    resource = {
+        "attributes": _attributes({"service.name": "prompt-studio", "service.version": version})
+    }
+    scope: Json = {"name": "prompt_studio.runs", "version": version}
+    listed: list[Json] = list(spans)
+    scoped: Json = {"scope": scope, "spans": listed, "schemaUrl": SCHEMA_URL}
+    return {"resourceSpans": [{"resource": resource, "scopeSpans": [scoped]}]}
+
+
+def _root(state: RunState, trace: str, span: str, began: float, ended: float) -> dict[str, Json]:
+    setup = state.setup
+    attributes: _Attributes = {
+        "gen_ai.operation.name": "invoke_agent",
+        "gen_ai.provider.name": "prompt_studio",
+        "gen_ai.agent.name": setup.prompt or "prompt",
+        "gen_ai.conversation.id": setup.run,
+        "gen_ai.request.model": setup.model,
+        "gen_ai.usage.input_tokens": state.usage.input_tokens,
+        "gen_ai.usage.output_tokens": state.usage.output_tokens,
+        "prompt_studio.protocol": setup.protocol,
+        "prompt_studio.status": state.status,
+        "prompt_studio.iterations": state.iteration,
+    }
+    if state.answer is not None:
+        part: Json = {"type": "text", "content": state.answer}
+        attributes["gen_ai.output.messages"] = _text([{"role": "assistant", "parts": [part]}])
+    wrong = ""
+    if state.error is not None and state.status != "done":
+        attributes["error.type"] = state.error.code
+        wrong = state.error.message
+    name = f"invoke_agent {setup.prompt}".strip()
+    return _span(name, _INTERNAL, trace, span, "", (began, ended), attributes, wrong)
+
+
+def _step_spans(
+    state: RunState, step: Step, times: Times, trace: str, root: str
+) -> list[dict[str, Json]]:
+    made: list[dict[str, Json]] = []
+    run = state.setup.run
+    when = times.models.get(step.number)
+    if when is not None:
+        span = _id(f"{run}/{step.number}", 16)
+        error = state.error if step is state.step and state.status != "done" else None
+        failed = error if error is not None and error.kind == "model" else None
+        attributes = _chat(state, step)
+        if failed is not None:
+            attributes["error.type"] = failed.code
+        made.append(
+            _span(
+                f"chat {state.setup.model}".strip(), _CLIENT, trace, span, root,
+                (when[0], when[1]), attributes, failed.message if failed is not None else "",
+            )
+        )  # fmt: skip
+    for row, call in enumerate(step.calls):
+        ran = times.tools.get((step.number, row))
+        if ran is not None:
+            span = _id(f"{run}/{step.number}/{row}", 16)
+            wrong = (call.observation or "the tool failed") if call.is_error else ""
+            made.append(
+                _span(
+                    f"execute_tool {call.tool}", _INTERNAL, trace, span, root,
+                    (ran[0], ran[1]), _tool(call, step.number), wrong,
+                )
+            )  # fmt: skip
+    return made
+
+
+def _chat(state: RunState, step: Step) -> _Attributes:
+    setup = state.setup
+    attributes: _Attributes = {
+        "gen_ai.operation.name": "chat",
+        "gen_ai.provider.name": "prompt_studio",
+        "gen_ai.conversation.id": setup.run,
+        "gen_ai.request.model": setup.model,
+        "prompt_studio.iteration": step.number,
+        "prompt_studio.attempt": step.attempt,
+        "gen_ai.input.messages": _text(
+            [_message(each) for each in messages_of(state, step.number)]
+        ),
+    }
+    if step.reply_origin != "live":
+        attributes["prompt_studio.reply.origin"] = step.reply_origin
+    if step.marks:
+        attributes["prompt_studio.marks"] = sorted(step.marks)
+    if setup.stop:
+        attributes["gen_ai.request.stop_sequences"] = list(setup.stop)
+    for name, key in (
+        ("temperature", "temperature"), ("topP", "top_p"), ("maxOutputTokens", "max_tokens"),
+        ("seed", "seed"),
+    ):  # fmt: skip
+        value = setup.options.get(name)
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            attributes[f"gen_ai.request.{key}"] = value
+    reply = step.reply or step.partial
+    if reply is not None:
+        attributes |= _reply(reply)
+    return attributes
+
+
+def _reply(reply: Reply) -> _Attributes:
+    parts: list[Json] = []
+    if reply.reasoning:
+        parts.append({"type": "reasoning", "content": reply.reasoning})
+    if reply.text or reply.refusal:
+        parts.append({"type": "text", "content": reply.text or reply.refusal})
+    for call in reply.tool_calls:
+        parts.append(
+            {"type": "tool_call", "id": call.id, "name": call.name,
+             "arguments": _arguments(call.arguments)}
+        )  # fmt: skip
+    reason = {"tool_calls": "tool_call"}.get(reply.finish_reason or "", reply.finish_reason)
+    message: dict[str, Json] = {"role": "assistant", "parts": parts}
+    attributes: _Attributes = {}
+    if reason is not None:
+        message["finish_reason"] = reason
+        attributes["gen_ai.response.finish_reasons"] = [reply.finish_reason or ""]
+    attributes["gen_ai.output.messages"] = _text([message])
+    if reply.usage is not None:
+        attributes["gen_ai.usage.input_tokens"] = reply.usage.input_tokens
+        attributes["gen_ai.usage.output_tokens"] = reply.usage.output_tokens
+        if reply.usage.cached_tokens:
+            attributes["gen_ai.usage.cache_read.input_tokens"] = reply.usage.cached_tokens
+    return attributes
+
+
+def _tool(call: Call, number: int) -> _Attributes:
+    attributes: _Attributes = {
+        "gen_ai.operation.name": "execute_tool",
+        "gen_ai.tool.name": call.tool,
+        "gen_ai.tool.type": "function",
+        "gen_ai.tool.call.id": call.id,
+        "gen_ai.tool.call.arguments": _text(dict(call.arguments or {})),
+        "prompt_studio.iteration": number,
+    }
+    if call.observation is not None:
+        attributes["gen_ai.tool.call.result"] = redact(call.observation)
+    if call.origin != "live":
+        attributes["prompt_studio.result.origin"] = call.origin
+    if call.is_error:
+        attributes["error.type"] = call.error or "tool"
+    return attributes
+
+
+def _message(message: Message) -> dict[str, Json]:
+    parts: list[Json] = []
+    for part in message.parts:
+        match part:
+            case TextPart(text=text):
+                parts.append({"type": "text", "content": text})
+            case ToolCallPart():
+                parts.append(
+                    {"type": "tool_call", "id": part.id, "name": part.name,
+                     "arguments": _arguments(part.arguments)}
+                )  # fmt: skip
+            case ToolResultPart(text=text):
+                parts.append(
+                    {"type": "tool_call_response",
+                     "id": message.attributes.get("tool_call_id"), "response": text}
+                )  # fmt: skip
+            case MediaPart(kind=kind):
+                parts.append({"type": "uri", "modality": kind, "uri": _short(part.source)})
+    return {"role": message.role, "parts": parts}
+
+
+def _short(source: str) -> str:
+    """The address of a medium; one that holds the medium itself would swell the trace."""
+    return source if not source.startswith("data:") else source[: source.find(",") + 1] + "…"
+
+
+def _arguments(text: str) -> Json:
+    try:
+        value: Json = json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+    return value
+
+
+def _text(value: Json) -> str:
+    """A value as JSON text: what spans hold in the place of structured attributes."""
+    return json.dumps(redact(value), ensure_ascii=False)
+
+
+def _id(text: str, length: int) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:length]
+
+
+def _span(
+    name: str,
+    kind: int,
+    trace: str,
+    span: str,
+    parent: str,
+    when: tuple[float, float],
+    attributes: Mapping[str, Json],
+    wrong: str,
+) -> dict[str, Json]:
+    made: dict[str, Json] = {"traceId": trace, "spanId": span}
+    if parent:
+        made["parentSpanId"] = parent
+    made |= {
+        "name": name,
+        "kind": kind,
+        "startTimeUnixNano": _nano(when[0]),
+        "endTimeUnixNano": _nano(when[1]),
+        "attributes": _attributes(attributes),
+        "status": {"code": _ERROR, "message": wrong} if wrong else {},
+    }
+    return made
+
+
+def _nano(at: float) -> str:
+    # In two parts: a double holds no nanoseconds of today.
+    return str(int(at) * 1_000_000_000 + round(at % 1 * 1_000_000) * 1_000)
+
+
+def _attributes(values: Mapping[str, Json]) -> list[Json]:
+    return [{"key": key, "value": _value(value)} for key, value in values.items()]
+
+
+def _value(value: Any) -> Json:  # noqa: ANN401 - any JSON
+    """A value in OTLP's typed form; whole numbers are text there."""
+    if isinstance(value, bool):
+        return {"boolValue": value}
+    if isinstance(value, int):
+        return {"intValue": str(value)}
+    if isinstance(value, float):
+        return {"doubleValue": value}
+    if isinstance(value, list):
+        return {"arrayValue": {"values": [_value(item) for item in value]}}
+    return {"stringValue": str(value)}

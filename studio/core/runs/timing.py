@@ -1,0 +1,59 @@
+"""A branch folded to its state, with the times at which its model and tool calls ran."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from studio.core.agent.events import (
+    Event,
+    ModelCalled,
+    ModelFailed,
+    ModelReplied,
+    Started,
+    ToolCalled,
+    ToolEnded,
+)
+from studio.core.agent.machine import advance
+from studio.core.agent.state import RunState
+from studio.core.agent.steps import new_state
+
+
+class Times:
+    """When each model and tool call of each step began and ended, in seconds since 1970."""
+
+    def __init__(self) -> None:
+        self.steps: dict[int, list[float]] = {}
+        self.models: dict[int, list[float]] = {}
+        self.tools: dict[tuple[int, int], list[float]] = {}
+
+    def note(self, event: Event, state: RunState) -> None:
+        """Take the time of an event that led to a state."""
+        number = state.iteration
+        self.steps.setdefault(number, [event.at, event.at])[1] = event.at
+        match event:
+            case ModelCalled() | ModelReplied() | ModelFailed():
+                self.models.setdefault(number, [event.at, event.at])[1] = event.at
+            case ToolCalled(call=row) | ToolEnded(call=row):
+                self.tools.setdefault((number, row), [event.at, event.at])[1] = event.at
+            case _:
+                pass
+
+
+def fold_with_times(events: Iterable[Event]) -> tuple[RunState, Times]:
+    """The state that a branch leads to, and its times.
+
+    Raises:
+        ValueError: it is empty, or does not begin with `Started`.
+    """
+    state: RunState | None = None
+    times = Times()
+    for event in events:
+        if state is None:
+            if not isinstance(event, Started):
+                raise ValueError("a journal begins with Started")
+            state = new_state(event.setup)
+        state, _ = advance(state, event)
+        times.note(event, state)
+    if state is None:
+        raise ValueError("the journal is empty")
+    return state, times

@@ -1,0 +1,199 @@
+"""Forms in which a run leaves, and journals that come in."""
+
+from __future__ import annotations
+
+import json
+import re
+from html.parser import HTMLParser
+
+import pytest
+
+from studio.core.agent.commands import Continue, ForkFrom
+from studio.core.agent.options import RunOptions
+from studio.core.agent.tree import walk
+from studio.core.runs.codec import JournalError
+from studio.core.runs.exchange import FORMS, export_run, form_named, import_run
+from studio.core.runs.journal import write_journal
+from studio.core.runs.store import RunStore
+from studio.core.runs.timing import fold_with_times
+from studio.core.wire.reply import Reply, Usage
+from tests.core.agent.runs import NATIVE, REACT, call, calling, run_of
+
+
+@pytest.fixture
+def store(tmp_path):
+    made = RunStore(tmp_path / "runs.sqlite")
+    yield made
+    made.close()
+
+
+async def finished(prompt=NATIVE, replies=None, **more):
+    script = [calling(call()), Reply("ok", usage=Usage(3, 4, 2))] if replies is None else replies
+    run, _ = run_of(prompt, script, **more)
+    await run.go()
+    return run
+
+
+def made(run, name, **more):
+    form = form_named(name)
+    assert form is not None
+    return export_run(run.events, form, "1.0", **more)
+
+
+def spans_of(run, **more):
+    data = json.loads(made(run, "otlp", **more))
+    return data["resourceSpans"][0]["scopeSpans"][0]["spans"]
+
+
+def plain(value):
+    (kind, inner), *rest = value.items()
+    assert not rest
+    match kind:
+        case "intValue":
+            assert isinstance(inner, str)
+            return int(inner)
+        case "arrayValue":
+            return [plain(item) for item in inner["values"]]
+        case _:
+            return inner
+
+
+def attributes(span):
+    return {each["key"]: plain(each["value"]) for each in span["attributes"]}
+
+
+async def test_spans_form_one_trace_under_the_agent():
+    spans = spans_of(await finished())
+    root, *others = spans
+    assert [span["name"].split()[0] for span in spans] == [
+        "invoke_agent", "chat", "execute_tool", "chat",
+    ]  # fmt: skip
+    assert {span["traceId"] for span in spans} == {root["traceId"]}
+    assert {span["parentSpanId"] for span in others} == {root["spanId"]}
+    assert len({span["spanId"] for span in spans}) == 4
+    assert all(re.fullmatch("[0-9a-f]{16}", span["spanId"]) for span in spans)
+    assert re.fullmatch("[0-9a-f]{32}", root["traceId"])
+    assert "parentSpanId" not in root
+    for span in others:
+        assert int(root["startTimeUnixNano"]) <= int(span["startTimeUnixNano"])
+        assert int(span["startTimeUnixNano"]) <= int(span["endTimeUnixNano"])
+        assert int(span["endTimeUnixNano"]) <= int(root["endTimeUnixNano"])
+
+
+async def test_spans_say_what_was_sent_called_and_used():
+    root, first, tool, last = (attributes(span) for span in spans_of(await finished()))
+    assert (root["gen_ai.operation.name"], root["gen_ai.usage.input_tokens"]) == (
+        "invoke_agent",
+        13,
+    )
+    assert root["gen_ai.agent.name"] == "Caller"
+    sent = json.loads(last["gen_ai.input.messages"])
+    assert [message["role"] for message in sent] == ["system", "user", "assistant", "tool"]
+    assert sent[2]["parts"][-1] == {
+        "type": "tool_call", "id": "c1", "name": "search", "arguments": {"query": "x"},
+    }  # fmt: skip
+    assert sent[3]["parts"] == [{"type": "tool_call_response", "id": "c1", "response": "found x"}]
+    assert json.loads(last["gen_ai.output.messages"])[0]["finish_reason"] == "stop"
+    assert last["gen_ai.usage.cache_read.input_tokens"] == 2
+    assert first["gen_ai.response.finish_reasons"] == ["tool_calls"]
+    assert (tool["gen_ai.tool.name"], tool["gen_ai.tool.call.result"]) == ("search", "found x")
+    assert json.loads(tool["gen_ai.tool.call.arguments"]) == {"query": "x"}
+
+
+async def test_a_failed_model_call_is_an_error_of_its_span():
+    run = await finished(replies=[], options=RunOptions(headless=True, attempts=1))
+    root, chat = spans_of(run)
+    assert (root["status"]["code"], chat["status"]["code"]) == (2, 2)
+    assert attributes(chat)["error.type"] == attributes(root)["error.type"]
+
+
+class Page(HTMLParser):
+    def __init__(self, text):
+        super().__init__()
+        self.tags: list[str] = []
+        self.shown: list[str] = []
+        self.addresses: list[str] = []
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        self.addresses += [value for name, value in attrs if name in ("src", "href")]
+
+    def handle_data(self, data):
+        self.shown.append(data)
+
+
+async def test_the_report_holds_all_and_asks_for_nothing_outside():
+    evil = "<script>alert(1)</script><img src=http://example.com/x.png>"
+    run = await finished(REACT, [f'Thought: {evil}\nAction: search\nArgs: {{"query": "a&b"}}',
+                                 "Final Answer: <b>done</b>"])  # fmt: skip
+    page = Page(made(run, "html"))
+    shown = "".join(page.shown)
+    assert not {"script", "img", "link", "b"} & set(page.tags)
+    assert page.addresses == []
+    assert evil in shown
+    assert "found a&b" in shown
+    assert shown.count("<b>done</b>") >= 1
+    assert [text for text in page.shown if text.startswith("Iteration ")] == [
+        "Iteration 1", "Iteration 2",
+    ]  # fmt: skip
+
+
+async def test_secrets_do_not_leave_in_arguments():
+    asked = call(arguments='{"query": "x", "api_key": "hunter2"}')
+    run, _ = run_of(NATIVE, [calling(asked), "ok"])
+    await run.go()
+    for name in ("html", "otlp", "tracy", "messages"):
+        assert "hunter2" not in made(run, name), name
+
+
+async def test_messages_are_one_model_call_a_line():
+    lines = [json.loads(line) for line in made(await finished(), "messages").splitlines()]
+    assert [[each["role"] for each in line["messages"]] for line in lines] == [
+        ["system", "user", "assistant"],
+        ["system", "user", "assistant", "tool", "assistant"],
+    ]
+    assert lines[1]["messages"][-1]["content"] == "ok"
+
+
+async def test_every_form_can_be_written_of_any_text():
+    run = await finished(replies=[calling(call()), Reply("lone \ud800 </pre>\u2028")])
+    for form in FORMS:
+        assert export_run(run.events, form, "1.0").encode("utf-8")
+
+
+async def test_a_branch_is_exported_alone():
+    run, _ = run_of(NATIVE, [calling(call()), "first", "second"], options=RunOptions())
+    await run.go()
+    end = len(run.events)
+    await run.go(ForkFrom(run.tree.checkpoints[3].id), Continue())
+    assert run.state.answer == "second"
+    assert "second" not in made(run, "html", upto=end)
+    assert "second" in made(run, "html")
+
+
+async def test_a_journal_comes_back_as_it_was(store):
+    run = await finished()
+    text = made(run, "journal")
+    assert import_run(text, store) == "r1"
+    assert walk(store.events("r1")).state == run.state
+    again = import_run(text, store)
+    assert again != "r1"
+    state, _ = fold_with_times(store.events(again))
+    assert (state.setup.run, state.answer) == (again, "ok")
+
+
+async def test_what_is_no_journal_is_refused_and_leaves_nothing(store):
+    events = list((await finished()).events)
+    for wrong in (
+        "",
+        "hello",
+        '{"t": "Nothing"}',
+        "[1]\n",
+        write_journal(events[1:]),
+        write_journal([*events[:3], *events[4:]]),
+    ):
+        with pytest.raises(JournalError):
+            import_run(wrong, store)
+    assert store.runs() == ()
