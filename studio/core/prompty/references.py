@@ -139,7 +139,8 @@ def _look_up(
     problems: list[Problem],
 ) -> tuple[Json, bool]:
     if preview and reference.protocol == "env":
-        if reference.default is None and context.variable(reference.argument) is None:
+        known = not context.trusted or context.variable(reference.argument) is not None
+        if reference.default is None and not known:
             message = (
                 f"Environment variable {reference.argument!r} not set; "
                 "a run needs it, the preview does not."

@@ -151,6 +151,8 @@ def test_preview_never_looks_a_secret_up() -> None:
     assert [(item.code, item.severity) for item in prepared.problems] == [
         ("env-not-set", "warning")
     ]
+    untrusted = ReferenceContext(environment={"KEY": "very secret"}, trusted=False)
+    assert prepare(document, {}, references=untrusted, preview=True).problems == ()
 
 
 def test_dotenv_never_overrides_the_environment(
