@@ -47,6 +47,11 @@ class BlobStore:
             self._recent.popitem(last=False)
         return key.hex()
 
+    def forget(self) -> None:
+        """Trust nothing held in memory: texts may have gone with a transaction, or been tidied."""
+        self._recent.clear()
+        self._cache.clear()
+
     def get(self, name: str) -> str:
         """The text of that name.
 

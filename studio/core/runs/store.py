@@ -6,10 +6,13 @@ transaction. Long texts are kept once (`blobs`).
 
 from __future__ import annotations
 
+import contextlib
 import json
 import sqlite3
+import threading
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -71,8 +74,43 @@ class RunFilter:
     """How many at most, newest first."""
 
 
+class _Database:
+    """The open file; one thread at a time has a transaction, and each is whole or not there."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self.connection = connection
+        self.blobs = BlobStore(connection)
+        self._lock = threading.RLock()
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """A transaction, or a part of the one that this thread has open.
+
+        Raises:
+            StoreError: the file cannot be written.
+        """
+        with self._lock:
+            if self.connection.in_transaction:
+                yield
+                return
+            try:
+                self.connection.execute("BEGIN IMMEDIATE")
+                try:
+                    yield
+                except BaseException:
+                    self.connection.execute("ROLLBACK")
+                    self.blobs.forget()
+                    raise
+                self.connection.execute("COMMIT")
+            except sqlite3.Error as error:
+                raise StoreError(f"the history cannot be written: {error}") from error
+
+
 class RunStore:
-    """The history of runs. One process may hold several; several processes may share the file."""
+    """The history of runs. One process may hold several; several processes may share the file.
+
+    May be used from several threads: the window reads while the loop's thread writes.
+    """
 
     def __init__(self, path: Path) -> None:
         """Open the history, or make it.
@@ -89,9 +127,10 @@ class RunStore:
             self._connection.close()
             message = f"{path} cannot be read as a history ({error}); move it away to start anew"
             raise StoreError(message) from error
+        self._database = _Database(self._connection)
         self._session = uuid.uuid4().hex[:12]
         self._lock = LockFile(self._lock_path(self._session))
-        self.blobs = BlobStore(self._connection)
+        self.blobs = self._database.blobs
 
     def _prepare(self) -> None:
         run = self._connection.execute
@@ -117,14 +156,15 @@ class RunStore:
 
     def journal(self, run: str) -> RunWriter:
         """What writes the events of a run, new or taken up again."""
-        self._connection.execute("INSERT OR IGNORE INTO runs (id) VALUES (?)", (run,))
-        self._connection.execute("UPDATE runs SET owner = ? WHERE id = ?", (self._session, run))
+        with self._database.transaction():
+            self._connection.execute("INSERT OR IGNORE INTO runs (id) VALUES (?)", (run,))
+            self._connection.execute("UPDATE runs SET owner = ? WHERE id = ?", (self._session, run))
         (number,) = self._connection.execute(
             "SELECT number FROM runs WHERE id = ?", (run,)
         ).fetchone()
         held = self.summary(run)
         line = held if held is not None and held.events else RunSummary(run)
-        return RunWriter(self._connection, self.blobs, number, line)
+        return RunWriter(self._database, number, line)
 
     def add(self, events: Sequence[Event], run: str) -> None:
         """Keep a whole journal (an import) in one transaction.
@@ -134,16 +174,11 @@ class RunStore:
         """
         if self.summary(run) is not None:
             raise StoreError(f"there is a run {run!r} already")
-        self._connection.execute("BEGIN")
-        try:
+        with self._database.transaction():
             writer = self.journal(run)
             for event in events:
                 writer.write(event)
             self._connection.execute("UPDATE runs SET owner = '' WHERE id = ?", (run,))
-        except BaseException:
-            self._connection.execute("ROLLBACK")
-            raise
-        self._connection.execute("COMMIT")
 
     def describe(
         self,
@@ -154,22 +189,28 @@ class RunStore:
         pinned: bool | None = None,
     ) -> None:
         """Set the person's own words about a run."""
+        changes: list[tuple[str, str | int]] = []
         if tags is not None:
             text = "\n".join(dict.fromkeys(tag.strip() for tag in tags if tag.strip()))
-            self._connection.execute("UPDATE runs SET tags = ? WHERE id = ?", (text, run))
+            changes.append(("tags", text))
         if note is not None:
-            self._connection.execute("UPDATE runs SET note = ? WHERE id = ?", (note, run))
+            changes.append(("note", note))
         if pinned is not None:
-            self._connection.execute("UPDATE runs SET pinned = ? WHERE id = ?", (pinned, run))
+            changes.append(("pinned", int(pinned)))
+        with self._database.transaction():
+            for name, value in changes:
+                self._connection.execute(
+                    f"UPDATE runs SET {name} = ? WHERE id = ?",
+                    (value, run),
+                )
 
     def delete(self, run: str) -> None:
         """Remove a run; its texts go with `tidy`."""
-        self._connection.execute("BEGIN")
-        self._connection.execute(
-            "DELETE FROM events WHERE run IN (SELECT number FROM runs WHERE id = ?)", (run,)
-        )
-        self._connection.execute("DELETE FROM runs WHERE id = ?", (run,))
-        self._connection.execute("COMMIT")
+        with self._database.transaction():
+            self._connection.execute(
+                "DELETE FROM events WHERE run IN (SELECT number FROM runs WHERE id = ?)", (run,)
+            )
+            self._connection.execute("DELETE FROM runs WHERE id = ?", (run,))
 
     def mark_interrupted(self) -> tuple[str, ...]:
         """End the runs whose process has died, so that they can be opened and forked.
@@ -189,8 +230,9 @@ class RunStore:
                 self.delete(run)
                 continue
             last = events[-1]
-            self.journal(run).write(Stopped(interrupted=True, seq=last.seq + 1, at=last.at))
-            self._connection.execute("UPDATE runs SET owner = '' WHERE id = ?", (run,))
+            with self._database.transaction():
+                self.journal(run).write(Stopped(interrupted=True, seq=last.seq + 1, at=last.at))
+                self._connection.execute("UPDATE runs SET owner = '' WHERE id = ?", (run,))
             ended.append(run)
             if owner:
                 self._lock_path(owner).unlink(missing_ok=True)
@@ -274,31 +316,32 @@ class RunStore:
 
     def tidy(self) -> None:
         """Remove texts that no event uses any more, and give the room back to the disk."""
-        used: set[str] = set()
-        for (data,) in self._connection.execute("SELECT data FROM events"):
-            used |= set(_names(json.loads(data)))
-        bases = dict(self._connection.execute("SELECT hash, base FROM blobs").fetchall())
-        kept: set[bytes] = set()
-        for name in used:
-            key: bytes | None = bytes.fromhex(name)
-            while key is not None and key not in kept:
-                kept.add(key)
-                key = bases.get(key)
-        gone = [(key,) for key in bases if key not in kept]
-        self._connection.executemany("DELETE FROM blobs WHERE hash = ?", gone)
-        self.blobs = BlobStore(self._connection)
-        self._connection.execute("VACUUM")
-        self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        with self._database.transaction():  # a text written meanwhile must not count as unused
+            used: set[str] = set()
+            for (data,) in self._connection.execute("SELECT data FROM events"):
+                used |= set(_names(json.loads(data)))
+            bases = dict(self._connection.execute("SELECT hash, base FROM blobs").fetchall())
+            kept: set[bytes] = set()
+            for name in used:
+                key: bytes | None = bytes.fromhex(name)
+                while key is not None and key not in kept:
+                    kept.add(key)
+                    key = bases.get(key)
+            gone = [(key,) for key in bases if key not in kept]
+            self._connection.executemany("DELETE FROM blobs WHERE hash = ?", gone)
+            self.blobs.forget()
+        with contextlib.suppress(sqlite3.OperationalError):  # another process is writing: next time
+            self._connection.execute("VACUUM")
+            self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
 
 class RunWriter:
     """Writes the events of one run; each is on disk when `write` returns."""
 
-    def __init__(
-        self, connection: sqlite3.Connection, blobs: BlobStore, number: int, line: RunSummary
-    ) -> None:
-        self._connection = connection
-        self._blobs = blobs
+    def __init__(self, database: _Database, number: int, line: RunSummary) -> None:
+        self._database = database
+        self._connection = database.connection
+        self._blobs = database.blobs
         self._number = number
         self._line = line
 
@@ -307,29 +350,25 @@ class RunWriter:
         self.write(event)
 
     def write(self, event: Event) -> None:
-        """Write one event, its texts and the run's line, in one transaction."""
-        nested = self._connection.in_transaction
-        if not nested:
-            self._connection.execute("BEGIN IMMEDIATE")
-        try:
-            data = encode_event(event)
-            for name in ("seq", "at"):  # they have columns of their own
-                data.pop(name, None)
+        """Write one event, its texts and the run's line, in one transaction.
+
+        Raises:
+            StoreError: the file cannot be written; nothing of the event is there.
+        """
+        data = encode_event(event)
+        for name in ("seq", "at"):  # they have columns of their own
+            data.pop(name, None)
+        line = summarise(self._line, event)
+        with self._database.transaction():
             text = json.dumps(shorten(data, self._blobs), separators=(",", ":"))
             self._connection.execute(
                 "INSERT INTO events (run, seq, at, data) VALUES (?, ?, ?, ?)",
                 (self._number, event.seq, event.at, text),
             )
-            self._update(summarise(self._line, event))
-        except BaseException:
-            if not nested:
-                self._connection.execute("ROLLBACK")
-            raise
-        if not nested:
-            self._connection.execute("COMMIT")
+            self._update(line)
+        self._line = line
 
     def _update(self, line: RunSummary) -> None:
-        self._line = line
         names = ", ".join(f"{name} = ?" for name in _KEPT)
         self._connection.execute(
             f"UPDATE runs SET {names} WHERE number = ?",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import dataclasses
 import os
 import random
 import signal
@@ -9,13 +11,14 @@ import sqlite3
 import statistics
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
 import pytest
 
 from studio.core.agent.commands import Continue, ForkFrom
-from studio.core.agent.events import Stopped
+from studio.core.agent.events import Started, Stopped
 from studio.core.agent.machine import fold
 from studio.core.agent.options import RunOptions
 from studio.core.agent.runner import Run, RunWorld
@@ -194,8 +197,6 @@ async def test_a_run_of_a_living_process_is_left_alone(tmp_path):
     first, second = RunStore(tmp_path / "runs.sqlite"), RunStore(tmp_path / "runs.sqlite")
     run, _ = run_of(NATIVE, [])
     writer = first.journal("a")
-    from studio.core.agent.events import Started
-
     writer(Started(run.state.setup, seq=1, at=1.0))
     assert second.mark_interrupted() == ()
     first.close()
@@ -217,3 +218,60 @@ def test_a_history_of_a_newer_studio_is_left_alone(tmp_path):
     other.close()
     with pytest.raises(StoreError, match="newer"):
         RunStore(path)
+
+
+async def test_the_window_may_write_while_a_run_does(store):
+    first = await write(store, "a")
+    failed: list[Exception] = []
+
+    def meddle():
+        try:
+            for number in range(60):
+                store.describe("a", note=f"note {number}")
+                store.add(first.events, f"copy {number}")
+                with contextlib.suppress(StoreError):
+                    store.add([*first.events, first.events[0]], f"broken {number}")
+        except Exception as error:  # noqa: BLE001 - told by the test
+            failed.append(error)
+
+    thread = threading.Thread(target=meddle)
+    thread.start()
+    run = await write(store, "b", steps=60)
+    thread.join()
+    assert failed == []
+    assert list(store.events("b")) == list(run.events)
+    ids = {line.id for line in store.runs()}
+    assert {"a", "b", "copy 59"} <= ids
+    assert not any(name.startswith("broken") for name in ids)
+
+
+async def test_a_full_disk_is_named(store):
+    await write(store, "a")
+    store._connection.execute("PRAGMA max_page_count = 1")
+    writer = store.journal("a")
+    setup = dataclasses.replace(walk(store.events("a")).state.setup, source="long " * 100_000)
+    before = list(store.events("a"))
+    with pytest.raises(StoreError, match="cannot be written"):
+        writer(Started(setup, seq=999, at=1.0))
+    assert list(store.events("a")) == before
+
+
+async def test_texts_of_a_write_that_failed_are_written_again(store):
+    first = await write(store, "a", REACT, 12)
+    store.delete("a")
+    store.tidy()
+    with pytest.raises(StoreError):
+        store.add([*first.events, first.events[0]], "b")
+    store.add(first.events, "b")
+    assert list(store.events("b")) == list(first.events)
+
+
+async def test_tidying_while_a_run_goes_on_takes_nothing_from_it(store):
+    other = await write(store, "a", REACT, 12)
+    writer = store.journal("b")
+    for event in other.events:
+        writer(event)
+        if event.seq % 7 == 0:
+            store.delete("a")
+            store.tidy()
+    assert list(store.events("b")) == list(other.events)
