@@ -26,7 +26,7 @@ from studio.core.text.values import Json
 from studio.core.tools.document import declared_tools
 from studio.core.wire.request import Provider, provider_of, to_request
 
-COMMANDS = ("check", "messages", "request", "run", "export", "runs")
+COMMANDS = ("check", "messages", "request", "run", "export", "convert", "fmt", "runs")
 """Words that make an argument a command; anything else is a file to open."""
 
 SUFFIX = ".prompty"
@@ -82,6 +82,11 @@ def _parser() -> argparse.ArgumentParser:
     from studio.cli_export import add_export
 
     add_export(commands.add_parser("export", help="write a checked file"))
+
+    from studio.cli_convert import add_convert, add_fmt
+
+    add_convert(commands.add_parser("convert", help="write a file in another dialect"))
+    add_fmt(commands.add_parser("fmt", help="tidy files without changing what they say"))
 
     from studio.cli_runs import add_runs
 
