@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
 import traceback
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from threading import Thread
 from types import TracebackType
+from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QThreadPool, QTimer
+from PySide6.QtCore import QEvent, QObject, QThreadPool, QTimer, Signal
 from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QApplication
 
@@ -20,7 +23,10 @@ from studio.core.resource_files import resource
 from studio.core.settings import ThemeSetting
 from studio.ui.services import build_services
 from studio.ui.theme import apply_theme, theme_for
-from studio.ui.workbench import Workbench
+from studio.ui.window import MainWindow
+
+if TYPE_CHECKING:
+    from studio.ui.workbench import Workbench
 
 FIRST_EXAMPLE = "react-agent.prompty"
 """What a first start opens: the loop at its most visible."""
@@ -33,6 +39,8 @@ _POOL_MS = 3000
 
 class Studio(QObject):
     """The running program."""
+
+    _loaded = Signal()  # everything that the panes need is imported
 
     def __init__(self, *, theme: ThemeSetting | None = None) -> None:
         application = QApplication.instance() or QApplication(sys.argv[:1])
@@ -47,10 +55,33 @@ class Studio(QObject):
             settings.set(replace(settings.value, theme=theme))
         # Before any pane is made: some take their fonts when they are built.
         apply_theme(application, theme_for(self._services.settings.value.theme))
-        self.workbench = Workbench(self._services)
-        self.window = self.workbench.window
+        self.window = MainWindow(self._services, keep_places=True)
+        self.workbench: Workbench | None = None
+        """The panes and what feeds them; made once the window has been painted."""
         application.setWindowIcon(QIcon(str(resource("icons", "prompt-studio.svg"))))
         sys.excepthook = self._on_crash
+        self._loader: Thread | None = None
+        self._loaded.connect(self._make_workbench)
+        self.window.installEventFilter(self)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """After the window's first paint, load what the panes need, beside the window."""
+        if event.type() == QEvent.Type.Paint and self._loader is None:
+            self.window.removeEventFilter(self)
+            self._loader = Thread(target=self._load, name="studio-loader", daemon=True)
+            self._loader.start()
+        return False
+
+    def _load(self) -> None:
+        """Importing takes most of a second; in a thread, the window answers meanwhile."""
+        importlib.import_module("studio.ui.workbench")
+        self._loaded.emit()
+
+    def _make_workbench(self) -> None:
+        from studio.ui.workbench import Workbench
+
+        if self.window.isVisible():
+            self.workbench = Workbench(self._services, self.window)
 
     def run(self, files: Sequence[Path]) -> int:
         """Show the window until it is closed; returns the exit code."""
@@ -70,7 +101,8 @@ class Studio(QObject):
         def check() -> None:
             nonlocal quiet, checks
             checks += 1
-            quiet = quiet + 1 if self.workbench.is_settled else 0
+            stands = self.workbench is not None and self.workbench.is_settled
+            quiet = quiet + 1 if stands else 0
             if quiet >= _SETTLED_CHECKS or checks >= _SETTLED_MOST:
                 timer.stop()
                 self._application.exit(0 if self.window.grab().save(str(out)) else 1)
@@ -92,7 +124,10 @@ class Studio(QObject):
             self.window.commands.open_example(resource("examples", FIRST_EXAMPLE))
 
     def _end(self, code: int) -> int:
-        self.workbench.close()
+        if self._loader is not None:
+            self._loader.join()
+        if self.workbench is not None:
+            self.workbench.close()
         QThreadPool.globalInstance().waitForDone(_POOL_MS)
         sys.excepthook = sys.__excepthook__
         return code

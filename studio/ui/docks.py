@@ -45,6 +45,14 @@ class Docks(QObject):
         self._titles.setInterval(0)
         self._titles.timeout.connect(self._show_titles)
 
+    def fill(self, panes: dict[str, QWidget]) -> None:
+        """Put panes into docks that held their places."""
+        for name, pane in panes.items():
+            room = self._docks[name].widget()
+            self._docks[name].setWidget(pane)
+            if room is not None:
+                room.deleteLater()
+
     def add(self, panes: dict[str, QWidget | None]) -> None:
         """Dock the panes that there are."""
         for name, title, _ in PLACES:

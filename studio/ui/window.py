@@ -6,7 +6,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QMimeData, QSettings, QTimer, Signal
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QGuiApplication, QShowEvent
-from PySide6.QtWidgets import QApplication, QMainWindow
+from PySide6.QtWidgets import QApplication, QMainWindow, QWidget
 
 from studio.core.prompty.document import PromptDocument
 from studio.core.settings import Settings
@@ -38,10 +38,20 @@ class MainWindow(QMainWindow):
     theme_changed = Signal(object)  # Theme
     closing = Signal()  # the person agreed to close; let go of everything
 
-    def __init__(self, services: Services, panes: Panes | None = None) -> None:
+    def __init__(
+        self, services: Services, panes: Panes | None = None, *, keep_places: bool = False
+    ) -> None:
+        """Make the window.
+
+        Args:
+            services: what it works with.
+            panes: ready panes.
+            keep_places: leave empty docks for panes that come by `take_panes`.
+        """
         super().__init__()
         self.services = services
         self.panes = panes or Panes()
+        self._keep_places = keep_places
         self.theme = theme_for(services.settings.value.theme)
         # Before any widget is made: fonts and metrics are taken when widgets are laid out.
         apply_theme(_application(), self.theme)
@@ -76,12 +86,12 @@ class MainWindow(QMainWindow):
             {
                 "files": self.files,
                 "outline": self.outline,
-                "tools": self.panes.tools,
-                "inputs": self.panes.inputs,
-                "preview": self.panes.preview,
-                "run": self.panes.run,
+                "tools": self.panes.tools or self._room(),
+                "inputs": self.panes.inputs or self._room(),
+                "preview": self.panes.preview or self._room(),
+                "run": self.panes.run or self._room(),
                 "problems": self.problems,
-                "history": self.panes.history,
+                "history": self.panes.history or self._room(),
             }
         )
         self.recent_menu = build_menus(self.menuBar(), self.actions_by_id, self.docks)
@@ -114,13 +124,19 @@ class MainWindow(QMainWindow):
         self.services.settings.changed.connect(self._on_settings)
         QGuiApplication.styleHints().colorSchemeChanged.connect(self._on_colour_scheme)
         self.commands.connect_actions(self.actions_by_id)
+        self._wire_panes()
+        if self.services.settings.notice:
+            messages.info(self.services.settings.notice)
+
+    def _wire_panes(self) -> None:
         if self.panes.preview is not None:
             self.panes.preview.request_reveal.connect(self.reveal)
             self.caret_moved.connect(self.panes.preview.show_caret)
         if self.panes.run is not None:
             self.commands.connect_run(self.panes.run)
-        if self.services.settings.notice:
-            messages.info(self.services.settings.notice)
+
+    def _room(self) -> QWidget | None:
+        return QWidget() if self._keep_places else None
 
     def _begin(self) -> None:
         settings = self.services.settings.value
@@ -133,6 +149,20 @@ class MainWindow(QMainWindow):
         QTimer.singleShot(0, self, self.commands.offer_recovery)
 
     # -- for the window's owner -----------------------------------------------------------------
+
+    def take_panes(self, panes: Panes) -> None:
+        """Put panes into the places that were kept for them."""
+        self.panes = panes
+        named = {
+            "tools": panes.tools,
+            "inputs": panes.inputs,
+            "preview": panes.preview,
+            "run": panes.run,
+            "history": panes.history,
+        }
+        self.docks.fill({name: pane for name, pane in named.items() if pane is not None})
+        self._theme_panes()
+        self._wire_panes()
 
     def open_path(self, path: Path) -> EditorPage | None:
         """Show a file."""

@@ -60,7 +60,13 @@ _TOY = (
 class Workbench(QObject):
     """Owns the controllers and the window, and joins them."""
 
-    def __init__(self, services: Services) -> None:
+    def __init__(self, services: Services, window: MainWindow | None = None) -> None:
+        """Make the controllers and panes.
+
+        Args:
+            services: what everything works with.
+            window: a window that keeps places for the panes; one is made where None.
+        """
         super().__init__()
         self._services = services
         theme = theme_for(services.settings.value.theme)
@@ -88,10 +94,16 @@ class Workbench(QObject):
         panes = Panes(
             self.preview_pane, self.inputs_pane, self.tools_pane, self.run_pane, self.history_pane
         )
-        self.window = MainWindow(services, panes)
+        if window is None:
+            window = MainWindow(services, panes)
+        else:
+            window.take_panes(panes)
+        self.window = window
         self._wire()
         self._on_choice(self.connections.choice)
         self.history.mark_interrupted()
+        if window.document is not None:
+            self._on_document(window.document)
 
     @property
     def is_settled(self) -> bool:
