@@ -1,0 +1,179 @@
+"""What is wrong with a connection as it is written, named by field, before it is saved."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping
+from pathlib import Path
+from typing import Literal, TypeAlias
+from urllib.parse import urlsplit
+
+from studio.core.models.base import ModelError
+from studio.core.models.connections import Connection, ConnectionKind
+from studio.core.models.embedded.weights import weights_at
+from studio.core.models.script_file import read_script
+from studio.core.models.secrets import environment_name, is_reference
+
+Field: TypeAlias = Literal[
+    "name", "base_url", "api_version", "model", "key", "api", "headers", "limits",
+    "weights", "context", "threads", "grammar", "script", "recording", "through", "abilities",
+]  # fmt: skip
+"""A line of the form."""
+
+_REMOTE: tuple[Field, ...] = ("base_url", "model", "key", "api", "headers", "limits", "abilities")
+FIELDS: Mapping[ConnectionKind, tuple[Field, ...]] = {
+    "openai": ("name", *_REMOTE),
+    "azure": ("name", "base_url", "api_version", *_REMOTE[1:]),
+    "compatible": ("name", *_REMOTE),
+    "anthropic": ("name", *_REMOTE),
+    "gemini": ("name", *_REMOTE),
+    "embedded": ("name", "weights", "context", "threads", "grammar"),
+    "scripted": ("name", "script"),
+    "manual": ("name",),
+    "replay": ("name", "recording", "through"),
+}
+"""The lines of each kind's form, in order."""
+
+_SECRET_HEADERS = ("authorization", "api-key", "x-api-key", "cookie", "proxy-authorization")
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
+_HEADER = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
+# A key pasted where a variable's name belongs must not reach a file.
+_KEY_LIKE = re.compile(r"(?=.*[a-z])(?=.*[0-9]).{20,}|(sk|pk|key)_[A-Za-z0-9]{8,}")
+
+
+def problems_of(connection: Connection, others: Collection[str]) -> dict[Field, str]:
+    """What keeps a connection from being saved, a sentence for each field.
+
+    Args:
+        connection: as it is written in the form.
+        others: names of all other connections.
+    """
+    found: dict[Field, str] = {}
+    for field in FIELDS[connection.kind]:
+        check = _CHECKS.get(field)
+        if check is not None and (sentence := check(connection)):
+            found[field] = sentence
+    if connection.name in others:
+        found["name"] = f"There is a connection {connection.name!r} already."
+    return found
+
+
+def warnings_of(connection: Connection, environment: Mapping[str, str]) -> dict[Field, str]:
+    """What will not work yet, though it can be saved."""
+    return dict(_warnings(connection, environment))
+
+
+def variable_problem(name: str) -> str:
+    """What is wrong with the name of an environment variable; empty for nothing."""
+    if not name:
+        return "Enter the name of the variable that holds the key."
+    if _KEY_LIKE.fullmatch(name) or not _VARIABLE.fullmatch(name):
+        return "This is no name of a variable. Keys are not written here: choose another place."
+    return ""
+
+
+def read_headers(text: str) -> tuple[dict[str, str], str]:
+    """Headers from lines `Name: value`, and what is wrong with them; empty for nothing."""
+    headers: dict[str, str] = {}
+    for line in filter(str.strip, text.splitlines()):
+        name, colon, value = (part.strip() for part in line.partition(":"))
+        if not colon or not _HEADER.fullmatch(name):
+            return headers, f"Write each header as `Name: value`, not as {line.strip()[:40]!r}."
+        if name.lower() in _SECRET_HEADERS:
+            return headers, f"{name} would hold a key, and keys are never in files: use Key."
+        headers[name] = value
+    return headers, ""
+
+
+def headers_text(headers: Mapping[str, str]) -> str:
+    """Headers as lines."""
+    return "\n".join(f"{name}: {value}" for name, value in headers.items())
+
+
+def _warnings(
+    connection: Connection, environment: Mapping[str, str]
+) -> Iterator[tuple[Field, str]]:
+    if connection.kind in ("azure", "compatible") and not connection.base_url:
+        yield "base_url", "Enter the address before it can be used."
+    variable = environment_name(connection.key)
+    if variable is not None and not environment.get(variable):
+        yield "key", f"The variable {variable} is not set in the studio's environment."
+    if connection.kind == "scripted" and not connection.settings.get("script"):
+        yield "script", "Choose a script before it can be used."
+    if connection.kind == "replay" and not connection.settings.get("recording"):
+        yield "recording", "Choose a file before it can be used."
+    path = connection.settings.get("recording")
+    is_replayed = connection.kind == "replay" and not connection.settings.get("through")
+    if is_replayed and isinstance(path, str) and path and not Path(path).expanduser().is_file():
+        yield "recording", "There is nothing recorded yet: choose a connection to record."
+
+
+def _name(connection: Connection) -> str:
+    return "" if connection.name.strip() else "Give it a name."
+
+
+def _base_url(connection: Connection) -> str:
+    address = connection.base_url
+    if not address:
+        return ""
+    try:
+        parts = urlsplit(address)
+        _ = parts.port
+    except ValueError:
+        return "This is no web address."
+    if parts.scheme not in ("http", "https") or not parts.hostname or " " in address:
+        return "Write the whole address, such as https://host/v1 or http://localhost:8000/v1."
+    if "@" in parts.netloc:
+        return "A password in the address would be kept in a file: enter it under Key."
+    if parts.query or parts.fragment:
+        return "Leave out what begins with ? or #: it may hold a key, and the path is enough."
+    return ""
+
+
+def _key(connection: Connection) -> str:
+    variable = environment_name(connection.key)
+    if variable is not None:
+        return variable_problem(variable)
+    return "" if is_reference(connection.key) else variable_problem("")
+
+
+def _weights(connection: Connection) -> str:
+    path = connection.settings.get("weights")
+    if not isinstance(path, str) or not path:
+        return ""
+    try:
+        weights_at(Path(path).expanduser())
+    except ModelError as error:
+        return error.message
+    return ""
+
+
+def _script(connection: Connection) -> str:
+    path = connection.settings.get("script")
+    if not isinstance(path, str) or not path:
+        return ""
+    try:
+        read_script(Path(path).expanduser())
+    except ModelError as error:
+        return error.message
+    return ""
+
+
+def _recording(connection: Connection) -> str:
+    path = connection.settings.get("recording")
+    if not isinstance(path, str) or not path:
+        return ""
+    place = Path(path).expanduser()
+    if place.is_dir():
+        return "This is a folder: name a file."
+    return "" if place.parent.is_dir() else f"There is no folder {str(place.parent)!r}."
+
+
+_CHECKS: Mapping[Field, Callable[[Connection], str]] = {
+    "name": _name,
+    "base_url": _base_url,
+    "key": _key,
+    "weights": _weights,
+    "script": _script,
+    "recording": _recording,
+}

@@ -1,0 +1,76 @@
+"""Changing the list of connections: pure functions from one list to the next."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from studio.core.models.connection_file import Connections
+from studio.core.models.connections import EMBEDDED, Connection
+
+
+def unique_name(wanted: str, taken: Iterable[str]) -> str:
+    """`wanted`, or `wanted 2`, `wanted 3`, … where that name is taken."""
+    names = set(taken)
+    if wanted not in names:
+        return wanted
+    return next(name for number in range(2, len(names) + 3)
+                if (name := f"{wanted} {number}") not in names)  # fmt: skip
+
+
+def with_added(connections: Connections, connection: Connection, after: str = "") -> Connections:
+    """The list with one more, under a name of its own; behind `after`, or at the end."""
+    each = list(connections.connections)
+    made = replace(connection, name=unique_name(connection.name, (one.name for one in each)))
+    place = next((index + 1 for index, one in enumerate(each) if one.name == after), len(each))
+    each.insert(place, made)
+    return replace(connections, connections=tuple(each))
+
+
+def with_changed(connections: Connections, name: str, changed: Connection) -> Connections:
+    """The list with one connection changed; what named it by its old name follows."""
+    each = tuple(
+        changed if one.name == name else _follow(one, name, changed.name)
+        for one in connections.connections
+    )
+    default = changed.name if connections.default == name else connections.default
+    return replace(connections, connections=each, default=default)
+
+
+def without(connections: Connections, name: str) -> Connections:
+    """The list without one; the embedded model takes its place as the default.
+
+    Raises:
+        ValueError: it is the last embedded model, which is always there.
+    """
+    if is_last_embedded(connections, name):
+        raise ValueError("the embedded model is always there")
+    each = tuple(one for one in connections.connections if one.name != name)
+    default = connections.default
+    if default == name:
+        default = next((one.name for one in each if one.kind == "embedded"), EMBEDDED.name)
+    return replace(connections, connections=each, default=default)
+
+
+def is_last_embedded(connections: Connections, name: str) -> bool:
+    """Whether a connection is the only one to the embedded model."""
+    embedded = [one.name for one in connections.connections if one.kind == "embedded"]
+    return embedded == [name]
+
+
+def with_trusted(connections: Connections, origin: str) -> Connections:
+    """The list with one more endpoint that documents may send to."""
+    return replace(connections, trusted=tuple(dict.fromkeys((*connections.trusted, origin))))
+
+
+def without_trusted(connections: Connections, origin: str) -> Connections:
+    """The list with one endpoint asked about again."""
+    return replace(
+        connections, trusted=tuple(each for each in connections.trusted if each != origin)
+    )
+
+
+def _follow(connection: Connection, old: str, new: str) -> Connection:
+    if connection.settings.get("through") != old or old == new:
+        return connection
+    return replace(connection, settings={**connection.settings, "through": new})

@@ -1,0 +1,121 @@
+"""What a model can do and costs, as known, with the person's corrections."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import (
+    QComboBox,
+    QDoubleSpinBox,
+    QGridLayout,
+    QLabel,
+    QSpinBox,
+    QWidget,
+)
+
+from studio.core.models.capabilities import ModelFacts
+from studio.core.text.values import Json, JsonObject
+from studio.ui.parts.colours import paint_text
+from studio.ui.theme import Theme
+
+_ABILITIES = (
+    ("tools", "Native tools"),
+    ("vision", "Images"),
+    ("json_schema", "Schema for the answer"),
+    ("stop", "Stop sequences"),
+)
+_MOST_TOKENS = 100_000_000
+_KNOWN = "as known"
+
+
+class AbilitiesField(QWidget):
+    """Each line is as known, or as the person says."""
+
+    changed = Signal()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.abilities: dict[str, QComboBox] = {}
+        self.window_size = QSpinBox()
+        self.prices = {"input": QDoubleSpinBox(), "output": QDoubleSpinBox()}
+        self.source = QLabel()
+        self.source.setWordWrap(True)
+        grid = QGridLayout(self)
+        grid.setContentsMargins(0, 0, 0, 0)
+        grid.setHorizontalSpacing(12)
+        grid.setVerticalSpacing(6)
+        grid.setColumnStretch(1, 1)
+        grid.setColumnStretch(3, 1)
+        for index, (ability, name) in enumerate(_ABILITIES):
+            combo = QComboBox()
+            combo.addItem("", None)
+            combo.addItem("Yes", True)
+            combo.addItem("No", False)
+            combo.activated.connect(self.changed)
+            self.abilities[ability] = combo
+            self._place(grid, index // 2, index % 2, name, combo)
+        self.window_size.setRange(0, _MOST_TOKENS)
+        self.window_size.setSingleStep(1024)
+        self.window_size.setGroupSeparatorShown(True)
+        self.window_size.editingFinished.connect(self.changed)
+        self._place(grid, 2, 0, "Context window, tokens", self.window_size)
+        for column, (way, name) in enumerate((("input", "in"), ("output", "out"))):
+            spin = self.prices[way]
+            # The least value stands for "as known": nobody charges below zero.
+            spin.setRange(-0.01, 10_000)
+            spin.setDecimals(2)
+            spin.editingFinished.connect(self.changed)
+            self._place(grid, 3, column, f"$ per million tokens {name}", spin)
+        grid.addWidget(self.source, 4, 0, 1, 4)
+
+    def value(self) -> JsonObject:
+        """The corrections alone."""
+        said: dict[str, Json] = {
+            ability: combo.currentData()
+            for ability, combo in self.abilities.items()
+            if combo.currentData() is not None
+        }
+        if self.window_size.value():
+            said["context_window"] = self.window_size.value()
+        prices = {way: spin.value() for way, spin in self.prices.items()}
+        if max(prices.values()) >= 0:
+            said["price"] = {way: max(0.0, value) for way, value in prices.items()}
+        return said
+
+    def set_value(self, said: JsonObject) -> None:
+        """Show corrections."""
+        for ability, combo in self.abilities.items():
+            combo.setCurrentIndex(max(0, combo.findData(said.get(ability))))
+        window = said.get("context_window")
+        self.window_size.setValue(window if isinstance(window, int) else 0)
+        price = said.get("price")
+        for way, spin in self.prices.items():
+            value = price.get(way) if isinstance(price, dict) else None
+            spin.setValue(float(value) if isinstance(value, int | float) else spin.minimum())
+
+    def set_known(self, facts: ModelFacts, model: str) -> None:
+        """Say what is known of the model without the corrections."""
+        for ability, combo in self.abilities.items():
+            yes = getattr(facts.capabilities, ability)
+            combo.setItemText(0, f"{'Yes' if yes else 'No'} ({_KNOWN})")
+        window = facts.capabilities.context_window
+        self.window_size.setSpecialValueText(f"{window:,} ({_KNOWN})" if window else "not known")
+        for way, spin in self.prices.items():
+            spin.setSpecialValueText(
+                f"{getattr(facts.price, way):g} ({_KNOWN})" if facts.price else "not known"
+            )
+        about = f"What is known of {model!r}" if model else "What is known"
+        self.source.setText(
+            "Nothing is known of this model: all but images is sent until its server refuses."
+            if facts.source == "unknown"
+            else f"{about} comes from {facts.source}. Your corrections count more."
+        )
+
+    def set_theme(self, theme: Theme) -> None:
+        """Take the colours of a theme."""
+        paint_text(self.source, theme.muted)
+
+    def _place(self, grid: QGridLayout, row: int, column: int, name: str, field: QWidget) -> None:
+        field.setAccessibleName(name)
+        field.setMinimumHeight(26)
+        grid.addWidget(QLabel(name), row, 2 * column)
+        grid.addWidget(field, row, 2 * column + 1)

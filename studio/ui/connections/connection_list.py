@@ -1,0 +1,167 @@
+"""The list of connections: kind, name, default mark, and how the last try went."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter
+from PySide6.QtWidgets import (
+    QListWidget,
+    QListWidgetItem,
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QWidget,
+)
+
+from studio.bridge.connection_trials import Trial
+from studio.core.models.connection_file import Connections
+from studio.core.models.connections import Connection
+from studio.ui.connections.kinds import ICONS, second_line, state_words
+from studio.ui.icons import icon
+from studio.ui.parts.colours import blend
+from studio.ui.theme import LIGHT, Theme
+
+_NAME = Qt.ItemDataRole.UserRole
+_SECOND = Qt.ItemDataRole.UserRole + 1
+_IS_DEFAULT = Qt.ItemDataRole.UserRole + 2
+_STATE = Qt.ItemDataRole.UserRole + 3
+_KIND_ICON = Qt.ItemDataRole.UserRole + 4
+_STATE_ICONS = {"works": "circle-check", "fails": "circle-x", "running": "loader"}
+
+
+class _Rows(QStyledItemDelegate):
+    """Two lines of text between two drawings."""
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.theme = LIGHT
+
+    def sizeHint(
+        self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
+    ) -> QSize:
+        """Two lines and some air."""
+        return QSize(120, 2 * option.fontMetrics.height() + 18)  # type: ignore[attr-defined]
+
+    def paint(
+        self,
+        painter: QPainter,
+        option: QStyleOptionViewItem,
+        index: QModelIndex | QPersistentModelIndex,
+    ) -> None:
+        """Draw a row."""
+        theme = self.theme
+        box: QRect = option.rect  # type: ignore[attr-defined]
+        chosen = bool(option.state & QStyle.StateFlag.State_Selected)  # type: ignore[attr-defined]
+        hovered = bool(option.state & QStyle.StateFlag.State_MouseOver)  # type: ignore[attr-defined]
+        painter.save()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        if chosen or hovered:
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(QColor(theme.selection if chosen else theme.raised))
+            painter.drawRoundedRect(box.adjusted(4, 1, -4, -1), 6, 6)
+        drawing = icon(index.data(_KIND_ICON), theme.text if chosen else theme.muted)
+        drawing.paint(painter, QRect(box.left() + 14, box.center().y() - 8, 18, 18))
+        right = box.right() - 14
+        if state := _STATE_ICONS.get(index.data(_STATE)):
+            colour = {"works": theme.success, "fails": theme.error}.get(index.data(_STATE))
+            mark = QRect(right - 15, box.center().y() - 7, 16, 16)
+            icon(state, colour or theme.muted).paint(painter, mark)
+            right -= 24
+        text = QRect(box.left() + 42, box.top() + 8, right - box.left() - 42, box.height() // 2 - 8)
+        font: QFont = option.font  # type: ignore[attr-defined]
+        room = text.width()
+        if index.data(_IS_DEFAULT):
+            room -= self._badge(painter, text, font)
+        painter.setFont(font)
+        painter.setPen(QColor(theme.text))
+        _write(painter, text, index.data(_NAME), room)
+        painter.setPen(QColor(theme.muted))
+        _write(painter, text.translated(0, text.height() + 2), index.data(_SECOND), text.width())
+        painter.restore()
+
+    def _badge(self, painter: QPainter, text: QRect, font: QFont) -> int:
+        """The word "default" at the right end; gives the room that it takes."""
+        small = QFont(font)
+        small.setPointSizeF(font.pointSizeF() * 0.85)
+        metrics = QFontMetrics(small)
+        width = metrics.horizontalAdvance("default") + 12
+        height = metrics.height() + 2
+        top = text.center().y() - height // 2 + 1
+        badge = QRect(text.right() - width, top, width, height)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(QColor(blend(self.theme.accent, self.theme.surface, 0.16)))
+        painter.drawRoundedRect(badge, 4, 4)
+        painter.setFont(small)
+        painter.setPen(QColor(self.theme.accent))
+        painter.drawText(badge, Qt.AlignmentFlag.AlignCenter, "default")
+        return width + 8
+
+
+class ConnectionList(QListWidget):
+    """Rows of connections; at most one is chosen."""
+
+    picked = Signal(str)  # name of the connection that is shown from now on
+    request_default = Signal(str)  # name: double click or Return
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._rows = _Rows(self)
+        self.setItemDelegate(self._rows)
+        self.setAccessibleName("Connections")
+        self.setMouseTracking(True)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.currentItemChanged.connect(self._on_current)
+        self.itemActivated.connect(lambda item: self.request_default.emit(item.data(_NAME)))
+
+    @property
+    def name(self) -> str:
+        """Name of the chosen connection; empty for none."""
+        item = self.currentItem()
+        return str(item.data(_NAME)) if item is not None else ""
+
+    def show_connections(
+        self, connections: Connections, trial_of: Callable[[Connection], Trial], current: str
+    ) -> None:
+        """Show all of them with `current` chosen; nothing is emitted."""
+        self.blockSignals(True)
+        self.clear()
+        for each in connections.connections:
+            item = QListWidgetItem(self)
+            item.setData(_NAME, each.name)
+            item.setData(_KIND_ICON, ICONS[each.kind])
+            item.setData(_IS_DEFAULT, each.name == connections.default)
+            self._say(item, each, trial_of(each))
+            if each.name == current:
+                self.setCurrentItem(item)
+        self.blockSignals(False)
+
+    def show_trial(self, connection: Connection, trial: Trial) -> None:
+        """Say how a connection's try stands."""
+        for row in range(self.count()):
+            if self.item(row).data(_NAME) == connection.name:
+                self._say(self.item(row), connection, trial)
+
+    def set_theme(self, theme: Theme) -> None:
+        """Take the colours of a theme."""
+        self._rows.theme = theme
+        self.viewport().update()
+
+    def _say(self, item: QListWidgetItem, connection: Connection, trial: Trial) -> None:
+        item.setData(_STATE, trial.state)
+        item.setData(_SECOND, second_line(connection, trial))
+        words = [connection.name, second_line(connection, trial), state_words(trial)]
+        words += ["default"] if item.data(_IS_DEFAULT) else []
+        item.setData(Qt.ItemDataRole.AccessibleTextRole, ", ".join(dict.fromkeys(words)))
+        item.setToolTip(trial.probe.message if trial.probe is not None else "")
+
+    def _on_current(self, item: QListWidgetItem | None) -> None:
+        if item is not None:
+            self.picked.emit(str(item.data(_NAME)))
+
+
+def _write(painter: QPainter, box: QRect, text: str, room: int) -> None:
+    cut = painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, room)
+    place = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+    painter.drawText(box, place, cut)

@@ -1,0 +1,348 @@
+"""All connections: a list, the form of the chosen one, and a way to try it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QDragEnterEvent, QDropEvent
+from PySide6.QtWidgets import (
+    QDialog,
+    QDialogButtonBox,
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QMenu,
+    QMessageBox,
+    QPushButton,
+    QSplitter,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from studio.bridge.connection_keys import KeyState
+from studio.bridge.connection_list import is_last_embedded, with_added, without_trusted
+from studio.bridge.connection_trials import Trial
+from studio.bridge.connections import ConnectionsController
+from studio.core.models.connection_file import Connections
+from studio.core.models.connections import EMBEDDED, PRESETS, Connection
+from studio.core.models.secrets import KEYRING
+from studio.ui.connections.connection_list import ConnectionList
+from studio.ui.connections.form import ConnectionForm
+from studio.ui.connections.kinds import ICONS
+from studio.ui.connections.path_field import dropped_file
+from studio.ui.connections.trial_bar import TrialBar
+from studio.ui.icons import icon
+from studio.ui.parts.banner import Banner
+from studio.ui.theme import Theme
+
+
+class ConnectionsDialog(QDialog):
+    """There is nothing to confirm: what is right in the form holds at once."""
+
+    def __init__(self, controller: ConnectionsController, theme: Theme, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setWindowTitle("Connections")
+        self.resize(940, 640)
+        self.setAcceptDrops(True)
+        self._controller = controller
+        self.list = ConnectionList()
+        self.form = ConnectionForm()
+        self.trial = TrialBar()
+        self.banner = Banner(theme)
+        self.uses = QLabel()
+        self.uses.setWordWrap(True)
+        self.uses.setProperty("muted", True)
+        self.add = QPushButton(icon("plus"), "Add")
+        self.duplicate = self._tool("copy", "Duplicate")
+        self.make_default = self._tool("flag", "Make it the default")
+        self.delete = self._tool("trash-2", "Delete")
+        self.allowed = QPushButton("Allowed endpoints")
+        self._lay_out()
+        self._connect()
+        self.set_theme(theme)
+        problems = controller.connections.problems
+        if problems:
+            self._complain(" ".join(problems))
+        self._show_all(controller.connections.default_connection.name)
+
+    def set_theme(self, theme: Theme) -> None:
+        """Take the colours of a theme."""
+        for part in (self.list, self.form, self.trial, self.banner):
+            part.set_theme(theme)
+
+    def show_connection(self, name: str) -> None:
+        """Show a connection's form."""
+        self._show_all(name)
+
+    def add_connection(self, connection: Connection) -> None:
+        """Add one, and show it."""
+        connections = with_added(self._controller.connections, connection)
+        if self._save(connections):
+            self._show_all(connections.connections[-1].name)
+            self.form.name.setFocus()
+            self.form.name.selectAll()
+
+    # -- what is shown --------------------------------------------------------------------------
+
+    @property
+    def current(self) -> Connection | None:
+        """The connection of the form."""
+        return self._controller.connections.named(self.list.name)
+
+    def _show_all(self, name: str) -> None:
+        connections = self._controller.connections
+        current = connections.named(name) or connections.default_connection
+        self.list.show_connections(connections, self._controller.trials.of, current.name)
+        self._show_form(current)
+
+    def _show_form(self, connection: Connection) -> None:
+        connections = self._controller.connections
+        others = [each for each in connections.connections if each.name != connection.name]
+        self.form.show_connection(connection, others)
+        self._show_trial(connection, self._controller.trials.of(connection))
+        if connection.key:
+            self._controller.keys.look_up(connection.key, connection.name)
+        self._show_marks()
+
+    def _show_marks(self) -> None:
+        """What goes with the chosen row, and what the open prompt uses."""
+        connections = self._controller.connections
+        name = self.list.name
+        last = is_last_embedded(connections, name)
+        self.make_default.setEnabled(name != connections.default)
+        self.delete.setEnabled(not last)
+        self.delete.setToolTip("The embedded model is always there" if last else "Delete")
+        self.allowed.setVisible(bool(connections.trusted))
+        choice = self._controller.choice
+        self.uses.setText(
+            f"The open prompt is answered by {choice.connection.name}: {choice.reason}. "
+            f"{choice.warning}".strip()
+        )
+
+    def _show_trial(self, connection: Connection, trial: Trial) -> None:
+        self.trial.show_trial(trial)
+        found = trial.probe
+        self.form.set_listed(
+            found.models if found is not None else (), found.listed if found is not None else ()
+        )
+        self.form.model.list.setEnabled(trial.state != "running")
+        self.list.show_trial(connection, trial)
+
+    # -- slots ----------------------------------------------------------------------------------
+
+    def _on_picked(self, name: str) -> None:
+        connection = self._controller.connections.named(name)
+        if connection is not None:
+            self._show_form(connection)
+
+    def _on_committed(self, changed: Connection) -> None:
+        before = self.form.shown
+        if not self._try(lambda: self._controller.change(before.name, changed)):
+            return
+        self.form.kept(changed)
+        connections, trials = self._controller.connections, self._controller.trials
+        self.list.show_connections(connections, trials.of, changed.name)
+        self._show_trial(changed, trials.of(changed))
+        if changed.key and changed.key != before.key:
+            self._controller.keys.look_up(changed.key, changed.name)
+        self._show_marks()
+
+    def _on_trial(self, name: str, trial: Trial) -> None:
+        connection = self._controller.connections.named(name)
+        if connection is None:
+            return
+        self.list.show_trial(connection, trial)
+        if name == self.list.name:
+            self._show_trial(connection, trial)
+
+    def _on_key(self, name: str, state: KeyState) -> None:
+        if name == self.list.name:
+            self.form.key.set_state(state)
+
+    def _on_test(self) -> None:
+        self.form.commit()
+        if self.current is not None and not self.form.problems:
+            self._controller.trials.start(self.current)
+
+    def _on_keep(self, key: str, only_session: bool) -> None:
+        self.form.commit()
+        connection = self.current
+        if connection is not None and connection.key == KEYRING:
+            self._controller.keys.keep(connection.name, key, only_session=only_session)
+            self._controller.trials.forget(connection.name)
+
+    def _on_duplicate(self) -> None:
+        connection = self.current
+        if connection is None:
+            return
+        copy = replace(connection, name=f"{connection.name} copy")
+        connections = with_added(self._controller.connections, copy, after=connection.name)
+        names = [each.name for each in connections.connections]
+        if self._save(connections):
+            self._show_all(names[names.index(connection.name) + 1])
+
+    def _on_default(self, name: str) -> None:
+        connections = replace(self._controller.connections, default=name)
+        if self._save(connections):
+            self._show_all(self.list.name)
+
+    def _on_delete(self) -> None:
+        connection = self.current
+        if connection is None or is_last_embedded(self._controller.connections, connection.name):
+            return
+        box = QMessageBox(self)
+        box.setIcon(QMessageBox.Icon.Question)
+        box.setWindowTitle("Delete connection")
+        box.setText(f"Delete the connection {connection.name!r}?")
+        with_key = " The key that is kept for it goes too." if connection.key == KEYRING else ""
+        box.setInformativeText(f"Prompts that name it will use the default.{with_key}")
+        delete = box.addButton("Delete", QMessageBox.ButtonRole.DestructiveRole)
+        box.addButton(QMessageBox.StandardButton.Cancel)
+        box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        name = connection.name
+        delete.clicked.connect(lambda: self._delete(name))
+        box.open()
+
+    def _delete(self, name: str) -> None:
+        if self._try(lambda: self._controller.remove(name)):
+            self._show_all("")
+
+    def _show_allowed(self) -> None:
+        menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu.addSection("Choose one to be asked again")
+        for origin in self._controller.connections.trusted:
+            menu.addAction(icon("x"), origin, lambda origin=origin: self._ask_again(origin))
+        menu.popup(self.allowed.mapToGlobal(self.allowed.rect().topLeft()))
+
+    def _ask_again(self, origin: str) -> None:
+        if self._save(without_trusted(self._controller.connections, origin)):
+            self._show_marks()
+
+    # -- saving ---------------------------------------------------------------------------------
+
+    def _save(self, connections: Connections) -> bool:
+        return self._try(lambda: self._controller.save(connections))
+
+    def _try(self, work: Callable[[], None]) -> bool:
+        """Save something; what keeps it from being saved is said above the form."""
+        try:
+            work()
+        except OSError as error:
+            self._complain(f"The connections cannot be saved: {error.strerror or error}.")
+            return False
+        except ValueError as error:
+            self._complain(f"This is not saved: {error}.")
+            return False
+        self.banner.hide()
+        return True
+
+    def _complain(self, text: str) -> None:
+        self.banner.say(text)
+
+    # -- events ---------------------------------------------------------------------------------
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        """A model file may be dropped anywhere."""
+        path = dropped_file(event.mimeData())
+        if path is not None and path.suffix.lower() == ".gguf":
+            event.acceptProposedAction()
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        """A model file becomes a connection to it."""
+        path = dropped_file(event.mimeData())
+        if path is not None:
+            event.acceptProposedAction()
+            self.add_weights(path)
+
+    def add_weights(self, path: Path) -> None:
+        """Add an embedded model that runs a GGUF file of the person's."""
+        self.add_connection(replace(EMBEDDED, name=path.stem, settings={"weights": str(path)}))
+
+    def done(self, result: int) -> None:
+        """Keep what stands in the fields, and break a try off."""
+        self.form.commit()
+        self._controller.trials.cancel(self.list.name)
+        super().done(result)
+
+    # -- building -------------------------------------------------------------------------------
+
+    def _connect(self) -> None:
+        controller = self._controller
+        self.list.picked.connect(self._on_picked)
+        self.list.request_default.connect(self._on_default)
+        self.form.committed.connect(self._on_committed)
+        self.form.request_list.connect(self._on_test)
+        self.form.key.request_keep.connect(self._on_keep)
+        self.form.key.request_forget.connect(lambda: controller.keys.forget(self.list.name))
+        self.trial.request_test.connect(self._on_test)
+        self.trial.request_cancel.connect(lambda: controller.trials.cancel(self.list.name))
+        self.duplicate.clicked.connect(self._on_duplicate)
+        self.make_default.clicked.connect(lambda: self._on_default(self.list.name))
+        self.delete.clicked.connect(self._on_delete)
+        self.allowed.clicked.connect(self._show_allowed)
+        self.banner.activated.connect(self.banner.hide)
+        controller.trials.changed.connect(self._on_trial)
+        controller.keys.found.connect(self._on_key)
+        controller.changed.connect(self._show_marks)
+
+    def _lay_out(self) -> None:
+        menu = QMenu(self.add)
+        menu.setToolTipsVisible(True)
+        for preset in PRESETS:
+            action = menu.addAction(icon(ICONS[preset.connection.kind]), preset.title)
+            action.setToolTip(preset.hint)
+            action.triggered.connect(
+                lambda _=False, made=preset.connection: self.add_connection(made)
+            )
+        self.add.setMenu(menu)
+        for button in (self.add, self.allowed):
+            button.setAutoDefault(False)
+        tools = QHBoxLayout()
+        tools.setContentsMargins(8, 8, 8, 8)
+        for part in (self.add, self.duplicate, self.make_default, self.delete):
+            tools.addWidget(part)
+        tools.insertStretch(1)
+        left, right = QWidget(), QWidget()
+        column = QVBoxLayout(left)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.addWidget(self.list, 1)
+        column.addLayout(tools)
+        side = QVBoxLayout(right)
+        side.setContentsMargins(0, 0, 0, 0)
+        side.setSpacing(0)
+        line = QFrame()
+        line.setObjectName("separator")
+        line.setFrameShape(QFrame.Shape.HLine)
+        for part in (self.banner, self.form, line, self.trial):
+            side.addWidget(part, 1 if part is self.form else 0)
+        splitter = QSplitter(Qt.Orientation.Horizontal)
+        splitter.addWidget(left)
+        splitter.addWidget(right)
+        splitter.setStretchFactor(1, 1)
+        splitter.setSizes([290, 650])
+        splitter.setChildrenCollapsible(False)
+        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
+        buttons.rejected.connect(self.reject)
+        foot = QHBoxLayout()
+        foot.setContentsMargins(12, 8, 12, 12)
+        foot.addWidget(self.uses, 1)
+        foot.addWidget(self.allowed)
+        foot.addWidget(buttons)
+        box = QVBoxLayout(self)
+        box.setContentsMargins(0, 0, 0, 0)
+        box.setSpacing(0)
+        box.addWidget(splitter, 1)
+        box.addLayout(foot)
+
+    def _tool(self, drawing: str, name: str) -> QToolButton:
+        button = QToolButton(self)
+        button.setIcon(icon(drawing))
+        button.setToolTip(name)
+        button.setAccessibleName(name)
+        return button

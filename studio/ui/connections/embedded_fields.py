@@ -1,0 +1,114 @@
+"""How the embedded model runs: its weights, context, threads, and the grammar's level."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import cast
+
+from PySide6.QtCore import QPoint, Signal
+from PySide6.QtWidgets import (
+    QComboBox,
+    QFileDialog,
+    QHBoxLayout,
+    QMenu,
+    QPushButton,
+    QSpinBox,
+    QWidget,
+)
+
+from studio.core.models.embedded.policy import LEVELS, GrammarLevel
+from studio.core.models.embedded.weights import find_weights
+from studio.core.text.values import Json, JsonObject
+from studio.ui.connections.path_field import PathField
+
+_LEVELS: dict[GrammarLevel, str] = {
+    "off": "Off: the model's own words",
+    "syntax": "Syntax: each step can be read",
+    "policy": "Policy: also a call before the answer",
+    "grounded": "Full: also arguments from the question's words",
+}
+_MEGABYTE = 1_000_000
+
+
+class WeightsField(QWidget):
+    """A GGUF file: typed, chosen, dropped, or found in a folder."""
+
+    changed = Signal()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.path = PathField(
+            "GGUF file", "Model files (*.gguf);;All files (*)", "The bundled model, SmolLM2 135M"
+        )
+        self.find = QPushButton("Find in folder…")
+        self.find.setAutoDefault(False)
+        self.find.setToolTip("List the GGUF files of a folder and its subfolders")
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(8)
+        row.addWidget(self.path, 1)
+        row.addWidget(self.find)
+        self.setFocusProxy(self.path)
+        self.path.changed.connect(self.changed)
+        self.find.clicked.connect(self._ask)
+
+    def menu_of(self, folder: Path) -> QMenu:
+        """The model files of a folder, to choose from."""
+        menu = QMenu(self)
+        for weights in find_weights(folder):
+            size = f"{weights.size / _MEGABYTE:,.0f} MB"
+            menu.addAction(f"{weights.name}  ({size})", lambda path=weights.path: self._take(path))
+        if menu.isEmpty():
+            menu.addAction(f"No GGUF file in {folder.name!r} or its subfolders").setEnabled(False)
+        return menu
+
+    def _take(self, path: Path) -> None:
+        self.path.take(path)
+
+    def _ask(self) -> None:
+        folder = QFileDialog.getExistingDirectory(self, "Find model files in", str(Path.home()))
+        if folder:
+            below = self.find.mapToGlobal(QPoint(0, self.find.height()))
+            self.menu_of(Path(folder)).popup(below)
+
+
+class EmbeddedFields:
+    """The fields of `settings` that an embedded connection has."""
+
+    def __init__(self) -> None:
+        self.weights = WeightsField()
+        self.context = QSpinBox()
+        self.context.setAccessibleName("Context, tokens")
+        self.context.setRange(256, 1_048_576)
+        self.context.setSingleStep(1024)
+        self.context.setGroupSeparatorShown(True)
+        self.context.setSuffix(" tokens")
+        self.threads = QSpinBox()
+        self.threads.setAccessibleName("Threads")
+        self.threads.setRange(0, max(1, os.cpu_count() or 1))
+        usual = max(1, (os.cpu_count() or 2) - 1)
+        self.threads.setSpecialValueText(f"{usual} (one less than there are)")
+        self.grammar = QComboBox()
+        self.grammar.setAccessibleName("Grammar")
+        self.grammar.addItem("As usual for the model", None)
+        for level in LEVELS:
+            self.grammar.addItem(_LEVELS[level], level)
+
+    def set_value(self, settings: JsonObject) -> None:
+        """Show settings."""
+        self.weights.path.set_value(str(settings.get("weights", "")))
+        context, threads = settings.get("context"), settings.get("threads")
+        self.context.setValue(context if isinstance(context, int) else 4096)
+        self.threads.setValue(threads if isinstance(threads, int) else 0)
+        self.grammar.setCurrentIndex(max(0, self.grammar.findData(settings.get("grammar"))))
+
+    def value(self) -> JsonObject:
+        """The settings that are not as usual."""
+        said = {
+            "weights": self.weights.path.value(),
+            "context": self.context.value() if self.context.value() != 4096 else 0,
+            "threads": self.threads.value(),
+            "grammar": self.grammar.currentData(),
+        }
+        return cast("dict[str, Json]", {name: value for name, value in said.items() if value})

@@ -1,0 +1,69 @@
+"""A model's id: typed, or taken from the list that the server gave."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QComboBox, QCompleter, QHBoxLayout, QPushButton, QWidget
+
+
+def make_editable(combo: QComboBox, placeholder: str) -> None:
+    """Let a combo box take typed text beside its list, completed from the list."""
+    combo.setEditable(True)
+    combo.setInsertPolicy(QComboBox.InsertPolicy.NoInsert)
+    line, completer = combo.lineEdit(), combo.completer()
+    if line is not None:
+        line.setPlaceholderText(placeholder)
+        # The box has its own border.
+        line.setStyleSheet("QLineEdit { border: 0; padding: 0 2px; background: transparent; }")
+    if completer is not None:
+        completer.setCompletionMode(QCompleter.CompletionMode.PopupCompletion)
+        completer.setFilterMode(Qt.MatchFlag.MatchContains)
+
+
+class ModelField(QWidget):
+    """An editable list."""
+
+    changed = Signal()
+    request_list = Signal()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.combo = QComboBox()
+        self.combo.setAccessibleName("Model")
+        self.combo.setMinimumContentsLength(16)
+        self.combo.setSizeAdjustPolicy(
+            QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
+        )
+        make_editable(self.combo, "Id of the model, as the server calls it")
+        self.list = QPushButton("List models")
+        self.list.setAutoDefault(False)
+        self.list.setToolTip("Ask the server which models it offers")
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(8)
+        row.addWidget(self.combo, 1)
+        row.addWidget(self.list)
+        self.setFocusProxy(self.combo)
+        self.combo.activated.connect(self.changed)
+        line = self.combo.lineEdit()
+        if line is not None:
+            line.editingFinished.connect(self.changed)
+        self.list.clicked.connect(self.request_list)
+
+    def value(self) -> str:
+        """The id as written."""
+        return self.combo.currentText().strip()
+
+    def set_value(self, model: str) -> None:
+        """Show an id."""
+        self.combo.setCurrentText(model)
+
+    def set_models(self, models: Sequence[str]) -> None:
+        """Offer the server's models; what is written stays."""
+        written = self.combo.currentText()
+        self.combo.clear()
+        self.combo.addItems(list(models))
+        self.combo.setCurrentIndex(self.combo.findText(written))
+        self.combo.setCurrentText(written)

@@ -1,0 +1,89 @@
+"""A file on this machine: typed, chosen, or dropped."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import QMimeData, QSize, Signal
+from PySide6.QtGui import QDragEnterEvent, QDropEvent
+from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QLineEdit, QToolButton, QWidget
+
+from studio.ui.icons import icon
+
+
+class PathField(QWidget):
+    """A path with a button to choose it; takes files that are dropped on it."""
+
+    changed = Signal()
+
+    def __init__(self, name: str, filters: str, placeholder: str, *, is_new: bool = False) -> None:
+        """Take how it is called.
+
+        Args:
+            name: for people.
+            filters: of the file dialog.
+            placeholder: what stands in the empty field.
+            is_new: whether the file may be one that is written only later.
+        """
+        super().__init__()
+        self._name = name
+        self._filters = filters
+        self._is_new = is_new
+        self.line = QLineEdit()
+        self.line.setAccessibleName(name)
+        self.line.setPlaceholderText(placeholder)
+        self.line.setClearButtonEnabled(True)
+        self.line.setAcceptDrops(False)  # a drop on the line is this widget's
+        self.line.editingFinished.connect(self.changed)
+        self.browse = QToolButton()
+        self.browse.setIcon(icon("folder-open"))
+        self.browse.setIconSize(QSize(16, 16))
+        self.browse.setToolTip("Choose a file")
+        self.browse.setAccessibleName(f"Choose a file: {name}")
+        self.browse.clicked.connect(self._ask)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(4)
+        row.addWidget(self.line, 1)
+        row.addWidget(self.browse)
+        self.setAcceptDrops(True)
+        self.setFocusProxy(self.line)
+
+    def value(self) -> str:
+        """The path as written."""
+        return self.line.text().strip()
+
+    def set_value(self, path: str) -> None:
+        """Show a path."""
+        self.line.setText(path)
+
+    def take(self, path: Path) -> None:
+        """Take a file, as the dialog and a drop do."""
+        self.line.setText(str(path))
+        self.changed.emit()
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        """A file may be dropped."""
+        if dropped_file(event.mimeData()) is not None:
+            event.acceptProposedAction()
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        """Take the file."""
+        path = dropped_file(event.mimeData())
+        if path is not None:
+            event.acceptProposedAction()
+            self.take(path)
+
+    def _ask(self) -> None:
+        start = self.value() or str(Path.home())
+        ask = QFileDialog.getSaveFileName if self._is_new else QFileDialog.getOpenFileName
+        options = QFileDialog.Option.DontConfirmOverwrite
+        path, _ = ask(self, self._name, start, self._filters, options=options)
+        if path:
+            self.take(Path(path))
+
+
+def dropped_file(data: QMimeData) -> Path | None:
+    """The first file of this machine among what is dropped."""
+    paths = (Path(url.toLocalFile()) for url in data.urls() if url.isLocalFile())
+    return next((path for path in paths if path.is_file()), None)

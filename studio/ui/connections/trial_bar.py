@@ -1,0 +1,85 @@
+"""Trying a connection: the button, the wait, and the outcome in plain words."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QPushButton, QVBoxLayout, QWidget
+
+from studio.bridge.connection_trials import Trial
+from studio.ui.icons import icon
+from studio.ui.parts.colours import paint_text
+from studio.ui.theme import LIGHT, Theme
+
+_ICONS = {"works": "circle-check", "fails": "circle-x"}
+
+
+class TrialBar(QWidget):
+    """One line at the foot of the form."""
+
+    request_test = Signal()
+    request_cancel = Signal()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._theme = LIGHT
+        self._trial = Trial()
+        self.test = QPushButton("Test")
+        self.test.setAutoDefault(False)
+        self.test.setToolTip("Ask it once whether it answers")
+        self.cancel = QPushButton("Cancel")
+        self.cancel.setAutoDefault(False)
+        self.progress = QProgressBar()
+        self.progress.setRange(0, 0)
+        self.progress.setTextVisible(False)
+        self.progress.setFixedWidth(90)
+        self.progress.setAccessibleName("Trying")
+        self.picture = QLabel()
+        self.outcome = QLabel()
+        self.outcome.setWordWrap(True)
+        self.outcome.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.hint = QLabel()
+        self.hint.setWordWrap(True)
+        words = QVBoxLayout()
+        words.setSpacing(2)
+        words.addStretch(1)
+        words.addWidget(self.outcome)
+        words.addWidget(self.hint)
+        words.addStretch(1)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(20, 8, 20, 8)
+        row.setSpacing(10)
+        row.addWidget(self.test)
+        row.addWidget(self.cancel)
+        row.addWidget(self.progress)
+        row.addWidget(self.picture)
+        row.addLayout(words, 1)
+        self.test.clicked.connect(self.request_test)
+        self.cancel.clicked.connect(self.request_cancel)
+        self.show_trial(Trial())
+
+    def show_trial(self, trial: Trial) -> None:
+        """Say how it stands."""
+        self._trial = trial
+        is_running = trial.state == "running"
+        self.test.setVisible(not is_running)
+        self.cancel.setVisible(is_running)
+        self.progress.setVisible(is_running)
+        probe = trial.probe
+        self.outcome.setText("Trying …" if is_running else probe.message if probe else "")
+        self.hint.setText(probe.hint if probe is not None and not is_running else "")
+        self.hint.setVisible(bool(self.hint.text()))
+        self._paint()
+
+    def set_theme(self, theme: Theme) -> None:
+        """Take the colours of a theme."""
+        self._theme = theme
+        self._paint()
+
+    def _paint(self) -> None:
+        name = _ICONS.get(self._trial.state)
+        colour = self._theme.success if self._trial.state == "works" else self._theme.error
+        self.picture.setVisible(name is not None)
+        if name is not None:
+            self.picture.setPixmap(icon(name, colour).pixmap(18, 18))
+        paint_text(self.outcome, self._theme.text)
+        paint_text(self.hint, self._theme.muted)
