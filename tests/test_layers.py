@@ -15,7 +15,6 @@ ONE_DOOR = {
     "xllamacpp": ("core/models/embedded/",),
     "keyring": ("core/models/",),
     "jinja2": ("core/prompty/templates/",),
-    "chevron": ("core/prompty/templates/",),
     "yaml": ("core/prompty/",),
     "ruamel": ("core/prompty/",),
 }
