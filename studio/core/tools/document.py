@@ -4,8 +4,8 @@ Keys under `metadata.agent`:
 
 * `tools`: paths of Python files, relative to the prompt. A function there with the name of a
   declared tool runs it; where the document declares none, every function is offered.
-* `mcp_servers`: names of servers of the workspace's `.mcp.json`. A front-matter tool of kind `mcp`
-  names one too, by its `connection` or `serverName`.
+* `mcp_servers`: names of servers of the workspace's `.mcp.json` or of the person's settings. A
+  front-matter tool of kind `mcp` names one too, by its `connection` or `serverName`.
 * `effects`: names of tools that change something outside.
 * `tool_seconds`: the longest time of a call.
 """
@@ -56,7 +56,10 @@ class McpServer:
     """`approvalMode` as written."""
 
     origin: Path | None = None
-    """The file whose folder must be trusted."""
+    """The file whose folder must be trusted; None where the person's settings name the server."""
+
+    further: bool = False
+    """Whether no prompt names it: it is started only when the person says so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +77,7 @@ class OpenApi:
 
 
 _LONGEST_SECONDS = 86_400
+_NO_SERVERS = WorkspaceServers()
 
 SourceDeclaration: TypeAlias = PythonFile | McpServer | OpenApi
 """Closed: consumers `match` and `assert_never`."""
@@ -120,26 +124,54 @@ def hoisted_spec(tool: HoistedTool) -> ToolSpec:
     )
 
 
-def named_sources(document: PromptDocument) -> tuple[SourceDeclaration, ...]:
-    """Every source that the document names; reads `.mcp.json`, runs nothing."""
+def named_sources(
+    document: PromptDocument, own: WorkspaceServers = _NO_SERVERS
+) -> tuple[SourceDeclaration, ...]:
+    """Every source that the document names; reads `.mcp.json`, runs nothing.
+
+    Args:
+        document: the prompt.
+        own: the servers of the person's settings; those of the workspace come first.
+    """
     folder = document.source.path.parent if document.source.path else None
     found: list[SourceDeclaration] = []
     if folder is not None:
         found += [PythonFile(folder / name) for name in _names(_agent(document).get("tools"))]
-    workspace: WorkspaceServers | None = None
+    workspace = workspace_servers(document)
     for name, item in _declared_items(document.data.get("tools")):
         kind = item.get("kind") or item.get("type")
         if kind == "mcp":
-            workspace = workspace or _workspace(folder)
-            found.append(_server(name, item, workspace, document.source.path))
+            found.append(_server(name, item, (workspace, own), document.source.path))
         elif kind == "openapi" and folder is not None:
             place = item.get("specification")
             if isinstance(place, str) and place:
                 found.append(_openapi(name, item, place, folder))
     for name in _names(_agent(document).get("mcp_servers")):
-        workspace = workspace or _workspace(folder)
-        found.append(McpServer(name, workspace.servers.get(name), origin=workspace.path))
+        found.append(_known_server(name, (workspace, own)))
     return tuple(found)
+
+
+def workspace_servers(document: PromptDocument) -> WorkspaceServers:
+    """The servers of the workspace that the document lies in."""
+    path = document.source.path
+    return find_workspace_servers(path.parent) if path is not None else WorkspaceServers()
+
+
+def further_servers(
+    document: PromptDocument, own: WorkspaceServers = _NO_SERVERS
+) -> tuple[McpServer, ...]:
+    """Servers of the workspace and of the person's settings that the document does not name."""
+    named = {item.name for item in named_sources(document, own) if isinstance(item, McpServer)}
+    workspace = workspace_servers(document)
+    names = [name for name in {**workspace.servers, **own.servers} if name not in named]
+    return tuple(replace(_known_server(name, (workspace, own)), further=True) for name in names)
+
+
+def _known_server(name: str, known: tuple[WorkspaceServers, WorkspaceServers]) -> McpServer:
+    workspace, own = known
+    if name not in workspace.servers and name in own.servers:
+        return McpServer(name, own.servers[name])
+    return McpServer(name, workspace.servers.get(name), origin=workspace.path)
 
 
 def _openapi(name: str, item: JsonObject, place: str, folder: Path) -> OpenApi:
@@ -152,7 +184,10 @@ def _openapi(name: str, item: JsonObject, place: str, folder: Path) -> OpenApi:
 
 
 def _server(
-    name: str, item: JsonObject, workspace: WorkspaceServers, document: Path | None
+    name: str,
+    item: JsonObject,
+    known: tuple[WorkspaceServers, WorkspaceServers],
+    document: Path | None,
 ) -> McpServer:
     connection = item.get("connection")
     block = connection if isinstance(connection, Mapping) else {}
@@ -162,14 +197,8 @@ def _server(
     address = server_address(block, document.parent if document else Path())
     if address is not None:
         return McpServer(name, address, allowed, item.get("approvalMode"), document)
-    known = next((word for word in names if word in workspace.servers), names[0])
-    return McpServer(
-        known, workspace.servers.get(known), allowed, item.get("approvalMode"), workspace.path
-    )
-
-
-def _workspace(folder: Path | None) -> WorkspaceServers:
-    return find_workspace_servers(folder) if folder is not None else WorkspaceServers()
+    chosen = next((word for word in names if any(word in each.servers for each in known)), names[0])
+    return replace(_known_server(chosen, known), allowed=allowed, approval=item.get("approvalMode"))
 
 
 def _declared_items(tools: Json) -> list[tuple[str, JsonObject]]:

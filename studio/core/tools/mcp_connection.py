@@ -10,7 +10,7 @@ import asyncio
 import contextlib
 import importlib
 import sys
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from types import TracebackType
@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     from mcp.client._transport import TransportStreams
 
 Result = TypeVar("Result")
+
+_LONGEST_SAYING = 2_000
+_MOST_SAYINGS = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,20 +79,29 @@ class ConnectionLost(Exception):  # noqa: N818 - names the state
 class McpConnection:
     """A connection that is open; make one with `open`."""
 
-    def __init__(self) -> None:
+    def __init__(self, on_change: Callable[[], None] | None = None) -> None:
+        self._on_change = on_change
         self._client: Client | None = None
+        self._said: list[str] = []
         self._closing = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
 
     @classmethod
-    async def open(cls, opener: Opener, seconds: float) -> McpConnection:
+    async def open(
+        cls, opener: Opener, seconds: float, on_change: Callable[[], None] | None = None
+    ) -> McpConnection:
         """Connect and shake hands.
+
+        Args:
+            opener: makes the streams.
+            seconds: the longest time for it.
+            on_change: called when the server says that its lists changed.
 
         Raises:
             ToolSourceError: no connection within the time, or the other side is no MCP server.
         """
         await _import_sdk()
-        connection = cls()
+        connection = cls(on_change)
         ready: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         connection._task = asyncio.create_task(connection._hold(opener, ready))
         try:
@@ -167,6 +179,12 @@ class McpConnection:
             found["resources"] = tuple(str(item.uri) for item in resources.resources)
         return found
 
+    def take_messages(self) -> str:
+        """What the server wrote to its log over the protocol since the last time."""
+        text = "".join(f"{line}\n" for line in self._said)
+        self._said.clear()
+        return text
+
     async def close(self) -> None:
         """Say goodbye and let go."""
         self._closing.set()
@@ -207,11 +225,21 @@ class McpConnection:
 
         who = Implementation(name="prompt-studio", version=__version__)
         try:
-            async with Client(_Transport(opener), client_info=who) as client:
+            async with Client(
+                _Transport(opener),
+                client_info=who,
+                message_handler=self._heard,
+                logging_callback=self._logged,
+            ) as client:
                 self._client = client
                 if not ready.done():
                     ready.set_result(None)
-                await self._closing.wait()
+                listening = asyncio.create_task(self._listen(client))
+                try:
+                    await self._closing.wait()
+                finally:
+                    listening.cancel()
+                    await asyncio.wait({listening})
         except Exception as error:  # noqa: BLE001 - the SDK raises groups of many kinds
             if not ready.done():
                 ready.set_exception(ToolSourceError(_innermost(error)))
@@ -220,6 +248,36 @@ class McpConnection:
             self._closing.set()
             if not ready.done():
                 ready.cancel()
+
+    async def _listen(self, client: Client) -> None:
+        """Ask servers of the newer protocol to tell of changed lists; older ones do it unasked."""
+        from mcp import MCPError
+        from mcp.client.subscriptions import ListenNotSupportedError, SubscriptionLost
+
+        able = client.server_capabilities
+        try:
+            async with client.listen(
+                tools_list_changed=able.tools is not None,
+                prompts_list_changed=able.prompts is not None,
+                resources_list_changed=able.resources is not None,
+            ) as changes:
+                async for _ in changes:
+                    self._tell()
+        except (ListenNotSupportedError, SubscriptionLost, MCPError, TimeoutError, OSError):
+            return  # asked again for its lists after a while, then
+
+    async def _heard(self, message: object) -> None:
+        if str(getattr(message, "method", "")).endswith("/list_changed"):
+            self._tell()
+
+    async def _logged(self, params: types.LoggingMessageNotificationParams) -> None:
+        source = f" {params.logger}" if params.logger else ""
+        self._said.append(f"[{params.level}{source}] {params.data}"[:_LONGEST_SAYING])
+        del self._said[:-_MOST_SAYINGS]
+
+    def _tell(self) -> None:
+        if self._on_change is not None:
+            self._on_change()
 
 
 async def _import_sdk() -> None:

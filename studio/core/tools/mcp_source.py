@@ -15,7 +15,7 @@ from typing import Literal, assert_never
 
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.values import JsonObject
-from studio.core.tools.child import ChildProcess
+from studio.core.tools.child import LONGEST_LOG, ChildProcess
 from studio.core.tools.limits import DEFAULT_LIMITS, ToolLimits, cut
 from studio.core.tools.mcp_connection import ConnectionLost, McpConnection, ServerRefusal
 from studio.core.tools.mcp_streams import command_line, over_child, over_http, safe_environment
@@ -38,7 +38,19 @@ class McpSource:
         allowed: tuple[str, ...] = (),
         limits: ToolLimits = DEFAULT_LIMITS,
         environment: Callable[[], dict[str, str]] = lambda: dict(os.environ),
+        on_change: Callable[[], None] | None = None,
     ) -> None:
+        """Make a source; nothing is started before it is asked for something.
+
+        Args:
+            name: the server's name.
+            address: how to reach it.
+            allowed: tools that may be used; empty for all.
+            limits: bounds of a call.
+            environment: the variables that references are resolved with.
+            on_change: called when the server says that its lists changed.
+        """
+        self._on_change = on_change
         self._name = name
         self._address = address
         self._allowed = allowed
@@ -61,9 +73,12 @@ class McpSource:
 
     @property
     def log(self) -> str:
-        """The newest of what the server wrote on its error stream."""
+        """The newest of what the server wrote on its error stream and logged by the protocol."""
         if self._child is not None:
-            self._log = (self._log + self._child.take_log())[-64 * 1024 :]
+            self._log += self._child.take_log()
+        if self._connection is not None:
+            self._log += self._connection.take_messages()
+        self._log = self._log[-LONGEST_LOG:]
         return self._log
 
     async def list_tools(self) -> tuple[ToolSpec, ...]:
@@ -194,7 +209,7 @@ class McpSource:
                     assert_never(self._address)
         except LookupError as error:
             raise ToolSourceError(f"cannot be reached: {error.args[0]}") from error
-        return await McpConnection.open(opener, self._limits.start_seconds)
+        return await McpConnection.open(opener, self._limits.start_seconds, self._changed)
 
     async def _start(self, server: StdioServer) -> ChildProcess:
         known = self._environment()
@@ -211,6 +226,11 @@ class McpSource:
             shown = command_line(server.command, server.arguments)
             raise ToolSourceError(f"cannot be started: {error.strerror}: {shown}") from error
         return self._child
+
+    def _changed(self) -> None:
+        self._listed = self._facts = None
+        if self._on_change is not None:
+            self._on_change()
 
     def _check_later(self, connection: McpConnection) -> None:
         """See whether the server still answers; one that hangs in a call does not, and is ended."""

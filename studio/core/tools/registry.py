@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.values import JsonObject
@@ -23,6 +23,9 @@ Approval: TypeAlias = Literal["always", "once", "allow"]
 
 ToolState: TypeAlias = Literal["declared", "bound", "mocked"]
 """`declared`: nothing runs it. `bound`: a source runs it. `mocked`: a stand-in answers."""
+
+
+_UNUSABLE = ("failed", "untrusted")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +50,14 @@ class ToolEntry:
     enabled: bool = True
     """Whether the model is offered it."""
 
+    further: bool = False
+    """Whether it is of a server that the prompt does not name."""
+
     approval: Approval = "allow"
     """When the person is asked before a call."""
+
+    usual_approval: Approval = "allow"
+    """The same as the document, the server or the kind of tool asks for it."""
 
     mock: Mock | None = None
     """A stand-in that answers instead."""
@@ -96,8 +105,9 @@ class SourceStatus:
     label: str
     """Name for people."""
 
-    state: Literal["ready", "failed", "untrusted"]
-    """`untrusted`: not started, because its folder is not trusted."""
+    state: Literal["ready", "failed", "untrusted", "available"]
+    """`untrusted`: not started, because its folder is not trusted. `available`: a server that the
+    prompt does not name, and that the person has not started."""
 
     message: str = ""
     """What is wrong and what to do; empty where nothing is."""
@@ -133,6 +143,9 @@ class SourceTools:
 
     stands_alone: bool = False
     """Whether its tools are offered although the document declares others (servers)."""
+
+    further: bool = False
+    """Whether no prompt names it, so that its tools are listed switched off."""
 
     approvals: Mapping[str, Approval] = field(default_factory=dict)
     """How the document says calls are to be approved, by tool, where it does."""
@@ -178,6 +191,11 @@ class ToolRegistry:
             ),
         )
 
+    def with_usual_approvals(self) -> ToolRegistry:
+        """The registry with no approval that the person chose."""
+        entries = (replace(entry, approval=entry.usual_approval) for entry in self.entries)
+        return replace(self, entries=tuple(entries))
+
     def search(self, text: str) -> tuple[ToolEntry, ...]:
         """Entries in whose name, description, source or state every word of `text` occurs."""
         words = text.lower().split()
@@ -202,7 +220,7 @@ def build_registry(
     """
     declared = [spec for spec in declared if spec.kind in ("function", "custom")]
     offered, sources = tuple(offered), tuple(sources)
-    unusable = next((status for status in sources if status.state != "ready"), None)
+    unusable = next((status for status in sources if status.state in _UNUSABLE), None)
     why = f"{unusable.label}: {unusable.message}" if unusable else ""
     entries: dict[str, ToolEntry] = {}
     for spec in declared:
@@ -213,7 +231,9 @@ def build_registry(
             entry = entries.get(spec.name)
             if entry is None:
                 entries[spec.name] = _source_entry(
-                    spec, source, enabled=source.stands_alone or not has_functions
+                    spec,
+                    source,
+                    enabled=not source.further and (source.stands_alone or not has_functions),
                 )
             elif entry.runner != source.key:
                 entries[f"{source.key}:{spec.name}"] = replace(
@@ -248,13 +268,13 @@ def _declared_entry(spec: ToolSpec, offered: tuple[SourceTools, ...], why_not: s
             runner=source.key,
             runner_label=source.label,
             schema=found.parameters,
-            approval=source.approvals.get(spec.name) or _default_approval(merged),
+            **_approvals(merged, source),
             path=source.path,
             line=source.lines.get(spec.name, 0),
         )
     return ToolEntry(
         spec,
-        approval=_default_approval(spec),
+        **_approvals(spec),
         problem=f"nothing runs {spec.name!r}: "
         + (
             why_not
@@ -272,10 +292,16 @@ def _source_entry(spec: ToolSpec, source: SourceTools, *, enabled: bool) -> Tool
         runner_label=source.label,
         schema=spec.parameters,
         enabled=enabled,
-        approval=source.approvals.get(spec.name) or _default_approval(spec),
+        further=source.further,
+        **_approvals(spec, source),
         path=source.path,
         line=source.lines.get(spec.name, 0),
     )
+
+
+def _approvals(spec: ToolSpec, source: SourceTools | None = None) -> dict[str, Any]:
+    usual = (source.approvals.get(spec.name) if source else None) or _default_approval(spec)
+    return {"approval": usual, "usual_approval": usual}
 
 
 def _default_approval(spec: ToolSpec) -> Approval:
@@ -290,7 +316,7 @@ def _as_before(entry: ToolEntry, before: ToolEntry | None) -> ToolEntry:
         return entry
     return replace(
         entry,
-        enabled=before.enabled,
+        enabled=before.enabled if before.further == entry.further else entry.enabled,
         approval=before.approval,
         mock=before.mock,
         calls=before.calls,

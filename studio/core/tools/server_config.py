@@ -1,7 +1,8 @@
 """MCP servers as a document, a workspace or the settings name them: how to reach each.
 
 A workspace names its servers in `.mcp.json`, as other MCP clients write it: an object `mcpServers`
-with, by name, either `command`, `args` and `env`, or `url` and `headers`.
+with, by name, either `command`, `args` and `env`, or `url` and `headers`. The person's own servers
+are kept in the same form in the settings folder, as `mcp.json`.
 """
 
 from __future__ import annotations
@@ -18,6 +19,9 @@ from studio.core.tools.registry import Approval
 
 WORKSPACE_FILE = ".mcp.json"
 """Looked for beside the prompt and in the folders above it."""
+
+OWN_FILE = "mcp.json"
+"""The person's own servers, in the settings folder."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +77,11 @@ def find_workspace_servers(folder: Path) -> WorkspaceServers:
         if candidate.is_file():
             return read_workspace_servers(candidate)
     return WorkspaceServers()
+
+
+def find_own_servers(path: Path) -> WorkspaceServers:
+    """The servers of the person's settings; none where the file is not there."""
+    return read_workspace_servers(path) if path.is_file() else WorkspaceServers()
 
 
 def read_workspace_servers(path: Path) -> WorkspaceServers:

@@ -6,26 +6,32 @@ Everything here runs on the one asyncio loop; `registry` is a frozen value that 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import assert_never
 
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.messages import HoistedTool
 from studio.core.text.values import Json, JsonObject
 from studio.core.tools.document import (
     McpServer,
-    OpenApi,
-    PythonFile,
     SourceDeclaration,
     declared_tools,
+    further_servers,
     named_sources,
     tool_limits,
+    workspace_servers,
 )
 from studio.core.tools.limits import DEFAULT_LIMITS, ToolLimits
 from studio.core.tools.mcp_source import McpSource
 from studio.core.tools.openapi_source import OpenApiSource
+from studio.core.tools.opening import (
+    declared_approvals,
+    open_source,
+    source_key,
+    source_label,
+    source_path,
+)
 from studio.core.tools.python_source import PythonFileSource, UnusableToolFileError
 from studio.core.tools.registry import (
     Approval,
@@ -34,17 +40,31 @@ from studio.core.tools.registry import (
     ToolRegistry,
     build_registry,
 )
-from studio.core.tools.server_config import approval_mode
+from studio.core.tools.server_config import WorkspaceServers, find_own_servers
 from studio.core.tools.source import ToolOutcome, ToolSource, ToolSourceError
 from studio.core.tools.toolbox import AskPerson, Toolbox
-from studio.core.tools.trust import TrustStore
+from studio.core.tools.trust import WHOLE_FOLDER, TrustStore
 
 
 class ToolSession:
     """Keeps the sources of one document running while it is open."""
 
-    def __init__(self, trust: TrustStore, limits: ToolLimits = DEFAULT_LIMITS) -> None:
+    def __init__(
+        self,
+        trust: TrustStore,
+        limits: ToolLimits = DEFAULT_LIMITS,
+        own_servers: Path | None = None,
+    ) -> None:
+        """Make a session.
+
+        Args:
+            trust: which folders may run code.
+            limits: bounds of a call, where the document names none.
+            own_servers: the person's own MCP servers (`server_config.OWN_FILE`).
+        """
         self._trust = trust
+        self._own_servers = own_servers
+        self._started: set[str] = set()
         self._base_limits = limits
         self._limits = limits
         self._sources: dict[str, ToolSource] = {}
@@ -53,6 +73,14 @@ class ToolSession:
         self._loading = asyncio.Lock()
         self.registry = ToolRegistry()
         """The newest registry."""
+        self.on_change: Callable[[], None] = lambda: None
+        """Called in the loop when a server says that its lists changed."""
+
+    @property
+    def watched(self) -> tuple[Path, ...]:
+        """Files to load again when they are saved."""
+        named = [source_path(item) for item in self._declarations.values()]
+        return tuple(dict.fromkeys(path for path in (*named, self._own_servers) if path))
 
     async def load(
         self, document: PromptDocument, hoisted: Iterable[HoistedTool] = ()
@@ -67,7 +95,11 @@ class ToolSession:
                 return self.registry
             path = document.source.path
             self._folder = path.parent if path else None
-            declarations = {_key(item): item for item in named_sources(document)}
+            own = find_own_servers(self._own_servers) if self._own_servers else WorkspaceServers()
+            further = {source_key(item): item for item in further_servers(document, own)}
+            declarations = {source_key(item): item for item in named_sources(document, own)} | {
+                key: item for key, item in further.items() if key in self._started
+            }
             limits, before = tool_limits(document, self._base_limits), self._limits
             self._limits = limits
             for key in [*self._sources]:
@@ -79,7 +111,11 @@ class ToolSession:
             registry = build_registry(
                 declared_tools(document, hoisted),
                 [tools for _, tools in answers if tools is not None],
-                [status for status, _ in answers],
+                [
+                    *(status for status, _ in answers),
+                    *_broken_files(workspace_servers(document), own),
+                    *(_available(item) for key, item in further.items() if key not in declarations),
+                ],
                 self.registry,
             )
             self.registry = self._with_chosen_approvals(registry)
@@ -111,7 +147,7 @@ class ToolSession:
         return await box.call(name, arguments)
 
     def change(self, name: str, **changes: object) -> ToolRegistry:
-        """Set `enabled`, `approval` or `mock` of a tool; an approval is kept for the folder."""
+        """Set `enabled`, `approval` or `mock` of a tool; an approval is kept with its folder."""
         self.registry = self.registry.change(name, **changes)
         approval = changes.get("approval")
         if approval is not None and self._folder is not None:
@@ -119,6 +155,29 @@ class ToolSession:
             if entry is not None:
                 self._trust.remember_approval(self._folder, name, entry.approval)
         return self.registry
+
+    def approve_folder(self, approval: Approval | None) -> ToolRegistry:
+        """Set the approval of all tools of the folder that have none of their own; None: as usual.
+
+        Returns:
+            The registry, in which it holds already.
+        """
+        if self._folder is not None:
+            self._trust.remember_approval(self._folder, WHOLE_FOLDER, approval)
+            self.registry = self._with_chosen_approvals(self.registry.with_usual_approvals())
+        return self.registry
+
+    def start_server(self, key: str) -> None:
+        """Let a server that no prompt names be started with the next load."""
+        self._started.add(key)
+
+    def log(self, key: str) -> str:
+        """The newest of what a server wrote to its log."""
+        source = self._sources.get(key)
+        return source.log if isinstance(source, McpSource) else ""
+
+    def _tell_of_change(self) -> None:
+        self.on_change()
 
     async def request_text(self, name: str, arguments: JsonObject) -> str:
         """The request that a call of an OpenAPI tool would send, key masked; else empty.
@@ -149,11 +208,13 @@ class ToolSession:
         self, key: str, declaration: SourceDeclaration
     ) -> tuple[SourceStatus, SourceTools | None]:
         """How a source fares, and its tools where it could say."""
-        label, path = _label(declaration), _path(declaration)
+        label, path = source_label(declaration), source_path(declaration)
         fault = self._fault(declaration)
         if fault is not None:
             return replace(fault, key=key, label=label, path=path), None
-        source = self._sources.get(key) or self._open(declaration)
+        source = self._sources.get(key) or open_source(
+            declaration, self._limits, self._tell_of_change
+        )
         self._sources[key] = source
         try:
             specs = await source.list_tools()
@@ -172,11 +233,16 @@ class ToolSession:
             return status, replace(offered, lines=source.lines)
         if isinstance(source, McpSource):
             status = replace(status, facts=facts, log=source.log)
-        return status, replace(offered, stands_alone=True, approvals=_approvals(declaration, specs))
+        return status, replace(
+            offered,
+            stands_alone=True,
+            further=isinstance(declaration, McpServer) and declaration.further,
+            approvals=declared_approvals(declaration, specs),
+        )
 
     def _fault(self, declaration: SourceDeclaration) -> SourceStatus | None:
         """Why a source may not be started; None where it may. Key and label are filled in later."""
-        place = _path(declaration)
+        place = source_path(declaration)
         for folder in (self._folder, place.parent if place else None):
             if folder is not None and not self._trust.is_trusted(folder):
                 message = f"{folder} is not trusted, so nothing of it is run"
@@ -191,18 +257,6 @@ class ToolSession:
                 "name it in .mcp.json, or give its connection an endpoint",
             )  # fmt: skip
         return None
-
-    def _open(self, declaration: SourceDeclaration) -> ToolSource:
-        match declaration:
-            case PythonFile(path):
-                return PythonFileSource(path, self._limits)
-            case McpServer(name, address, allowed):
-                assert address is not None
-                return McpSource(name, address, allowed=allowed, limits=self._limits)
-            case OpenApi(name, place, connection):
-                return OpenApiSource(name, place, connection, self._limits)
-            case _:
-                assert_never(declaration)
 
     def _with_chosen_approvals(self, registry: ToolRegistry) -> ToolRegistry:
         if self._folder is None:
@@ -220,49 +274,20 @@ class ToolSession:
             self.registry = self.registry.change(name, calls=entry.calls + 1, last_used=when)
 
 
-def _approvals(declaration: SourceDeclaration, specs: Iterable[object]) -> Mapping[str, Approval]:
-    if not isinstance(declaration, McpServer):
-        return {}
-    found = {}
-    for spec in specs:
-        name = getattr(spec, "name", "")
-        mode = approval_mode(declaration.approval, name)
-        if mode is not None:
-            found[name] = mode
-    return found
+def _available(server: McpServer) -> SourceStatus:
+    where = server.origin.name if server.origin else "your settings"
+    return SourceStatus(
+        source_key(server),
+        source_label(server),
+        "available",
+        f"named in {where}, not used by this prompt",
+        server.origin,
+    )
 
 
-def _key(declaration: SourceDeclaration) -> str:
-    match declaration:
-        case PythonFile(path):
-            return f"python:{path}"
-        case McpServer(name):
-            return f"mcp:{name}"
-        case OpenApi(name):
-            return f"openapi:{name}"
-        case _:
-            assert_never(declaration)
-
-
-def _label(declaration: SourceDeclaration) -> str:
-    match declaration:
-        case PythonFile(path):
-            return path.name
-        case McpServer(name):
-            return f"mcp: {name}"
-        case OpenApi(name):
-            return f"openapi: {name}"
-        case _:
-            assert_never(declaration)
-
-
-def _path(declaration: SourceDeclaration) -> Path | None:
-    match declaration:
-        case PythonFile(path):
-            return path
-        case McpServer(origin=path):
-            return path
-        case OpenApi(place=place):
-            return place if isinstance(place, Path) else None
-        case _:
-            assert_never(declaration)
+def _broken_files(*files: WorkspaceServers) -> Iterable[SourceStatus]:
+    return (
+        SourceStatus(f"servers:{each.path}", each.path.name, "failed", each.problem, each.path)
+        for each in files
+        if each.problem and each.path is not None
+    )

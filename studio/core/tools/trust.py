@@ -18,6 +18,9 @@ from studio.core.paths import user_paths
 from studio.core.resource_files import resource_root
 from studio.core.tools.registry import Approval
 
+WHOLE_FOLDER = "*"
+"""Stands for all tools of a folder that have no approval of their own."""
+
 
 @dataclass(frozen=True)
 class Trust:
@@ -37,8 +40,18 @@ class Trust:
         return any(folder in (place, *place.parents) for folder in self.folders)
 
     def approval(self, folder: Path, tool: str) -> Approval | None:
-        """The approval that the person chose for a tool of a folder."""
-        return self.approvals.get(str(_resolved(folder)), {}).get(tool)
+        """The approval that the person chose for a tool of a folder, or for all of the folder."""
+        chosen = self.approvals.get(str(_resolved(folder)), {})
+        return chosen.get(tool, chosen.get(WHOLE_FOLDER))
+
+    def folder_approval(self, folder: Path) -> Approval | None:
+        """The approval that the person chose for all tools of a folder."""
+        return self.approvals.get(str(_resolved(folder)), {}).get(WHOLE_FOLDER)
+
+    def trusted_as(self, path: Path) -> Path | None:
+        """The folder by whose trust a path is trusted; None for the bundled examples, or none."""
+        place = _resolved(path)
+        return next((each for each in (place, *place.parents) if each in self.folders), None)
 
     def with_folder(self, folder: Path) -> Trust:
         """Trust one folder more."""
@@ -48,10 +61,13 @@ class Trust:
         """Trust it no more; folders below that were trusted themselves stay so."""
         return replace(self, folders=self.folders - {_resolved(folder)})
 
-    def with_approval(self, folder: Path, tool: str, approval: Approval) -> Trust:
-        """Remember an approval."""
+    def with_approval(self, folder: Path, tool: str, approval: Approval | None) -> Trust:
+        """Remember an approval, or with None forget it."""
         key = str(_resolved(folder))
-        tools = {**self.approvals.get(key, {}), tool: approval}
+        tools = dict(self.approvals.get(key, {}))
+        tools.pop(tool, None)
+        if approval is not None:
+            tools[tool] = approval
         return replace(self, approvals={**self.approvals, key: tools})
 
 
@@ -82,7 +98,7 @@ class TrustStore:
         """Trust a folder no more."""
         self._write(self.current.without_folder(folder))
 
-    def remember_approval(self, folder: Path, tool: str, approval: Approval) -> None:
+    def remember_approval(self, folder: Path, tool: str, approval: Approval | None) -> None:
         """Keep the person's choice for a tool of a folder."""
         self._write(self.current.with_approval(folder, tool, approval))
 

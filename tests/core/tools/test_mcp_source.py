@@ -218,3 +218,116 @@ async def test_a_document_names_a_server_of_the_workspace(
     assert box.needs_approval("forecast")
     assert (await box.call("forecast", {"city": "Oslo"})).text == "sunny in Oslo"
     await session.close()
+
+
+CHANGING = """
+import sys
+from mcp.server.mcpserver import Context, MCPServer
+
+server = MCPServer("changing")
+
+@server.tool()
+async def learn(name: str, context: Context) -> str:
+    def added() -> str:
+        return name
+    server.add_tool(added, name=name)
+    await context.notify_tools_changed()
+    return "learned"
+
+server.run()
+"""
+
+OLD_STYLE = """
+import json, sys
+
+def say(message): print(json.dumps({"jsonrpc": "2.0", **message}), flush=True)
+
+names = ["learn"]
+for line in sys.stdin:
+    asked = json.loads(line)
+    method, number = asked.get("method"), asked.get("id")
+    if method == "initialize":
+        say({"id": number, "result": {"protocolVersion": "2025-06-18",
+             "capabilities": {"tools": {"listChanged": True}, "logging": {}},
+             "serverInfo": {"name": "old", "version": "1"}}})
+    elif method == "tools/list":
+        say({"id": number, "result": {"tools": [
+            {"name": name, "inputSchema": {"type": "object"}} for name in names]}})
+    elif method == "tools/call":
+        names.append(asked["params"]["arguments"]["name"])
+        say({"method": "notifications/message",
+             "params": {"level": "warning", "logger": "school", "data": "something new"}})
+        say({"method": "notifications/tools/list_changed"})
+        say({"id": number, "result": {"content": [{"type": "text", "text": "learned"}]}})
+    elif number is not None:
+        say({"id": number, "error": {"code": -32601, "message": "unknown method"}})
+"""
+
+
+@pytest.mark.parametrize("server", [CHANGING, OLD_STYLE], ids=["newer protocol", "older"])
+async def test_a_server_tells_of_tools_that_it_learned(server: str, tmp_path: Path) -> None:
+    path = tmp_path / "server.py"
+    path.write_text(server, encoding="utf-8")
+    changed = asyncio.Event()
+    address = StdioServer(sys.executable, (str(path),), {}, tmp_path)
+    source = McpSource("changing", address, on_change=changed.set)
+    assert [spec.name for spec in await source.list_tools()] == ["learn"]
+    assert (await source.call("learn", {"name": "sing"})).text == "learned"
+    await asyncio.wait_for(changed.wait(), 5)
+    assert [spec.name for spec in await source.list_tools()] == ["learn", "sing"]
+    if server is OLD_STYLE:
+        assert "[warning school] something new" in source.log
+    await source.close()
+
+
+async def test_servers_of_the_settings_are_started_when_named_or_asked_for(
+    server_file: Path, prompt: WritePrompt, tmp_path: Path
+) -> None:
+    servers = {"weather": {"command": sys.executable, "args": [str(server_file)]}}
+    own = tmp_path / "settings" / "mcp.json"
+    own.parent.mkdir()
+    own.write_text(json.dumps({"mcpServers": servers}), encoding="utf-8")
+    TrustStore().trust(tmp_path)
+    session = ToolSession(TrustStore(), own_servers=own)
+    document = prompt("name: agent\n")
+    registry = await session.load(document)
+    assert [(item.key, item.state) for item in registry.sources] == [("mcp:weather", "available")]
+    assert "your settings" in registry.sources[0].message
+    session.start_server("mcp:weather")
+    registry = await session.load(document)
+    assert registry.sources[0].state == "ready"
+    assert not any(entry.enabled for entry in registry.entries)
+    assert "server starts" in session.log("mcp:weather")
+    named = await session.load(prompt("metadata: {agent: {mcp_servers: [weather]}}\n"))
+    forecast = named.entry("forecast")
+    assert forecast is not None
+    assert forecast.enabled
+    assert (await session.try_tool("forecast", {"city": "Rome"})).text == "sunny in Rome"
+    assert own in session.watched
+    await session.close()
+
+
+async def test_the_persons_own_servers_need_no_trust_but_the_prompt_that_names_them_does(
+    server_file: Path, prompt: WritePrompt, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    own = tmp_path_factory.mktemp("settings") / "mcp.json"
+    servers = {"weather": {"command": sys.executable, "args": [str(server_file)]}}
+    own.write_text(json.dumps({"mcpServers": servers}), encoding="utf-8")
+    session = ToolSession(TrustStore(), own_servers=own)
+    document = prompt("metadata: {agent: {mcp_servers: [weather]}}\n")
+    assert (await session.load(document)).sources[0].state == "untrusted"
+    assert document.source.path is not None
+    TrustStore().trust(document.source.path.parent)
+    assert (await session.load(document)).sources[0].state == "ready"
+    await session.close()
+
+
+async def test_a_broken_file_of_servers_is_named(prompt: WritePrompt, tmp_path: Path) -> None:
+    (tmp_path / ".mcp.json").write_text("{", encoding="utf-8")
+    session = ToolSession(TrustStore())
+    registry = await session.load(prompt("name: agent\n"))
+    assert (registry.sources[0].state, registry.sources[0].path) == (
+        "failed",
+        tmp_path / ".mcp.json",
+    )
+    assert "not JSON" in registry.sources[0].message

@@ -224,3 +224,25 @@ async def test_a_document_may_bound_its_calls(
     outcome = await session.toolbox().call("nap", {})
     assert outcome.status == "timeout"
     assert "0.2 s" in outcome.text
+
+
+async def test_a_folder_has_an_approval_for_all_its_tools(
+    session: ToolSession, loaded: PromptDocument
+) -> None:
+    def approvals() -> dict[str, str]:
+        return {entry.name: entry.approval for entry in session.registry.entries}
+
+    usual = approvals()
+    assert usual == {"add": "once", "who": "allow"}
+    session.approve_folder("always")
+    assert approvals() == {"add": "always", "who": "always"}
+    session.change("who", approval="allow")
+    other = ToolSession(TrustStore())
+    registry = await other.load(loaded)
+    assert {entry.name: entry.approval for entry in registry.entries} == {
+        "add": "always",
+        "who": "allow",
+    }
+    await other.close()
+    session.approve_folder(None)
+    assert approvals() == usual
