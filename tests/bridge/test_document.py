@@ -139,9 +139,7 @@ app.exec()
 """
 
 
-def test_text_of_a_killed_process_comes_back(
-    qtbot: QtBot, tmp_path: Path, checkout: Path
-) -> None:
+def test_text_of_a_killed_process_comes_back(qtbot: QtBot, tmp_path: Path, checkout: Path) -> None:
     root = tmp_path / "swap"
     process = subprocess.Popen(
         [sys.executable, "-c", _TYPIST, str(root)],

@@ -9,10 +9,15 @@ from studio.core.settings import Settings, load_settings, save_settings
 
 def test_settings_come_back(tmp_path: Path) -> None:
     path = tmp_path / "deep" / "settings.toml"
-    settings = replace(
-        Settings(theme="dark", editor_font_size=13.0, word_wrap=False, workspace="/w"),
-        shortcuts=MappingProxyType({"run.start": "F6"}),
-    ).with_recent(Path("/a")).with_recent(Path("/b")).with_recent(Path("/a"))
+    settings = (
+        replace(
+            Settings(theme="dark", editor_font_size=13.0, word_wrap=False, workspace="/w"),
+            shortcuts=MappingProxyType({"run.start": "F6"}),
+        )
+        .with_recent(Path("/a"))
+        .with_recent(Path("/b"))
+        .with_recent(Path("/a"))
+    )
     save_settings(path, settings)
     assert load_settings(path) == (settings, "")
     assert settings.recent == ("/a", "/b")
