@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias, assert_never
 from studio.core.prompty.document import InputDeclaration, ModelDeclaration
 from studio.core.prompty.messages import Message
 from studio.core.prompty.tool_spec import ToolSpec
-from studio.core.text.problem import Problem
+from studio.core.text.problem import Problem, Severity
 from studio.core.text.values import JsonObject
 from studio.core.wire.anthropic import anthropic_body
 from studio.core.wire.chat import chat_body
@@ -71,7 +71,9 @@ def to_request(
     """
     draft = Draft(model, tuple(tools), tuple(outputs), response_schema, tuple(stop), stream, media)
     if not model.id:
-        draft.report("no-model", "Neither the prompt nor a connection names a model.", model.span)
+        message = "Neither the prompt nor a connection names a model; a run takes its connection's."
+        # Most prompts leave the model to the connection: worth knowing, and no fault.
+        draft.report("no-model", message, model.span, Severity.HINT)
     if model.api_type == "embedding":
         return WireRequest(embedding_body(messages, draft), tuple(draft.problems))
     if model.api_type == "image":
