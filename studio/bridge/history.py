@@ -96,6 +96,10 @@ class HistoryController(QObject):
         """Set the person's tags of a run."""
         self._change(partial(_describe, run, tags=tuple(tags)))
 
+    def describe(self, run: str, tags: Sequence[str], note: str) -> None:
+        """Set both at once."""
+        self._change(partial(_describe, run, tags=tuple(tags), note=note))
+
     def mark_interrupted(self) -> None:
         """At the start: end the runs whose process has died."""
         self._change(_mark)

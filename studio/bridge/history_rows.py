@@ -15,7 +15,7 @@ from studio.core.runs.summary import RunSummary
 
 HEADS: tuple[str, ...] = (
     "Prompt", "Question", "Started", "Model", "Protocol", "Model calls", "Tool calls", "Tokens",
-    "Cost", "End",
+    "Cost", "End", "Tags",
 )  # fmt: skip
 """Column heads."""
 
@@ -63,6 +63,7 @@ def row_of(run: RunSummary, now: datetime) -> HistoryRow:
         f"{run.tokens:,}" if run.tokens else "–",
         money(run.cost) or "–",
         STATUS_NAMES[run.status],
+        ", ".join(run.tags),
     )
     tones: dict[Status, Tone] = {"done": "good", "failed": "bad", "refused": "bad"}
     return HistoryRow(run, cells, tones.get(run.status, "plain"))
@@ -146,7 +147,7 @@ class HistoryModel(QAbstractTableModel):
         if role == int(Qt.ItemDataRole.TextAlignmentRole):
             return _alignment(index.column())
         if role == int(Qt.ItemDataRole.ToolTipRole):
-            return row.run.question or row.run.path or None
+            return row.run.note or row.run.question or row.run.path or None
         return None
 
 

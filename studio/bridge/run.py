@@ -9,6 +9,7 @@ from typing import assert_never
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from studio.bridge.background import Background
+from studio.bridge.run_again import PastRun, branch_end
 from studio.bridge.run_breakpoints import BreakpointBook, BreakpointSet
 from studio.bridge.run_cards import StepCard, timeline_of
 from studio.bridge.run_compare import BranchView, branches_of, compare
@@ -61,6 +62,7 @@ class RunController(QObject):
         self._view = RunView()
         self._wanted = Inspection()
         self._announced = ""
+        self._against: PastRun | None = None
         self._drain = QTimer(self)
         self._drain.setInterval(DRAIN_MS)
         self._drain.timeout.connect(self._take)
@@ -83,13 +85,21 @@ class RunController(QObject):
 
     # Starting and ending --------------------------------------------------------------------------
 
-    def start(self, plan: RunPlan, *, at_entry: bool = False) -> None:
+    def start(
+        self, plan: RunPlan, *, at_entry: bool = False, against: PastRun | None = None
+    ) -> None:
         """Run a prompt; one that is still under way is stopped first.
 
         Args:
             plan: what to run.
             at_entry: stand still before the first request is sent.
+            against: a run that it is compared with when it is over.
         """
+        self._prepare(plan, at_entry=at_entry)
+        self._against = against
+        self._drive()
+
+    def _prepare(self, plan: RunPlan, *, at_entry: bool = False) -> None:
         self._abandon()
         options = replace(
             plan.options,
@@ -99,7 +109,29 @@ class RunController(QObject):
         )
         self._forget()
         self._session = RunSession(replace(plan, options=options), self._journal)
-        self._drive()
+
+    def take_up(self, plan: RunPlan, checkpoint: int) -> None:
+        """Go on with the run of the past that is shown, from one of its places.
+
+        Args:
+            plan: what it goes on with; its past is the run's journal.
+            checkpoint: id of the place; the run stands still there, on a new branch.
+        """
+        tree, state = self._tree, self._state
+        self._prepare(plan)
+        self._tree, self._state, self._events = tree, state, list(plan.past)
+        self._drive(ForkFrom(checkpoint))
+
+    @property
+    def past(self) -> PastRun | None:
+        """The run that is shown, as something to go on from, compare with, or write to a file."""
+        if self._state is None or not self._events:
+            return None
+        cursor = self._tree.cursor if self._record is None else self._record.cursor
+        last = len(self._events)
+        if self._record is not None and cursor is not None:
+            last = branch_end(self._events, cursor)
+        return PastRun(tuple(self._events), self._state, cursor, last)
 
     def open_record(self, record: RunRecord) -> None:
         """Show a run of the past; nothing is asked or called."""
@@ -130,6 +162,7 @@ class RunController(QObject):
         self._tree = RunTree()
         self._events = []
         self._announced = ""
+        self._against = None
 
     def _abandon(self) -> None:
         self._drain.stop()
@@ -295,3 +328,12 @@ class RunController(QObject):
             self.started.emit(run)
         if over:
             self.ended.emit(run)
+            self._compare_with_past()
+
+    def _compare_with_past(self) -> None:
+        """Once it is over, put a run beside the one whose results it used."""
+        past, self._against = self._against, None
+        if past is not None and self._state is not None:
+            before = timeline_of(state_at(past.events, past.last))
+            now = timeline_of(self._state)
+            self.compared.emit(compare("The run before", before, "This run", now))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from studio.bridge.run_edits import COMMAND_OF_EDIT, EditSpec, arguments_text
 from studio.bridge.run_words import call_at, error_title
@@ -42,6 +43,10 @@ class Offer:
 
     is_primary: bool = False
     """Whether it is the one that goes on."""
+
+    ask: Literal["", "resume", "rerun"] = ""
+    """What the window is asked for, where it is no command of the run: to go on with a run of the
+    past, or to run the prompt again with a run's results."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeAlias
 
@@ -56,6 +56,9 @@ class RunPlan:
 
     references: ReferenceContext | None = None
     """Where `${…}` references find their values."""
+
+    past: Sequence[Event] = ()
+    """The journal of a run that is taken up again; empty for a new one."""
 
 
 @dataclass(frozen=True, slots=True)

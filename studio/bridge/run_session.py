@@ -7,10 +7,10 @@ from collections import deque
 
 from studio.bridge.run_plan import Arrival, Arrived, Ended, Journal, RunPlan, Streamed
 from studio.core.agent.commands import Command
-from studio.core.agent.events import Event
+from studio.core.agent.events import Event, Started
 from studio.core.agent.requests import NotAllowedError
-from studio.core.agent.runner import Run, start_run
-from studio.core.agent.toolbox import RunToolbox
+from studio.core.agent.runner import Run, RunWorld, start_run
+from studio.core.agent.toolbox import NoTools, RunToolbox
 from studio.core.tools.source import ToolSourceError
 from studio.core.wire.reply import Notice, Reply, ReplyDelta
 
@@ -87,21 +87,39 @@ class RunSession:
 
     async def _begin(self) -> Run:
         plan = self.plan
-        run = start_run(
+        toolbox = await self._toolbox()
+        run = _taken_up(plan, self._world(toolbox)) if plan.past else self._new(toolbox)
+        if self._journal is not None:
+            self._journal.begin(run.state.setup)
+        self._run = run
+        return run
+
+    def _new(self, toolbox: RunToolbox | None) -> Run:
+        plan = self.plan
+        return start_run(
             plan.document,
             plan.inputs,
             plan.model,
-            await self._toolbox(),
+            toolbox,
             plan.options,
             journal=self._write,
             shown=self._show,
             stream=self._stream,
             references=plan.references,
         )
-        if self._journal is not None:
-            self._journal.begin(run.state.setup)
-        self._run = run
-        return run
+
+    def _world(self, toolbox: RunToolbox | None) -> RunWorld:
+        plan = self.plan
+        return RunWorld(
+            plan.document,
+            plan.inputs,
+            plan.model,
+            toolbox if toolbox is not None else NoTools(),
+            self._write,
+            self._show,
+            self._stream,
+            plan.references,
+        )
 
     async def _toolbox(self) -> RunToolbox | None:
         if self.plan.toolbox is not None or self.plan.open_toolbox is None:
@@ -123,3 +141,11 @@ class RunSession:
             self._notices = (*self._notices, delta.text)
             reply = Reply(notices=self._notices)
         self._arrivals.append(Streamed(reply))
+
+
+def _taken_up(plan: RunPlan, world: RunWorld) -> Run:
+    """The run of a journal, ready to go on."""
+    first = plan.past[0]
+    if not isinstance(first, Started):
+        raise ValueError("a journal begins with Started")
+    return Run(world, plan.options, first.setup, plan.past)

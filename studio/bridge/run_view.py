@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from studio.bridge.run_again import offers_for
 from studio.bridge.run_cards import Timeline, timeline_of
 from studio.bridge.run_compare import BranchView
 from studio.bridge.run_diagram import DiagramState, diagram_of
-from studio.bridge.run_offers import Offers, offers_of
+from studio.bridge.run_offers import Offers
 from studio.bridge.run_words import PROTOCOL_NAMES, money, sentence_of, tokens
 from studio.core.agent.state import Place, RunState
 from studio.core.wire.reply import Reply
@@ -87,13 +88,12 @@ def view_of(
     if state is None:
         return RunView(diagram=diagram_of(None, sentence, break_places), record=record)
     earlier = before.timeline if before is not None else None
-    can_change = not record
     return RunView(
         state=state,
         sentence=sentence,
         timeline=timeline_of(state, earlier, streaming),
         diagram=diagram_of(state, sentence, break_places),
-        offers=offers_of(state, can_reply=can_change) if can_change or state.is_over else Offers(),
+        offers=offers_for(state, is_record=bool(record)),
         protocol=PROTOCOL_NAMES[state.setup.protocol],
         protocol_reason=state.setup.protocol_reason,
         facts=facts_of(state),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import get_args
 
@@ -12,9 +13,14 @@ from studio.bridge.connections import ConnectionsController
 from studio.bridge.history import HistoryController
 from studio.bridge.messages import Notice, Offer
 from studio.bridge.preview import PreviewController
+from studio.bridge.preview_count import EmbeddedCount
+from studio.bridge.preview_meter import meter
+from studio.bridge.preview_target import preview_target
 from studio.bridge.preview_value import Preview
 from studio.bridge.run import RunController
+from studio.bridge.run_again import with_results_of
 from studio.bridge.run_breakpoints import BreakpointSet
+from studio.bridge.run_exchange import RunExchange
 from studio.bridge.run_journal import StoreJournal
 from studio.bridge.run_launch import Refusal, refusal_of, run_references, run_values
 from studio.bridge.run_plan import RunPlan
@@ -32,6 +38,7 @@ from studio.core.prompty.prepare import prepare
 from studio.core.runs.store import RunStore, StoreError
 from studio.core.text.span import Span
 from studio.core.text.values import Json
+from studio.core.tokens.tokenizers import Tokenizers
 from studio.core.tools.registry import ToolRegistry
 from studio.core.tools.trust import TrustStore
 from studio.ui.history.history_pane import HistoryPane
@@ -39,6 +46,7 @@ from studio.ui.inputs.pane import InputsPane
 from studio.ui.panes import Panes
 from studio.ui.preview.pane import PreviewPane
 from studio.ui.run.breakpoints_dialog import BreakpointsDialog
+from studio.ui.run.run_files import RunFiles
 from studio.ui.run.run_pane import RunPane
 from studio.ui.services import Services
 from studio.ui.theme import theme_for
@@ -74,11 +82,13 @@ class Workbench(QObject):
         # The person's copies of the bundled examples: the studio itself writes this folder.
         self.trust.trust(services.paths.data / "examples")
         self.background = Background(self)
-        self.preview = PreviewController(self)
+        tokenizers = Tokenizers(services.paths.cache / "tokenizers")
+        self.preview = PreviewController(self, tokenizers=tokenizers)
         self.tools = ToolsController(self.background, self.trust, self)
         self.connections = ConnectionsController(
             self.background, services.paths.config / "connections.toml", self
         )
+        self.counter = EmbeddedCount(self.background, self.connections.server, self)
         self.history = HistoryController(services.paths.data / "runs.sqlite", self)
         self._store = self._open_store()
         journal = StoreJournal(self._store) if self._store is not None else None
@@ -88,6 +98,7 @@ class Workbench(QObject):
         self.tools_pane = ToolsPane(theme)
         self.run_pane = RunPane()
         self.history_pane = HistoryPane()
+        self.exchange = RunExchange(services.paths.data / "runs.sqlite", self)
         self._values: dict[Path | None, dict[str, Json]] = {}
         self._path: Path | None = None
         self._protocol: ProtocolName | None = None
@@ -99,6 +110,7 @@ class Workbench(QObject):
         else:
             window.take_panes(panes)
         self.window = window
+        self.run_files = RunFiles(self.window, services.messages, self.run, self.exchange)
         self._wire()
         self._on_choice(self.connections.choice)
         self.history.mark_interrupted()
@@ -126,6 +138,9 @@ class Workbench(QObject):
         self.inputs_pane.request_reveal.connect(window.reveal)
         # preview
         self.preview.previewed.connect(self._on_previewed)
+        self.preview.request_count.connect(self.counter.count)
+        self.counter.counted.connect(self.preview.show_count)
+        self.run.ended.connect(self.preview.refresh)  # the embedded model runs now, and can count
         self.preview.probed.connect(self.preview_pane.show_probe)
         self.preview_pane.request_probe.connect(self.preview.probe)
         self.preview_pane.request_input.connect(self._focus_input)
@@ -153,6 +168,8 @@ class Workbench(QObject):
         self.run_pane.request_branch.connect(self.run.go_to)
         self.run_pane.request_compare.connect(self.run.compare_branches)
         self.run_pane.request_breakpoints.connect(self._show_breakpoints)
+        self.run_pane.request_resume.connect(self._resume_run)
+        self.run_pane.request_rerun.connect(self._rerun)
         self.run.state_changed.connect(self.run_pane.show_view)
         self.run.state_changed.connect(self._on_run)
         self.run.inspector_changed.connect(self.run_pane.show_inspector)
@@ -172,6 +189,12 @@ class Workbench(QObject):
         self.history_pane.request_compare.connect(self.history.compare)
         self.history_pane.request_delete.connect(self.history.delete)
         self.history_pane.request_pin.connect(self.history.set_pinned)
+        self.history_pane.request_describe.connect(self.history.describe)
+        # runs to files and back
+        self.run_pane.request_export.connect(self.run_files.export_shown)
+        self.history_pane.request_export.connect(self.run_files.export_kept)
+        self.history_pane.request_import.connect(self.run_files.take)
+        self.exchange.imported.connect(self.history.refresh)
         # what a run uses
         choices.connection_chosen.connect(self.connections.choose)
         choices.model_chosen.connect(self._choose_level)
@@ -202,9 +225,8 @@ class Workbench(QObject):
     def _on_previewed(self, preview: Preview) -> None:
         self.preview_pane.show_preview(preview)
         self.window.show_more_problems(preview.problems)
-        self.window.status.set_tokens(
-            f"≈{preview.total_tokens:,} tokens", "Estimated from the length of the messages"
-        )
+        count = meter(preview)
+        self.window.status.set_tokens(count.text, count.detail)
         self.tools.set_document(preview.document, preview.messages.tools)
 
     def _on_registry(self, registry: ToolRegistry) -> None:
@@ -227,20 +249,28 @@ class Workbench(QObject):
         if document is None:
             self._services.messages.info("Nothing to run.", "Open or write a prompt first.")
             return
+        plan = self._checked_plan(document)
+        if plan is not None:
+            self.run.start(plan, at_entry=at_entry)
+
+    def _checked_plan(self, document: PromptDocument) -> RunPlan | None:
         values = run_values(document, self.inputs_pane.values())
         refusal = refusal_of(document, values)
         if refusal is not None:
             self._refuse(refusal)
-            return
+            return None
+        return self._plan(document, values)
+
+    def _plan(self, document: PromptDocument, values: dict[str, Json]) -> RunPlan | None:
         folder = document.source.path.parent if document.source.path is not None else None
         try:
             model = self.connections.open(folder)
         except ModelError as error:
             self._services.messages.error(error.message, error.hint)
-            return
+            return None
         self._services.messages.withdraw("run")
         trusted = folder is None or self.trust.is_trusted(folder)
-        plan = RunPlan(
+        return RunPlan(
             document,
             values,
             model,
@@ -248,7 +278,26 @@ class Workbench(QObject):
             options=RunOptions(protocol=self._protocol),
             references=run_references(folder, trusted=trusted),
         )
-        self.run.start(plan, at_entry=at_entry)
+
+    def _resume_run(self) -> None:
+        """Go on with the run of the past that is shown, with the prompt as it was then."""
+        past = self.run.past
+        if past is None or past.checkpoint is None:
+            self._on_refused("This run reached no place to go on from.")
+            return
+        plan = self._plan(past.document, dict(past.setup.inputs))
+        if plan is not None:
+            self.run.take_up(replace(plan, past=past.events), past.checkpoint)
+
+    def _rerun(self) -> None:
+        """Run the prompt of the editor with the results of the run that is shown."""
+        past, document = self.run.past, self.window.document
+        if past is None or document is None:
+            self._on_refused("Open the prompt that should be run again.")
+            return
+        plan = self._checked_plan(document)
+        if plan is not None:
+            self.run.start(with_results_of(plan, past), against=past)
 
     async def _open_toolbox(self, document: PromptDocument, values: dict[str, Json]) -> RunToolbox:
         """The tools of the document as it is now; runs in the loop."""
@@ -314,13 +363,14 @@ class Workbench(QObject):
         if choice.warning:
             detail += f"\n{choice.warning}"
         self.window.status.set_connection(connection.name, detail)
-        self.preview.set_model(choice.declaration.id)
+        self.preview.set_target(preview_target(choice))
 
     # -- the end --------------------------------------------------------------------------------
 
     def close(self) -> None:
         """Stop the run, the tools, the model and the loop; nothing is left running."""
         self.run.close()
+        self.exchange.close()
         self.tools.close()
         self.connections.close()
         self.background.stop()

@@ -10,7 +10,7 @@ from pytestqt.qtbot import QtBot
 
 from studio.bridge.background import Background
 from studio.bridge.history import HistoryController
-from studio.bridge.history_rows import HistoryModel, row_of, when
+from studio.bridge.history_rows import HEADS, HistoryModel, row_of, when
 from studio.bridge.run import RunController
 from studio.bridge.run_journal import StoreJournal
 from studio.bridge.run_record import RunRecord
@@ -138,7 +138,7 @@ def test_a_row_says_how_a_run_ended() -> None:
     assert row.tone == "bad"
     assert row.cells[0] == "★ Agent"
     assert row.cells[2] == "today 11:59:00"
-    assert row.cells[-1] == "failed"
+    assert row.cells[HEADS.index("End")] == "failed"
 
 
 @pytest.mark.parametrize(

@@ -27,16 +27,18 @@ from PySide6.QtWidgets import (
 
 from studio.bridge.history_rows import HEADS, STATUS_NAMES, SUMMARY_ROLE, TONE_ROLE, HistoryModel
 from studio.core.runs.summary import RunSummary
+from studio.ui.history.notes_dialog import NotesDialog
 from studio.ui.icons import icon
 from studio.ui.parts.colours import paint_text
 from studio.ui.run.elided_label import ElidedLabel
+from studio.ui.run.file_choice import fill_form_menu
 from studio.ui.theme import LIGHT, Theme
 
 _NO_RUNS = "No runs yet. Press Run (F5): every run is kept here, up to its last event."
 _NONE_FOUND = "No run fits the filter."
 _ANY_END = "Any end"
 _END = HEADS.index("End")
-_WIDTHS = (170, 320, 130, 150, 90, 90, 80, 80, 80, 100)
+_WIDTHS = (170, 320, 130, 150, 90, 90, 80, 80, 80, 100, 120)
 
 
 class _EndDelegate(QStyledItemDelegate):
@@ -67,6 +69,9 @@ class HistoryPane(QWidget):
     request_compare = Signal(str, str)  # ids of two runs
     request_delete = Signal(tuple)  # ids
     request_pin = Signal(str, bool)  # id, whether it is pinned
+    request_describe = Signal(str, tuple, str)  # id, tags, note
+    request_export = Signal(object, str)  # RunSummary, name of the form
+    request_import = Signal()  # journals should be taken in
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -77,6 +82,9 @@ class HistoryPane(QWidget):
         self.ends = QComboBox()
         self.open_button = QPushButton("Open")
         self.compare_button = QPushButton("Compare")
+        self.notes_button = QPushButton("Notes…")
+        self.export_button = QPushButton("Export")
+        self.import_button = QPushButton("Import…")
         self.delete_button = QPushButton("Delete…")
         self._empty = QLabel(_NO_RUNS)
         self._pages = QStackedWidget()
@@ -149,10 +157,14 @@ class HistoryPane(QWidget):
         chosen = self.chosen_runs()
         self.open_button.setEnabled(len(chosen) == 1)
         self.compare_button.setEnabled(len(chosen) == 2)
+        for button in (self.notes_button, self.export_button):
+            button.setEnabled(len(chosen) == 1)
         self.delete_button.setEnabled(bool(chosen))
         first = chosen[0] if chosen else None
         words = "" if first is None else " ".join(first.answer.split())
-        self._answer.show_text(f"Answer: {words}" if words else "")
+        note = "" if first is None else " ".join(first.note.split())
+        said = [f"Note: {note}" if note else "", f"Answer: {words}" if words else ""]
+        self._answer.show_text("   ".join(part for part in said if part))
 
     def _on_filter(self) -> None:
         names = {name: status for status, name in STATUS_NAMES.items()}
@@ -174,6 +186,8 @@ class HistoryPane(QWidget):
             menu.addAction(icon("eye"), "Open").triggered.connect(self._open)
             text = "Unpin" if chosen[0].pinned else "Pin to the top"
             menu.addAction(icon("flag"), text).triggered.connect(self._toggle_pin)
+            menu.addAction(icon("pencil"), "Tags and note…").triggered.connect(self.edit_notes)
+            fill_form_menu(menu.addMenu(icon("file-output"), "Export"), self._export)
             menu.addSeparator()
         menu.addAction(icon("trash-2"), "Delete…").triggered.connect(self._delete)
         menu.exec(self.table.viewport().mapToGlobal(place))
@@ -184,12 +198,29 @@ class HistoryPane(QWidget):
         if chosen:
             self.request_pin.emit(chosen[0].id, not chosen[0].pinned)
 
+    def edit_notes(self) -> None:
+        """Open the tags and the note of the chosen run."""
+        chosen = self.chosen_runs()
+        if len(chosen) != 1:
+            return
+        dialog = NotesDialog(chosen[0], self)
+        dialog.described.connect(self.request_describe)
+        dialog.finished.connect(dialog.deleteLater)
+        dialog.open()
+
+    def _export(self, form: str) -> None:
+        chosen = self.chosen_runs()
+        if len(chosen) == 1:
+            self.request_export.emit(chosen[0], form)
+
     def _connect(self) -> None:
         self.filter.textChanged.connect(self._on_filter)
         self.ends.currentTextChanged.connect(self._on_filter)
         self.open_button.clicked.connect(self._open)
         self.compare_button.clicked.connect(self._compare)
         self.delete_button.clicked.connect(self._delete)
+        self.notes_button.clicked.connect(self.edit_notes)
+        self.import_button.clicked.connect(self.request_import)
         self.table.doubleClicked.connect(self._on_double_click)
         self.table.customContextMenuRequested.connect(self._on_menu)
         self.table.selectionModel().selectionChanged.connect(self._on_chosen)
@@ -199,7 +230,7 @@ class HistoryPane(QWidget):
             shortcut.activated.connect(act)
 
     def _lay_out(self) -> None:
-        self.filter.setPlaceholderText("Filter by prompt, question, answer or model")
+        self.filter.setPlaceholderText("Filter by prompt, question, answer, model, tag or note")
         self.filter.setAccessibleName("Filter runs")
         self.filter.setClearButtonEnabled(True)
         self.ends.addItems([_ANY_END, *STATUS_NAMES.values()])
@@ -208,6 +239,13 @@ class HistoryPane(QWidget):
         self.compare_button.setEnabled(False)
         self.compare_button.setToolTip("Choose two runs to compare them")
         self.delete_button.setEnabled(False)
+        self.notes_button.setEnabled(False)
+        self.notes_button.setToolTip("Tags and a note of your own")
+        self.export_button.setEnabled(False)
+        menu = QMenu(self.export_button)
+        fill_form_menu(menu, self._export)
+        self.export_button.setMenu(menu)
+        self.import_button.setToolTip("Take in runs that were exported as journals")
         self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._empty.setWordWrap(True)
         self._lay_out_table()
@@ -218,6 +256,9 @@ class HistoryPane(QWidget):
         head.addWidget(self.ends)
         head.addWidget(self.open_button)
         head.addWidget(self.compare_button)
+        head.addWidget(self.notes_button)
+        head.addWidget(self.export_button)
+        head.addWidget(self.import_button)
         head.addWidget(self.delete_button)
         foot = QHBoxLayout()
         foot.setContentsMargins(12, 4, 12, 6)

@@ -11,6 +11,7 @@ from studio.bridge.run_view import RunView
 from studio.ui.icons import icon
 from studio.ui.parts.colours import paint_text
 from studio.ui.run.elided_label import ElidedLabel
+from studio.ui.run.file_choice import fill_form_menu
 from studio.ui.theme import LIGHT, Theme
 
 
@@ -25,6 +26,7 @@ class RunBar(QWidget):
     breakpoints_clicked = Signal()
     branch_chosen = Signal(int)  # id of its last checkpoint
     compare_chosen = Signal(object, object)  # BranchView, BranchView
+    export_chosen = Signal(str)  # name of the form
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -39,6 +41,7 @@ class RunBar(QWidget):
         self.restart = _button("rotate-ccw", "Run again from the start", "")
         self.breakpoints = _button("circle-dot", "Breakpoints", "")
         self.branches = _button("git-branch", "Branches", "")
+        self.export = _button("file-output", "Export this run", "")
         self.sentence = ElidedLabel()
         self._protocol = QLabel()
         self._facts = QLabel()
@@ -71,6 +74,7 @@ class RunBar(QWidget):
         self.stop.setEnabled(goes_on)
         self.restart.setEnabled(not goes_on and view.state is not None)
         self.branches.setVisible(len(view.branches) > 1)
+        self.export.setEnabled(view.state is not None)
         record = f"{view.record} · " if view.record else ""
         self.sentence.show_text(record + view.sentence)
         self._protocol.setText(view.protocol)
@@ -99,6 +103,7 @@ class RunBar(QWidget):
         self.restart.clicked.connect(self.restart_clicked)
         self.breakpoints.clicked.connect(self.breakpoints_clicked)
         self.branches.clicked.connect(self._on_branches)
+        self.export.clicked.connect(self._on_export)
 
     def _on_over(self) -> None:
         self.step_clicked.emit("over")
@@ -131,6 +136,17 @@ class RunBar(QWidget):
         menu.exec(self.branches.mapToGlobal(self.branches.rect().bottomLeft()))
         menu.deleteLater()
 
+    def export_menu(self) -> QMenu:
+        """The forms in which the run can be written to a file."""
+        menu = QMenu(self)
+        fill_form_menu(menu, self.export_chosen.emit)
+        return menu
+
+    def _on_export(self) -> None:
+        menu = self.export_menu()
+        menu.exec(self.export.mapToGlobal(self.export.rect().bottomLeft()))
+        menu.deleteLater()
+
     def _lay_out(self) -> None:
         font = self.sentence.font()
         font.setWeight(font.Weight.DemiBold)
@@ -144,6 +160,7 @@ class RunBar(QWidget):
         layout.addWidget(self.restart)
         layout.addWidget(self.breakpoints)
         layout.addWidget(self.branches)
+        layout.addWidget(self.export)
         layout.addSpacing(14)
         layout.addWidget(self.sentence, 1)
         layout.addSpacing(12)

@@ -59,6 +59,9 @@ class RunPane(QWidget):
     request_branch = Signal(int)  # id of the checkpoint to stand at
     request_compare = Signal(object, object)  # BranchView, BranchView
     request_breakpoints = Signal()  # the list of breakpoints should be shown
+    request_resume = Signal()  # go on from the place of a run of the past that is shown
+    request_rerun = Signal()  # run the prompt again, with the results of the run that is shown
+    request_export = Signal(str)  # name of the form in which the run is to be written
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -75,6 +78,7 @@ class RunPane(QWidget):
         self.comparing = CompareDialog(self)
         self._empty = QLabel(_EMPTY)
         self._follow = QPushButton("To the newest", self.timeline)
+        self._back = QPushButton("Go back to here", self.timeline)
         self._pages = QStackedWidget()  # empty sentence | splitter
         self._side = QStackedWidget()  # inspector | editor
         self._splitter = QSplitter(Qt.Orientation.Horizontal)
@@ -204,6 +208,7 @@ class RunPane(QWidget):
 
     def _on_following(self, following: bool) -> None:
         self._follow.setVisible(not following)
+        self._back.setVisible(not following)
         self._place_follow()
 
     def _on_offer(self, offer: Offer) -> None:
@@ -213,7 +218,13 @@ class RunPane(QWidget):
             self._side.setCurrentWidget(self.editor)
             self.editor.open_spec(offer.edit)
             return
-        self._tell(*offer.commands)
+        match offer.ask:
+            case "resume":
+                self.request_resume.emit()
+            case "rerun":
+                self.request_rerun.emit()
+            case _:
+                self._tell(*offer.commands)
 
     def _on_applied(self, spec: EditSpec, result: EditResult, goes_on: bool) -> None:
         self._close_editor()
@@ -250,11 +261,13 @@ class RunPane(QWidget):
         self.bar.breakpoints_clicked.connect(self.request_breakpoints)
         self.bar.branch_chosen.connect(self.request_branch)
         self.bar.compare_chosen.connect(self.request_compare)
+        self.bar.export_chosen.connect(self.request_export)
         self.diagram.break_toggled.connect(self.request_break_place)
         self.diagram.node_chosen.connect(self._on_node)
         self.timeline.card_chosen.connect(self._on_card)
         self.timeline.following_changed.connect(self._on_following)
         self.timeline.fork_asked.connect(self.request_fork)
+        self._back.clicked.connect(self.timeline.ask_fork)
         self._follow.clicked.connect(self.timeline.follow)
         self._follow.clicked.connect(self._ask_clicked)
         self.actions_bar.offer_taken.connect(self._on_offer)
@@ -278,15 +291,17 @@ class RunPane(QWidget):
     def _place_follow(self) -> None:
         size = self._follow.sizeHint()
         view = self.timeline.viewport().size()
-        self._follow.setGeometry(
-            view.width() - size.width() - 8, view.height() - size.height() - 8,
-            size.width(), size.height(),
-        )  # fmt: skip
+        left, top = view.width() - size.width() - 8, view.height() - size.height() - 8
+        self._follow.setGeometry(left, top, size.width(), size.height())
+        width = self._back.sizeHint().width()
+        self._back.setGeometry(left - width - 8, top, width, size.height())
 
     def _lay_out(self) -> None:
         self.setAutoFillBackground(True)
         self._follow.setToolTip("Stay with the run as it goes on")
+        self._back.setToolTip("Stand at this place again, as a new branch  (Ctrl+Return)")
         self._follow.hide()
+        self._back.hide()
         self._empty.setWordWrap(True)
         self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._empty.setContentsMargins(32, 16, 32, 16)

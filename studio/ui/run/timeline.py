@@ -16,7 +16,16 @@ from PySide6.QtCore import (
     Qt,
     Signal,
 )
-from PySide6.QtGui import QColor, QContextMenuEvent, QFont, QFontMetrics, QPainter, QPen
+from PySide6.QtGui import (
+    QColor,
+    QContextMenuEvent,
+    QFont,
+    QFontMetrics,
+    QKeySequence,
+    QPainter,
+    QPen,
+    QShortcut,
+)
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QApplication,
@@ -197,6 +206,10 @@ class TimelineView(QTableView):
         self.setAccessibleName("Steps of the run")
         self.setMinimumWidth(180)
         self.selectionModel().currentChanged.connect(self._on_current_changed)
+        for keys in ("Ctrl+Return", "Ctrl+Enter"):
+            shortcut = QShortcut(QKeySequence(keys), self)
+            shortcut.setContext(Qt.ShortcutContext.WidgetShortcut)
+            shortcut.activated.connect(self.ask_fork)
 
     @property
     def cards(self) -> tuple[StepCard, ...]:
@@ -258,6 +271,12 @@ class TimelineView(QTableView):
             return False
         self.setCurrentIndex(self._cards.index(row))
         return True
+
+    def ask_fork(self) -> None:
+        """Ask to go back to the chosen card, as a new branch."""
+        card = self.current_card
+        if card is not None:
+            self.fork_asked.emit(card)
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
         """Offer to go back to a card, or to copy it."""

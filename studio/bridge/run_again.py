@@ -1,0 +1,92 @@
+"""A run taken up again, or run again with what it recorded: plans made from a journal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from studio.bridge.run_offers import Offer, Offers, offers_of
+from studio.bridge.run_plan import RunPlan
+from studio.core.agent.events import Event, Forked
+from studio.core.agent.replay import RecordedTools, recording_of
+from studio.core.agent.state import RunSetup, RunState
+from studio.core.agent.toolbox import NoTools, RunToolbox
+from studio.core.agent.tree import branch_path
+from studio.core.prompty.document import PromptDocument
+from studio.core.prompty.parse import parse
+
+_RESUME = Offer(
+    "Go on from here",
+    "Run on from this place with the model and the tools, as a new branch. What was is kept.",
+    is_primary=True,
+    ask="resume",
+)
+_RERUN = Offer(
+    "Run again with these results",
+    "Run the prompt as it stands in the editor. A tool call that this run made already gets the "
+    "same result without running; then both runs are compared.",
+    ask="rerun",
+)
+
+
+@dataclass(frozen=True)
+class PastRun:
+    """A run that is shown, as something to go on from."""
+
+    events: Sequence[Event]
+    """Its whole journal."""
+
+    state: RunState
+    """The run at the place that is shown."""
+
+    checkpoint: int | None
+    """Id of that place; None where the run reached none."""
+
+    last: int
+    """Sequence number of the last event of the branch that is shown."""
+
+    @property
+    def setup(self) -> RunSetup:
+        """What it was started with."""
+        return self.state.setup
+
+    @property
+    def document(self) -> PromptDocument:
+        """The prompt as it was at the start of the run."""
+        path = Path(self.setup.path) if self.setup.path else None
+        return parse(self.setup.source, path)
+
+
+def branch_end(events: Sequence[Event], seq: int) -> int:
+    """The last event of the branch that event `seq` is on: the one before it was left."""
+    for event in events[seq:]:
+        if isinstance(event, Forked):
+            return event.seq - 1
+    return len(events)
+
+
+def with_results_of(plan: RunPlan, past: PastRun) -> RunPlan:
+    """The plan, with tools that answer as the past run's did wherever they were called so."""
+    recording = recording_of(branch_path(past.events, past.last))
+
+    async def open_toolbox() -> RunToolbox:
+        toolbox = plan.toolbox
+        if toolbox is None and plan.open_toolbox is not None:
+            toolbox = await plan.open_toolbox()
+        return RecordedTools(toolbox or NoTools(), recording)
+
+    return replace(plan, toolbox=None, open_toolbox=open_toolbox)
+
+
+def offers_for(state: RunState, *, is_record: bool) -> Offers:
+    """What can be done with a run: that of its place, or what can be made of one that is over."""
+    if not is_record:
+        made = offers_of(state)
+        return replace(made, offers=(*made.offers, _RERUN)) if _ended_well(state, made) else made
+    told = offers_of(state, can_reply=False) if state.is_over else Offers()
+    return replace(told, title=told.title or "A run of the past.", offers=(_RESUME, _RERUN))
+
+
+def _ended_well(state: RunState, made: Offers) -> bool:
+    return state.is_over and bool(made.title) and bool(state.steps or state.step.reply)

@@ -1,0 +1,59 @@
+"""The person's own words about a run: its tags and its note."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import (
+    QDialog,
+    QDialogButtonBox,
+    QFormLayout,
+    QLineEdit,
+    QPlainTextEdit,
+    QVBoxLayout,
+    QWidget,
+)
+
+from studio.core.runs.summary import RunSummary
+
+
+class NotesDialog(QDialog):
+    """Not modal by itself; `open` it."""
+
+    described = Signal(str, tuple, str)  # id of the run, tags, note
+
+    def __init__(self, run: RunSummary, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._run = run
+        self.tags = QLineEdit(", ".join(run.tags))
+        self.note = QPlainTextEdit(run.note)
+        self.setWindowTitle(f"Tags and note: {run.prompt or 'run'}")
+        self._lay_out()
+
+    def accept(self) -> None:
+        """Hand the words on, each tag once."""
+        parts = (part.strip() for part in self.tags.text().split(","))
+        tags = tuple(dict.fromkeys(part for part in parts if part))
+        self.described.emit(self._run.id, tags, self.note.toPlainText().strip())
+        super().accept()
+
+    def _lay_out(self) -> None:
+        self.tags.setPlaceholderText("regression, good example")
+        self.tags.setAccessibleName("Tags, separated by commas")
+        self.note.setPlaceholderText("What is worth knowing about this run")
+        self.note.setAccessibleName("Note")
+        self.note.setTabChangesFocus(True)
+        form = QFormLayout()
+        form.setSpacing(8)
+        form.addRow("Tags", self.tags)
+        form.addRow("Note", self.note)
+        buttons = QDialogButtonBox(
+            QDialogButtonBox.StandardButton.Save | QDialogButtonBox.StandardButton.Cancel
+        )
+        buttons.accepted.connect(self.accept)
+        buttons.rejected.connect(self.reject)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(16, 16, 16, 16)
+        layout.setSpacing(16)
+        layout.addLayout(form)
+        layout.addWidget(buttons)
+        self.resize(480, 260)

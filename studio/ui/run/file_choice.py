@@ -1,0 +1,46 @@
+"""Asks where a run is written, and which files are taken; the window stays alive meanwhile."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+from PySide6.QtWidgets import QFileDialog, QMenu, QWidget
+
+from studio.core.runs.exchange import FORMS, RunForm
+
+
+def fill_form_menu(menu: QMenu, chosen: Callable[[str], None]) -> None:
+    """Put all forms into a menu; `chosen` gets the name of the one that is taken."""
+    for form in FORMS:
+        action = menu.addAction(form.label)
+        action.setObjectName(f"export.{form.name}")
+        action.triggered.connect(partial(chosen, form.name))
+
+
+def ask_target(parent: QWidget, form: RunForm, name: Path, then: Callable[[Path], None]) -> None:
+    """Ask for the file to write; `then` gets it, unless the person cancels."""
+    dialog = QFileDialog(parent, f"Export: {form.label}", str(name.parent))
+    dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+    dialog.setFileMode(QFileDialog.FileMode.AnyFile)
+    dialog.setNameFilters([f"{form.label} (*{form.suffix})", "All files (*)"])
+    dialog.selectFile(name.name)
+    _ask(dialog, lambda files: then(files[0]))
+
+
+def ask_journals(parent: QWidget, folder: Path, then: Callable[[list[Path]], None]) -> None:
+    """Ask for journals to take into the history."""
+    dialog = QFileDialog(parent, "Import runs", str(folder))
+    dialog.setFileMode(QFileDialog.FileMode.ExistingFiles)
+    dialog.setNameFilters(["Journals (*.jsonl)", "All files (*)"])
+    _ask(dialog, then)
+
+
+def _ask(dialog: QFileDialog, then: Callable[[list[Path]], None]) -> None:
+    def taken() -> None:
+        then([Path(name) for name in dialog.selectedFiles()])
+
+    dialog.accepted.connect(taken)
+    dialog.finished.connect(dialog.deleteLater)
+    dialog.open()

@@ -1,0 +1,132 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from studio.bridge.background import Background
+from studio.bridge.run import RunController
+from studio.bridge.run_again import branch_end, offers_for, with_results_of
+from studio.bridge.run_plan import RunPlan
+from studio.bridge.run_record import RunRecord
+from studio.core.agent.commands import Continue, EditObservation
+from studio.core.agent.tree import walk
+from tests.bridge.run_world import CALCULATE, FINAL, LOOKUP, ListJournal, LocalTools, plan
+
+
+@pytest.fixture
+def background() -> Iterator[Background]:
+    one = Background()
+    yield one
+    one.stop()
+
+
+@pytest.fixture
+def journal() -> ListJournal:
+    return ListJournal()
+
+
+@pytest.fixture
+def controller(background: Background, journal: ListJournal) -> Iterator[RunController]:
+    one = RunController(background, journal)
+    yield one
+    one.close()
+
+
+def over(qtbot: QtBot, controller: RunController, plan: RunPlan) -> None:
+    with qtbot.waitSignal(controller.ended):
+        controller.start(plan)
+
+
+def waiting(qtbot: QtBot, controller: RunController, place: str) -> None:
+    def stands() -> bool:
+        state = controller.state
+        return state is not None and state.pause is not None and state.pause.place == place
+
+    qtbot.waitUntil(stands)
+
+
+def test_a_run_of_the_past_goes_on_with_another_observation(
+    qtbot: QtBot, controller: RunController, journal: ListJournal
+) -> None:
+    over(qtbot, controller, plan([LOOKUP, FINAL]))
+    before = list(journal.events)
+    record = RunRecord("From history", tuple(before))
+    at = next(item for item in record.checkpoints if item.place == "P4")
+    controller.open_record(record)
+    controller.go_to(at.id)
+    past = controller.past
+    assert past is not None
+    assert past.checkpoint == at.id
+
+    tools = LocalTools()
+    controller.take_up(replace(plan(["Final Answer: Rome."], tools=tools), past=past.events), at.id)
+    waiting(qtbot, controller, "P4")
+    assert controller.view.record == ""
+    assert len(controller.view.branches) == 2
+    with qtbot.waitSignal(controller.ended):
+        controller.send(EditObservation(0, "Rome"), Continue())
+
+    assert controller.state is not None
+    assert controller.state.answer == "Rome."
+    assert tools.called == []
+    assert journal.events[: len(before)] == before
+    assert [event.seq for event in journal.events] == list(range(1, len(journal.events) + 1))
+    assert walk(journal.events).state == controller.state
+
+
+def test_the_prompt_is_run_again_with_the_results_of_a_run(
+    qtbot: QtBot, controller: RunController
+) -> None:
+    over(qtbot, controller, plan([LOOKUP, FINAL]))
+    past = controller.past
+    assert past is not None
+    tools = LocalTools()
+    with qtbot.waitSignal(controller.compared) as compared:
+        again = plan([LOOKUP, CALCULATE, FINAL], tools=tools)
+        controller.start(with_results_of(again, past), against=past)
+
+    # The call that was made before was not made again; the new one was.
+    assert [name for name, _ in tools.called] == ["calculator"]
+    comparison = compared.args[0]
+    assert (comparison.left, comparison.right) == ("The run before", "This run")
+    assert comparison.first_difference is not None
+    row = comparison.rows[comparison.first_difference]
+    assert (row.left or row.right).step == 2
+    state = controller.state
+    assert state is not None
+    assert state.steps[0].calls[0].origin == "recorded"
+    assert state.steps[1].calls[0].origin == "live"
+
+
+def test_a_branch_ends_where_it_was_left(qtbot: QtBot, controller: RunController) -> None:
+    over(qtbot, controller, plan([LOOKUP, FINAL, FINAL]))
+    first = controller.past
+    assert first is not None
+    assert first.last == len(first.events)
+    at = next(item for item in controller._tree.checkpoints if item.place == "P4")
+    controller.go_to(at.id)
+    waiting(qtbot, controller, "P4")
+    with qtbot.waitSignal(controller.ended):
+        controller.continue_()
+    whole = controller.past
+    assert whole is not None
+    assert branch_end(whole.events, at.id) == first.last
+    assert branch_end(whole.events, first.last + 1) == len(whole.events)
+    controller.open_record(RunRecord("From history", whole.events))
+    controller.go_to(at.id)
+    shown = controller.past
+    assert shown is not None
+    assert shown.last == first.last
+
+
+def test_what_is_offered_after_a_run(qtbot: QtBot, controller: RunController) -> None:
+    over(qtbot, controller, plan([LOOKUP, FINAL]))
+    state = controller.state
+    assert state is not None
+    live = [offer.label for offer in offers_for(state, is_record=False).offers]
+    assert live == ["Go on with a message…", "Run again with these results"]
+    kept = [offer.ask for offer in offers_for(state, is_record=True).offers]
+    assert kept == ["resume", "rerun"]
