@@ -32,8 +32,8 @@ def file_name(prompt: str, at: float, run: str, form: RunForm) -> str:
 class RunExchange(QObject):
     """Writes and reads one file at a time; asked again meanwhile, it says so."""
 
-    exported = Signal(str)  # the file
-    imported = Signal(tuple)  # ids of the runs
+    exported = Signal(object)  # Path of the file
+    imported = Signal(object)  # tuple of the ids of the runs
     failed = Signal(str, str)  # what happened; what to do
 
     def __init__(self, path: Path, parent: QObject | None = None) -> None:
@@ -45,7 +45,7 @@ class RunExchange(QObject):
         """
         super().__init__(parent)
         self._path = path
-        self._writing: LatestJob[str] = LatestJob(self)
+        self._writing: LatestJob[Path] = LatestJob(self)
         self._reading: LatestJob[tuple[str, ...]] = LatestJob(self)
         self._writing.finished.connect(self.exported)
         self._writing.failed.connect(self._on_failed)
@@ -102,12 +102,12 @@ class RunExchange(QObject):
                 )
 
 
-def _write(events: Sequence[Event], form: RunForm, target: Path, upto: int | None) -> str:
+def _write(events: Sequence[Event], form: RunForm, target: Path, upto: int | None) -> Path:
     write_atomically(target, export_run(events, form, __version__, upto=upto))
-    return str(target)
+    return target
 
 
-def _write_kept(path: Path, run: str, form: RunForm, target: Path) -> str:
+def _write_kept(path: Path, run: str, form: RunForm, target: Path) -> Path:
     with closing(RunStore(path)) as store:
         events = tuple(store.events(run))
     if not events:

@@ -59,8 +59,8 @@ class RunFiles(QObject):
         """Ask for journals, and take them into the history."""
         ask_journals(self._window, self._folder, self._exchange.import_files)
 
-    def _on_exported(self, path: str) -> None:
-        self._messages.say(Notice("info", f"The run was written to {Path(path).name}.", path))
+    def _on_exported(self, path: Path) -> None:
+        self._messages.say(Notice("info", f"The run was written to {path.name}.", str(path)))
 
     def _on_imported(self, runs: tuple[str, ...]) -> None:
         words = "1 run was taken" if len(runs) == 1 else f"{len(runs)} runs were taken"
