@@ -69,6 +69,11 @@ class ConnectionsController(QObject):
         return self._connections
 
     @property
+    def server(self) -> EmbeddedServer:
+        """The studio's one embedded model, which may not have been started yet."""
+        return self._server
+
+    @property
     def choice(self) -> ModelChoice:
         """The connection for the open document, and why."""
         choice = choose_connection(self._declaration, self._connections, chosen=self._chosen)

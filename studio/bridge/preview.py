@@ -8,12 +8,14 @@ from functools import partial
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from studio.bridge.jobs import LatestJob
-from studio.bridge.preview_build import PreviewOrder, build_preview, keep_last_good
-from studio.bridge.preview_value import Preview
+from studio.bridge.preview_build import PreviewOrder, build_preview, keep_last_good, with_tokens
+from studio.bridge.preview_value import Preview, PreviewTarget
 from studio.bridge.probe import ProbeReport, probe
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.values import Json
+from studio.core.tokens.conversation import ConversationTokens
+from studio.core.tokens.tokenizers import Tokenizers
 
 DEBOUNCE_MS = 60
 """Pause in typing after which the preview follows; together with the work under 100 ms."""
@@ -26,12 +28,20 @@ class PreviewController(QObject):
     probed = Signal(object)  # ProbeReport
     busy_changed = Signal(bool)
 
-    def __init__(self, parent: QObject | None = None, debounce_ms: int = DEBOUNCE_MS) -> None:
+    request_count = Signal(object)  # Preview: shown by estimate; its model can count it itself
+
+    def __init__(
+        self,
+        parent: QObject | None = None,
+        debounce_ms: int = DEBOUNCE_MS,
+        tokenizers: Tokenizers | None = None,
+    ) -> None:
         super().__init__(parent)
+        self._tokenizers = tokenizers or Tokenizers()
         self._document: PromptDocument | None = None
         self._inputs: dict[str, Json] = {}
         self._tools: tuple[ToolSpec, ...] | None = None
-        self._model_id = ""
+        self._target = PreviewTarget()
         self._last_good: Preview | None = None
         self._newest: Preview | None = None
         self._revision = 0
@@ -46,6 +56,9 @@ class PreviewController(QObject):
         self._probe_job: LatestJob[ProbeReport] = LatestJob(self)
         self._probe_job.finished.connect(self.probed)
         self._probe_job.failed.connect(self._fail)
+        self._tokenizer_job: LatestJob[bool] = LatestJob(self)
+        self._tokenizer_job.finished.connect(self._on_tokenizer)
+        self._tokenizer_job.failed.connect(self._fail)
 
     @property
     def preview(self) -> Preview | None:
@@ -80,11 +93,20 @@ class PreviewController(QObject):
             self._tools = fresh
             self._start()
 
-    def set_model(self, model_id: str) -> None:
-        """The model chosen in the window, sent where the document names none."""
-        if model_id != self._model_id:
-            self._model_id = model_id
+    def set_target(self, target: PreviewTarget) -> None:
+        """The model that a run would be sent to."""
+        if target != self._target:
+            self._target = target
             self._start()
+
+    def show_count(self, revision: int, tokens: ConversationTokens) -> None:
+        """Take the figures that the model's own tokenizer gave for a preview."""
+        newest = self._newest
+        if newest is not None and newest.revision == revision and newest.tokens != tokens:
+            self._newest = with_tokens(newest, tokens)
+            if not newest.is_stale:
+                self._last_good = self._newest
+            self.previewed.emit(self._newest)
 
     def refresh(self) -> None:
         """Make the preview again now, as when a referenced file changed."""
@@ -105,7 +127,12 @@ class PreviewController(QObject):
             return
         self._revision += 1
         order = PreviewOrder(
-            self._document, dict(self._inputs), self._tools, self._model_id, self._revision
+            self._document,
+            dict(self._inputs),
+            self._tools,
+            self._target,
+            self._tokenizers,
+            self._revision,
         )
         self._job.submit(partial(build_preview, order))
 
@@ -115,6 +142,15 @@ class PreviewController(QObject):
             self._last_good = preview
         self._newest = preview
         self.previewed.emit(preview)
+        if preview.target.is_embedded:
+            self.request_count.emit(preview)
+        elif self._tokenizers.wants_loading(preview.target.model_id):
+            # Half a second's work, with the first preview of such a model already on the screen.
+            self._tokenizer_job.submit(partial(self._tokenizers.load, preview.target.model_id))
+
+    def _on_tokenizer(self, is_loaded: bool) -> None:
+        if is_loaded:
+            self._start()
 
     def _fail(self, error: Exception) -> None:
         """The pure pipeline is total; what still comes here is a defect, for the crash hook."""

@@ -3,29 +3,31 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from studio.bridge.preview_cards import cards
 from studio.bridge.preview_secrets import mask_secrets
-from studio.bridge.preview_tokens import estimate_message, estimate_tokens
+from studio.bridge.preview_target import target_of
 from studio.bridge.preview_value import (
     PROVIDERS,
     Preview,
+    PreviewTarget,
     RequestPreview,
     VariableOrigin,
     VariableRow,
 )
-from studio.core.agent.protocols.choose import choose_protocol
+from studio.core.agent.protocols.choose import Choice, choose_protocol
 from studio.core.prompty.document import ModelDeclaration, PromptDocument
 from studio.core.prompty.inputs import RESERVED_SAMPLES
-from studio.core.prompty.messages import Messages, TextPart, ToolResultPart
 from studio.core.prompty.prepare import Prepared, prepare
 from studio.core.prompty.references import ReferenceContext
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.problem import Problem
 from studio.core.text.span import Span
 from studio.core.text.values import Json
+from studio.core.tokens.conversation import ConversationTokens, count_conversation
+from studio.core.tokens.tokenizers import Tokenizers
 from studio.core.tools.document import declared_tools
 from studio.core.tools.forms import tool_items, tool_names_text, tools_text
 from studio.core.wire.request import Provider, provider_of, to_request
@@ -48,8 +50,11 @@ class PreviewOrder:
     tools: tuple[ToolSpec, ...] | None = None
     """The tools that a run would have; `None` while only the document's own are known."""
 
-    model_id: str = ""
-    """The model chosen in the window, for a document that names none."""
+    target: PreviewTarget = field(default_factory=PreviewTarget)
+    """The model that a run would be sent to."""
+
+    tokenizers: Tokenizers = field(default_factory=Tokenizers)
+    """Count the tokens."""
 
     revision: int = 0
     """Number of the order."""
@@ -64,20 +69,27 @@ def build_preview(order: PreviewOrder) -> Preview:
     given = {**_protocol_values(document, tools), **order.inputs}
     prepared = prepare(document, given, references=context, preview=True)
     model = prepared.document.model
-    if not model.id and order.model_id:
-        model = replace(model, id=order.model_id)
+    if order.target.model_id:
+        model = replace(model, id=order.target.model_id)
     blockers = _blockers(document, prepared)
-    tokens = tuple(estimate_message(message) for message in prepared.messages.messages)
+    protocol = choose_protocol(prepared.document)
+    counter = order.tokenizers.counter("" if order.target.is_embedded else model.id)
+    sent = tools if protocol.protocol == "native" else ()
+    tokens = count_conversation(prepared.messages.messages, sent, counter)
+    if failure := order.tokenizers.failure(model.id):
+        tokens = replace(tokens, why_estimated=failure)
     preview = Preview(
         document=document,
         messages=prepared.messages,
         shown=document,
         tools=tuple(tools),
-        requests=request_previews(prepared, tools, model),
+        requests=request_previews(prepared, tools, model, protocol),
         provider=provider_of(model),
-        variables=variable_rows(document, order.inputs, prepared),
+        variables=variable_rows(document, order.inputs, prepared, tokens.by_input),
         problems=tuple(dict.fromkeys((*blockers, *prepared.problems, *document.problems))),
         tokens=tokens,
+        target=target_of(order.target, model.id),
+        protocol=protocol.protocol,
         is_stale=bool(blockers),
         revision=order.revision,
     )
@@ -88,27 +100,22 @@ def keep_last_good(preview: Preview, last: Preview | None) -> Preview:
     """A preview that cannot be trusted, with the messages of the last one that could."""
     if not preview.is_stale or last is None:
         return preview
-    return Preview(
+    return replace(
+        last,
         document=preview.document,
-        messages=last.messages,
-        shown=last.shown,
-        tools=last.tools,
-        requests=last.requests,
-        provider=last.provider,
-        variables=last.variables,
         problems=preview.problems,
-        tokens=last.tokens,
-        cards=last.cards,
         is_stale=True,
         revision=preview.revision,
     )
 
 
 def request_previews(
-    prepared: Prepared, tools: Sequence[ToolSpec], model: ModelDeclaration
+    prepared: Prepared,
+    tools: Sequence[ToolSpec],
+    model: ModelDeclaration,
+    choice: Choice,
 ) -> Mapping[Provider, RequestPreview]:
     """The request body in every shape; only the native protocol sends tools beside messages."""
-    choice = choose_protocol(prepared.document)
     notes: tuple[str, ...] = ()
     if choice.protocol != "native" and tools:
         notes = (f"The tools stand in the prompt and are not sent beside it: {choice.reason}.",)
@@ -117,14 +124,16 @@ def request_previews(
 
 
 def variable_rows(
-    document: PromptDocument, given: Mapping[str, Json], prepared: Prepared
+    document: PromptDocument,
+    given: Mapping[str, Json],
+    prepared: Prepared,
+    counted: Mapping[str, int],
 ) -> tuple[VariableRow, ...]:
     """Every variable: the declared in order, then the others in order of use."""
     uses: dict[str, list[Span]] = {}
     for variable in document.variables:
         uses.setdefault(variable.name, []).append(variable.span)
     declared = {item.name: item for item in document.inputs if item.name}
-    counted = _tokens_by_input(prepared.messages)
     rows = []
     for name in dict.fromkeys((*declared, *uses)):
         item = declared.get(name)
@@ -209,17 +218,8 @@ def _request(
     return RequestPreview(provider, text, body, notes)
 
 
-def _tokens_by_input(messages: Messages) -> dict[str, int]:
-    counted: dict[str, int] = {}
-    for text, name in _value_texts(messages):
-        counted[name] = counted.get(name, 0) + estimate_tokens(text)
-    return counted
-
-
-def _value_texts(messages: Messages) -> Iterable[tuple[str, str]]:
-    for message in messages.messages:
-        for part in message.parts:
-            if isinstance(part, TextPart | ToolResultPart):
-                for segment in part.segments:
-                    if segment.kind == "value" and segment.input:
-                        yield segment.text, segment.input
+def with_tokens(preview: Preview, tokens: ConversationTokens) -> Preview:
+    """The same preview with other figures, as when the model's own tokenizer has answered."""
+    rows = tuple(replace(row, tokens=tokens.by_input.get(row.name, 0)) for row in preview.variables)
+    counted = replace(preview, tokens=tokens, variables=rows)
+    return replace(counted, cards=cards(counted))

@@ -64,7 +64,10 @@ class CardData:
     """Source line of its marker, from 1."""
 
     tokens: int = 0
-    """Estimated tokens."""
+    """Tokens."""
+
+    is_exact: bool = False
+    """Whether the model's own tokenizer counted them."""
 
     colours: Mapping[str, int] = field(default_factory=dict)
     """Input name → its number, by which the theme picks a colour."""
@@ -103,6 +106,7 @@ def cards(preview: Preview) -> tuple[CardData, ...]:
     """The cards of a preview, in order."""
     colours = {row.name: index for index, row in enumerate(preview.variables)}
     source = preview.shown.source
+    figures = preview.tokens.messages
     result = []
     for number, message in enumerate(preview.messages.messages, start=1):
         place = message.origin.marker or message.origin.span
@@ -112,7 +116,8 @@ def cards(preview: Preview) -> tuple[CardData, ...]:
                 number=number,
                 message=message,
                 line=source.line_of(place.start) + 1 if place else None,
-                tokens=preview.tokens[number - 1] if number <= len(preview.tokens) else 0,
+                tokens=figures[number - 1] if number <= len(figures) else 0,
+                is_exact=preview.tokens.is_exact,
                 colours={name: colours[name] for name in _inputs(message) if name in colours},
                 warnings=warnings,
             )

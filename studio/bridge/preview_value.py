@@ -7,12 +7,14 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from studio.bridge.preview_cards import CardData
+from studio.core.models.base import ProtocolName
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.messages import Messages
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.problem import Problem
 from studio.core.text.span import Span
 from studio.core.text.values import Json, JsonObject
+from studio.core.tokens.conversation import ConversationTokens
 from studio.core.wire.request import Provider
 
 PROVIDERS: Mapping[Provider, str] = {
@@ -24,6 +26,23 @@ PROVIDERS: Mapping[Provider, str] = {
 
 VariableOrigin: TypeAlias = Literal["given", "default", "sample", "reserved", "missing"]
 """Where a variable's value comes from; `missing` renders as nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class PreviewTarget:
+    """The model that a run would be sent to."""
+
+    model_id: str = ""
+    """Its id; empty while the document's own is meant."""
+
+    name: str = ""
+    """Who answers, for people."""
+
+    context_window: int | None = None
+    """Tokens that a conversation may have; `None` while unknown."""
+
+    is_embedded: bool = False
+    """Whether the studio's own server answers, which can count exactly."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +85,7 @@ class VariableRow:
     """Where a double click leads: the declaration's name, else the first use."""
 
     tokens: int = 0
-    """Estimated tokens that its values take in all messages together."""
+    """Tokens that its values take in all messages together, each counted by itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,8 +116,14 @@ class Preview:
     problems: tuple[Problem, ...] = ()
     """What stands in the way of, or was found while, making the messages."""
 
-    tokens: tuple[int, ...] = ()
-    """Estimated tokens, one figure for each message."""
+    tokens: ConversationTokens = field(default_factory=ConversationTokens)
+    """What the conversation costs, and who counted."""
+
+    target: PreviewTarget = field(default_factory=PreviewTarget)
+    """The model that it is meant for."""
+
+    protocol: ProtocolName = "native"
+    """How a run would read the reply; only the native one sends tools beside the messages."""
 
     cards: tuple[CardData, ...] = ()
     """The messages as cards."""
@@ -115,8 +140,3 @@ class Preview:
         if not self.is_stale:
             return None
         return next((item for item in self.problems if item.severity == "error"), None)
-
-    @property
-    def total_tokens(self) -> int:
-        """Estimated tokens of all messages."""
-        return sum(self.tokens)

@@ -5,6 +5,7 @@ from pathlib import Path
 from pytestqt.qtbot import QtBot
 
 from studio.bridge.preview import PreviewController
+from studio.bridge.preview_value import PreviewTarget
 from studio.bridge.probe import ProbeReport
 from studio.core.prompty.parse import parse
 from studio.core.prompty.tool_spec import ToolSpec
@@ -47,7 +48,7 @@ def test_tools_and_model_of_the_window_reach_the_request(qtbot: QtBot) -> None:
     with qtbot.waitSignal(controller.previewed):
         controller.set_document(parse(GOOD))
         controller.set_tools((ToolSpec("lookup", "Look up."),))
-        controller.set_model("tiny")
+        controller.set_target(PreviewTarget("tiny"))
     assert controller.preview is not None
     body = controller.preview.requests["openai-chat"].body
     assert body["model"] == "tiny"

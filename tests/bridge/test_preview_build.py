@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from studio.bridge.preview_build import PreviewOrder, build_preview, keep_last_good
+from studio.bridge.preview_value import PreviewTarget
 from studio.core.prompty.parse import parse
 
 CHAT = """---
@@ -33,8 +34,8 @@ def test_messages_requests_and_tokens_come_from_one_order() -> None:
         "2 days",
     ]
     assert preview.revision == 3
-    assert len(preview.tokens) == 2
-    assert preview.total_tokens == sum(preview.tokens) > 8
+    assert len(preview.tokens.messages) == 2
+    assert preview.tokens.total > sum(preview.tokens.messages) > 8
     body = json.loads(preview.requests["openai-chat"].text)
     assert body["model"] == "gpt-4o-mini"
     assert body["messages"][0] == {"role": "system", "content": "You plan trips to Porto."}
@@ -79,12 +80,12 @@ def test_front_matter_that_cannot_be_read_is_a_blocker() -> None:
     assert broken.blocker is not None
 
 
-def test_the_chosen_model_stands_in_only_where_the_document_names_none() -> None:
+def test_the_request_names_the_model_that_a_run_would_be_sent_to() -> None:
     bare = parse("system:\nHello\n")
-    preview = build_preview(PreviewOrder(bare, {}, model_id="chosen"))
+    preview = build_preview(PreviewOrder(bare, {}, target=PreviewTarget("chosen")))
     assert json.loads(preview.requests["openai-chat"].text)["model"] == "chosen"
-    preview = build_preview(PreviewOrder(parse(CHAT), {}, model_id="chosen"))
-    assert json.loads(preview.requests["openai-chat"].text)["model"] == "gpt-4o-mini"
+    preview = build_preview(PreviewOrder(parse(CHAT), {}, target=PreviewTarget("chosen")))
+    assert json.loads(preview.requests["openai-chat"].text)["model"] == "chosen"
 
 
 def test_the_bundled_react_agent_lists_its_tools_in_the_prompt_and_sends_none(

@@ -12,13 +12,13 @@ from studio.bridge.preview_copy import (
     request_as_curl,
     request_as_python,
 )
-from studio.bridge.preview_value import Preview
+from studio.bridge.preview_value import Preview, PreviewTarget
 from studio.core.prompty.parse import parse
 
 
 def preview() -> Preview:
     text = 'system:\nIt\'s "quoted" $HOME\n\nuser[name="Seth"]:\n{{ q }}\n'
-    return build_preview(PreviewOrder(parse(text), {"q": "a\nb"}, model_id="m"))
+    return build_preview(PreviewOrder(parse(text), {"q": "a\nb"}, target=PreviewTarget("m")))
 
 
 def test_messages_as_text() -> None:

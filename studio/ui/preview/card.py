@@ -256,4 +256,5 @@ def _empty(layout: QLayout) -> None:
 
 def _meta(data: CardData) -> str:
     place = f"line {data.line} · " if data.line is not None else ""
-    return f"{place}≈{data.tokens:,} tokens"
+    about = "" if data.is_exact else "≈"
+    return f"{place}{about}{data.tokens:,} token{'' if data.tokens == 1 else 's'}"

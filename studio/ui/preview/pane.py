@@ -7,7 +7,6 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
-    QLabel,
     QMenu,
     QStackedWidget,
     QTabBar,
@@ -17,13 +16,14 @@ from PySide6.QtWidgets import (
 )
 
 from studio.bridge.preview_copy import messages_as_chat, messages_as_json, messages_as_markdown
+from studio.bridge.preview_meter import meter
 from studio.bridge.preview_value import Preview
 from studio.bridge.probe import ProbeReport
 from studio.ui.icons import icon
 from studio.ui.parts.banner import Banner
-from studio.ui.parts.colours import paint_text
 from studio.ui.parts.empty_state import EmptyState
 from studio.ui.preview.messages_view import MessagesView
+from studio.ui.preview.meter_bar import TokenMeter
 from studio.ui.preview.probe_panel import ProbePanel
 from studio.ui.preview.request_tab import RequestTab
 from studio.ui.preview.variables_tab import VariablesTab
@@ -47,8 +47,7 @@ class PreviewPane(QWidget):
         self.tabs.setDrawBase(False)
         for title in ("Messages", "Request", "Variables"):
             self.tabs.addTab(title)
-        self.total = QLabel()
-        self.total.setToolTip("Estimated from the length of the text; a tokenizer may differ")
+        self.total = TokenMeter(theme)
         self.raw_button = _tool_button("type", "Raw text instead of Markdown")
         self.raw_button.setCheckable(True)
         self.probe_button = _tool_button(
@@ -118,7 +117,7 @@ class PreviewPane(QWidget):
         if preview is None:
             self.banner.hide()
             self.probe_panel.hide()
-            self.total.clear()
+            self.total.show_meter(None)
             self._stack.setCurrentWidget(self.empty)
             return
         path = preview.shown.source.path
@@ -126,7 +125,7 @@ class PreviewPane(QWidget):
         self.messages.show_cards(preview.cards, path.parent if path else None)
         self.messages.set_dimmed(preview.is_stale)
         self._show_banner(preview)
-        self.total.setText(f"≈{preview.total_tokens:,} tokens")
+        self.total.show_meter(meter(preview))
         has_any = bool(preview.messages.messages or preview.tools or preview.is_stale)
         self._stack.setCurrentWidget(self._pages if has_any else self.empty)
 
@@ -140,8 +139,8 @@ class PreviewPane(QWidget):
 
     def set_theme(self, theme: Theme) -> None:
         """Take the colours of a theme."""
-        paint_text(self.total, theme.muted)
         for part in (
+            self.total,
             self.banner,
             self.probe_panel,
             self.messages,

@@ -46,7 +46,7 @@ class VariablesTab(QWidget):
         self._source = SourceText("")
         self.tree = QTreeWidget()
         self.tree.setAccessibleName("Variables")
-        self.tree.setHeaderLabels(["Variable", "Value", "From", "Uses", "≈ Tokens"])
+        self.tree.setHeaderLabels(["Variable", "Value", "From", "Uses", "Tokens"])
         self.tree.setUniformRowHeights(True)
         self.tree.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         self.tree.setIconSize(QSize(10, 10))

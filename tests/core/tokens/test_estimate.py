@@ -2,8 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from studio.bridge.preview_tokens import estimate_message, estimate_tokens
 from studio.core.prompty.messages import MediaPart, Message, TextPart
+from studio.core.tokens.conversation import count_message
+from studio.core.tokens.estimate import Estimate, estimate_tokens
 
 
 @pytest.mark.parametrize(
@@ -17,4 +18,4 @@ def test_an_estimate_lies_near_what_tokenizers_count(text: str, least: int, most
 def test_a_picture_costs_more_than_its_name() -> None:
     plain = Message("user", (TextPart("hello"),))
     picture = Message("user", (TextPart("hello"), MediaPart("image", "a.png")))
-    assert estimate_message(picture) > estimate_message(plain) + 50
+    assert count_message(picture, Estimate()) > count_message(plain, Estimate()) + 50

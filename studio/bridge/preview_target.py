@@ -1,0 +1,32 @@
+"""The model that a preview is meant for, taken from the connection that a run would use."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from studio.bridge.preview_value import PreviewTarget
+from studio.core.models.capabilities import facts_of
+from studio.core.models.choice import ModelChoice
+from studio.core.models.factory import embedded_settings
+
+
+def preview_target(choice: ModelChoice) -> PreviewTarget:
+    """What is known of the model that would answer."""
+    connection, model_id = choice.connection, choice.declaration.id
+    if connection.kind == "embedded":
+        context = embedded_settings(connection).context
+        return PreviewTarget("", connection.name, context, is_embedded=True)
+    if not connection.is_remote:
+        return PreviewTarget(model_id, connection.name)
+    window = facts_of(model_id, corrections=connection.capabilities).capabilities.context_window
+    return PreviewTarget(model_id, connection.name, window)
+
+
+def target_of(target: PreviewTarget, model_id: str) -> PreviewTarget:
+    """The target with the model id that is in the request, and what is known of that model."""
+    if target.is_embedded:
+        return target
+    window = target.context_window
+    if window is None and model_id:
+        window = facts_of(model_id).capabilities.context_window
+    return replace(target, model_id=model_id, context_window=window)

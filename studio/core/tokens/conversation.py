@@ -1,0 +1,138 @@
+"""What a conversation costs in tokens: each message, each input's part, the tools, the frame."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from studio.core.prompty.messages import MediaPart, Message, TextPart, ToolCallPart, ToolResultPart
+from studio.core.prompty.tool_spec import ToolSpec
+
+MESSAGE_FRAME = 4
+"""Marks around a message: three for its frame and one for its role. OpenAI's published way of
+counting for its chat models (cookbook, "How to count tokens with tiktoken")."""
+
+REPLY_FRAME = 3
+"""What primes the reply, once a request (the same source)."""
+
+MEDIA_TOKENS = 255
+"""What one picture of low detail costs with several providers; only an order of magnitude."""
+
+
+class TokenCounter(Protocol):
+    """Counts the tokens of a text."""
+
+    @property
+    def name(self) -> str:
+        """The tokenizer's name for people."""
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether it counts as the model does."""
+
+    def count(self, text: str) -> int:
+        """How many tokens a text is."""
+
+
+@dataclass(frozen=True, slots=True)
+class ConversationTokens:
+    """The figures of one request."""
+
+    messages: tuple[int, ...] = ()
+    """One figure for each message; its own frame included, where that is known by message."""
+
+    frame: int = 0
+    """What stands around all messages together."""
+
+    tools: int = 0
+    """The tools sent beside the messages: always an estimate, as no provider says how it writes
+    them into the prompt."""
+
+    by_input: Mapping[str, int] = field(default_factory=dict)
+    """Input → the tokens that its values are, taken by themselves."""
+
+    tokenizer: str = "estimate"
+    """Who counted, for people."""
+
+    is_exact: bool = False
+    """Whether the messages' figures are the model's own."""
+
+    why_estimated: str = ""
+    """Why the model's own tokenizer is not at hand, where there should be one."""
+
+    doubts: tuple[str, ...] = ()
+    """What is only estimated although the tokenizer is exact, for people."""
+
+    @property
+    def total(self) -> int:
+        """All of it."""
+        return sum(self.messages) + self.frame + self.tools
+
+    @property
+    def total_is_exact(self) -> bool:
+        """Whether nothing of the total is an estimate."""
+        return self.is_exact and not self.doubts
+
+
+def count_conversation(
+    messages: Sequence[Message], tools: Sequence[ToolSpec], counter: TokenCounter
+) -> ConversationTokens:
+    """Count messages and the tools that are sent beside them."""
+    doubts = []
+    if tools:
+        doubts.append("how the provider writes tools into the prompt")
+    if any(isinstance(part, MediaPart) for message in messages for part in message.parts):
+        doubts.append("pictures, files and recordings")
+    if any(isinstance(part, ToolCallPart) for message in messages for part in message.parts):
+        doubts.append("how the provider writes tool calls")
+    return ConversationTokens(
+        messages=tuple(count_message(message, counter) for message in messages),
+        frame=REPLY_FRAME if messages else 0,
+        tools=sum(counter.count(tool_text(tool)) for tool in tools),
+        by_input=count_inputs(messages, counter),
+        tokenizer=counter.name,
+        is_exact=counter.is_exact,
+        doubts=tuple(doubts),
+    )
+
+
+def count_message(message: Message, counter: TokenCounter) -> int:
+    """How many tokens one message takes, its frame included."""
+    total = MESSAGE_FRAME + counter.count(message.text)
+    name = message.attributes.get("name")
+    if isinstance(name, str) and name and message.role != "tool":
+        total += counter.count(name) + 1
+    for part in message.parts:
+        if isinstance(part, ToolCallPart):
+            total += counter.count(part.name) + counter.count(part.arguments)
+        elif isinstance(part, MediaPart):
+            total += MEDIA_TOKENS
+    return total
+
+
+def count_inputs(messages: Sequence[Message], counter: TokenCounter) -> dict[str, int]:
+    """The tokens of each input's values, each value counted by itself."""
+    counted: dict[str, int] = {}
+    for text, name in value_texts(messages):
+        counted[name] = counted.get(name, 0) + counter.count(text)
+    return counted
+
+
+def value_texts(messages: Sequence[Message]) -> list[tuple[str, str]]:
+    """Every value that stands in the messages, with the input that it came from."""
+    return [
+        (segment.text, segment.input)
+        for message in messages
+        for part in message.parts
+        if isinstance(part, TextPart | ToolResultPart)
+        for segment in part.segments
+        if segment.kind == "value" and segment.input
+    ]
+
+
+def tool_text(tool: ToolSpec) -> str:
+    """A tool as compact JSON, of which its cost is estimated."""
+    said = {"name": tool.name, "description": tool.description, "parameters": tool.parameters}
+    return json.dumps(said, ensure_ascii=False, separators=(",", ":"), default=str)

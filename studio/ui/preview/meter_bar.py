@@ -1,0 +1,83 @@
+"""A thin bar that says how full the model's context window is."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QPainter, QPaintEvent
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QWidget
+
+from studio.bridge.preview_meter import Meter
+from studio.ui.parts.colours import paint_text
+from studio.ui.theme import Theme
+
+
+class _Bar(QWidget):
+    def __init__(self, theme: Theme, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.theme = theme
+        self.meter = Meter("", "")
+        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+
+    def sizeHint(self) -> QSize:
+        return QSize(48, 6)
+
+    def colour(self) -> str:
+        """The colour of the filled part."""
+        tones = {"free": self.theme.accent, "close": self.theme.warning, "over": self.theme.error}
+        return tones[self.meter.fullness]
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(QColor(self.theme.border))
+        box = QRectF(0, 0, self.width(), self.height())
+        painter.drawRoundedRect(box, 3, 3)
+        share = min(1.0, self.meter.share or 0.0)
+        if share > 0:
+            painter.setBrush(QColor(self.colour()))
+            painter.drawRoundedRect(QRectF(0, 0, max(6.0, box.width() * share), 6), 3, 3)
+
+
+class TokenMeter(QWidget):
+    """The count of tokens, with the bar where the context window's size is known."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.label = QLabel(self)
+        self.bar = _Bar(theme, self)
+        self.bar.hide()
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 4, 0)
+        row.setSpacing(6)
+        row.addWidget(self.bar)
+        row.addWidget(self.label)
+        self.set_theme(theme)
+
+    @property
+    def text(self) -> str:
+        """The count as it is written."""
+        return self.label.text()
+
+    def show_meter(self, meter: Meter | None) -> None:
+        """Show a count; `None` for none."""
+        shown = meter or Meter("", "")
+        self.bar.meter = shown
+        self.bar.setHidden(shown.share is None)
+        self.bar.update()
+        share = "" if shown.share is None or shown.fullness == "free" else f" · {shown.share:.0%}"
+        self.label.setText(shown.text + share)
+        self.setToolTip(shown.detail)
+        self.setAccessibleName(f"Tokens: {shown.text}")
+        self.setAccessibleDescription(shown.detail)
+        self._paint()
+
+    def set_theme(self, theme: Theme) -> None:
+        """Take the colours of a theme."""
+        self.bar.theme = theme
+        self._paint()
+        self.bar.update()
+
+    def _paint(self) -> None:
+        is_free = self.bar.meter.fullness == "free"
+        paint_text(self.label, self.bar.theme.muted if is_free else self.bar.colour())
