@@ -61,13 +61,18 @@ def _nearly_right(document: PromptDocument, body: str, is_fenced: _Predicate) ->
             continue
         if role not in STANDARD_ROLES and not found["attributes"]:
             continue  # "**Tool:**" is an ordinary heading
-        right = f"{role}{found['attributes'] or ''}:"
+        right = _right_marker(found)
+        if read_marker(right, document.dialect) is None:
+            continue  # its attributes are what is wrong
         place = Span(*found.span()).shift(document.body.start)
         message = f"{line.strip()!r} is text here; a role marker is {right!r} alone on its line."
-        fixes: tuple[Fix, ...] = ()
-        if read_marker(right, document.dialect) is not None:
-            fixes = (Fix(f"Write {right}", (TextEdit(place, right),)),)
-        yield Problem("near-marker", Severity.WARNING, message, place, fixes)
+        fix = Fix(f"Write {right}", (TextEdit(place, right),))
+        yield Problem("near-marker", Severity.WARNING, message, place, (fix,))
+
+
+def _right_marker(near: re.Match[str]) -> str:
+    """The marker that a line is nearly, which may still have attributes that cannot be read."""
+    return f"{near['role'].lower()}{near['attributes'] or ''}:"
 
 
 def _attributes(document: PromptDocument, body: str, is_fenced: _Predicate) -> Iterator[Problem]:
@@ -77,8 +82,11 @@ def _attributes(document: PromptDocument, body: str, is_fenced: _Predicate) -> I
             continue
         if "=" not in inside and not inside.rstrip().endswith(":"):
             continue
-        if _NEAR.fullmatch(line) or read_marker(line, document.dialect) is not None:
+        if read_marker(line, document.dialect) is not None:
             continue
+        near = _NEAR.fullmatch(line)
+        if near and read_marker(_right_marker(near), document.dialect) is not None:
+            continue  # told by itself
         place = Span(*found.span()).shift(document.body.start)
         message = (
             "These attributes cannot be read, so the line is text; "
