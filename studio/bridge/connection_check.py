@@ -58,9 +58,9 @@ def problems_of(connection: Connection, others: Collection[str]) -> dict[Field, 
     return found
 
 
-def warnings_of(connection: Connection, environment: Mapping[str, str]) -> dict[Field, str]:
-    """What will not work yet, though it can be saved."""
-    return dict(_warnings(connection, environment))
+def warnings_of(connection: Connection) -> dict[Field, str]:
+    """What will not work yet, though it can be saved; whether there is a key is asked elsewhere."""
+    return dict(_warnings(connection))
 
 
 def variable_problem(name: str) -> str:
@@ -90,14 +90,9 @@ def headers_text(headers: Mapping[str, str]) -> str:
     return "\n".join(f"{name}: {value}" for name, value in headers.items())
 
 
-def _warnings(
-    connection: Connection, environment: Mapping[str, str]
-) -> Iterator[tuple[Field, str]]:
+def _warnings(connection: Connection) -> Iterator[tuple[Field, str]]:
     if connection.kind in ("azure", "compatible") and not connection.base_url:
         yield "base_url", "Enter the address before it can be used."
-    variable = environment_name(connection.key)
-    if variable is not None and not environment.get(variable):
-        yield "key", f"The variable {variable} is not set in the studio's environment."
     if connection.kind == "scripted" and not connection.settings.get("script"):
         yield "script", "Choose a script before it can be used."
     if connection.kind == "replay" and not connection.settings.get("recording"):

@@ -50,6 +50,7 @@ class ConnectionsController(QObject):
         self._chosen = ""
         self._models: dict[str, str] = {}
         self._level: GrammarLevel | None = None
+        self._allowed = ""
         self._declaration = ModelDeclaration()
         self._folder: Path | None = None
         self._running: SwitchedModel | None = None
@@ -145,7 +146,12 @@ class ConnectionsController(QObject):
 
     def needs_trust(self) -> str:
         """The endpoint that must be asked about before the document may send to it, or empty."""
-        return self.choice.untrusted
+        endpoint = self.choice.untrusted
+        return "" if endpoint == self._allowed else endpoint
+
+    def allow_once(self, origin: str) -> None:
+        """Let the next run send to an endpoint."""
+        self._allowed = origin
 
     def trust(self, origin: str) -> None:
         """Always let documents send to an endpoint.
@@ -155,17 +161,17 @@ class ConnectionsController(QObject):
         """
         self.save(with_trusted(self._connections, origin))
 
-    def open(self, folder: Path | None, *, allowed: str = "") -> ChatModel:
+    def open(self, folder: Path | None) -> ChatModel:
         """The model for the document, nothing started yet.
 
         Args:
             folder: the prompt's folder, which its media may be read from.
-            allowed: the untrusted endpoint that the person allowed for this once.
 
         Raises:
             ModelError: the connection lacks something, or its endpoint was not allowed.
         """
-        model = self._open(folder, allowed)
+        model = self._open(folder)
+        self._allowed = ""
         self._close_model()
         self._folder = folder
         self._running = SwitchedModel(model)
@@ -229,9 +235,9 @@ class ConnectionsController(QObject):
             with suppress(TimeoutError, CancelledError):
                 self._background.start(self._server.stop()).result(_CLOSE_SECONDS)
 
-    def _open(self, folder: Path | None, allowed: str) -> ChatModel:
+    def _open(self, folder: Path | None) -> ChatModel:
         choice = self.choice
-        if choice.untrusted and choice.untrusted != allowed:
+        if self.needs_trust():
             raise ModelError(
                 "untrusted",
                 f"Nothing was sent to {choice.untrusted}: it is not allowed.",
@@ -253,7 +259,7 @@ class ConnectionsController(QObject):
         if self._running is None or choice.untrusted:
             return
         try:
-            self._running.switch(self._open(self._folder, ""))
+            self._running.switch(self._open(self._folder))
         except ModelError as error:
             self.refused.emit(error.message, error.hint)
 

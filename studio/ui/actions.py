@@ -92,6 +92,7 @@ ACTIONS: tuple[ActionSpec, ...] = (
     ActionSpec("run.out", "Step out", "Shift+F11", "arrow-up"),
     ActionSpec("run.pause", "Pause", "F6", "pause", "Stop before the next step"),
     ActionSpec("run.stop", "Stop", "Shift+F5", "square", "End the run; it stays in History"),
+    ActionSpec("run.connections", "Connections…", "Ctrl+Shift+L", "plug", "Where models answer"),
     ActionSpec("run.breakpoint", "Breakpoint", "F9", "circle-dot"),
     ActionSpec("help.shortcuts", "Keyboard shortcuts", "F1", "keyboard"),
     ActionSpec("help.welcome", "Welcome page", "", "book-open"),
@@ -132,7 +133,7 @@ MENUS: tuple[tuple[str, tuple[str, ...]], ...] = (
     (
         "&Run",
         ("prompt.check", SEPARATOR, "run.start", "run.step", "run.into", "run.out", "run.pause",
-         "run.stop", SEPARATOR, "run.breakpoint"),
+         "run.stop", SEPARATOR, "run.breakpoint", SEPARATOR, "run.connections"),
     ),
     ("&Help", ("help.welcome", "help.shortcuts", "help.about")),
 )  # fmt: skip

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TypeVar
 
 from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QFocusEvent
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QSizePolicy, QToolBar, QToolButton, QWidget
 
 from studio.ui.actions import ActionSet
+from studio.ui.connections.model_field import make_editable
 
 _GROUPS = (
     ("file.new", "file.open", "file.save"),
@@ -25,6 +28,23 @@ PROTOCOLS = (
 
 
 _WIDEST = 220
+_Box = TypeVar("_Box", bound=QComboBox)
+
+
+class _ModelBox(QComboBox):
+    """Says when somebody turns to it: only then is a server asked for its list."""
+
+    wanted = Signal()
+
+    def showPopup(self) -> None:  # noqa: N802 - Qt's name
+        """Open the list."""
+        self.wanted.emit()
+        super().showPopup()
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        """Take the keyboard."""
+        super().focusInEvent(event)
+        self.wanted.emit()
 
 
 class RunChoices(QWidget):
@@ -32,13 +52,15 @@ class RunChoices(QWidget):
 
     connection_chosen = Signal(str)  # connection id
     model_chosen = Signal(str)  # model id
+    models_wanted = Signal()  # somebody looks at the list of models
     protocol_chosen = Signal(str)  # ProtocolName, or empty for the file's own
 
     def __init__(self) -> None:
         super().__init__()
-        self.connection = self._combo("Connection")
-        self.model = self._combo("Model")
-        self.protocol = self._combo("Protocol")
+        self._model = ""
+        self.connection = self._combo("Connection", QComboBox(self))
+        self.model = self._combo("Model", _ModelBox(self))
+        self.protocol = self._combo("Protocol", QComboBox(self))
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(6)
@@ -48,13 +70,13 @@ class RunChoices(QWidget):
         self.connection.activated.connect(
             lambda: self.connection_chosen.emit(self.connection.currentData() or "")
         )
-        self.model.activated.connect(lambda: self.model_chosen.emit(self.model.currentData() or ""))
+        self.model.activated.connect(self._on_model)
+        self.model.wanted.connect(self.models_wanted)
         self.protocol.activated.connect(
             lambda: self.protocol_chosen.emit(self.protocol.currentData() or "")
         )
 
-    def _combo(self, name: str) -> QComboBox:
-        combo = QComboBox()
+    def _combo(self, name: str, combo: _Box) -> _Box:
         combo.setAccessibleName(name)
         combo.setToolTip(name)
         combo.setMaximumWidth(_WIDEST)
@@ -67,9 +89,47 @@ class RunChoices(QWidget):
         """Offer connections as (id, name)."""
         _fill(self.connection, choices, current)
 
-    def set_models(self, choices: Sequence[tuple[str, str]], current: str = "") -> None:
-        """Offer models as (id, name)."""
-        _fill(self.model, choices, current)
+    def set_models(
+        self, choices: Sequence[tuple[str, str]], current: str = "", *, is_open: bool = False
+    ) -> None:
+        """Offer models as (id, name); with `is_open` any other id can be typed too."""
+        box = self.model
+        line = box.lineEdit()
+        typed = line.text() if line is not None and line.isModified() and line.hasFocus() else None
+        was_listed = box.view().isVisible()
+        if was_listed:
+            box.hidePopup()
+        self._model = current
+        self._set_open(is_open=is_open)
+        _fill(box, choices, current)
+        box.setVisible(bool(choices) or is_open)
+        if is_open:
+            box.blockSignals(True)
+            box.setCurrentIndex(box.findData(current))
+            box.setCurrentText(current if typed is None else typed)
+            box.blockSignals(False)
+        if was_listed and is_open:
+            box.showPopup()
+
+    def _set_open(self, *, is_open: bool) -> None:
+        if is_open == self.model.isEditable():
+            return
+        self.model.setMinimumContentsLength(16 if is_open else 0)
+        if is_open:
+            make_editable(self.model, "Model")
+            line = self.model.lineEdit()
+            if line is not None:
+                line.editingFinished.connect(self._on_model)
+        else:
+            self.model.setEditable(False)
+
+    def _on_model(self) -> None:
+        text = self.model.currentText().strip()
+        index = self.model.findText(text)
+        chosen = str(self.model.itemData(index)) if index >= 0 else text
+        if chosen != self._model:
+            self._model = chosen
+            self.model_chosen.emit(chosen)
 
     def set_protocols(self, choices: Sequence[tuple[str, str]], current: str = "") -> None:
         """Offer protocols as (id, name)."""

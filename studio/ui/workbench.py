@@ -32,7 +32,6 @@ from studio.core.agent.options import RunOptions
 from studio.core.agent.toolbox import RunToolbox
 from studio.core.models.base import ModelError, ProtocolName
 from studio.core.models.choice import ModelChoice
-from studio.core.models.embedded.policy import LEVELS, GrammarLevel
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.prepare import prepare
 from studio.core.runs.store import RunStore, StoreError
@@ -41,6 +40,7 @@ from studio.core.text.values import Json
 from studio.core.tokens.tokenizers import Tokenizers
 from studio.core.tools.registry import ToolRegistry
 from studio.core.tools.trust import TrustStore
+from studio.ui.connections.desk import ConnectionDesk
 from studio.ui.history.history_pane import HistoryPane
 from studio.ui.inputs.pane import InputsPane
 from studio.ui.panes import Panes
@@ -52,17 +52,6 @@ from studio.ui.services import Services
 from studio.ui.theme import theme_for
 from studio.ui.tools.pane import ToolsPane
 from studio.ui.window import MainWindow
-
-_LEVEL_NAMES: dict[GrammarLevel, str] = {
-    "off": "Grammar: off",
-    "syntax": "Grammar: syntax",
-    "policy": "Grammar: syntax, policy",
-    "grounded": "Grammar: full (grounded)",
-}
-_TOY = (
-    "A very small model for trying things out. A grammar made of the protocol, the tools' schemas "
-    "and a policy keeps it on the road; real models need none."
-)
 
 
 class Workbench(QObject):
@@ -110,6 +99,7 @@ class Workbench(QObject):
         else:
             window.take_panes(panes)
         self.window = window
+        self.desk = ConnectionDesk(self.connections, self.window, services.messages)
         self.run_files = RunFiles(self.window, services.messages, self.run, self.exchange)
         self._wire()
         self._on_choice(self.connections.choice)
@@ -196,8 +186,6 @@ class Workbench(QObject):
         self.history_pane.request_import.connect(self.run_files.take)
         self.exchange.imported.connect(self.history.refresh)
         # what a run uses
-        choices.connection_chosen.connect(self.connections.choose)
-        choices.model_chosen.connect(self._choose_level)
         choices.protocol_chosen.connect(self._choose_protocol)
         self.connections.changed.connect(self._on_choice)
 
@@ -249,6 +237,8 @@ class Workbench(QObject):
         if document is None:
             self._services.messages.info("Nothing to run.", "Open or write a prompt first.")
             return
+        if self.desk.asks_first(lambda: self.start_run(at_entry)):
+            return
         plan = self._checked_plan(document)
         if plan is not None:
             self.run.start(plan, at_entry=at_entry)
@@ -285,6 +275,8 @@ class Workbench(QObject):
         if past is None or past.checkpoint is None:
             self._on_refused("This run reached no place to go on from.")
             return
+        if self.desk.asks_first(self._resume_run):
+            return
         plan = self._plan(past.document, dict(past.setup.inputs))
         if plan is not None:
             self.run.take_up(replace(plan, past=past.events), past.checkpoint)
@@ -294,6 +286,8 @@ class Workbench(QObject):
         past, document = self.run.past, self.window.document
         if past is None or document is None:
             self._on_refused("Open the prompt that should be run again.")
+            return
+        if self.desk.asks_first(self._rerun):
             return
         plan = self._checked_plan(document)
         if plan is not None:
@@ -342,33 +336,17 @@ class Workbench(QObject):
 
     # -- what a run uses ------------------------------------------------------------------------
 
-    def _choose_level(self, level: str) -> None:
-        self.connections.set_level(next(each for each in LEVELS if each == level))
-
     def _choose_protocol(self, protocol: str) -> None:
         self._protocol = next((each for each in get_args(ProtocolName) if each == protocol), None)
 
     def _on_choice(self, choice: ModelChoice) -> None:
-        choices, connection = self.window.run_choices, choice.connection
-        offered = [("", "Connection of the file")]
-        offered += [(each.name, each.name) for each in self.connections.connections.connections]
-        choices.set_connections(offered, self.connections.chosen)
-        is_embedded = connection.kind == "embedded"
-        levels = [(level, _LEVEL_NAMES[level]) for level in LEVELS] if is_embedded else []
-        choices.set_models(levels, self.connections.level)
-        choices.model.setToolTip(_TOY if is_embedded else "Model")
-        detail = f"{connection.name}: {choice.reason}"
-        if is_embedded:
-            detail += f".\n{_TOY}"
-        if choice.warning:
-            detail += f"\n{choice.warning}"
-        self.window.status.set_connection(connection.name, detail)
         self.preview.set_target(preview_target(choice))
 
     # -- the end --------------------------------------------------------------------------------
 
     def close(self) -> None:
         """Stop the run, the tools, the model and the loop; nothing is left running."""
+        self.desk.close()
         self.run.close()
         self.exchange.close()
         self.tools.close()

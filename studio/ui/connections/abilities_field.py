@@ -56,15 +56,16 @@ class AbilitiesField(QWidget):
         self.window_size.setRange(0, _MOST_TOKENS)
         self.window_size.setSingleStep(1024)
         self.window_size.setGroupSeparatorShown(True)
+        self.window_size.setSuffix(" tokens")
         self.window_size.editingFinished.connect(self.changed)
-        self._place(grid, 2, 0, "Context window, tokens", self.window_size)
+        self._place(grid, 2, 0, "Context window", self.window_size, 3)
         for column, (way, name) in enumerate((("input", "in"), ("output", "out"))):
             spin = self.prices[way]
             # The least value stands for "as known": nobody charges below zero.
             spin.setRange(-0.01, 10_000)
             spin.setDecimals(2)
             spin.editingFinished.connect(self.changed)
-            self._place(grid, 3, column, f"$ per million tokens {name}", spin)
+            self._place(grid, 3, column, f"$ per million {name}", spin)
         grid.addWidget(self.source, 4, 0, 1, 4)
 
     def value(self) -> JsonObject:
@@ -98,7 +99,9 @@ class AbilitiesField(QWidget):
             yes = getattr(facts.capabilities, ability)
             combo.setItemText(0, f"{'Yes' if yes else 'No'} ({_KNOWN})")
         window = facts.capabilities.context_window
-        self.window_size.setSpecialValueText(f"{window:,} ({_KNOWN})" if window else "not known")
+        self.window_size.setSpecialValueText(
+            f"{window:,} tokens ({_KNOWN})" if window else "not known"
+        )
         for way, spin in self.prices.items():
             spin.setSpecialValueText(
                 f"{getattr(facts.price, way):g} ({_KNOWN})" if facts.price else "not known"
@@ -114,8 +117,10 @@ class AbilitiesField(QWidget):
         """Take the colours of a theme."""
         paint_text(self.source, theme.muted)
 
-    def _place(self, grid: QGridLayout, row: int, column: int, name: str, field: QWidget) -> None:
+    def _place(
+        self, grid: QGridLayout, row: int, column: int, name: str, field: QWidget, span: int = 1
+    ) -> None:
         field.setAccessibleName(name)
         field.setMinimumHeight(26)
         grid.addWidget(QLabel(name), row, 2 * column)
-        grid.addWidget(field, row, 2 * column + 1)
+        grid.addWidget(field, row, 2 * column + 1, 1, span)

@@ -111,6 +111,7 @@ class ConnectionList(QListWidget):
         self.setItemDelegate(self._rows)
         self.setAccessibleName("Connections")
         self.setMouseTracking(True)
+        self.setViewportMargins(0, 6, 0, 6)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.currentItemChanged.connect(self._on_current)
         self.itemActivated.connect(lambda item: self.request_default.emit(item.data(_NAME)))

@@ -329,6 +329,9 @@ class ConnectionsDialog(QDialog):
         splitter.setChildrenCollapsible(False)
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
         buttons.rejected.connect(self.reject)
+        for button in buttons.buttons():
+            if isinstance(button, QPushButton):
+                button.setAutoDefault(False)  # Return belongs to the field that is written in
         foot = QHBoxLayout()
         foot.setContentsMargins(12, 8, 12, 12)
         foot.addWidget(self.uses, 1)

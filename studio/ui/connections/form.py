@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import cast
@@ -210,7 +209,7 @@ class ConnectionForm(QScrollArea):
         wrong_header = read_headers(self.headers.toPlainText())[1]
         if candidate.is_remote and wrong_header:
             self.problems["headers"] = wrong_header
-        warnings = warnings_of(candidate, os.environ)
+        warnings = warnings_of(candidate)
         for field, line in self.lines.items():
             wrong = self.problems.get(field, "")
             line.say(wrong or warnings.get(field, ""), "error" if wrong else "warning")
@@ -260,7 +259,7 @@ class ConnectionForm(QScrollArea):
     def _lay_out(self) -> None:
         page = QWidget()
         column = QVBoxLayout(page)
-        column.setContentsMargins(20, 4, 20, 12)
+        column.setContentsMargins(20, 16, 20, 12)
         column.setSpacing(12)
         column.addWidget(self.hint)
         self._form = _form_layout()
@@ -282,7 +281,7 @@ class ConnectionForm(QScrollArea):
         times = QFormLayout(limits)
         times.setContentsMargins(0, 0, 0, 0)
         for name, spin in (("Reply begins within", self.first_byte), ("Reply pauses at most",
-                           self.stall), ("Tries again", self.retries)):  # fmt: skip
+                           self.stall), ("Further tries", self.retries)):  # fmt: skip
             spin.setAccessibleName(name)
             spin.setMinimumHeight(26)
             times.addRow(name, spin)
@@ -301,8 +300,7 @@ class ConnectionForm(QScrollArea):
         self.lines[field] = line
         line.set_usual(_NOTES.get(field, ""))
         label = QLabel(_LABELS[field])
-        label.setMinimumHeight(28)
-        label.setAlignment(Qt.AlignmentFlag.AlignVCenter)
+        label.setFixedHeight(28)  # as high as a field: the label stands beside it, not the note
         form.addRow(label, line)
 
     def _connect(self) -> None:
@@ -333,7 +331,7 @@ def _form_layout(parent: QWidget | None = None) -> QFormLayout:
     form.setHorizontalSpacing(16)
     form.setVerticalSpacing(10)
     form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
-    form.setLabelAlignment(Qt.AlignmentFlag.AlignLeft)
+    form.setLabelAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop)
     return form
 
 
@@ -342,6 +340,7 @@ def _section(title: str) -> QToolButton:
     button.setText(title)
     button.setCheckable(True)
     button.setArrowType(Qt.ArrowType.RightArrow)
+    button.setStyleSheet("QToolButton:checked { background: transparent; }")
     button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
     return button
 

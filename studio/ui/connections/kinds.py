@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 
 from studio.bridge.connection_trials import Trial
 from studio.core.models.connections import PRESETS, Connection, ConnectionKind, address_of
@@ -33,6 +34,7 @@ NAMES: Mapping[ConnectionKind, str] = {
 }
 """What each kind is called."""
 
+_BUNDLED = "SmolLM2 135M, on this machine"
 _STATES = {"running": "trying …", "works": "works", "fails": "does not answer", "untried": ""}
 
 
@@ -43,10 +45,25 @@ def state_words(trial: Trial) -> str:
 
 def second_line(connection: Connection, trial: Trial) -> str:
     """What the list says of a connection under its name."""
-    parts = [NAMES[connection.kind]]
-    if connection.kind == "compatible":
-        parts = [address_of(connection).partition("://")[2].rstrip("/") or "no address yet"]
-    return " · ".join(filter(None, (*parts, state_words(trial))))
+    return " · ".join(filter(None, (_what(connection), state_words(trial))))
+
+
+def _what(connection: Connection) -> str:
+    """What tells a connection from others of its kind."""
+    settings = connection.settings
+    match connection.kind:
+        case "compatible":
+            return address_of(connection).partition("://")[2].rstrip("/") or "no address yet"
+        case "embedded":
+            return Path(str(settings.get("weights") or _BUNDLED)).stem
+        case "scripted":
+            return Path(str(settings.get("script") or "no script yet")).name
+        case "replay":
+            return Path(str(settings.get("recording") or "no file yet")).name
+        case "manual":
+            return "you reply yourself"
+        case _:
+            return connection.model or NAMES[connection.kind]
 
 
 def hint_of(connection: Connection) -> str:

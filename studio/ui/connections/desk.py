@@ -1,0 +1,203 @@
+"""Everything of connections that the window opens: dialogs, questions, and the toolbar's lists."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject
+
+from studio.bridge.connection_trials import Trial
+from studio.bridge.connections import ConnectionsController
+from studio.bridge.messages import Messages
+from studio.core.models.choice import ModelChoice
+from studio.core.models.embedded.policy import LEVELS, GrammarLevel
+from studio.core.models.manual import ManualQuestion
+from studio.core.wire.reply import Reply
+from studio.ui.toolbar import RunChoices
+from studio.ui.window import MainWindow
+
+if TYPE_CHECKING:
+    from studio.ui.connections.dialog import ConnectionsDialog
+    from studio.ui.connections.manual_dialog import ManualDialog
+
+MANAGE = "\0manage"
+"""Stands among the connections of the toolbar for the dialog; no connection has such a name."""
+
+_LEVEL_NAMES: dict[GrammarLevel, str] = {
+    "off": "Grammar: off",
+    "syntax": "Grammar: syntax",
+    "policy": "Grammar: syntax, policy",
+    "grounded": "Grammar: full (grounded)",
+}
+_TOY = (
+    "A very small model for trying things out. A grammar made of the protocol, the tools' schemas "
+    "and a policy keeps it on the road; real models need none."
+)
+
+
+class ConnectionDesk(QObject):
+    """Joins the connections' controller and the window."""
+
+    def __init__(
+        self, controller: ConnectionsController, window: MainWindow, messages: Messages
+    ) -> None:
+        super().__init__(window)
+        self._controller = controller
+        self._window = window
+        self._messages = messages
+        self._dialog: ConnectionsDialog | None = None
+        self._questions: dict[ManualQuestion, ManualDialog] = {}
+        choices = window.run_choices
+        choices.connection_chosen.connect(self._on_connection)
+        choices.model_chosen.connect(self._on_model)
+        choices.models_wanted.connect(controller.list_models)
+        window.actions_by_id["run.connections"].triggered.connect(self.manage)
+        window.theme_changed.connect(self._on_theme)
+        controller.changed.connect(self.show_choice)
+        controller.trials.changed.connect(self._on_trial)
+        controller.refused.connect(messages.error)
+        controller.asked.connect(self._ask)
+        controller.settled.connect(self._settle)
+        if controller.connections.problems:
+            messages.error(
+                " ".join(controller.connections.problems), "Open Connections to mend it."
+            )
+        self.show_choice(controller.choice)
+
+    def manage(self) -> ConnectionsDialog:
+        """Open the dialog of all connections, at the one that the prompt uses."""
+        from studio.ui.connections.dialog import ConnectionsDialog
+
+        if self._dialog is None:
+            dialog = ConnectionsDialog(self._controller, self._window.theme, self._window)
+            dialog.finished.connect(self._on_dialog_closed)
+            self._dialog = dialog
+            dialog.show_connection(self._controller.choice.connection.name)
+            dialog.open()
+        self._dialog.raise_()
+        return self._dialog
+
+    def asks_first(self, then: Callable[[], None]) -> bool:
+        """Ask about the endpoint that the prompt chose, where that is needed.
+
+        Args:
+            then: called once the person has allowed it.
+
+        Returns:
+            Whether there is something to ask; nothing is to be sent then but by `then`.
+        """
+        from studio.ui.connections.trust_dialog import TrustDialog
+
+        if not self._controller.needs_trust():
+            return False
+        dialog = TrustDialog(self._controller.choice, self._window.theme, self._window)
+        dialog.allowed.connect(lambda origin, always: self._on_allowed(origin, then, always=always))
+        dialog.rejected.connect(
+            lambda: self._messages.info("Nothing was sent.", "The endpoint was not allowed.")
+        )
+        dialog.open()
+        return True
+
+    def close(self) -> None:
+        """Close what stands open; questions are left without a reply."""
+        for dialog in tuple(self._questions.values()):
+            dialog.end()
+        if self._dialog is not None:
+            self._dialog.close()
+
+    def show_choice(self, choice: ModelChoice) -> None:
+        """Show in the toolbar and the status bar what the document is answered by."""
+        choices, connection = self._window.run_choices, choice.connection
+        offered = [("", "Connection of the file")]
+        offered += [(each.name, each.name) for each in self._controller.connections.connections]
+        offered += [(MANAGE, "Manage connections…")]
+        choices.set_connections(offered, self._controller.chosen)
+        choices.connection.insertSeparator(choices.connection.count() - 1)
+        self._show_models(choices, choice)
+        detail = f"{connection.name}: {choice.reason}"
+        if connection.kind == "embedded":
+            detail += f".\n{_TOY}"
+        if choice.warning:
+            detail += f"\n{choice.warning}"
+        self._window.status.set_connection(connection.name, detail)
+
+    def _show_models(self, choices: RunChoices, choice: ModelChoice) -> None:
+        connection = choice.connection
+        if connection.kind == "embedded":
+            levels = [(level, _LEVEL_NAMES[level]) for level in LEVELS]
+            choices.set_models(levels, self._controller.level)
+            choices.model.setToolTip(_TOY)
+        elif connection.is_remote:
+            model = choice.declaration.id
+            ids = dict.fromkeys((*((model,) if model else ()), *self._controller.models))
+            choices.set_models([(each, each) for each in ids], model, is_open=True)
+            choices.model.setToolTip(f"Model of {connection.name}: choose or type its id")
+        else:
+            choices.set_models([])
+
+    # -- slots ----------------------------------------------------------------------------------
+
+    def _on_connection(self, name: str) -> None:
+        if name == MANAGE:
+            self.show_choice(self._controller.choice)  # the box shows the connection again
+            self.manage()
+        else:
+            self._controller.choose(name)
+
+    def _on_model(self, model: str) -> None:
+        if self._controller.choice.connection.kind == "embedded":
+            self._controller.set_level(next(each for each in LEVELS if each == model))
+            return
+        try:
+            self._controller.choose_model(model)
+        except OSError as error:
+            self._messages.error(f"The connections cannot be saved: {error.strerror or error}.")
+
+    def _on_trial(self, name: str, trial: Trial) -> None:
+        if trial.state != "running" and name == self._controller.choice.connection.name:
+            self._show_models(self._window.run_choices, self._controller.choice)
+
+    def _on_allowed(self, origin: str, then: Callable[[], None], *, always: bool) -> None:
+        self._controller.allow_once(origin)
+        if always:
+            try:
+                self._controller.trust(origin)
+            except OSError as error:
+                self._messages.error(
+                    f"The endpoint is allowed, but only once: {error.strerror or error}."
+                )
+        then()
+
+    def _ask(self, question: ManualQuestion) -> None:
+        from studio.ui.connections.manual_dialog import ManualDialog
+
+        if not question.is_open:
+            return
+        dialog = ManualDialog(question, self._window.theme, self._window)
+        dialog.replied.connect(_answer)
+        dialog.declined.connect(_decline)
+        dialog.finished.connect(lambda: self._questions.pop(question, None))
+        self._questions[question] = dialog
+        dialog.show()
+
+    def _settle(self, question: ManualQuestion) -> None:
+        dialog = self._questions.get(question)
+        if dialog is not None:
+            dialog.end()
+
+    def _on_theme(self) -> None:
+        for dialog in (*self._questions.values(), self._dialog):
+            if dialog is not None:
+                dialog.set_theme(self._window.theme)
+
+    def _on_dialog_closed(self) -> None:
+        self._dialog = None
+
+
+def _answer(question: ManualQuestion, reply: Reply) -> None:
+    question.answer(reply)
+
+
+def _decline(question: ManualQuestion) -> None:
+    question.decline()

@@ -1,0 +1,190 @@
+"""The person is the model: the request above, the reply below."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QColor, QKeySequence, QPalette, QShortcut
+from PySide6.QtWidgets import (
+    QComboBox,
+    QDialog,
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QMessageBox,
+    QPlainTextEdit,
+    QPushButton,
+    QSplitter,
+    QVBoxLayout,
+    QWidget,
+)
+
+from studio.bridge.manual_reply import example_arguments, reply_of, reply_problem
+from studio.core.models.base import ModelRequest
+from studio.core.models.manual import ManualQuestion
+from studio.ui.connections.request_view import RequestView
+from studio.ui.parts.colours import paint_text
+from studio.ui.parts.json_view import JsonHighlighter
+from studio.ui.theme import Theme, mono_font
+
+
+class ManualDialog(QDialog):
+    """Not modal: the run can be watched, and stopped, beside it."""
+
+    replied = Signal(object, object)  # ManualQuestion, Reply
+    declined = Signal(object)  # ManualQuestion
+
+    def __init__(self, question: ManualQuestion, theme: Theme, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setWindowTitle("You are the model")
+        self.resize(720, 640)
+        self._question = question
+        self._over = False
+        request = question.request
+        self.request = RequestView()
+        self.tool = QComboBox()
+        self.text = QPlainTextEdit()
+        self.arguments = QPlainTextEdit()
+        self._colours = JsonHighlighter(self.arguments.document(), theme)
+        self.problem = QLabel()
+        self.send = QPushButton("Reply")
+        self.decline = QPushButton("No reply")
+        self._lay_out(request)
+        self._connect()
+        self.request.show_request(request)
+        self.set_theme(theme)
+        self._on_tool()
+        self.text.setFocus()
+
+    @property
+    def question(self) -> ManualQuestion:
+        """What is asked."""
+        return self._question
+
+    def set_theme(self, theme: Theme) -> None:
+        """Take the colours of a theme."""
+        self.request.set_theme(theme)
+        self._colours.set_theme(theme)
+        paint_text(self.problem, theme.muted)
+        for field in (self.text, self.arguments):
+            palette = field.palette()
+            palette.setColor(QPalette.ColorRole.Base, QColor(theme.surface))
+            field.setPalette(palette)
+
+    def end(self) -> None:
+        """The question is over elsewhere: the run was stopped."""
+        self._over = True
+        self.reject()
+
+    def reject(self) -> None:
+        """Closing leaves the request without a reply; what was typed is asked about first."""
+        if self._over:
+            super().reject()
+        elif not self.text.toPlainText().strip():
+            self._on_declined()
+        else:
+            box = QMessageBox(self)
+            box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+            box.setIcon(QMessageBox.Icon.Question)
+            box.setWindowTitle("You are the model")
+            box.setText("Leave the request without a reply?")
+            box.setInformativeText("What you typed is lost, and this call of the model fails.")
+            leave = box.addButton("Leave", QMessageBox.ButtonRole.DestructiveRole)
+            box.addButton("Go on writing", QMessageBox.ButtonRole.RejectRole)
+            leave.clicked.connect(self._on_declined)
+            box.open()
+
+    def _on_declined(self) -> None:
+        self.declined.emit(self._question)
+        self.end()
+
+    def _on_send(self) -> None:
+        if self.send.isEnabled():
+            self._over = True
+            self.replied.emit(self._question, reply_of(*self._written()))
+            self.accept()
+
+    def _on_tool(self) -> None:
+        spec = self.tool.currentData()
+        self.arguments.setVisible(spec is not None)
+        if spec is not None:
+            self.arguments.setPlainText(example_arguments(spec.parameters))
+            self.arguments.setFocus()
+        self.text.setPlaceholderText(
+            "Text beside the call; may be empty" if spec else "Type or paste the reply"
+        )
+        self._check()
+
+    def _check(self) -> None:
+        problem = reply_problem(*self._written())
+        self.problem.setText(problem)
+        self.send.setEnabled(not problem)
+
+    def _written(self) -> tuple[str, str, str]:
+        spec = self.tool.currentData()
+        name = spec.name if spec is not None else ""
+        return self.text.toPlainText(), name, self.arguments.toPlainText()
+
+    def _connect(self) -> None:
+        self.tool.activated.connect(self._on_tool)
+        self.text.textChanged.connect(self._check)
+        self.arguments.textChanged.connect(self._check)
+        self.send.clicked.connect(self._on_send)
+        self.decline.clicked.connect(self.reject)
+        for keys in ("Ctrl+Return", "Ctrl+Enter"):
+            QShortcut(QKeySequence(keys), self).activated.connect(self._on_send)
+
+    def _lay_out(self, request: ModelRequest) -> None:
+        self.tool.setAccessibleName("What you reply with")
+        self.tool.addItem("Text", None)
+        # The text protocols ask for tools in words: their calls are typed as text.
+        if request.protocol == "native":
+            for spec in request.tools:
+                self.tool.addItem(f"A call of {spec.name}", spec)
+        self.tool.setVisible(self.tool.count() > 1)
+        for field, name in ((self.text, "Reply"), (self.arguments, "Arguments as JSON")):
+            field.setAccessibleName(name)
+            field.setFrameShape(QFrame.Shape.NoFrame)
+            field.setFont(mono_font(self.font().pointSizeF()))
+            field.document().setDocumentMargin(12)
+        self.arguments.setTabChangesFocus(False)
+        self.text.setTabChangesFocus(True)
+        self.problem.setWordWrap(True)
+        self.send.setProperty("primary", "true")
+        self.send.setToolTip("Ctrl+Return")
+        for button in (self.send, self.decline):
+            button.setAutoDefault(False)
+        count = len(request.messages)
+        title = QLabel(f"Request {request.iteration}: {count} message{'' if count == 1 else 's'}")
+        title.setProperty("title", True)
+        title.setContentsMargins(14, 10, 14, 8)
+        lower = QWidget()
+        head = QHBoxLayout()
+        head.setContentsMargins(14, 10, 14, 6)
+        name = QLabel("Your reply")
+        name.setProperty("title", True)
+        head.addWidget(name)
+        head.addStretch(1)
+        head.addWidget(self.tool)
+        column = QVBoxLayout(lower)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addLayout(head)
+        column.addWidget(self.text, 1)
+        column.addWidget(self.arguments, 1)
+        splitter = QSplitter(Qt.Orientation.Vertical)
+        splitter.setChildrenCollapsible(False)
+        splitter.addWidget(self.request)
+        splitter.addWidget(lower)
+        splitter.setSizes([330, 230])
+        foot = QHBoxLayout()
+        foot.setContentsMargins(14, 10, 14, 12)
+        foot.addWidget(self.problem, 1)
+        foot.addWidget(self.decline)
+        foot.addWidget(self.send)
+        box = QVBoxLayout(self)
+        box.setContentsMargins(0, 0, 0, 0)
+        box.setSpacing(0)
+        box.addWidget(title)
+        box.addWidget(splitter, 1)
+        box.addLayout(foot)

@@ -1,0 +1,74 @@
+"""Asking once before a prompt's text goes to an endpoint that the prompt itself chose."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+
+from studio.core.models.choice import ModelChoice
+from studio.core.models.secrets import environment_name
+from studio.ui.icons import icon
+from studio.ui.parts.colours import paint_text
+from studio.ui.theme import Theme
+
+
+class TrustDialog(QDialog):
+    """Allow once, allow always, or do not send; closing it does not send."""
+
+    allowed = Signal(str, bool)  # endpoint, whether it is to be remembered
+
+    def __init__(self, choice: ModelChoice, theme: Theme, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setWindowTitle("Send to a new endpoint?")
+        self.setMinimumWidth(460)
+        origin = choice.untrusted
+        picture = QLabel()
+        picture.setPixmap(icon("shield-check", theme.warning).pixmap(32, 32))
+        self.title = QLabel("This prompt wants to send to")
+        self.endpoint = QLabel(origin)
+        self.endpoint.setTextFormat(Qt.TextFormat.PlainText)
+        self.endpoint.setWordWrap(True)
+        self.endpoint.setStyleSheet("QLabel { font-size: 13pt; font-weight: 600; }")
+        self.explanation = QLabel(_explained(choice))
+        self.explanation.setTextFormat(Qt.TextFormat.PlainText)
+        self.explanation.setWordWrap(True)
+        paint_text(self.explanation, theme.muted)
+        self.once = QPushButton("Allow once")
+        self.always = QPushButton("Always allow")
+        self.refuse = QPushButton("Do not send")
+        self.refuse.setDefault(True)
+        words = QVBoxLayout()
+        words.setSpacing(6)
+        for label in (self.title, self.endpoint, self.explanation):
+            words.addWidget(label)
+        top = QHBoxLayout()
+        top.setSpacing(16)
+        top.addWidget(picture, 0, Qt.AlignmentFlag.AlignTop)
+        top.addLayout(words, 1)
+        buttons = QHBoxLayout()
+        buttons.addStretch(1)
+        for button in (self.always, self.once, self.refuse):
+            buttons.addWidget(button)
+        box = QVBoxLayout(self)
+        box.setContentsMargins(20, 20, 20, 16)
+        box.setSpacing(18)
+        box.addLayout(top)
+        box.addLayout(buttons)
+        self.once.clicked.connect(lambda: self._allow(origin, always=False))
+        self.always.clicked.connect(lambda: self._allow(origin, always=True))
+        self.refuse.clicked.connect(self.reject)
+        self.refuse.setFocus()
+
+    def _allow(self, origin: str, *, always: bool) -> None:
+        self.accept()
+        self.allowed.emit(origin, always)
+
+
+def _explained(choice: ModelChoice) -> str:
+    """What would go there."""
+    sent = "The messages, the values of the inputs and what tools answer would go there"
+    variable = environment_name(choice.connection.key)
+    if variable is not None:
+        sent += f", with the key in the variable {variable}"
+    return f"{sent}. The address stands in the file; you have not allowed it yet."
