@@ -1,0 +1,176 @@
+"""A debugger's task with real keys: stop, edit, go back, fork, compare, export."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QFileDialog, QLineEdit, QWidget
+from pytestqt.qtbot import QtBot
+
+from studio.core.agent.tree import branch_path
+from studio.core.resource_files import resource
+from studio.core.runs.store import RunStore
+from studio.ui.workbench import Workbench
+from tests.end_to_end.conftest import WAIT_MS
+
+Open = Callable[[Path], Workbench]
+
+ASKS = 'Thought: I need the product.\nAction: calculator\nArgs: {"expression": "128 * 46"}'
+FIRST = "Thought: I have it.\nFinal Answer: It is 6000."
+SECOND = "Thought: I was told so.\nFinal Answer: It is forty-two."
+
+
+# The offscreen screen has no window manager to ask for these.
+pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
+
+
+@pytest.fixture
+def example(user_home: Path) -> Path:
+    folder = user_home / "data" / "examples"
+    shutil.copytree(resource("examples"), folder)
+    return folder / "react-agent.prompty"
+
+
+class Person:
+    """Somebody at the keyboard."""
+
+    def __init__(self, qtbot: QtBot, workbench: Workbench) -> None:
+        self.qtbot = qtbot
+        self.workbench = workbench
+        self.pane = workbench.run_pane
+
+    def press(self, widget: QWidget, key: Qt.Key, *, ctrl: bool = False) -> None:
+        modifier = Qt.KeyboardModifier.ControlModifier if ctrl else Qt.KeyboardModifier.NoModifier
+        self.qtbot.keyClick(widget, key, modifier)
+
+    def editor(self) -> QWidget:
+        page = self.workbench.window.tabs.current
+        assert page is not None
+        return page.editor
+
+    def take(self, label: str) -> None:
+        """Press a button of the action bar, by keyboard."""
+        buttons = {button.text(): button for button in self.pane.actions_bar.buttons}
+        buttons[label].setFocus()
+        self.press(buttons[label], Qt.Key.Key_Space)
+
+    def write(self, text: str) -> None:
+        """Write over what stands in the editor in place, and go on."""
+        field = self.pane.editor.field
+        assert field.hasFocus()
+        self.press(field, Qt.Key.Key_A, ctrl=True)
+        self.qtbot.keyClicks(field, text)
+        self.press(field, Qt.Key.Key_Return, ctrl=True)
+
+    def until_at(self, place: str) -> None:
+        def stands() -> bool:
+            state = self.workbench.run.state
+            return state is not None and state.pause is not None and state.pause.place == place
+
+        self.qtbot.waitUntil(stands, timeout=WAIT_MS)
+
+    def until_over(self) -> None:
+        self.qtbot.waitUntil(lambda: not self.workbench.run.is_live, timeout=WAIT_MS)
+
+    def answer(self) -> str | None:
+        state = self.workbench.run.state
+        assert state is not None
+        return state.answer
+
+    def set_breakpoint_on(self, tool: str) -> None:
+        """F9 on the line of the tool's declaration."""
+        page = self.workbench.window.tabs.current
+        assert page is not None
+        lines = page.editor.text().splitlines()
+        line = next(i for i, text in enumerate(lines, 1) if f"name: {tool}" in text)
+        page.editor.go_to_line(line)
+        self.press(page.editor, Qt.Key.Key_F9)
+        assert {each.tool for each in self.workbench.run.breakpoints.value.breakpoints} == {tool}
+
+
+def test_edit_go_back_fork_compare_export(
+    qtbot: QtBot, example: Path, open_workbench: Open, scripted: Callable[..., None], tmp_path: Path
+) -> None:
+    scripted(ASKS, FIRST, SECOND)
+    workbench = open_workbench(example)
+    person = Person(qtbot, workbench)
+    pane = workbench.run_pane
+
+    # To a breakpoint on the tool; other arguments; on to the answer.
+    person.set_breakpoint_on("calculator")
+    person.press(person.editor(), Qt.Key.Key_F5)
+    person.until_at("P3")
+    assert "calculator" in pane.bar.sentence.whole
+    person.take("Edit arguments…")
+    person.write('{"expression": "1000 * 6"}')
+    person.until_over()
+    state = workbench.run.state
+    assert state is not None
+    (call,) = state.steps[0].calls
+    assert (call.arguments, call.observation) == ({"expression": "1000 * 6"}, "6000")
+    assert "edited" in state.steps[0].marks
+    assert person.answer() == "It is 6000."
+
+    # Two places back in the timeline (past the reply, to the observation), and another truth.
+    pane.timeline.setFocus()
+    cards = pane.timeline.cards
+    row = next(i for i, card in enumerate(cards) if card.kind == "observation")
+    while pane.timeline.currentIndex().row() > row:
+        person.press(pane.timeline, Qt.Key.Key_Up)
+    person.press(pane.timeline, Qt.Key.Key_Return, ctrl=True)
+    person.until_at("P4")
+    person.take("Edit observation…")
+    person.write("forty-two")
+    person.until_at("P1")  # applied, and one step on
+    person.press(pane.timeline, Qt.Key.Key_F5)
+    person.until_over()
+    assert person.answer() == "It is forty-two."
+    first, second = pane.view.branches
+    assert second.is_current
+
+    # Both ways side by side: they part at the observation.
+    with qtbot.waitSignal(workbench.run.compared, timeout=WAIT_MS) as compared:
+        menu = pane.bar.branch_menu()
+        next(each for each in menu.actions() if each.text().startswith("Compare ")).trigger()
+        menu.deleteLater()
+    comparison = compared.args[0]
+    at = comparison.first_difference
+    assert at is not None
+    left, right = comparison.rows[at].left, comparison.rows[at].right
+    assert left is not None
+    assert right is not None
+    assert ("6000" in left.gist, "forty-two" in right.gist) == (True, True)
+    assert pane.comparing.isVisible()
+    pane.comparing.close()
+
+    # The trace of the branch that is shown, to a file.
+    target = tmp_path / "run.tracy"
+    menu = pane.bar.export_menu()
+    next(each for each in menu.actions() if each.objectName() == "export.tracy").trigger()
+    menu.deleteLater()
+    dialog = workbench.window.findChild(QFileDialog)
+    assert dialog is not None
+    name = dialog.findChild(QLineEdit)
+    assert name is not None
+    name.setText(str(target))  # in one go: typed, its list of completions takes the keys
+    with qtbot.waitSignal(workbench.exchange.exported, timeout=WAIT_MS):
+        person.press(name, Qt.Key.Key_Return)
+    trace = json.loads(target.read_text(encoding="utf-8"))["trace"]
+    assert trace["result"]["answer"] == "It is forty-two."
+    tool = trace["__frames"][0]["__frames"][1]
+    assert (tool["inputs"], tool["result"]) == ({"expression": "1000 * 6"}, "forty-two")
+
+    # All of it is in the history, both ways.
+    store = RunStore(workbench.window.services.paths.data / "runs.sqlite")
+    try:
+        (kept,) = store.runs()
+        assert (kept.status, kept.branches, kept.answer) == ("done", 1, "It is forty-two.")
+        events = list(store.events(kept.id))
+        assert len(branch_path(events, len(events))) < len(events)
+    finally:
+        store.close()
