@@ -94,8 +94,21 @@ class FieldSpec:
     declared: bool = True
     """Whether the document declares it."""
 
+    supplied: bool = False
+    """Whether a run brings the value, so that a person need not."""
+
     span: Span | None = None
     """Where it is declared, or first used."""
+
+
+_PERSONAL = frozenset({"question", "input"})
+"""Reserved names whose value nobody but the person can bring."""
+
+
+def own_count(specs: Sequence[FieldSpec], given: Mapping[str, Json]) -> tuple[int, int]:
+    """How many of the person's own fields have a value, and how many there are."""
+    own = [spec.name for spec in specs if not spec.supplied]
+    return sum(name in given for name in own), len(own)
 
 
 def input_fields(document: PromptDocument) -> tuple[FieldSpec, ...]:
@@ -107,7 +120,10 @@ def input_fields(document: PromptDocument) -> tuple[FieldSpec, ...]:
             continue
         spec = declaration_field(item)
         if spec.fallback is ABSENT and item.name in values:
-            spec = replace(spec, fallback=values[item.name], fallback_origin="supplied by the run")
+            supplied = item.name not in _PERSONAL and spec.kind != "thread"
+            origin = "supplied by the run" if supplied else "sample"
+            fallback = values[item.name]
+            spec = replace(spec, fallback=fallback, fallback_origin=origin, supplied=supplied)
         fields.append(spec)
     declared = {item.name for item in document.inputs}
     first_use: dict[str, Span] = {}
@@ -125,15 +141,18 @@ def _undeclared(
     name: str, span: Span, values: Mapping[str, Json], samples: frozenset[str]
 ) -> FieldSpec:
     reserved = name in RESERVED_SAMPLES
+    supplied = reserved and name not in _PERSONAL
+    origin = "supplied by the run" if supplied else "sample"
     value: FieldValue = values.get(name, ABSENT)
     kind: FieldKind = "string" if isinstance(value, str) or value is ABSENT else "json"
     return FieldSpec(
         name=name,
         kind="thread" if name == "thread" and not isinstance(value, str) else kind,
-        type_name="supplied by the run" if reserved else "not declared",
+        type_name=origin if supplied else "reserved name" if reserved else "not declared",
         fallback=value,
-        fallback_origin="supplied by the run" if name in samples else "",
+        fallback_origin=origin if name in samples else "",
         declared=reserved,
+        supplied=supplied,
         span=span,
     )
 

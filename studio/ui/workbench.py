@@ -11,6 +11,7 @@ from PySide6.QtCore import QObject, Qt
 from studio.bridge.background import Background
 from studio.bridge.connections import ConnectionsController
 from studio.bridge.history import HistoryController
+from studio.bridge.inputs_sample import sample_edits
 from studio.bridge.messages import Notice, Offer
 from studio.bridge.preview import PreviewController
 from studio.bridge.preview_count import EmbeddedCount
@@ -126,6 +127,8 @@ class Workbench(QObject):
         self.inputs_pane.values_changed.connect(self._on_values)
         self.inputs_pane.request_declare.connect(window.commands.declare_input)
         self.inputs_pane.request_reveal.connect(window.reveal)
+        self.inputs_pane.request_samples.connect(self._keep_samples)
+        self.inputs_pane.refused.connect(self._on_refused)
         # preview
         self.preview.previewed.connect(self._on_previewed)
         self.preview.request_count.connect(self.counter.count)
@@ -205,6 +208,16 @@ class Workbench(QObject):
         if document is None:
             self.preview_pane.show_preview(None)
             self.tools.set_document(None)
+
+    def _keep_samples(self, values: dict[str, Json]) -> None:
+        page, document = self.window.tabs.current, self.window.document
+        if page is None or document is None or document.source.text != page.editor.text():
+            return
+        kept = sample_edits(document, values)
+        page.editor.apply_edits(kept.edits)
+        if kept.left_out:
+            names = ", ".join(kept.left_out)
+            self._on_refused(f"Not kept as samples: {names}. Declare them as inputs first.")
 
     def _on_values(self, values: dict[str, Json]) -> None:
         self.preview.set_inputs(values)

@@ -17,12 +17,15 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from studio.bridge.inputs import FieldSpec, input_fields
+from studio.bridge.inputs import FieldSpec, input_fields, own_count
+from studio.bridge.inputs_library import InputLibrary
+from studio.bridge.inputs_sets import fit_values
 from studio.core.prompty.document import PromptDocument
 from studio.core.text.values import Json
 from studio.ui.icons import icon
 from studio.ui.inputs.fields import JsonField
 from studio.ui.inputs.schema_form import SchemaForm
+from studio.ui.inputs.sets_button import SetsButton
 from studio.ui.parts.colours import paint_text
 from studio.ui.parts.empty_state import EmptyState
 from studio.ui.theme import Theme
@@ -34,12 +37,16 @@ class InputsPane(QWidget):
     values_changed = Signal(object)  # dict: name → value, absent ones left out
     request_declare = Signal(str)  # declare this variable in the front matter
     request_reveal = Signal(object)  # Span
+    refused = Signal(str)  # a set that could not be read or kept
+    request_samples = Signal(object)  # dict: keep these values in the file, as samples
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setAccessibleName("Inputs")
         self._values: dict[str, Json] = {}
         self._summary = QLabel()
+        self.library = InputLibrary(self)
+        self.sets = SetsButton(self.library, self)
         self.json_button = QToolButton()
         self.json_button.setCheckable(True)
         self.json_button.setIcon(icon("braces"))
@@ -75,12 +82,17 @@ class InputsPane(QWidget):
         self.form.values_changed.connect(self._from_form)
         self.form.request_declare.connect(self.request_declare)
         self.raw.changed.connect(self._from_json)
+        self.sets.values_wanted.connect(self._give_values)
+        self.sets.request_samples.connect(lambda: self.request_samples.emit(self.values()))
+        self.library.chosen.connect(self._take_set)
+        self.library.refused.connect(self.refused)
         self.set_theme(theme)
 
     def _arrange(self) -> None:
         bar = QHBoxLayout()
         bar.setContentsMargins(12, 4, 8, 4)
         bar.setSpacing(4)
+        bar.addWidget(self.sets)
         bar.addWidget(self._summary, 1)
         bar.addWidget(self.reset_button)
         bar.addWidget(self.json_button)
@@ -95,6 +107,7 @@ class InputsPane(QWidget):
         specs = input_fields(document) if document is not None else ()
         path = document.source.path if document is not None else None
         self.form.set_folder(path.parent if path else None)
+        self.library.set_prompt(path)
         self.form.set_fields(specs)
         self._describe()
         self._choose_page()
@@ -132,6 +145,7 @@ class InputsPane(QWidget):
     def set_theme(self, theme: Theme) -> None:
         """Take the colours of a theme."""
         paint_text(self._summary, theme.muted)
+        self.sets.set_theme(theme)
         paint_text(self.raw_problem, theme.error)
         self.form.set_theme(theme)
         self.raw.set_theme(theme)
@@ -141,6 +155,13 @@ class InputsPane(QWidget):
             palette = area.palette()
             palette.setColor(QPalette.ColorRole.Window, QColor(theme.window))
             area.setPalette(palette)
+
+    def _give_values(self, name: str) -> None:
+        self.library.keep(name, self.values())
+
+    def _take_set(self, values: dict[str, Json]) -> None:
+        specs = tuple(row.spec for row in self.form.rows.values())
+        self.set_values(fit_values(values, specs))
 
     def _choose_page(self) -> None:
         if self.json_button.isChecked():
@@ -173,10 +194,11 @@ class InputsPane(QWidget):
         self.values_changed.emit(self.values())
 
     def _describe(self) -> None:
-        total, given = len(self.form.rows), len(self.form.values())
+        values, specs = self.values(), [row.spec for row in self.form.rows.values()]
+        given, total = own_count(specs, values)
         self._summary.setText(f"{given} of {total} given" if total else "")
-        self.reset_button.setEnabled(given > 0 or bool(self._values))
-        self.json_button.setEnabled(total > 0 or bool(self._values))
+        self.reset_button.setEnabled(bool(values))
+        self.json_button.setEnabled(bool(specs or values))
 
 
 def _scrolled(form: QWidget) -> QScrollArea:

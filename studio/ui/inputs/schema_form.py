@@ -9,9 +9,12 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from studio.bridge.inputs import ABSENT, FieldSpec, schema_fields
+from studio.bridge.inputs_history import ValueHistory
 from studio.core.text.values import Json, JsonObject
 from studio.ui.inputs.compound import make_editor
+from studio.ui.inputs.history_keys import HistoryKeys
 from studio.ui.inputs.row import FieldRow
+from studio.ui.inputs.supplied_group import SuppliedGroup
 from studio.ui.parts.colours import input_colour
 from studio.ui.theme import Theme
 
@@ -32,9 +35,15 @@ class SchemaForm(QWidget):
         self._folder: Path | None = None
         self._specs: tuple[FieldSpec, ...] = ()
         self._rows: dict[str, FieldRow] = {}
-        self._layout = QVBoxLayout(self)
-        self._layout.setContentsMargins(0, 0, 0, 0)
-        self._layout.setSpacing(14)
+        self._history: dict[str, ValueHistory] = {}
+        self._own = QVBoxLayout()
+        self.supplied = SuppliedGroup(theme, self)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addLayout(self._own)
+        layout.addWidget(self.supplied)
+        for each in (self._own, layout):
+            each.setSpacing(14)
         self._style()
 
     @property
@@ -66,10 +75,9 @@ class SchemaForm(QWidget):
                     row.set_value(held[spec.name])
             row.set_colour(self._colour(index))
             self._rows[spec.name] = row
-            if self._layout.indexOf(row) != index:
-                self._layout.insertWidget(index, row)
         for row in before.values():
             self._discard(row)
+        self._place()
 
     def values(self) -> dict[str, Json]:
         """The values given; a field that was not filled has none."""
@@ -83,6 +91,7 @@ class SchemaForm(QWidget):
         """Show values; fields not among them become absent."""
         for name, row in self._rows.items():
             row.set_value(values.get(name, ABSENT))
+        self._tell_group()
 
     def problems(self) -> dict[str, str]:
         """What is wrong, by field: unreadable values, and required ones without any."""
@@ -107,6 +116,7 @@ class SchemaForm(QWidget):
         """Take the colours of a theme."""
         self._theme = theme
         self._style()
+        self.supplied.set_theme(theme)
         for index, row in enumerate(self._rows.values()):
             row.set_theme(theme)
             row.set_colour(self._colour(index))
@@ -115,6 +125,8 @@ class SchemaForm(QWidget):
         """Put the keyboard into a field."""
         row = self._rows.get(name)
         if row is not None:
+            if row.spec.supplied:
+                self.supplied.set_open(True)
             row.editor.setFocus()
 
     def _make(self, spec: FieldSpec, index: int) -> FieldRow:
@@ -123,11 +135,30 @@ class SchemaForm(QWidget):
         row = FieldRow(spec, editor, self._theme, self._colour(index))
         row.changed.connect(self._changed)
         row.request_declare.connect(self.request_declare)
+        HistoryKeys(row, self._history.setdefault(spec.name, ValueHistory()))
         return row
+
+    def _place(self) -> None:
+        """Put each row where it belongs: the person's own first, the run's in their group."""
+        places = {False: self._own, True: self.supplied.rows}
+        counts = {False: 0, True: 0}
+        for row in self._rows.values():
+            layout, index = places[row.spec.supplied], counts[row.spec.supplied]
+            if layout.indexOf(row) != index:
+                places[not row.spec.supplied].removeWidget(row)
+                layout.insertWidget(index, row)
+            counts[row.spec.supplied] += 1
+        self._tell_group()
+
+    def _tell_group(self) -> None:
+        values = self.values()
+        names = [name for name, row in self._rows.items() if row.spec.supplied]
+        self.supplied.tell(names, sum(name in values for name in names))
 
     def _discard(self, row: FieldRow | None) -> None:
         if row is not None:
-            self._layout.removeWidget(row)
+            for layout in (self._own, self.supplied.rows):
+                layout.removeWidget(row)
             row.hide()
             row.deleteLater()
 
@@ -135,6 +166,7 @@ class SchemaForm(QWidget):
         return input_colour(self._theme, index) if self._coloured else ""
 
     def _changed(self) -> None:
+        self._tell_group()
         self.values_changed.emit(self.values())
 
     def _style(self) -> None:
@@ -165,4 +197,5 @@ def _placeless(spec: FieldSpec) -> tuple[object, ...]:
         _placeless(spec.items) if spec.items else None,
         spec.nullable,
         spec.declared,
+        spec.supplied,
     )

@@ -1,7 +1,10 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QInputDialog
 from pytestqt.qtbot import QtBot
 
 from studio.core.prompty.parse import parse
@@ -129,3 +132,97 @@ def test_focus_comes_to_the_field_of_an_input(qtbot: QtBot, pane: InputsPane) ->
     field = pane.form.rows["stranger"].editor
     assert isinstance(field, TextField)
     assert field.text.hasFocus()
+
+
+def test_what_a_run_supplies_stands_below_and_closed(qtbot: QtBot, pane: InputsPane) -> None:
+    pane.set_document(parse(DOC))
+    group = pane.form.supplied
+    history = pane.form.rows["history"]
+    assert group.isVisible()
+    assert not history.isVisible()
+    assert pane._summary.text() == "0 of 3 given"
+    own = [pane.form.rows[name] for name in ("city", "chat", "stranger")]
+    top = group.mapTo(pane, group.rect().topLeft()).y()
+    assert all(row.mapTo(pane, row.rect().bottomLeft()).y() < top for row in own)
+    qtbot.mouseClick(group.heading, Qt.MouseButton.LeftButton)
+    assert history.isVisible()
+    qtbot.mouseClick(group.heading, Qt.MouseButton.LeftButton)
+    pane.focus_input("history")
+    assert history.isVisible()
+    pane.set_values({"history": [], "city": "Rome"})
+    assert pane._summary.text() == "1 of 3 given"
+    assert "1 given" in group.heading.text()
+    pane.set_document(parse("system:\n{{ city }}\n"))
+    assert not group.isVisible()
+
+
+def test_sets_are_kept_taken_and_removed(qtbot: QtBot, pane: InputsPane, tmp_path: Path) -> None:
+    prompt = tmp_path / "trip.prompty"
+    pane.set_document(parse(DOC, prompt))
+    pane.set_values({"city": "Rome"})
+    pane.sets.run_action("Save as a set…")
+    dialog = pane.sets.findChild(QInputDialog)
+    dialog.setTextValue("Italy")
+    dialog.accept()
+    assert (tmp_path / "trip.inputs.json").exists()
+    assert pane.sets.text() == "Italy"
+    pane.set_values({"city": "Oslo"})
+    pane.sets.run_action("Update “Italy”")
+    pane.clear()
+    pane.sets.run_action("Italy")
+    assert pane.values() == {"city": "Oslo"}
+    pane.set_document(parse(DOC, tmp_path / "other.prompty"))
+    assert "Italy" not in pane.sets.menu_texts()
+    pane.set_document(parse(DOC, prompt))
+    pane.sets.run_action("Italy")
+    pane.sets.run_action("Delete “Italy”")
+    assert not (tmp_path / "trip.inputs.json").exists()
+
+
+def test_a_broken_file_of_sets_is_named_and_never_written_over(
+    pane: InputsPane, tmp_path: Path
+) -> None:
+    kept = tmp_path / "trip.inputs.json"
+    kept.write_text("{ broken", encoding="utf-8")
+    said: list[str] = []
+    pane.refused.connect(said.append)
+    pane.set_document(parse(DOC, tmp_path / "trip.prompty"))
+    assert "trip.inputs.json" in said[0]
+    assert not pane.library.can_keep
+    assert kept.read_text(encoding="utf-8") == "{ broken"
+
+
+def test_a_row_of_a_table_is_loaded(pane: InputsPane, tmp_path: Path) -> None:
+    table = tmp_path / "rows.csv"
+    table.write_text("city,stranger\nRome,1\nOslo,2\n", encoding="utf-8")
+    pane.set_document(parse(DOC))
+    pane.library.load(table)
+    dialog = pane.sets.findChild(QInputDialog)
+    assert dialog.comboBoxItems()[1].startswith("2: city = Oslo")
+    dialog.setTextValue(dialog.comboBoxItems()[1])
+    dialog.accept()
+    assert pane.values() == {"city": "Oslo", "stranger": "2"}
+
+
+def test_up_and_down_bring_earlier_values_back(qtbot: QtBot, pane: InputsPane) -> None:
+    pane.set_document(parse(DOC))
+    with qtbot.waitActive(pane):
+        pane.activateWindow()
+    city = pane.form.rows["city"].editor
+    other = pane.form.rows["stranger"].editor
+    assert isinstance(city, TextField)
+    assert isinstance(other, TextField)
+    for text in ("Rome", "Oslo"):
+        pane.clear()
+        city.text.setFocus()
+        qtbot.keyClicks(city.text, text)
+        other.text.setFocus()
+    pane.clear()
+    city.text.setFocus()
+    seen: list[dict[str, object]] = []
+    pane.values_changed.connect(seen.append)
+    qtbot.keyClick(city.text, Qt.Key.Key_Up)
+    qtbot.keyClick(city.text, Qt.Key.Key_Up)
+    assert seen[-1] == {"city": "Rome"}
+    qtbot.keyClick(city.text, Qt.Key.Key_Down)
+    assert seen[-1] == {"city": "Oslo"}

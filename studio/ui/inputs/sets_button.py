@@ -1,0 +1,112 @@
+"""The menu of named input sets."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QFileDialog, QInputDialog, QMenu, QToolButton, QWidget
+
+from studio.bridge.inputs_library import InputLibrary
+from studio.bridge.inputs_sets import InputRow
+from studio.ui.icons import icon
+from studio.ui.theme import Theme
+
+_FILTER = "Values (*.json *.jsonl *.yaml *.yml *.csv *.tsv);;All files (*)"
+
+
+class SetsButton(QToolButton):
+    """Its text is the set in use; its menu takes, keeps, removes and loads sets."""
+
+    values_wanted = Signal(str)  # name of the set that the values are to be kept as
+    request_samples = Signal()  # keep the values in the file
+
+    def __init__(self, library: InputLibrary, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._library = library
+        self._rows: tuple[InputRow, ...] = ()
+        self.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        self.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self.setAutoRaise(True)
+        self.setAccessibleName("Input sets")
+        self.setIcon(icon("list"))
+        self._menu = QMenu(self)
+        self._menu.aboutToShow.connect(self._fill)
+        self.setMenu(self._menu)
+        library.changed.connect(self._describe)
+        library.rows_loaded.connect(self._ask_row)
+        self._describe()
+
+    def set_theme(self, theme: Theme) -> None:
+        """Take the colours of a theme."""
+        self.setIcon(icon("list", theme.muted))
+
+    def menu_texts(self) -> list[str]:
+        """What the menu offers now."""
+        self._fill()
+        return [action.text() for action in self._menu.actions() if not action.isSeparator()]
+
+    def run_action(self, text: str) -> None:
+        """Do what the menu's entry of this text does."""
+        self._fill()
+        next(each for each in self._menu.actions() if each.text() == text).trigger()
+
+    def _fill(self) -> None:
+        library, menu = self._library, self._menu
+        menu.clear()
+        for name in library.sets:
+            action = menu.addAction(name, partial(library.take, name))
+            action.setCheckable(True)
+            action.setChecked(name == library.current)
+        menu.addSeparator()
+        current = library.current
+        keep = menu.addAction("Save as a set…", self._ask_name)
+        keep.setEnabled(library.can_keep)
+        keep.setToolTip(f"Kept in {library.file_name}")
+        if current:
+            menu.addAction(f"Update “{current}”", partial(self.values_wanted.emit, current))
+            menu.addAction(f"Delete “{current}”", partial(library.remove, current))
+        menu.addAction("Keep as samples in the prompt", self.request_samples.emit)
+        menu.addSeparator()
+        menu.addAction("Load from a file…", self._ask_file)
+
+    def _describe(self) -> None:
+        self.setText(self._library.current or "Sets")
+        count = len(self._library.sets)
+        kept = f"{count} kept in {self._library.file_name}" if count else "none kept yet"
+        can = self._library.can_keep
+        self.setToolTip(f"Input sets: {kept}" if can else "Input sets: save the prompt first")
+
+    def _ask_name(self) -> None:
+        dialog = QInputDialog(self)
+        dialog.setWindowTitle("Save as a set")
+        dialog.setLabelText(f"Name of the set, kept in {self._library.file_name}:")
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.textValueSelected.connect(self.values_wanted)
+        dialog.open()
+
+    def _ask_file(self) -> None:
+        dialog = QFileDialog(self, "Load values", "", _FILTER)
+        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.fileSelected.connect(self._load)
+        dialog.open()
+
+    def _load(self, name: str) -> None:
+        self._library.load(Path(name))
+
+    def _ask_row(self, rows: tuple[InputRow, ...]) -> None:
+        self._rows = rows
+        dialog = QInputDialog(self)
+        dialog.setWindowTitle("Load values")
+        dialog.setLabelText(f"Which of the {len(rows)} rows?")
+        dialog.setComboBoxItems([row.title for row in rows])
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.textValueSelected.connect(self._take_row)
+        dialog.open()
+
+    def _take_row(self, title: str) -> None:
+        row = next((each for each in self._rows if each.title == title), None)
+        if row is not None:
+            self._library.take_row(row)
