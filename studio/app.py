@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import importlib
 import sys
 import traceback
@@ -27,6 +28,9 @@ from studio.ui.window import MainWindow
 
 if TYPE_CHECKING:
     from studio.ui.workbench import Workbench
+
+# What is made while starting stays anyway; looking through it for garbage costs a tenth of a start.
+gc.disable()
 
 FIRST_EXAMPLE = "react-agent.prompty"
 """What a first start opens: the loop at its most visible."""
@@ -75,6 +79,7 @@ class Studio(QObject):
     def _load(self) -> None:
         """Importing takes most of a second; in a thread, the window answers meanwhile."""
         importlib.import_module("studio.ui.workbench")
+        gc.enable()
         self._loaded.emit()
 
     def _make_workbench(self) -> None:

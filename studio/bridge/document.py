@@ -17,6 +17,8 @@ from studio.core.prompty.document import PromptDocument
 
 _SWAP_MS = 600  # typed text is on disk within a second
 _PARSE_MS = 25  # keys that come in one burst are parsed once
+_FIRST_PARSE_MS = 120
+"""A file is painted before it is read: the reader would fight the window for the interpreter."""
 _LARGE_PARSE_MS = 250
 _LARGE_CHARACTERS = 400_000
 _WATCH_MS = 150  # editors write in steps; look once they are done
@@ -106,7 +108,7 @@ class DocumentController(QObject):
     def begin(self, text: str, title: str) -> None:
         """Start with a text that has no file."""
         self._file, self._title = FileText(text), title
-        self._parse_timer.start(0)
+        self._parse_timer.start(_FIRST_PARSE_MS)
 
     def open(self, path: Path) -> FileText:
         """Read a file.
@@ -137,7 +139,7 @@ class DocumentController(QObject):
     def _take(self, path: Path, file: FileText) -> None:
         self._file = file
         self._set_path(path)
-        self._parse_timer.start(0)
+        self._parse_timer.start(_FIRST_PARSE_MS)
 
     # -- typing ---------------------------------------------------------------------------------
 

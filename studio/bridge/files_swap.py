@@ -50,10 +50,7 @@ class SwapFolder:
     def __init__(self, root: Path) -> None:
         self._root = root
         self._own = root / uuid.uuid4().hex
-        self._own.mkdir(parents=True, exist_ok=True)
-        self._lock = QLockFile(str(self._own / _LOCK))
-        self._lock.setStaleLockTime(0)
-        self._lock.tryLock(0)
+        self._lock: QLockFile | None = None
         self._writing = threading.Lock()
         self._forgotten: dict[str, float] = {}
 
@@ -62,12 +59,21 @@ class SwapFolder:
         with self._writing:
             if swap.time <= self._forgotten.get(swap.id, 0.0):
                 return  # saved while this was on its way
+            self._begin()
             temporary = self._own / f"{swap.id}.tmp"
             with temporary.open("w", encoding="utf-8", errors="surrogatepass") as stream:
                 json.dump(asdict(swap), stream)
                 stream.flush()
                 os.fsync(stream.fileno())
             temporary.replace(self._own / f"{swap.id}.json")
+
+    def _begin(self) -> None:
+        """Make the session's folder, and hold it as long as the studio runs."""
+        if self._lock is None:
+            self._own.mkdir(parents=True, exist_ok=True)
+            self._lock = QLockFile(str(self._own / _LOCK))
+            self._lock.setStaleLockTime(0)
+            self._lock.tryLock(0)
 
     def forget(self, identifier: str) -> None:
         """Drop one document's swap file: it is saved, or thrown away on purpose."""
@@ -93,7 +99,8 @@ class SwapFolder:
 
     def close(self) -> None:
         """End the session well: nothing of it will be offered."""
-        self._lock.unlock()
+        if self._lock is not None:
+            self._lock.unlock()
         shutil.rmtree(self._own, ignore_errors=True)
         with contextlib.suppress(OSError):
             self._root.rmdir()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,10 +17,10 @@ from studio.core.resource_files import resource
 from studio.core.text.problem import Fix
 from studio.core.text.span import Span
 from studio.ui.actions import ActionSet
-from studio.ui.chooser import Chooser
 from studio.ui.editor.page import EditorPage
 
 if TYPE_CHECKING:
+    from studio.ui.chooser import Chooser
     from studio.ui.run.run_pane import RunPane
     from studio.ui.window import MainWindow
 
@@ -30,7 +31,19 @@ class Commands(QObject):
     def __init__(self, window: MainWindow) -> None:
         super().__init__(window)
         self._window = window
-        self.chooser = Chooser(window, self)
+
+    @cached_property
+    def chooser(self) -> Chooser:
+        """What asks for one of many things, made when it is first asked for."""
+        from studio.ui import chooser
+
+        return chooser.Chooser(self._window, self)
+
+    def _asking(self, name: str) -> Callable[[], None]:
+        def ask() -> None:
+            getattr(self.chooser, name)()
+
+        return ask
 
     def connect_actions(self, actions: ActionSet) -> None:
         """Join each action of the table to what it does."""
@@ -55,13 +68,13 @@ class Commands(QObject):
         act()
 
     def _table(self) -> dict[str, Callable[[], object]]:
-        window, tabs, chooser = self._window, self._window.tabs, self.chooser
+        window, tabs = self._window, self._window.tabs
         return {
             "file.new": self.new,
-            "file.template": chooser.ask_template,
+            "file.template": self._asking("ask_template"),
             "file.open": tabs.ask_open,
             "file.folder": self.ask_folder,
-            "file.quick": chooser.ask_file,
+            "file.quick": self._asking("ask_file"),
             "file.save": tabs.save,
             "file.save_as": tabs.save_as,
             "file.save_all": tabs.save_all,
@@ -80,8 +93,8 @@ class Commands(QObject):
             "edit.replace": self._on_page(lambda page: page.find_bar.ask(replace=True)),
             "edit.find_next": self._on_page(lambda page: page.find_bar.go(1)),
             "edit.find_previous": self._on_page(lambda page: page.find_bar.go(-1)),
-            "edit.line": chooser.ask_line,
-            "edit.symbol": chooser.ask_symbol,
+            "edit.line": self._asking("ask_line"),
+            "edit.symbol": self._asking("ask_symbol"),
             "edit.comment": self._on_page(lambda page: page.editor.toggle_comment()),
             "edit.complete": self._on_page(lambda page: page.assist.complete()),
             "edit.fix": self._on_page(lambda page: page.assist.show_fixes()),
@@ -92,7 +105,7 @@ class Commands(QObject):
             "edit.fold": self._on_page(lambda page: page.editor.toggle_fold()),
             "edit.fold_all": self._on_page(lambda page: page.editor.fold_all()),
             "edit.unfold_all": self._on_page(lambda page: page.editor.unfold_all()),
-            "view.commands": chooser.ask_command,
+            "view.commands": self._asking("ask_command"),
             "view.light": lambda: self._set(theme="light"),
             "view.dark": lambda: self._set(theme="dark"),
             "view.system": lambda: self._set(theme="system"),

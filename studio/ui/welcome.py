@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from PySide6.QtCore import QEvent, QSize, Qt, Signal
-from PySide6.QtGui import QResizeEvent
+from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import (
     QBoxLayout,
     QFrame,
@@ -79,8 +79,14 @@ class WelcomePage(QScrollArea):
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setWidgetResizable(True)
         self.setAccessibleName("Welcome")
+        self._names: tuple[str, ...] = ()
         self._recent = QVBoxLayout()
         self._recent.setSpacing(2)
+        self._columns = QBoxLayout(QBoxLayout.Direction.LeftToRight)
+        self._columns.setSpacing(32)
+
+    def _build(self) -> None:
+        """Make the page; only when it is first shown, since most starts open a file."""
         inside = QWidget()
         inside.setMaximumWidth(920)
         column = QVBoxLayout(inside)
@@ -98,8 +104,6 @@ class WelcomePage(QScrollArea):
         column.addSpacing(16)
         column.addLayout(self._buttons())
         column.addSpacing(20)
-        self._columns = QBoxLayout(QBoxLayout.Direction.LeftToRight)
-        self._columns.setSpacing(32)
         self._columns.addLayout(self._examples(), 3)
         self._columns.addLayout(self._right(), 2)
         column.addLayout(self._columns)
@@ -111,6 +115,13 @@ class WelcomePage(QScrollArea):
         row.addWidget(inside, 100)
         row.addStretch(1)
         self.setWidget(outside)
+        self._fill_recent()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Make the page when it is wanted."""
+        if self.widget() is None:
+            self._build()
+        super().showEvent(event)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Two columns where there is room for them."""
@@ -121,12 +132,17 @@ class WelcomePage(QScrollArea):
 
     def set_recent(self, names: Sequence[str]) -> None:
         """Show the files opened lately."""
+        self._names = tuple(names[:_MOST_RECENT])
+        if self.widget() is not None:
+            self._fill_recent()
+
+    def _fill_recent(self) -> None:
         while self._recent.count():
             item = self._recent.takeAt(0)
             widget = item.widget()
             if widget is not None:
                 widget.deleteLater()
-        for name in names[:_MOST_RECENT]:
+        for name in self._names:
             path = Path(name)
             self._recent.addWidget(
                 self._line(
@@ -136,7 +152,7 @@ class WelcomePage(QScrollArea):
                     lambda _=False, path=path: self.open_requested.emit(path),
                 )
             )
-        if not names:
+        if not self._names:
             empty = QLabel("Files you open show up here.")
             empty.setProperty("muted", True)
             self._recent.addWidget(empty)

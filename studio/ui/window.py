@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QMimeData, QSettings, QTimer, Signal
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QGuiApplication, QShowEvent
@@ -20,7 +22,6 @@ from studio.ui.files_pane import FilesPane
 from studio.ui.menus import build_menus
 from studio.ui.notices import NoticeArea
 from studio.ui.outline_pane import OutlinePane
-from studio.ui.palette import CommandPalette
 from studio.ui.panes import Panes
 from studio.ui.problems_pane import ProblemsPane
 from studio.ui.services import Services
@@ -28,6 +29,12 @@ from studio.ui.status import StatusBar
 from studio.ui.theme import Theme, apply_theme, theme_for
 from studio.ui.toolbar import RunChoices, build_toolbar
 from studio.ui.welcome import WelcomePage
+
+if TYPE_CHECKING:
+    from studio.ui.palette import CommandPalette
+
+_RECOVERY_MS = 500
+"""After the first paint: looking for what a crash left must not hold the window up."""
 
 
 class MainWindow(QMainWindow):
@@ -56,6 +63,8 @@ class MainWindow(QMainWindow):
         # Before any widget is made: fonts and metrics are taken when widgets are laid out.
         apply_theme(_application(), self.theme)
         self._extra: tuple[Problem, ...] = ()
+        self._recovery = QTimer(self)
+        self._recovery.setSingleShot(True)
         self.setObjectName("window")
         self.setMinimumSize(720, 480)
         self.setAcceptDrops(True)
@@ -70,7 +79,6 @@ class MainWindow(QMainWindow):
         self.problems = ProblemsPane(self.theme)
         self.status = StatusBar(self.theme)
         self.run_choices = RunChoices()
-        self.palette_box = CommandPalette(self)
         self.notices = NoticeArea(self, services.messages, self.theme)
         store = services.paths.data / "window.ini"
         self.docks = Docks(self, QSettings(str(store), QSettings.Format.IniFormat))
@@ -118,10 +126,11 @@ class MainWindow(QMainWindow):
         self.welcome.new_requested.connect(self.commands.new)
         self.welcome.ask_open_requested.connect(tabs.ask_open)
         self.welcome.folder_requested.connect(self.commands.ask_folder)
-        self.status.line_requested.connect(self.commands.chooser.ask_line)
+        self.status.line_requested.connect(self.actions_by_id["edit.line"].trigger)
         self.status.problems_requested.connect(lambda: self.docks.show("problems"))
         self.recent_menu.aboutToShow.connect(self.commands.fill_recent)
         self.services.settings.changed.connect(self._on_settings)
+        self._recovery.timeout.connect(self.commands.offer_recovery)
         QGuiApplication.styleHints().colorSchemeChanged.connect(self._on_colour_scheme)
         self.commands.connect_actions(self.actions_by_id)
         self._wire_panes()
@@ -146,7 +155,14 @@ class MainWindow(QMainWindow):
         self._arranged = self.docks.restore()
         if settings.workspace:
             self.files.set_root(Path(settings.workspace))
-        QTimer.singleShot(0, self, self.commands.offer_recovery)
+        self._recovery.start(_RECOVERY_MS)
+
+    @cached_property
+    def palette_box(self) -> CommandPalette:
+        """The command palette, made when it is first asked for."""
+        from studio.ui import palette
+
+        return palette.CommandPalette(self)
 
     # -- for the window's owner -----------------------------------------------------------------
 
@@ -302,6 +318,7 @@ class MainWindow(QMainWindow):
         if not self.tabs.close_all():
             event.ignore()
             return
+        self._recovery.stop()
         self.docks.save()
         self.docks.end()
         self.notices.clear()

@@ -109,11 +109,11 @@ def test_a_deleted_file_is_noticed(desk: Desk, qtbot: QtBot, tmp_path: Path) -> 
 def test_typed_text_is_safe_within_a_second(desk: Desk, qtbot: QtBot, tmp_path: Path) -> None:
     began = time.monotonic()
     desk.type("precious")
-    own = next((tmp_path / "swap").iterdir())
-    qtbot.waitUntil(lambda: bool(list(own.glob("*.json"))), timeout=1000)
+    swap = tmp_path / "swap"
+    qtbot.waitUntil(lambda: bool(list(swap.glob("*/*.json"))), timeout=1000)
     assert time.monotonic() - began < 1.0
     desk.controller.save(tmp_path / "a.prompty")
-    assert not list(own.glob("*.json"))
+    assert not list(swap.glob("*/*.json"))
 
 
 _TYPIST = """

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import itertools
 import os
+from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QObject, QPoint, QTimer
 from PySide6.QtGui import QHelpEvent, QTextCursor
@@ -12,12 +14,13 @@ from PySide6.QtWidgets import QInputDialog, QLineEdit, QMenu, QToolTip
 
 from studio.core.text.problem import Fix, Problem, TextEdit
 from studio.core.text.span import Span
-from studio.ui.editor.completion import Completion, complete
-from studio.ui.editor.completion_popup import CompletionPopup
-from studio.ui.editor.hover import hover
 from studio.ui.editor.names import definition, name_at, uses
 from studio.ui.editor.view import PromptEditor
 from studio.ui.icons import icon
+
+if TYPE_CHECKING:
+    from studio.ui.editor.completion import Completion
+    from studio.ui.editor.completion_popup import CompletionPopup
 
 _TYPED_DELAY_MS = 40
 _MOST_FILES = 300
@@ -29,15 +32,22 @@ class EditorAssist(QObject):
     def __init__(self, editor: PromptEditor) -> None:
         super().__init__(editor)
         self._editor = editor
-        self._popup = CompletionPopup(editor)
         self._last_length = 0
         self._soon = QTimer(self)
         self._soon.setSingleShot(True)
         self._soon.setInterval(_TYPED_DELAY_MS)
         self._soon.timeout.connect(self._on_typed)
-        self._popup.chosen.connect(self._insert)
         editor.viewport().installEventFilter(self)
         editor.character_typed.connect(self._soon.start)
+
+    @cached_property
+    def _popup(self) -> CompletionPopup:
+        """The list of completions, made when there is first something to offer."""
+        from studio.ui.editor import completion_popup
+
+        popup = completion_popup.CompletionPopup(self._editor)
+        popup.chosen.connect(self._insert)
+        return popup
 
     # -- completion -----------------------------------------------------------------------------
 
@@ -51,6 +61,9 @@ class EditorAssist(QObject):
     def _offer(self, *, asked: bool) -> None:
         if not self._editor.hasFocus() and not asked:
             return
+        # Rules of completion, hover and names load with their first use, not with the window.
+        from studio.ui.editor.completion import complete
+
         caret = self._editor.caret()
         document = self._editor.parsed
         offer = complete(
@@ -62,7 +75,8 @@ class EditorAssist(QObject):
             environment=os.environ,
         )
         if not offer.items:
-            self._popup.hide()
+            if "_popup" in self.__dict__:
+                self._popup.hide()
             return
         self._popup.offer(offer)
 
@@ -200,6 +214,8 @@ class EditorAssist(QObject):
 
     def hover_text(self, at: QPoint) -> str:
         """What there is to say about a point of the viewport, as rich text."""
+        from studio.ui.editor.hover import hover
+
         document = self._editor.parsed
         if document is None:
             return ""
