@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from studio.core.prompty.document import BodySection, PromptDocument
 from studio.core.prompty.draft import Draft
 from studio.core.prompty.edits import write_scalar
-from studio.core.prompty.hoist import expression_ranges, hoist_tools
+from studio.core.prompty.hoist import expression_ranges, has_statements, hoist_tools
 from studio.core.prompty.media import find_media, find_threads
 from studio.core.prompty.messages import HoistedTool, Message, ToolCallPart
 from studio.core.prompty.read import read_messages
@@ -160,6 +160,9 @@ def _thread_name(work: _Body) -> str:
 
 def _tools(work: _Body, section: BodySection) -> None:
     """Tools of the body as declared tools; expressions stay as they were written."""
+    if has_statements(work.document, section):
+        work.note("the tools: section has loops or conditions, so it stays in the body")
+        return
     as_written = {variable.name: work.use(variable.name) for variable in work.document.variables}
     tools, problems = hoist_tools(work.document, section, as_written)
     if any(problem.severity == "error" for problem in problems) or not tools:

@@ -6,11 +6,12 @@ Expressions are opaque scalars while the YAML is read; each scalar is rendered a
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 
 from studio.core.prompty.document import BodySection, Entry, PromptDocument, TemplateFormat
 from studio.core.prompty.messages import HoistedTool
+from studio.core.prompty.rendered_yaml import RenderedYaml
 from studio.core.prompty.sections import plain_newlines
 from studio.core.prompty.templates import render_template
 from studio.core.prompty.yaml_reader import read_yaml
@@ -43,7 +44,7 @@ class _Reader:
 
     def read(self) -> tuple[HoistedTool, ...]:
         reading = read_yaml(self._opaque(), self.offset)
-        self.problems += reading.problems
+        self.problems += map(_as_tools, reading.problems)
         self.entries = {entry.path: entry for entry in reading.entries}
         value = reading.value
         if not isinstance(value, list):
@@ -57,29 +58,11 @@ class _Reader:
         self.used = set()
         entry = self.entries.get((index,))
         span = entry.value if entry else None
-        rendered = self._render(item, (index,))
-        if not isinstance(rendered, Mapping):
-            self._report("tool-shape", "A tool is a mapping with id, type and options.", span)
+        try:
+            return _tool_of(self._render(item, (index,)), span, self.used)
+        except _NoToolError as error:
+            self._report(error.code, str(error), span)
             return None
-        function = rendered.get("function")
-        if isinstance(function, Mapping):
-            rendered = {**rendered, **function}
-        name = rendered.get("id", rendered.get("name"))
-        if not isinstance(name, str) or not name:
-            self._report("tool-without-id", "This tool has no id; give it one.", span)
-            return None
-        kind = rendered.get("type", rendered.get("kind"))
-        options = rendered.get("options")
-        rest: dict[str, Json] = {
-            key: value
-            for key, value in rendered.items()
-            if key not in ("id", "name", "type", "kind", "options", "function")
-        }
-        if isinstance(options, Mapping):
-            rest |= options
-        return HoistedTool(
-            name, "function" if kind is None else str(kind), rest, span, tuple(sorted(self.used))
-        )
 
     def _opaque(self) -> str:
         """The YAML with each expression as one word of its own length."""
@@ -92,8 +75,6 @@ class _Reader:
             text = self.raw[start:end]
             if text.startswith(("{%", "{#")):
                 hole = " " * len(text)
-                if text.startswith("{%"):
-                    self._report_statement(start, end)
             else:
                 digits = chr(_BASE + index // _DIGITS) + chr(_BASE + index % _DIGITS)
                 hole = (_OPEN + digits).ljust(len(text), _FILL)
@@ -158,12 +139,91 @@ class _Reader:
         place = span or Span(self.offset, self.offset + len(self.raw.rstrip()))
         self.problems.append(Problem(code, Severity.ERROR, message, place))
 
-    def _report_statement(self, start: int, end: int) -> None:
-        message = (
-            "Statements do not work inside tools:, which is read as YAML first; "
-            "only {{ … }} inside values does."
-        )
-        self._report("tools-statement", message, Span(start, end).shift(self.offset))
+
+class _NoToolError(Exception):
+    """An item that is no tool; `code` is the problem's code, the text its message."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+def _tool_of(rendered: Json, span: Span | None, used: Collection[str]) -> HoistedTool:
+    """The tool that a rendered item says.
+
+    Raises:
+        _NoToolError: it says none.
+    """
+    if not isinstance(rendered, Mapping):
+        raise _NoToolError("tool-shape", "A tool is a mapping with id, type and options.")
+    function = rendered.get("function")
+    if isinstance(function, Mapping):
+        rendered = {**rendered, **function}
+    name = rendered.get("id", rendered.get("name"))
+    if not isinstance(name, str) or not name:
+        raise _NoToolError("tool-without-id", "This tool has no id; give it one.")
+    kind = rendered.get("type", rendered.get("kind"))
+    options = rendered.get("options")
+    rest: dict[str, Json] = {
+        key: value
+        for key, value in rendered.items()
+        if key not in ("id", "name", "type", "kind", "options", "function")
+    }
+    if isinstance(options, Mapping):
+        rest |= options
+    return HoistedTool(
+        name, "function" if kind is None else str(kind), rest, span, tuple(sorted(used))
+    )
+
+
+def has_statements(document: PromptDocument, section: BodySection) -> bool:
+    """Whether the template decides which tools of a section there are (a loop, a condition)."""
+    raw = document.source.slice(section.content)
+    match document.template.format:
+        case "jinja2":
+            return "{%" in raw
+        case "mustache":
+            return "{{#" in raw or "{{^" in raw
+        case "fstring":
+            return False
+
+
+def hoist_rendered(
+    yaml: RenderedYaml, place: Span
+) -> tuple[tuple[HoistedTool, ...], tuple[Problem, ...]]:
+    """The tools of a `tools:` section whose loops and conditions have been run.
+
+    Args:
+        yaml: The section's content as it was rendered.
+        place: The section in the source, for what has no place of its own.
+    """
+    problems = [
+        replace(_as_tools(problem), span=yaml.source(problem.span) or place, fixes=())
+        for problem in yaml.problems
+    ]
+    items = yaml.items()
+    if items is None:
+        if yaml.value is not None:
+            message = "A tools: section holds a list of tools."
+            problems.append(Problem("tools-not-list", Severity.ERROR, message, place))
+        return (), tuple(problems)
+    tools = []
+    for value, used, span in items:
+        try:
+            tools.append(_tool_of(value, span, used))
+        except _NoToolError as error:
+            problems.append(Problem(error.code, Severity.ERROR, str(error), span or place))
+    return tuple(tools), tuple(problems)
+
+
+def _as_tools(problem: Problem) -> Problem:
+    """A finding of the YAML reader, which speaks of front matter, about a `tools:` section."""
+    what = problem.message.removeprefix("Invalid frontmatter: ")
+    return (
+        replace(problem, message=f"These tools cannot be read as YAML: {what}")
+        if (what != problem.message)
+        else problem
+    )
 
 
 def hoist_tools(

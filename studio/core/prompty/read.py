@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from studio.core.prompty.content import (
     Conversation,
@@ -12,11 +13,12 @@ from studio.core.prompty.content import (
     thread_input,
 )
 from studio.core.prompty.document import PromptDocument
-from studio.core.prompty.hoist import hoist_tools
+from studio.core.prompty.hoist import has_statements, hoist_rendered, hoist_tools
 from studio.core.prompty.injection import injected_markers
 from studio.core.prompty.masked import MaskedText, Trust, trim_newlines, with_plain_newlines
 from studio.core.prompty.messages import (
     HoistedTool,
+    MediaPart,
     Message,
     Messages,
     Origin,
@@ -24,11 +26,11 @@ from studio.core.prompty.messages import (
     ToolCallPart,
     ToolResultPart,
 )
+from studio.core.prompty.rendered_yaml import RenderedYaml
 from studio.core.prompty.rendering import Rendering
 from studio.core.prompty.roles import STANDARD_ROLES, Marker
 from studio.core.prompty.sections import YAML_TYPES, after_line, find_markers
 from studio.core.prompty.threads import read_call
-from studio.core.prompty.yaml_reader import read_yaml
 from studio.core.text.problem import Problem, Severity
 from studio.core.text.span import Span
 from studio.core.text.values import Json
@@ -64,17 +66,27 @@ def read_messages(
         span = masked.source(0, first)
         head = SectionHead("system", {}, Origin("implicit", span))
         read_content(talk, head, 0, first)
+        talk.messages = [_for_user(message) for message in talk.messages]
     tools: list[HoistedTool] = []
     role: Role = "system"
     for index, marker in enumerate(markers):
         end = markers[index + 1].span.start if index + 1 < len(markers) else len(masked.text)
         if marker.role == "tools":
-            tools += _read_tools(talk, marker)
+            tools += _read_tools(talk, marker, end)
         else:
             role = _read_section(talk, marker, end, role)
     _append_unused_threads(talk)
     talk.problems += injected_markers(document, masked, markers)
     return Messages(tuple(talk.messages), tuple(tools), tuple(talk.problems))
+
+
+def _for_user(message: Message) -> Message:
+    """Media with no role and no text is the user's: no provider takes it from the system.
+
+    The seed shows its image with attributes, which stands without a role, as a user message.
+    """
+    is_media = message.parts and all(isinstance(part, MediaPart) for part in message.parts)
+    return replace(message, role="user") if is_media and message.role == "system" else message
 
 
 def _trust(document: PromptDocument) -> Trust:
@@ -119,9 +131,8 @@ def _content_start(text: str, line_end: int, end: int) -> int:
 
 def _read_calls(talk: Conversation, head: SectionHead, start: int, end: int) -> None:
     """A section of `type="tool_call"`: YAML of one call, or of a list of calls."""
-    text = talk.masked.read(start, end).replace("\r\n", "\n")
     source = talk.masked.source(start, end)
-    reading = read_yaml(text)
+    reading = RenderedYaml(talk.masked.pieces(start, end), talk.inputs)
     value = reading.value
     calls = value if isinstance(value, list) else [value]
     parts: list[ToolCallPart] = []
@@ -129,9 +140,12 @@ def _read_calls(talk: Conversation, head: SectionHead, start: int, end: int) -> 
         if isinstance(call, Mapping):
             parts.append(read_call(call, source))
     if not parts or reading.broken or any(not part.name for part in parts):
-        what = reading.problems[0].message if reading.problems else "it needs function.name"
+        what, place = "it needs function.name", source
+        if reading.problems:
+            what = reading.problems[0].message.removeprefix("Invalid frontmatter: ")
+            place = reading.source(reading.problems[0].span) or source
         message = f"This tool call is YAML with id, type and function: {what}"
-        talk.report("tool-call-yaml", Severity.ERROR, message, source or head.origin.marker)
+        talk.report("tool-call-yaml", Severity.ERROR, message, place or head.origin.marker)
     attributes = {key: item for key, item in head.attributes.items() if key != "type"}
     talk.messages.append(Message(head.role, tuple(parts), attributes, head.origin))
 
@@ -144,13 +158,18 @@ def _read_result(talk: Conversation, head: SectionHead, start: int, end: int) ->
     talk.messages.append(Message("tool", (part,), head.attributes, head.origin))
 
 
-def _read_tools(talk: Conversation, marker: Marker) -> tuple[HoistedTool, ...]:
+def _read_tools(talk: Conversation, marker: Marker, end: int) -> tuple[HoistedTool, ...]:
     """Hoist the `tools:` section that a marker of the rendering stands for."""
     span = talk.masked.source(marker.span.start, marker.span.end)
     section = talk.tool_sections.pop(span.start, None) if span else None
     if section is None:
         return ()
-    tools, problems = hoist_tools(talk.document, section, talk.inputs)
+    if has_statements(talk.document, section):
+        start = _content_start(talk.masked.text, marker.span.end, end)
+        yaml = RenderedYaml(talk.masked.pieces(start, end), talk.inputs)
+        tools, problems = hoist_rendered(yaml, section.marker or section.span)
+    else:
+        tools, problems = hoist_tools(talk.document, section, talk.inputs)
     talk.problems += problems
     for tool in tools:
         if tool.dynamic_inputs:

@@ -9,7 +9,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[3]
 CODE = re.compile(r"[a-z]+(-[a-z]+)+")
 CONSTANTS = {"faults.py", "draft.py", "media.py", "proof.py"}
-CALLS = {"Problem", "problem", "report", "_report", "_problem", "UnresolvedReference"}
+CALLS = {"Problem", "problem", "report", "_report", "_problem", "UnresolvedReference",
+         "_NoToolError"}  # fmt: skip
 
 
 def codes_in(path: Path) -> set[str]:
