@@ -161,7 +161,7 @@ def _open(path: Path, run: str) -> RunRecord:
     now = datetime.now().astimezone()
     record = RunRecord(f"From history, {when(summary.started, now)}", events)
     # Folded here, so that the GUI thread finds it made.
-    _ = record.state, record.tree
+    _ = record.state, record.tree, record.timeline
     return record
 
 

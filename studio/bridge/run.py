@@ -139,6 +139,7 @@ class RunController(QObject):
         self._forget()
         self._tree = record.tree
         self._events = list(record.events)
+        self._view = RunView(timeline=record.timeline)
         self._look_at(record)
 
     def move_record(self, by: int) -> None:

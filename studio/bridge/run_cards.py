@@ -26,7 +26,7 @@ CardKind: TypeAlias = Literal[
 CardMood: TypeAlias = Literal["past", "live", "paused", "error", "done"]
 """How it is painted; the kind and the words say the same without colour."""
 
-Tab: TypeAlias = Literal["messages", "request", "reply", "tool", "answer", "usage"]
+Tab: TypeAlias = Literal["messages", "request", "reply", "tool", "answer", "usage", "watch"]
 """A tab of the inspector."""
 
 TAB_OF_KIND: dict[CardKind, Tab] = {

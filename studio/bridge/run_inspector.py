@@ -11,6 +11,7 @@ from studio.bridge.run_messages import messages_view
 from studio.bridge.run_reply import legend_of, reply_blocks, streaming_blocks
 from studio.bridge.run_text import Block, Blocks, Piece, Style, json_block
 from studio.bridge.run_tool import tool_blocks, truth_blocks
+from studio.bridge.run_watch import WatchRow, watch_rows
 from studio.bridge.run_words import money, seconds
 from studio.core.agent.reading import Final, Reading
 from studio.core.agent.state import RunState, Step
@@ -34,6 +35,9 @@ class Inspection:
 
     only_changes: bool = False
     """In the Messages tab: fold what is the same as in the step before."""
+
+    watches: tuple[str, ...] = ()
+    """In the Watch tab: the expressions."""
 
     @classmethod
     def of_card(cls, card: StepCard, tab: Tab, *, only_changes: bool) -> Inspection:
@@ -89,6 +93,9 @@ class InspectorView:
     is_streaming: bool = False
     """Whether the reply shown is still running."""
 
+    watches: tuple[WatchRow, ...] = ()
+    """Rows of the Watch tab: values where the run stands."""
+
 
 @dataclass(frozen=True, slots=True)
 class InspectionSources:
@@ -119,7 +126,7 @@ def inspector_view(
         reading: what that reads as so far.
     """
     if state is None:
-        return InspectorView(wanted)
+        return InspectorView(wanted, watches=watch_rows(None, wanted.watches))
     step = step_at(state, wanted.step)
     is_current = step is state.step
     view = InspectorView(wanted, has_answer=state.answer is not None)
@@ -145,6 +152,8 @@ def inspector_view(
             return replace(view, answer=_answer(state), blocks=_answer_blocks(state))
         case "usage":
             return replace(view, usage=usage_rows(state))
+        case "watch":
+            return replace(view, watches=watch_rows(state, wanted.watches))
 
 
 def step_at(state: RunState, number: int) -> Step:

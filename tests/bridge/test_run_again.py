@@ -6,13 +6,14 @@ from dataclasses import replace
 import pytest
 from pytestqt.qtbot import QtBot
 
+from studio.bridge import run_record
 from studio.bridge.background import Background
 from studio.bridge.run import RunController
 from studio.bridge.run_again import branch_end, offers_for, with_results_of
 from studio.bridge.run_plan import RunPlan
 from studio.bridge.run_record import RunRecord
 from studio.core.agent.commands import Continue, EditObservation
-from studio.core.agent.tree import walk
+from studio.core.agent.tree import state_at, walk
 from tests.bridge.run_world import CALCULATE, FINAL, LOOKUP, ListJournal, LocalTools, plan
 
 
@@ -120,6 +121,27 @@ def test_a_branch_ends_where_it_was_left(qtbot: QtBot, controller: RunController
     shown = controller.past
     assert shown is not None
     assert shown.last == first.last
+
+
+def test_places_of_a_record_are_folded_from_states_on_the_way(
+    qtbot: QtBot, controller: RunController, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    over(qtbot, controller, plan([LOOKUP, CALCULATE, FINAL, FINAL]))
+    at = next(item for item in controller._tree.checkpoints if item.place == "P4")
+    controller.go_to(at.id)
+    waiting(qtbot, controller, "P4")
+    with qtbot.waitSignal(controller.ended):
+        controller.continue_()
+    past = controller.past
+    assert past is not None
+    monkeypatch.setattr(run_record, "_SNAPSHOT_EVERY", 3)
+    made = run_record.walked(past.events)
+    assert len(made.snapshots) > 5
+    assert made.state == walk(past.events).state
+    for event in past.events:
+        assert made.state_at(past.events, event.seq) == state_at(past.events, event.seq)
+    record = RunRecord("From history", past.events)
+    assert record.at_checkpoint(at.id).moved(1).walked is record.walked
 
 
 def test_what_is_offered_after_a_run(qtbot: QtBot, controller: RunController) -> None:

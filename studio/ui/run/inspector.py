@@ -27,11 +27,12 @@ from studio.ui.run.answer_view import AnswerView
 from studio.ui.run.elided_label import ElidedLabel
 from studio.ui.run.styled_text import StyledText
 from studio.ui.run.usage_table import UsageTable
+from studio.ui.run.watch_table import WatchTable
 from studio.ui.theme import LIGHT, Theme
 
 TABS: tuple[tuple[Tab, str], ...] = (
     ("messages", "Messages"), ("request", "Request"), ("reply", "Reply"), ("tool", "Tool"),
-    ("answer", "Answer"), ("usage", "Usage"),
+    ("answer", "Answer"), ("usage", "Usage"), ("watch", "Watch"),
 )  # fmt: skip
 """The tabs, in order, with their names."""
 
@@ -40,7 +41,7 @@ _EMPTY: dict[Tab, str] = {
     "request": "The request's body appears here, exactly as it goes over the wire.",
     "reply": "The model's reply appears here as it is written, coloured by what it is read as.",
     "tool": "This step has called no tool. Arguments, result and error stream appear here.",
-    "answer": "", "usage": "",
+    "answer": "", "usage": "", "watch": "",
 }  # fmt: skip
 
 
@@ -49,6 +50,7 @@ class Inspector(QWidget):
 
     tab_chosen = Signal(str)  # Tab
     only_changes_toggled = Signal(bool)
+    watches_changed = Signal(tuple)  # expressions
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -67,6 +69,7 @@ class Inspector(QWidget):
         }
         self._answer = AnswerView()
         self._usage = UsageTable()
+        self.watch = WatchTable()
         self._summary = ElidedLabel()
         self._legend = QLabel()
         self._only_changes = QToolButton()
@@ -104,6 +107,7 @@ class Inspector(QWidget):
             text.setPalette(palette)
             text.set_theme(theme)
         self._answer.set_theme(theme)
+        self.watch.set_theme(theme)
         paint_text(self._summary, theme.muted)
         self._show_legend()
 
@@ -119,10 +123,16 @@ class Inspector(QWidget):
                 text.show_block(view.first_change)
         elif tab == "answer":
             self._answer.show_answer(view.answer, view.blocks)
+        elif tab == "watch":
+            self.watch.show_rows(view.watches)
         else:
             self._usage.show_rows(view.usage)
         self._summary.show_text(view.summary)
         self._show_legend()
+
+    def find_words(self, words: str) -> None:
+        """Look for words in the tab that is shown."""
+        self._search.setText(words)
 
     def focus_search(self) -> None:
         """Put the caret into the search field."""
@@ -177,6 +187,7 @@ class Inspector(QWidget):
 
     def _connect(self) -> None:
         self._tabs.currentChanged.connect(self._on_tab)
+        self.watch.expressions_changed.connect(self.watches_changed)
         self._only_changes.toggled.connect(self.only_changes_toggled)
         self._texts["messages"].fold_clicked.connect(self._on_fold)
         self._search.returnPressed.connect(self._on_find)
@@ -203,6 +214,7 @@ class Inspector(QWidget):
                 self._stack.addWidget(self._texts[tab])
         self._stack.addWidget(self._answer)
         self._stack.addWidget(self._usage)
+        self._stack.addWidget(self.watch)
         head = QHBoxLayout()
         head.setContentsMargins(4, 0, 8, 0)
         head.setSpacing(8)

@@ -27,6 +27,7 @@ class RunBar(QWidget):
     branch_chosen = Signal(int)  # id of its last checkpoint
     compare_chosen = Signal(object, object)  # BranchView, BranchView
     export_chosen = Signal(str)  # name of the form
+    search_clicked = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -41,6 +42,7 @@ class RunBar(QWidget):
         self.restart = _button("rotate-ccw", "Run again from the start", "")
         self.breakpoints = _button("circle-dot", "Breakpoints", "")
         self.branches = _button("git-branch", "Branches", "")
+        self.search = _button("search", "Find in the whole run", "Ctrl+F in the timeline")
         self.export = _button("file-output", "Export this run", "")
         self.sentence = ElidedLabel()
         self._protocol = QLabel()
@@ -74,7 +76,8 @@ class RunBar(QWidget):
         self.stop.setEnabled(goes_on)
         self.restart.setEnabled(not goes_on and view.state is not None)
         self.branches.setVisible(len(view.branches) > 1)
-        self.export.setEnabled(view.state is not None)
+        for button in (self.search, self.export):
+            button.setEnabled(view.state is not None)
         record = f"{view.record} · " if view.record else ""
         self.sentence.show_text(record + view.sentence)
         self._protocol.setText(view.protocol)
@@ -103,6 +106,7 @@ class RunBar(QWidget):
         self.restart.clicked.connect(self.restart_clicked)
         self.breakpoints.clicked.connect(self.breakpoints_clicked)
         self.branches.clicked.connect(self._on_branches)
+        self.search.clicked.connect(self.search_clicked)
         self.export.clicked.connect(self._on_export)
 
     def _on_over(self) -> None:
@@ -160,6 +164,7 @@ class RunBar(QWidget):
         layout.addWidget(self.restart)
         layout.addWidget(self.breakpoints)
         layout.addWidget(self.branches)
+        layout.addWidget(self.search)
         layout.addWidget(self.export)
         layout.addSpacing(14)
         layout.addWidget(self.sentence, 1)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QColor, QPalette
 from PySide6.QtWidgets import (
@@ -20,6 +22,7 @@ from studio.bridge.run_diagram import Node
 from studio.bridge.run_edits import EditResult, EditSpec, command_of
 from studio.bridge.run_inspector import Inspection, InspectorView
 from studio.bridge.run_offers import Offer
+from studio.bridge.run_search import rows_with
 from studio.bridge.run_view import RunView
 from studio.core.agent.commands import Approve, Command, Continue, PauseRun, StepOn, StopRun
 from studio.core.agent.state import Place
@@ -30,6 +33,7 @@ from studio.ui.run.diagram import LoopDiagram
 from studio.ui.run.edit_in_place import EditInPlace
 from studio.ui.run.inspector import Inspector
 from studio.ui.run.run_bar import RunBar
+from studio.ui.run.search_bar import SearchBar
 from studio.ui.run.timeline import TimelineView
 from studio.ui.theme import LIGHT, Theme
 
@@ -43,7 +47,7 @@ _TAB_OF_NODE: dict[Node, Tab] = {
     "prompt": "messages", "model": "request", "reply": "reply", "action": "tool", "tool": "tool",
     "observation": "tool", "final": "answer", "done": "answer",
 }  # fmt: skip
-_STAYS: tuple[Tab, ...] = ("request", "usage")
+_STAYS: tuple[Tab, ...] = ("request", "usage", "watch")
 """Tabs that a person looks at across steps; following the run does not leave them."""
 
 
@@ -72,6 +76,9 @@ class RunPane(QWidget):
         self.bar = RunBar()
         self.diagram = LoopDiagram()
         self.timeline = TimelineView()
+        self.search = SearchBar()
+        self._found: tuple[int, ...] = ()
+        self._watches: tuple[str, ...] = ()
         self.actions_bar = ActionBar()
         self.inspector = Inspector()
         self.editor = EditInPlace()
@@ -104,6 +111,7 @@ class RunPane(QWidget):
         self.setPalette(palette)
         for part in (
             self.bar, self.diagram, self.timeline, self.actions_bar, self.inspector, self.editor,
+            self.search,
         ):  # fmt: skip
             part.set_theme(theme)
         paint_text(self._empty, theme.muted)
@@ -184,9 +192,8 @@ class RunPane(QWidget):
         if card is None:
             return
         wanted = tab or self._sticky or TAB_OF_KIND[card.kind]
-        self.request_inspection.emit(
-            Inspection.of_card(card, wanted, only_changes=self._only_changes)
-        )
+        asked = Inspection.of_card(card, wanted, only_changes=self._only_changes)
+        self.request_inspection.emit(replace(asked, watches=self._watches))
 
     def _on_card(self, card: StepCard) -> None:
         self._close_editor()
@@ -201,6 +208,29 @@ class RunPane(QWidget):
     def _on_node(self, node: Node) -> None:
         self._close_editor()
         self._on_tab(_TAB_OF_NODE[node])
+
+    def _on_watches(self, expressions: tuple[str, ...]) -> None:
+        self._watches = expressions
+        self._ask("watch")
+
+    def _on_words(self, words: str) -> None:
+        self._found = rows_with(self._view.state, self.timeline.cards, words)
+        self.search.show_count(-1, len(self._found))
+        self.inspector.find_words(words)
+
+    def _on_next_found(self, by: int) -> None:
+        """Choose the next card with the words, round and round."""
+        self._on_words(self.search.field.text())
+        if not self._found:
+            return
+        now = self.timeline.currentIndex().row()
+        if by > 0:
+            at = next((i for i, row in enumerate(self._found) if row > now), 0)
+        else:
+            before = [i for i, row in enumerate(self._found) if row < now]
+            at = before[-1] if before else len(self._found) - 1
+        self.timeline.choose(self.timeline.cards[self._found[at]].key)
+        self.search.show_count(at, len(self._found))
 
     def _on_only_changes(self, on: bool) -> None:
         self._only_changes = on
@@ -272,6 +302,12 @@ class RunPane(QWidget):
         self._follow.clicked.connect(self._ask_clicked)
         self.actions_bar.offer_taken.connect(self._on_offer)
         self.inspector.tab_chosen.connect(self._on_tab)
+        self.inspector.watches_changed.connect(self._on_watches)
+        self.search.words_changed.connect(self._on_words)
+        self.search.next_asked.connect(self._on_next_found)
+        self.search.closed.connect(self.timeline.setFocus)
+        self.bar.search_clicked.connect(self.search.open_search)
+        self.timeline.search_asked.connect(self.search.open_search)
         self.inspector.only_changes_toggled.connect(self._on_only_changes)
         self.editor.applied.connect(self._on_applied)
         self.editor.cancelled.connect(self._close_editor)
@@ -313,7 +349,13 @@ class RunPane(QWidget):
         column.setSpacing(0)
         column.addWidget(self.actions_bar)
         column.addWidget(self._side, 1)
-        self._splitter.addWidget(self.timeline)
+        left = QWidget()
+        list_column = QVBoxLayout(left)
+        list_column.setContentsMargins(0, 0, 0, 0)
+        list_column.setSpacing(0)
+        list_column.addWidget(self.search)
+        list_column.addWidget(self.timeline, 1)
+        self._splitter.addWidget(left)
         self._splitter.addWidget(right)
         self._splitter.setStretchFactor(0, 0)
         self._splitter.setStretchFactor(1, 1)

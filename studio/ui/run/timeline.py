@@ -180,6 +180,7 @@ class TimelineView(QTableView):
     card_chosen = Signal(object)  # StepCard
     following_changed = Signal(bool)
     fork_asked = Signal(object)  # StepCard to go back to
+    search_asked = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -210,6 +211,9 @@ class TimelineView(QTableView):
             shortcut = QShortcut(QKeySequence(keys), self)
             shortcut.setContext(Qt.ShortcutContext.WidgetShortcut)
             shortcut.activated.connect(self.ask_fork)
+        find = QShortcut(QKeySequence(QKeySequence.StandardKey.Find), self)
+        find.setContext(Qt.ShortcutContext.WidgetShortcut)
+        find.activated.connect(self.search_asked)
 
     @property
     def cards(self) -> tuple[StepCard, ...]:

@@ -403,3 +403,60 @@ def test_two_branches_are_compared_at_the_place_where_they_part(bench: Bench) ->
     menu.actions()[0].trigger()  # back to the end of the first way
     bench.until_waiting("with the answer")
     assert any("Paris" in card.gist for card in bench.pane.timeline.cards)
+
+
+def test_words_are_found_in_the_whole_run(bench: Bench) -> None:
+    bench.controller.start(plan([LOOKUP, CALCULATE, FINAL]))
+    bench.until_over()
+    with bench.qtbot.waitActive(bench.pane):
+        bench.pane.activateWindow()
+    bench.pane.timeline.setFocus()
+    bench.qtbot.keyClick(bench.pane.timeline, Qt.Key.Key_F, Qt.KeyboardModifier.ControlModifier)
+    field = bench.pane.search.field
+    assert field.isVisible()
+    bench.qtbot.keyClicks(field, "five letters")
+    bench.qtbot.keyClick(field, Qt.Key.Key_Return)
+
+    card = bench.pane.timeline.current_card
+    assert card is not None
+    assert card.step == 2
+    assert card.kind == "thought"
+    assert bench.pane.search.count.text() == "1 of 2"
+    assert bench.pane.inspector.tab == "reply"
+    bench.qtbot.keyClick(field, Qt.Key.Key_Return)
+    card = bench.pane.timeline.current_card
+    assert card is not None
+    assert (card.step, card.kind) == (3, "prompt")
+    bench.qtbot.keyClicks(field, " that nobody said")
+    bench.qtbot.keyClick(field, Qt.Key.Key_Return)
+    assert bench.pane.search.count.text() == "nowhere"
+    bench.qtbot.keyClick(field, Qt.Key.Key_Escape)
+    assert not bench.pane.search.isVisible()
+
+
+def test_expressions_are_watched_while_the_run_is_stepped(bench: Bench) -> None:
+    bench.controller.start(plan([LOOKUP, FINAL]), at_entry=True)
+    bench.until_waiting()
+    bench.pane.inspector.tab_chosen.emit("watch")
+    watch = bench.pane.inspector.watch
+    watch.item(0, 0).setText("args.fact")
+    watch.item(1, 0).setText("nothing")
+
+    def values() -> list[str]:
+        return [watch.item(row, 1).text() for row in range(watch.rowCount() - 1)]
+
+    assert values()[0] == "null"
+    assert "there is no 'nothing'" in values()[1]
+    for _ in range(2):
+        before = bench.controller.state
+        bench.click(bench.pane.bar.over)
+        bench.qtbot.waitUntil(
+            lambda before=before: (
+                bench.controller.state is not before and bench.controller.view.is_waiting
+            )
+        )
+    assert bench.pane.inspector.tab == "watch"
+    assert values()[0] == '"capital of France"'
+    watch.setCurrentCell(1, 0)
+    watch._remove()
+    assert watch.expressions == ("args.fact",)

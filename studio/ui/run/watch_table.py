@@ -1,0 +1,103 @@
+"""The Watch tab: expressions of the person, with their values where the run stands."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QColor, QKeySequence, QShortcut
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QFrame,
+    QHeaderView,
+    QTableWidget,
+    QTableWidgetItem,
+    QWidget,
+)
+
+from studio.bridge.run_watch import HINT, WatchRow
+from studio.ui.theme import LIGHT, Theme
+
+_NEW = "Add an expression: args.city, tokens.total > 1000 …"
+
+
+class WatchTable(QTableWidget):
+    """Written in place; the last row takes a new one, an empty one goes."""
+
+    expressions_changed = Signal(tuple)  # expressions, in order
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(0, 2, parent)
+        self._theme = LIGHT
+        self._rows: tuple[WatchRow, ...] = ()
+        self._filling = False
+        self.setHorizontalHeaderLabels(["Expression", "Value"])
+        self.setAccessibleName("Watch")
+        self.setToolTip(HINT)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setShowGrid(False)
+        self.setTabKeyNavigation(False)
+        self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        self.setStyleSheet("QTableView::item { padding: 0 8px; }")
+        self.verticalHeader().hide()
+        self.verticalHeader().setDefaultSectionSize(28)
+        header = self.horizontalHeader()
+        header.setHighlightSections(False)
+        header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+        header.setSectionResizeMode(QHeaderView.ResizeMode.Stretch)
+        remove = QShortcut(QKeySequence("Del"), self)
+        remove.setContext(Qt.ShortcutContext.WidgetShortcut)
+        remove.activated.connect(self._remove)
+        self.itemChanged.connect(self._on_changed)
+        self._fill()
+
+    @property
+    def expressions(self) -> tuple[str, ...]:
+        """The expressions, in order."""
+        return tuple(row.expression for row in self._rows)
+
+    def set_theme(self, theme: Theme) -> None:
+        """Paint in these colours."""
+        self._theme = theme
+        self._fill()
+
+    def show_rows(self, rows: Sequence[WatchRow]) -> None:
+        """Show values; one that is being written is not disturbed."""
+        if tuple(rows) == self._rows and self.rowCount():
+            return
+        self._rows = tuple(rows)
+        if self.state() != QAbstractItemView.State.EditingState:
+            self._fill()
+
+    def _fill(self) -> None:
+        self._filling = True
+        row = self.currentRow()
+        self.setRowCount(len(self._rows) + 1)
+        for index, one in enumerate(self._rows):
+            value = QTableWidgetItem(one.value)
+            value.setFlags(value.flags() & ~Qt.ItemFlag.ItemIsEditable)
+            value.setToolTip(one.value)
+            ink = self._theme.error if one.is_wrong else self._theme.text
+            value.setForeground(QColor(ink))
+            self.setItem(index, 0, QTableWidgetItem(one.expression))
+            self.setItem(index, 1, value)
+        new, rest = QTableWidgetItem(""), QTableWidgetItem(_NEW)
+        rest.setFlags(Qt.ItemFlag.ItemIsEnabled)
+        rest.setForeground(QColor(self._theme.muted))
+        self.setItem(len(self._rows), 0, new)
+        self.setItem(len(self._rows), 1, rest)
+        if row >= 0:
+            self.setCurrentCell(min(row, len(self._rows)), 0)
+        self._filling = False
+
+    def _on_changed(self, item: QTableWidgetItem) -> None:
+        if self._filling or item.column() != 0:
+            return
+        texts = [self.item(row, 0).text().strip() for row in range(self.rowCount())]
+        self.expressions_changed.emit(tuple(dict.fromkeys(text for text in texts if text)))
+
+    def _remove(self) -> None:
+        row = self.currentRow()
+        if 0 <= row < len(self._rows):
+            left = self.expressions[:row] + self.expressions[row + 1 :]
+            self.expressions_changed.emit(left)
