@@ -93,7 +93,8 @@ class WatchTable(QTableWidget):
     def _on_changed(self, item: QTableWidgetItem) -> None:
         if self._filling or item.column() != 0:
             return
-        texts = [self.item(row, 0).text().strip() for row in range(self.rowCount())]
+        items = [self.item(row, 0) for row in range(self.rowCount())]
+        texts = [item.text().strip() for item in items if item is not None]
         self.expressions_changed.emit(tuple(dict.fromkeys(text for text in texts if text)))
 
     def _remove(self) -> None:
