@@ -127,6 +127,9 @@ class SourceStatus:
     facts: Mapping[str, str] = field(default_factory=dict)
     """What a server says of itself (version, capabilities, prompts, resources)."""
 
+    folder: Path | None = None
+    """The folder that would have to be trusted, where that is what is missing."""
+
 
 @dataclass(frozen=True, slots=True)
 class SourceTools:

@@ -222,7 +222,8 @@ class ToolSession:
         except ToolSourceError as error:
             line = error.line if isinstance(error, UnusableToolFileError) else 0
             log = source.log if isinstance(source, McpSource) else ""
-            return SourceStatus(key, label, "failed", str(error), path, line, log=log), None
+            failed = SourceStatus(key, label, "failed", str(error), path, line, log=log)
+            return failed, None
         status = SourceStatus(key, label, "ready", path=path, tools=len(specs))
         offered = SourceTools(key, label, specs, path=path)
         if isinstance(source, PythonFileSource):
@@ -246,10 +247,11 @@ class ToolSession:
         for folder in (self._folder, place.parent if place else None):
             if folder is not None and not self._trust.is_trusted(folder):
                 message = f"{folder} is not trusted, so nothing of it is run"
-                return SourceStatus("", "", "untrusted", message)
+                return SourceStatus("", "", "untrusted", message, folder=folder)
         if place is not None and not self._trust.is_trusted(place):
             message = f"{place} leads out of the trusted folder, so it is not run"
-            return SourceStatus("", "", "untrusted", message)
+            real = place.resolve().parent
+            return SourceStatus("", "", "untrusted", message, folder=real)
         if isinstance(declaration, McpServer) and declaration.address is None:
             return SourceStatus(
                 "", "", "failed",
