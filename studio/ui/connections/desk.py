@@ -75,7 +75,7 @@ class ConnectionDesk(QObject):
             self._dialog = dialog
             dialog.show_connection(self._controller.choice.connection.name)
             dialog.open()
-        self._dialog.raise_()
+        self._dialog.activateWindow()
         return self._dialog
 
     def asks_first(self, then: Callable[[], None]) -> bool:

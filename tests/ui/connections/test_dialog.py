@@ -1,0 +1,269 @@
+"""The dialog of connections, with a real server on the other side."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
+from PySide6.QtGui import QDropEvent
+from PySide6.QtWidgets import QMessageBox, QPushButton
+from pytestqt.qtbot import QtBot
+
+from studio.bridge.connections import ConnectionsController
+from studio.core.models.connection_file import read_connections
+from studio.core.models.connections import PRESETS, Connection
+from studio.ui.connections.dialog import ConnectionsDialog
+from studio.ui.theme import DARK
+from tests.support.chat_server import ChatServer
+from tests.ui.connections.conftest import WAIT_MS
+
+KEY = "sk-planted-in-the-dialog-0123456789"
+
+
+def preset(identifier: str) -> Connection:
+    return next(each.connection for each in PRESETS if each.id == identifier)
+
+
+def add(dialog: ConnectionsDialog, title: str) -> None:
+    """Choose an entry of the Add menu."""
+    next(action for action in dialog.add.menu().actions() if action.text() == title).trigger()
+
+
+def write(qtbot: QtBot, field, text: str) -> None:
+    """Write into a line and leave it."""
+    field.setFocus()
+    field.clear()
+    qtbot.keyClicks(field, text)
+    qtbot.keyClick(field, Qt.Key.Key_Tab)
+
+
+def saved(user_home: Path) -> dict:
+    return tomllib.loads((user_home / "config" / "connections.toml").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("made", PRESETS, ids=lambda made: made.id)
+def test_every_preset_can_be_added(dialog: ConnectionsDialog, made, user_home: Path) -> None:
+    add(dialog, made.title)
+    assert dialog.current is not None
+    assert dialog.current.kind == made.connection.kind
+    assert made.hint in dialog.form.hint.text()
+    assert not dialog.form.problems
+    entry = saved(user_home)["connection"][-1]
+    assert entry["name"].startswith(made.connection.name)
+    shown = {name for name, line in dialog.form.lines.items() if line.isVisibleTo(dialog.form)}
+    assert "name" in shown
+    assert ("base_url" in shown) == dialog.current.is_remote
+    assert ("weights" in shown) == (dialog.current.kind == "embedded")
+
+
+def test_add_test_and_list_models(
+    qtbot: QtBot, dialog: ConnectionsDialog, server: ChatServer, user_home: Path
+) -> None:
+    server.models = [{"id": "small-1", "context_length": 2048}, {"id": "large-2"}]
+    add(dialog, "Any OpenAI-compatible server")
+    write(qtbot, dialog.form.name, "Loopback")
+    write(qtbot, dialog.form.base_url, server.url)
+    dialog.form.key.place.setCurrentIndex(dialog.form.key.place.findData("none"))
+    dialog.form.key.place.activated.emit(0)
+    qtbot.mouseClick(dialog.trial.test, Qt.MouseButton.LeftButton)
+    assert dialog.trial.cancel.isVisible()
+    qtbot.waitUntil(lambda: "2 models" in dialog.trial.outcome.text(), timeout=WAIT_MS)
+    assert dialog.trial.test.isVisible()
+    combo = dialog.form.model.combo
+    assert [combo.itemText(row) for row in range(combo.count())] == ["large-2", "small-1"]
+    combo.setCurrentText("small-1")
+    combo.activated.emit(combo.currentIndex())
+    entry = saved(user_home)["connection"][-1]
+    assert (entry["name"], entry["base_url"], entry["model"]) == (
+        "Loopback", server.url, "small-1",
+    )  # fmt: skip
+    # The server's own word on its model is what is known.
+    assert "2,048" in dialog.form.abilities.window_size.specialValueText()
+    row = dialog.list.item(dialog.list.count() - 1)
+    assert "works" in row.data(Qt.ItemDataRole.AccessibleTextRole)
+
+
+def test_what_does_not_answer_is_said_in_plain_words(
+    qtbot: QtBot, dialog: ConnectionsDialog
+) -> None:
+    dialog.add_connection(replace(preset("ollama"), base_url="http://127.0.0.1:9/v1"))
+    qtbot.mouseClick(dialog.trial.test, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: "Nothing answers" in dialog.trial.outcome.text(), timeout=WAIT_MS)
+    assert "Start the server" in dialog.trial.hint.text()
+    assert "Error" not in dialog.trial.outcome.text()
+
+
+def test_a_try_can_be_cancelled(
+    qtbot: QtBot, dialog: ConnectionsDialog, controller: ConnectionsController
+) -> None:
+    # A port that accepts and never answers: the kernel's backlog does it.
+    import socket
+
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        listening.listen(1)
+        address = f"http://127.0.0.1:{listening.getsockname()[1]}/v1"
+        dialog.add_connection(replace(preset("ollama"), base_url=address))
+        qtbot.mouseClick(dialog.trial.test, Qt.MouseButton.LeftButton)
+        qtbot.mouseClick(dialog.trial.cancel, Qt.MouseButton.LeftButton)
+        assert dialog.trial.test.isVisible()
+        assert dialog.current is not None
+        assert controller.trials.of(dialog.current).state == "untried"
+
+
+def test_errors_stand_beside_their_fields_and_nothing_wrong_is_saved(
+    qtbot: QtBot, dialog: ConnectionsDialog, user_home: Path
+) -> None:
+    add(dialog, "OpenAI")
+    form = dialog.form
+    write(qtbot, form.base_url, "http://me:secret-password@host/v1")
+    assert "password" in form.lines["base_url"].note.text()
+    assert form.lines["base_url"].tone == "error"
+    write(qtbot, form.base_url, f"https://host/v1?key={KEY}")
+    assert form.lines["base_url"].tone == "error"
+    write(qtbot, form.base_url, "")
+    write(qtbot, form.name, "Embedded model")
+    assert "already" in form.lines["name"].note.text()
+    write(qtbot, form.name, "Mine")
+    assert not form.problems
+    form.headers.setPlainText(f"Authorization: Bearer {KEY}")
+    form.commit()
+    assert "key" in form.lines["headers"].note.text()
+    form.headers.setPlainText("X-Team: prompts")
+    write(qtbot, form.key.variable, KEY)
+    assert form.lines["key"].tone == "error"
+    text = (user_home / "config" / "connections.toml").read_text(encoding="utf-8")
+    assert "secret-password" not in text
+    assert KEY not in text
+    write(qtbot, form.key.variable, "MY_KEY")
+    assert saved(user_home)["connection"][-1] == {
+        "name": "Mine", "kind": "openai", "key": "${env:MY_KEY}", "headers": {"X-Team": "prompts"},
+    }  # fmt: skip
+
+
+def test_a_key_is_used_and_never_shown_again(
+    qtbot: QtBot, dialog: ConnectionsDialog, server: ChatServer, user_home: Path
+) -> None:
+    dialog.add_connection(replace(preset("compatible"), base_url=server.url, key=""))
+    key = dialog.form.key
+    key.place.setCurrentIndex(key.place.findData("session"))
+    key.place.activated.emit(0)
+    qtbot.keyClicks(key.key, KEY)
+    assert key.key.displayText() != KEY
+    qtbot.mouseClick(key.keep, Qt.MouseButton.LeftButton)
+    assert key.key.text() == ""
+    qtbot.waitUntil(lambda: "this session" in key.state.text(), timeout=WAIT_MS)
+    qtbot.mouseClick(dialog.trial.test, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: "1 model" in dialog.trial.outcome.text(), timeout=WAIT_MS)
+    assert server.requests[-1].headers["authorization"] == f"Bearer {KEY}"
+    # Shown again, the form says only that there is one.
+    name = dialog.list.name
+    dialog.show_connection("Embedded model")
+    dialog.show_connection(name)
+    qtbot.waitUntil(lambda: "this session" in key.state.text(), timeout=WAIT_MS)
+    assert key.key.text() == ""
+    # A new name takes the key along.
+    write(qtbot, dialog.form.name, "Renamed")
+    server.requests.clear()
+    qtbot.waitUntil(lambda: "this session" in key.state.text(), timeout=WAIT_MS)
+    qtbot.mouseClick(dialog.trial.test, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: bool(server.requests), timeout=WAIT_MS)
+    assert server.requests[-1].headers["authorization"] == f"Bearer {KEY}"
+    files = [path for path in user_home.rglob("*") if path.is_file()]
+    assert files
+    assert not [path for path in files if KEY.encode() in path.read_bytes()]
+
+
+def test_duplicate_default_delete(
+    qtbot: QtBot, dialog: ConnectionsDialog, controller: ConnectionsController
+) -> None:
+    assert not dialog.delete.isEnabled()  # the embedded model is always there
+    add(dialog, "OpenAI")
+    qtbot.mouseClick(dialog.duplicate, Qt.MouseButton.LeftButton)
+    assert dialog.list.name == "OpenAI copy"
+    qtbot.mouseClick(dialog.make_default, Qt.MouseButton.LeftButton)
+    assert controller.connections.default == "OpenAI copy"
+    assert controller.choice.connection.name == "OpenAI copy"
+    qtbot.mouseClick(dialog.delete, Qt.MouseButton.LeftButton)
+    box = dialog.findChild(QMessageBox)
+    assert box is not None
+    button = next(each for each in box.findChildren(QPushButton) if each.text() == "Delete")
+    qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+    names = [each.name for each in controller.connections.connections]
+    assert names == ["Embedded model", "OpenAI"]
+    assert controller.connections.default == "Embedded model"
+
+
+def test_capabilities_are_corrected(dialog: ConnectionsDialog, user_home: Path) -> None:
+    dialog.add_connection(replace(preset("openai"), model="gpt-4o"))
+    field = dialog.form.abilities
+    dialog.form.able.setChecked(True)
+    assert "as known" in field.abilities["tools"].itemText(0)
+    assert "128,000" in field.window_size.specialValueText()
+    tools = field.abilities["tools"]
+    tools.setCurrentIndex(tools.findData(False))
+    tools.activated.emit(tools.currentIndex())
+    field.window_size.setValue(32_000)
+    field.prices["input"].setValue(1.5)
+    field.prices["output"].setValue(3.0)
+    field.window_size.editingFinished.emit()
+    assert saved(user_home)["connection"][-1]["capabilities"] == {
+        "tools": False, "context_window": 32_000, "price": {"input": 1.5, "output": 3.0},
+    }  # fmt: skip
+
+
+def test_a_dropped_model_file_becomes_a_connection(
+    qtbot: QtBot, dialog: ConnectionsDialog, tmp_path: Path
+) -> None:
+    weights = tmp_path / "tiny-model.gguf"
+    weights.write_bytes(b"GGUF" + bytes(2000))
+    data = QMimeData()
+    data.setUrls([QUrl.fromLocalFile(str(weights))])
+    drop = QDropEvent(
+        QPointF(10, 10), Qt.DropAction.CopyAction, data, Qt.MouseButton.LeftButton,
+        Qt.KeyboardModifier.NoModifier,
+    )  # fmt: skip
+    dialog.dropEvent(drop)
+    assert dialog.current is not None
+    assert dialog.current.name == "tiny-model"
+    assert dialog.current.settings == {"weights": str(weights)}
+    menu = dialog.form.embedded.weights.menu_of(tmp_path)
+    assert [action.text().split("  ")[0] for action in menu.actions()] == ["tiny-model"]
+    (tmp_path / "text.gguf").write_text("not a model")
+    dialog.form.embedded.weights.path.take(tmp_path / "text.gguf")
+    assert "not a GGUF" in dialog.form.lines["weights"].note.text()
+    assert dialog.current.settings == {"weights": str(weights)}
+
+
+def test_a_file_that_cannot_be_written_is_said(
+    qtbot: QtBot, dialog: ConnectionsDialog, user_home: Path
+) -> None:
+    folder = user_home / "config"
+    folder.rmdir() if folder.exists() else None
+    folder.write_text("in the way")
+    add(dialog, "Ollama")
+    assert dialog.banner.isVisible()
+    assert "cannot be saved" in dialog.banner.text
+    folder.unlink()
+    add(dialog, "Ollama")
+    assert not dialog.banner.isVisible()
+    assert read_connections(folder / "connections.toml").named("Ollama") is not None
+
+
+def test_a_renamed_connection_is_followed(
+    dialog: ConnectionsDialog, controller: ConnectionsController
+) -> None:
+    dialog.add_connection(preset("ollama"))
+    dialog.add_connection(replace(preset("replay"), settings={"through": "Ollama"}))
+    controller.choose("Ollama")
+    dialog.show_connection("Ollama")
+    dialog.form.name.setText("Home")
+    dialog.form.commit()
+    assert controller.chosen == "Home"
+    replay = controller.connections.named("Replay")
+    assert replay is not None
+    assert replay.settings["through"] == "Home"
+    dialog.set_theme(DARK)

@@ -1,0 +1,337 @@
+"""Connections in the whole studio: run with one, lose it, go on with another; be the model."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from studio.core.models.connections import EMBEDDED, PRESETS, Connection
+from studio.core.resource_files import resource
+from studio.ui.connections.desk import MANAGE
+from studio.ui.connections.dialog import ConnectionsDialog
+from studio.ui.connections.manual_dialog import ManualDialog
+from studio.ui.connections.trust_dialog import TrustDialog
+from studio.ui.workbench import Workbench
+from tests.support.chat_server import ChatServer, cut_body, streamed, text_chunks
+from tests.ui.connections.conftest import WAIT_MS
+
+KEY = "sk-planted-in-the-window-9876543210"
+CALL = 'Thought: I need the product.\nAction: calculator\nArgs: {"expression": "128 * 46"}'
+ANSWER = "Thought: I have it.\nFinal Answer: 128 times 46 is 5888."
+Open = Callable[[Path], Workbench]
+
+
+@pytest.fixture
+def example(user_home: Path) -> Path:
+    """The person's own copy of the ReAct example."""
+    folder = user_home / "data" / "examples"
+    shutil.copytree(resource("examples"), folder)
+    return folder / "react-agent.prompty"
+
+
+@pytest.fixture
+def script(user_home: Path) -> Path:
+    path = user_home / "script.json"
+    path.write_text(json.dumps([ANSWER]), encoding="utf-8")
+    return path
+
+
+def choose(workbench: Workbench, name: str) -> None:
+    """Choose an entry of the toolbar's connections."""
+    combo = workbench.window.run_choices.connection
+    combo.setCurrentIndex(combo.findData(name))
+    combo.activated.emit(combo.currentIndex())
+
+
+def the(kind: type) -> object:
+    """The open dialog of a kind."""
+    found = [each for each in QApplication.topLevelWidgets()
+             if isinstance(each, kind) and each.isVisible()]  # fmt: skip
+    assert len(found) == 1, found
+    return found[0]
+
+
+def is_open(kind: type) -> bool:
+    return any(isinstance(each, kind) and each.isVisible()
+               for each in QApplication.topLevelWidgets())  # fmt: skip
+
+
+def run_to_end(qtbot: QtBot, workbench: Workbench) -> None:
+    workbench.run_pane.run_or_continue()
+    qtbot.waitUntil(lambda: workbench.run.state is not None, timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: not workbench.run.is_live, timeout=WAIT_MS)
+
+
+def add_loopback(qtbot: QtBot, workbench: Workbench, server: ChatServer) -> None:
+    """As a person: the toolbar's last entry, Add, address, a key, Test, a model of the list."""
+    choose(workbench, MANAGE)
+    dialog = the(ConnectionsDialog)
+    assert isinstance(dialog, ConnectionsDialog)
+    entry = "Any OpenAI-compatible server"
+    next(each for each in dialog.add.menu().actions() if each.text() == entry).trigger()
+    form = dialog.form
+    form.name.setText("Loopback")
+    form.base_url.setText(server.url)
+    form.commit()
+    form.key.place.setCurrentIndex(form.key.place.findData("session"))
+    form.key.place.activated.emit(0)
+    qtbot.keyClicks(form.key.key, KEY)
+    qtbot.keyClick(form.key.key, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: "session" in form.key.state.text(), timeout=WAIT_MS)
+    qtbot.mouseClick(form.model.list, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: form.model.combo.count() > 0, timeout=WAIT_MS)
+    form.model.combo.setCurrentIndex(0)
+    form.model.combo.activated.emit(0)
+    dialog.close()
+    choose(workbench, "Loopback")
+
+
+def test_a_new_connection_runs_breaks_and_is_replaced(
+    qtbot: QtBot, example: Path, open_workbench: Open, server: ChatServer, script: Path,
+    user_home: Path,
+) -> None:  # fmt: skip
+    workbench = open_workbench(example)
+    add_loopback(qtbot, workbench, server)
+    assert workbench.connections.choice.declaration.id == "scripted-1"
+
+    server.script(streamed(CALL), streamed(ANSWER))
+    run_to_end(qtbot, workbench)
+    state = workbench.run.state
+    assert state is not None
+    assert (state.status, state.answer) == ("done", "128 times 46 is 5888.")
+    assert server.requests[-1].headers["authorization"] == f"Bearer {KEY}"
+
+    # The plug is pulled in the middle of the second reply.
+    server.script(streamed(CALL))
+    server.always(cut_body(text_chunks(ANSWER)[:4]))
+    workbench.run_pane.run_or_continue()
+
+    def stands() -> bool:
+        now = workbench.run.state
+        return now is not None and now.error is not None and now.pause is not None
+
+    qtbot.waitUntil(stands, timeout=WAIT_MS)
+    broken = workbench.run.state
+    assert broken is not None
+    assert broken.error is not None
+    assert (broken.error.kind, broken.error.code) == ("model", "cut-off")
+    assert broken.step.partial is not None  # what had come is kept
+    assert ANSWER.startswith(broken.step.partial.text)
+    assert broken.step.partial.text
+    qtbot.waitUntil(lambda: server.url in workbench.run_pane.view.offers.detail, timeout=WAIT_MS)
+    assert workbench.run_pane.view.offers.is_error
+
+    # Another connection takes over, in the same run.
+    connections = workbench.connections
+    made = Connection("Script", "scripted", settings={"script": str(script)})
+    every = connections.connections
+    connections.save(replace(every, connections=(*every.connections, made)))
+    choose(workbench, "Script")
+    workbench.run_pane.run_or_continue()
+    qtbot.waitUntil(lambda: not workbench.run.is_live, timeout=WAIT_MS)
+    state = workbench.run.state
+    assert state is not None
+    assert state.setup.run == broken.setup.run
+    assert (state.status, state.answer) == ("done", "128 times 46 is 5888.")
+    assert state.step.reply is not None
+    assert any("answers from here on" in notice for notice in state.step.reply.notices)
+
+    workbench.close()
+    files = [path for path in user_home.rglob("*") if path.is_file()]
+    assert any(path.suffix == ".sqlite" for path in files)
+    assert not [path for path in files if KEY.encode() in path.read_bytes()]
+
+
+def test_the_toolbar_lists_models_and_takes_typed_ones(
+    qtbot: QtBot, example: Path, open_workbench: Open, server: ChatServer
+) -> None:
+    server.models = [{"id": "one"}, {"id": "two"}]
+    workbench = open_workbench(example)
+    connections = workbench.connections
+    compatible = next(each.connection for each in PRESETS if each.id == "compatible")
+    made = replace(compatible, name="Loopback", base_url=server.url, key="", model="one")
+    connections.save(replace(connections.connections, connections=(EMBEDDED, made)))
+    choose(workbench, "Loopback")
+    box = workbench.window.run_choices.model
+    assert box.isEditable()
+    assert box.currentText() == "one"
+    assert not server.requests  # nobody has looked at the list yet
+    box.setFocus()
+    qtbot.waitUntil(lambda: box.count() == 2, timeout=WAIT_MS)
+    line = box.lineEdit()
+    assert line is not None
+    line.selectAll()
+    qtbot.keyClicks(line, "another")
+    qtbot.keyClick(line, Qt.Key.Key_Return)
+    assert connections.choice.declaration.id == "another"
+    server.script(streamed(ANSWER))
+    run_to_end(qtbot, workbench)
+    assert server.requests[-1].body["model"] == "another"
+    choose(workbench, "Embedded model")
+    assert not box.isEditable()
+    assert box.itemText(0) == "Grammar: off"
+
+
+def test_a_person_is_the_model(qtbot: QtBot, example: Path, open_workbench: Open) -> None:
+    workbench = open_workbench(example)
+    connections = workbench.connections
+    made = Connection("Me", "manual")
+    connections.save(replace(connections.connections, connections=(EMBEDDED, made)))
+    choose(workbench, "Me")
+    workbench.run_pane.run_or_continue()
+    qtbot.waitUntil(lambda: is_open(ManualDialog), timeout=WAIT_MS)
+    dialog = the(ManualDialog)
+    assert isinstance(dialog, ManualDialog)
+    assert "128" in dialog.request.toPlainText()
+    assert not dialog.send.isEnabled()
+    qtbot.keyClicks(dialog.text, ANSWER.replace("\n", " "))
+    dialog.text.setPlainText(ANSWER)
+    qtbot.keyClick(dialog.text, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
+    qtbot.waitUntil(lambda: not workbench.run.is_live, timeout=WAIT_MS)
+    state = workbench.run.state
+    assert state is not None
+    assert state.answer == "128 times 46 is 5888."
+
+    # Stopping the run takes the question away.
+    workbench.run_pane.run_or_continue()
+    qtbot.waitUntil(lambda: is_open(ManualDialog), timeout=WAIT_MS)
+    workbench.run_pane.stop()
+    qtbot.waitUntil(lambda: not is_open(ManualDialog), timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: not workbench.run.is_live, timeout=WAIT_MS)
+
+    # Declining is a failure that says so.
+    workbench.run_pane.run_or_continue()
+    qtbot.waitUntil(lambda: is_open(ManualDialog), timeout=WAIT_MS)
+    dialog = the(ManualDialog)
+    assert isinstance(dialog, ManualDialog)
+    qtbot.mouseClick(dialog.decline, Qt.MouseButton.LeftButton)
+
+    def declined() -> bool:
+        now = workbench.run.state
+        return now is not None and now.error is not None and "without a reply" in now.error.message
+
+    qtbot.waitUntil(declined, timeout=WAIT_MS)
+    assert not is_open(ManualDialog)
+
+
+def test_a_person_calls_a_tool(qtbot: QtBot, user_home: Path, open_workbench: Open) -> None:
+    path = user_home / "agent.prompty"
+    path.write_text(
+        "---\nname: agent\ntools:\n  - name: look\n    kind: function\n    description: Look.\n"
+        "    parameters:\n      - {name: place, kind: string, required: true}\n---\n"
+        "user:\nWhat is there?\n",
+        encoding="utf-8",
+    )
+    workbench = open_workbench(path)
+    connections = workbench.connections
+    made = Connection("Me", "manual")
+    connections.save(replace(connections.connections, connections=(EMBEDDED, made)))
+    choose(workbench, "Me")
+    workbench.run_pane.run_or_continue()
+    qtbot.waitUntil(lambda: is_open(ManualDialog), timeout=WAIT_MS)
+    dialog = the(ManualDialog)
+    assert isinstance(dialog, ManualDialog)
+    dialog.tool.setCurrentText("A call of look")
+    dialog.tool.activated.emit(1)
+    assert json.loads(dialog.arguments.toPlainText()) == {"place": ""}
+    dialog.arguments.setPlainText('{"place": ')
+    assert "not JSON" in dialog.problem.text()
+    assert not dialog.send.isEnabled()
+    dialog.arguments.setPlainText('{"place": "Rome"}')
+    qtbot.mouseClick(dialog.send, Qt.MouseButton.LeftButton)
+
+    def called() -> bool:
+        now = workbench.run.state
+        return now is not None and bool(now.steps)
+
+    qtbot.waitUntil(called, timeout=WAIT_MS)
+    state = workbench.run.state
+    assert state is not None
+    call = state.steps[0].calls[0]
+    assert (call.tool, call.arguments) == ("look", {"place": "Rome"})
+    workbench.run.stop()
+    qtbot.waitUntil(lambda: not workbench.run.is_live, timeout=WAIT_MS)
+
+
+ENDPOINT = "https://models.example.org"
+
+
+@pytest.fixture
+def stranger(user_home: Path) -> Path:
+    """A prompt that brings an endpoint of its own."""
+    path = user_home / "stranger.prompty"
+    path.write_text(
+        "---\nname: stranger\nmodel:\n  id: big\n  connection:\n    kind: key\n"
+        f"    endpoint: {ENDPOINT}/v1\n    apiKey: ${{env:STRANGER_KEY}}\n---\nuser:\nHello\n",
+        encoding="utf-8",
+    )
+    return path
+
+
+def test_a_new_endpoint_is_asked_about(
+    qtbot: QtBot, stranger: Path, open_workbench: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("STRANGER_KEY", KEY)
+    workbench = open_workbench(stranger)
+    connections = workbench.connections
+    assert connections.needs_trust() == ENDPOINT
+    workbench.run_pane.run_or_continue()
+    dialog = the(TrustDialog)
+    assert isinstance(dialog, TrustDialog)
+    assert dialog.endpoint.text() == ENDPOINT
+    assert "STRANGER_KEY" in dialog.explanation.text()
+    assert dialog.refuse.isDefault()
+    qtbot.mouseClick(dialog.refuse, Qt.MouseButton.LeftButton)
+    assert workbench.run.state is None
+
+    # Once: this run only.
+    workbench.run_pane.run_or_continue()
+    dialog = the(TrustDialog)
+    assert isinstance(dialog, TrustDialog)
+    qtbot.mouseClick(dialog.once, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: workbench.run.state is not None, timeout=WAIT_MS)
+    workbench.run.stop()
+    qtbot.waitUntil(lambda: not workbench.run.is_live, timeout=WAIT_MS)
+    assert connections.needs_trust() == ENDPOINT
+    assert connections.connections.trusted == ()
+
+    # Always: kept, and taken back in the dialog.
+    workbench.run_pane.run_or_continue()
+    dialog = the(TrustDialog)
+    assert isinstance(dialog, TrustDialog)
+    qtbot.mouseClick(dialog.always, Qt.MouseButton.LeftButton)
+    assert connections.connections.trusted == (ENDPOINT,)
+    assert connections.needs_trust() == ""
+    workbench.run.stop()
+    qtbot.waitUntil(lambda: not workbench.run.is_live, timeout=WAIT_MS)
+
+
+def test_a_prompt_that_names_its_connection_gets_it(
+    qtbot: QtBot, user_home: Path, open_workbench: Open, server: ChatServer
+) -> None:
+    path = user_home / "named.prompty"
+    path.write_text(
+        "---\nname: named\nmodel:\n  id: big\n  connection:\n    kind: reference\n"
+        "    name: Loopback\n---\nuser:\nHello\n",
+        encoding="utf-8",
+    )
+    workbench = open_workbench(path)
+    connections = workbench.connections
+    assert "not set up" in connections.choice.warning
+    dialog = workbench.desk.manage()
+    assert "not set up" in dialog.uses.text()
+    compatible = next(each.connection for each in PRESETS if each.id == "compatible")
+    dialog.add_connection(replace(compatible, name="Loopback", base_url=server.url, key=""))
+    assert connections.choice.connection.name == "Loopback"
+    assert "answered by Loopback" in dialog.uses.text()
+    dialog.close()
+    run_to_end(qtbot, workbench)
+    assert server.requests[-1].body["model"] == "big"
