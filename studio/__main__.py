@@ -11,6 +11,9 @@ from pathlib import Path
 from studio import __version__
 from studio.cli import COMMANDS, USAGE, run_command
 
+MODEL_CHILD = "--embedded-model-child"
+"""How a frozen program starts its own copy as the embedded model's process."""
+
 _NO_DISPLAY = """\
 prompt-studio: there is no display, so no window can open.
   To get a picture of the window all the same:  prompt-studio --screenshot OUT.png [FILE]
@@ -21,6 +24,11 @@ prompt-studio: there is no display, so no window can open.
 def main(arguments: list[str] | None = None) -> int:
     """Run the program; returns its exit code (0 fine, 1 problems found, 2 wrong usage)."""
     given = sys.argv[1:] if arguments is None else arguments
+    if given and given[0] == MODEL_CHILD:
+        from studio.core.models.embedded import child
+
+        child.main()
+        return 0
     if given and given[0] in COMMANDS:
         return run_command(given)
     return open_studio(given)

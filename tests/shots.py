@@ -1,0 +1,213 @@
+"""Take pictures of every pane and state in both themes: `make shots`, then look at them.
+
+    python tests/shots.py OUT [WIDTHxHEIGHT ...]
+
+The pictures of the README are made by the same program (`--readme`).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from PySide6.QtCore import QEventLoop, QTimer  # noqa: E402
+from PySide6.QtWidgets import QApplication, QWidget  # noqa: E402
+
+from studio.core.paths import user_paths  # noqa: E402
+from studio.core.resource_files import resource  # noqa: E402
+from studio.ui.services import build_services  # noqa: E402
+from studio.ui.theme import DARK, LIGHT  # noqa: E402
+from studio.ui.workbench import Workbench  # noqa: E402
+
+SIZES = ((1280, 800), (1920, 1080))
+README_SIZE = (1440, 900)
+REPLIES = (
+    "Thought: I need the product of two numbers.\nAction: calculator\n"
+    'Args: {"expression": "128 * 46"}',
+    "Thought: I have the product.\nFinal Answer: 128 × 46 = **5,888**.",
+)
+BROKEN = "{% if question"
+_MOST_MS = 20_000
+
+
+def wait(milliseconds: int) -> None:
+    """Let the window work for a while; nested event loops let other threads in."""
+    loop = QEventLoop()
+    QTimer.singleShot(milliseconds, loop.quit)
+    loop.exec()
+
+
+def wait_until(condition: Callable[[], bool], what: str) -> None:
+    """Wait for something to become true."""
+    for _ in range(_MOST_MS // 50):
+        if condition():
+            return
+        wait(50)
+    raise SystemExit(f"this never happened: {what}")
+
+
+class Camera:
+    """Writes pictures of one workbench in both themes."""
+
+    def __init__(self, workbench: Workbench, out: Path) -> None:
+        self.workbench = workbench
+        self.out = out
+
+    def take(self, name: str, widget: QWidget | None = None) -> None:
+        """One picture a theme, named `SIZE/NAME-THEME.png`."""
+        window = self.workbench.window
+        for theme in (LIGHT, DARK):
+            window.set_theme(theme)
+            wait(200)
+            path = self.out / f"{name}-{theme.name}.png"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            (widget or window).grab().save(str(path))
+            print(path)
+
+
+def open_workbench(home: Path, size: tuple[int, int]) -> Workbench:
+    """A studio with a scripted model, on the person's copy of the ReAct example."""
+    config = home / "config"
+    config.mkdir(parents=True)
+    script = home / "script.json"
+    script.write_text(json.dumps(REPLIES), encoding="utf-8")
+    (config / "connections.toml").write_text(
+        'default = "Script"\n\n[[connection]]\nname = "Script"\nkind = "scripted"\n'
+        f"settings = {{ script = {json.dumps(str(script))} }}\n",
+        encoding="utf-8",
+    )
+    shutil.copytree(resource("examples"), home / "data" / "examples")
+    os.environ["PROMPT_STUDIO_HOME"] = str(home)
+    workbench = Workbench(build_services(user_paths()))
+    workbench.window.resize(*size)
+    workbench.window.show()
+    return workbench
+
+
+def stands_at(workbench: Workbench, place: str) -> Callable[[], bool]:
+    def stands() -> bool:
+        state = workbench.run.state
+        return state is not None and state.pause is not None and state.pause.place == place
+
+    return stands
+
+
+def tour(workbench: Workbench, camera: Camera, home: Path) -> None:
+    """Every pane and the states a person meets, one after the other."""
+    window = workbench.window
+    window.tabs.show_welcome()
+    wait(300)
+    camera.take("01-welcome")
+    window.open_path(home / "data" / "examples" / "react-agent.prompty")
+    wait_until(lambda: workbench.is_settled, "the example stands")
+    camera.take("02-open")
+    for index, name in enumerate(("request", "variables"), 1):
+        workbench.preview_pane.tabs.setCurrentIndex(index)
+        wait(200)
+        camera.take(f"03-preview-{name}")
+    workbench.preview_pane.tabs.setCurrentIndex(0)
+    window.docks.show("tools")
+    workbench.tools_pane.choose("calculator")
+    wait(300)
+    camera.take("04-tools")
+    window.docks.show("outline")
+    workbench.run_pane.step()
+    wait_until(stands_at(workbench, "P1"), "the run stands before the request")
+    camera.take("05-run-before-model")
+    workbench.run_pane.step()
+    wait_until(stands_at(workbench, "P2"), "the run stands at the reply")
+    camera.take("06-run-reply")
+    workbench.run_pane.step()
+    wait_until(stands_at(workbench, "P3"), "the run stands before the tool")
+    camera.take("07-run-before-tool")
+    workbench.run_pane.step()
+    wait_until(stands_at(workbench, "P4"), "the run stands after the tool")
+    camera.take("08-run-observation")
+    workbench.run_pane.run_or_continue()
+    wait_until(lambda: not workbench.run.is_live, "the run is over")
+    camera.take("09-run-done")
+    window.docks.show("history")
+    wait(400)
+    camera.take("10-history")
+    window.docks.show("problems")
+    page = window.tabs.current
+    assert page is not None
+    page.editor.moveCursor(page.editor.textCursor().MoveOperation.End)
+    page.editor.insertPlainText(BROKEN)
+    wait_until(lambda: workbench.preview_pane.messages.is_dimmed, "the error is shown")
+    wait(400)
+    camera.take("11-problem")
+    page.editor.undo()
+    window.actions_by_id["view.commands"].trigger()
+    wait(400)
+    camera.take("12-commands")
+    window.palette_box.hide()
+    window.actions_by_id["file.export"].trigger()
+    wait(800)
+    for dialog in dialogs():
+        camera.take("13-export", dialog)
+        dialog.close()
+    window.actions_by_id["file.settings"].trigger()
+    wait(400)
+    for dialog in dialogs():
+        camera.take("14-settings", dialog)
+        dialog.close()
+
+
+def dialogs() -> list[QWidget]:
+    """The dialogs that are open."""
+    return [
+        widget
+        for widget in QApplication.topLevelWidgets()
+        if widget.isVisible() and widget.isWindow() and widget.objectName() != "window"
+    ]
+
+
+def readme(workbench: Workbench, camera: Camera, home: Path) -> None:
+    """The two pictures of the README: the ReAct agent, standing before its tool."""
+    window = workbench.window
+    window.open_path(home / "data" / "examples" / "react-agent.prompty")
+    wait_until(lambda: workbench.is_settled, "the example stands")
+    page = window.tabs.current
+    assert page is not None
+    page.editor.go_to_line(41)
+    workbench.run_pane.step()
+    wait_until(stands_at(workbench, "P1"), "the run stands before the request")
+    workbench.run_pane.step()
+    wait_until(stands_at(workbench, "P2"), "the run stands at the reply")
+    workbench.run_pane.step()
+    wait_until(stands_at(workbench, "P3"), "the run stands before the tool")
+    wait(300)
+    camera.take("studio")
+
+
+def main() -> None:
+    """Take all pictures."""
+    arguments = [argument for argument in sys.argv[1:] if not argument.startswith("--")]
+    out = Path(arguments[0] if arguments else "shots")
+    application = QApplication(sys.argv[:1])
+    act, sizes = (readme, (README_SIZE,)) if "--readme" in sys.argv else (tour, SIZES)
+    for size in sizes:
+        with tempfile.TemporaryDirectory() as folder:
+            home = Path(folder)
+            workbench = open_workbench(home, size)
+            place = out if act is readme else out / f"{size[0]}x{size[1]}"
+            act(workbench, Camera(workbench, place), home)
+            for page in workbench.window.tabs.pages():
+                page.editor.document().setModified(False)
+            workbench.window.close()
+            workbench.close()
+            application.processEvents()
+
+
+if __name__ == "__main__":
+    main()
