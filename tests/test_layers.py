@@ -16,7 +16,6 @@ ONE_DOOR = {
     "keyring": ("core/models/",),
     "jinja2": ("core/prompty/templates/",),
     "yaml": ("core/prompty/",),
-    "ruamel": ("core/prompty/",),
 }
 """Each foreign thing and the one room whose single module may import it."""
 
