@@ -153,7 +153,7 @@ def _write_reply(state: RunState, label: str, title: str) -> Offer:
 def _at_request(state: RunState) -> Offers:
     spec = EditSpec(
         "messages", "Messages of this iteration",
-        hint="Changed for this iteration only; the prompt file stays as it is.",
+        hint="Changed for this iteration; the prompt file stays as it is unless you say so.",
         messages=state.step.messages,
     )  # fmt: skip
     return Offers(

@@ -22,6 +22,7 @@ from studio.bridge.run import RunController
 from studio.bridge.run_again import with_results_of
 from studio.bridge.run_breakpoints import BreakpointSet
 from studio.bridge.run_exchange import RunExchange
+from studio.bridge.run_file_edits import NotInFileError, file_edits
 from studio.bridge.run_journal import StoreJournal
 from studio.bridge.run_launch import Refusal, refusal_of, run_references, run_values
 from studio.bridge.run_plan import RunPlan
@@ -34,12 +35,14 @@ from studio.core.agent.toolbox import RunToolbox
 from studio.core.models.base import ModelError, ProtocolName
 from studio.core.models.choice import ModelChoice
 from studio.core.prompty.document import PromptDocument
+from studio.core.prompty.messages import Message
 from studio.core.prompty.prepare import prepare
 from studio.core.runs.store import RunStore, StoreError
 from studio.core.text.span import Span
 from studio.core.text.values import Json
 from studio.core.tokens.tokenizers import Tokenizers
 from studio.core.tools.registry import ToolRegistry
+from studio.core.tools.server_config import OWN_FILE
 from studio.core.tools.trust import TrustStore
 from studio.ui.connections.desk import ConnectionDesk
 from studio.ui.history.history_pane import HistoryPane
@@ -51,6 +54,7 @@ from studio.ui.run.run_files import RunFiles
 from studio.ui.run.run_pane import RunPane
 from studio.ui.services import Services
 from studio.ui.theme import theme_for
+from studio.ui.tools.desk import ToolsDesk
 from studio.ui.tools.pane import ToolsPane
 from studio.ui.window import MainWindow
 
@@ -74,7 +78,14 @@ class Workbench(QObject):
         self.background = Background(self)
         tokenizers = Tokenizers(services.paths.cache / "tokenizers")
         self.preview = PreviewController(self, tokenizers=tokenizers)
-        self.tools = ToolsController(self.background, self.trust, self)
+        own_servers = services.paths.config / OWN_FILE
+        self.tools = ToolsController(
+            self.background,
+            self.trust,
+            self,
+            own_servers=own_servers,
+            history=services.paths.data / "runs.sqlite",
+        )
         self.connections = ConnectionsController(
             self.background, services.paths.config / "connections.toml", self
         )
@@ -102,6 +113,9 @@ class Workbench(QObject):
         self.window = window
         self.desk = ConnectionDesk(self.connections, self.window, services.messages)
         self.run_files = RunFiles(self.window, services.messages, self.run, self.exchange)
+        self.tools_desk = ToolsDesk(
+            self.tools_pane, self.tools, self.window, self.trust, own_servers
+        )
         self._wire()
         self._on_choice(self.connections.choice)
         self.history.mark_interrupted()
@@ -163,6 +177,7 @@ class Workbench(QObject):
         self.run_pane.request_breakpoints.connect(self._show_breakpoints)
         self.run_pane.request_resume.connect(self._resume_run)
         self.run_pane.request_rerun.connect(self._rerun)
+        self.run_pane.request_file_edit.connect(self._edit_file)
         self.run.state_changed.connect(self.run_pane.show_view)
         self.run.state_changed.connect(self._on_run)
         self.run.inspector_changed.connect(self.run_pane.show_inspector)
@@ -294,6 +309,22 @@ class Workbench(QObject):
         if plan is not None:
             self.run.take_up(replace(plan, past=past.events), past.checkpoint)
 
+    def _edit_file(self, before: tuple[Message, ...], after: tuple[Message, ...]) -> None:
+        """Carry an edit of what a run sends over to the prompt in the editor."""
+        page, document, past = self.window.tabs.current, self.window.document, self.run.past
+        if page is None or document is None or past is None:
+            return
+        if str(document.source.path or "") != past.setup.path:
+            self._on_refused("The file was not changed: another prompt is open.")
+            return
+        if document.source.text != page.editor.text():
+            self._on_refused("The file was not changed: it is being written in. Try again.")
+            return
+        try:
+            page.editor.apply_edits(file_edits(document, before, after))
+        except NotInFileError as error:
+            self._on_refused(f"The file was not changed: {error}")
+
     def _rerun(self) -> None:
         """Run the prompt of the editor with the results of the run that is shown."""
         past, document = self.run.past, self.window.document
@@ -310,7 +341,7 @@ class Workbench(QObject):
         """The tools of the document as it is now; runs in the loop."""
         prepared = prepare(document, values)
         await self.tools.session.load(document, prepared.messages.tools)
-        return self.tools.session.toolbox(prepared.inputs)
+        return self.tools.session.toolbox(prepared.inputs, self.tools.questions.ask)
 
     def _refuse(self, refusal: Refusal) -> None:
         if refusal.input:

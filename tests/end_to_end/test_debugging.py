@@ -15,6 +15,7 @@ from pytestqt.qtbot import QtBot
 from studio.core.agent.tree import branch_path
 from studio.core.resource_files import resource
 from studio.core.runs.store import RunStore
+from studio.ui.run.messages_editor import MessagesEditor
 from studio.ui.workbench import Workbench
 from tests.end_to_end.conftest import WAIT_MS
 
@@ -130,7 +131,7 @@ def test_edit_go_back_fork_compare_export(
     person.press(pane.timeline, Qt.Key.Key_F5)
     person.until_over()
     assert person.answer() == "It is forty-two."
-    first, second = pane.view.branches
+    _, second = pane.view.branches
     assert second.is_current
 
     # Both ways side by side: they part at the observation.
@@ -174,3 +175,39 @@ def test_edit_go_back_fork_compare_export(
         assert len(branch_path(events, len(events))) < len(events)
     finally:
         store.close()
+
+
+def test_an_edit_at_the_request_goes_into_the_file_too(
+    qtbot: QtBot, example: Path, open_workbench: Open, scripted: Callable[..., None]
+) -> None:
+    scripted("Thought: easy.\nFinal Answer: 5888.")
+    workbench = open_workbench(example)
+    person = Person(qtbot, workbench)
+    pane = workbench.run_pane
+    person.press(person.editor(), Qt.Key.Key_F10)
+    person.until_at("P1")
+    state = workbench.run.state
+    assert state is not None
+    system = state.step.messages[0].text
+    line = next(each for each in system.splitlines() if each.startswith("Answer the question"))
+    page = workbench.window.tabs.current
+    assert page is not None
+    assert page.editor.text().count(line) == 1
+
+    person.take("Edit messages…")
+    editor = pane.editor
+    messages = editor.findChild(MessagesEditor)
+    assert messages is not None
+    messages._list.setCurrentRow(0)
+    messages._text.setPlainText(system.replace(line, f"{line} Be exact."))
+    person.press(editor.also_file, Qt.Key.Key_Space)
+    assert editor.also_file.isChecked()
+    person.press(messages._text, Qt.Key.Key_Return, ctrl=True)
+    person.until_at("P2")
+
+    state = workbench.run.state
+    assert state is not None
+    assert f"{line} Be exact." in state.step.messages[0].text
+    assert f"{line} Be exact.\n" in page.editor.text()
+    page.editor.undo()
+    assert "Be exact." not in page.editor.text()

@@ -43,6 +43,7 @@ class EditInPlace(QWidget):
     """One editor for all of them; says at once what is wrong with the text."""
 
     applied = Signal(object, object, bool)  # EditSpec, EditResult, whether to go on
+    file_asked = Signal(tuple, tuple)  # messages before and after, for the file too
     cancelled = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -59,6 +60,7 @@ class EditInPlace(QWidget):
         self._highlighter: JsonHighlighter | None = None
         self._messages = MessagesEditor()
         self._is_error = QCheckBox("It tells of a failure")
+        self.also_file = QCheckBox("Also in the file")
         self._hint = QLabel()
         self._problem = QLabel()
         self._apply = QPushButton("Apply")
@@ -114,6 +116,8 @@ class EditInPlace(QWidget):
         self._apply.setProperty("primary", None if changes else "true")
         self._apply.style().unpolish(self._apply)
         self._apply.style().polish(self._apply)
+        self.also_file.setVisible(spec.kind == "messages")
+        self.also_file.setChecked(False)
         self._is_error.setVisible(spec.kind == "observation")
         self._is_error.setChecked(spec.is_error)
         self._tool.setVisible(spec.kind == "arguments" and len(spec.tools) > 1)
@@ -174,11 +178,17 @@ class EditInPlace(QWidget):
 
     def _send(self, *, goes_on: bool) -> None:
         if self._spec is not None and self._apply.isEnabled():
-            self.applied.emit(self._spec, self.result(), goes_on)
+            result = self.result()
+            if self.also_file.isVisibleTo(self) and self.also_file.isChecked():
+                self.file_asked.emit(self._spec.messages, result.messages)
+            self.applied.emit(self._spec, result, goes_on)
 
     def _lay_out(self) -> None:
         self._go_on.setProperty("primary", "true")
         self._go_on.setToolTip("Ctrl+Return")
+        self.also_file.setToolTip(
+            "Change the prompt in the editor too, not only what this run sends"
+        )
         self._cancel.setToolTip("Esc")
         self._problem.setWordWrap(True)
         head = QHBoxLayout()
@@ -188,6 +198,7 @@ class EditInPlace(QWidget):
         head.addWidget(self._tool)
         head.addStretch(1)
         head.addWidget(self._is_error)
+        head.addWidget(self.also_file)
         head.addWidget(self._cancel)
         head.addWidget(self._apply)
         head.addWidget(self._go_on)

@@ -65,6 +65,7 @@ class RunPane(QWidget):
     request_breakpoints = Signal()  # the list of breakpoints should be shown
     request_resume = Signal()  # go on from the place of a run of the past that is shown
     request_rerun = Signal()  # run the prompt again, with the results of the run that is shown
+    request_file_edit = Signal(tuple, tuple)  # messages before and after: also in the file
     request_export = Signal(str)  # name of the form in which the run is to be written
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -310,6 +311,7 @@ class RunPane(QWidget):
         self.timeline.search_asked.connect(self.search.open_search)
         self.inspector.only_changes_toggled.connect(self._on_only_changes)
         self.editor.applied.connect(self._on_applied)
+        self.editor.file_asked.connect(self.request_file_edit)
         self.editor.cancelled.connect(self._close_editor)
 
     def _ask_clicked(self) -> None:
