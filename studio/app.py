@@ -18,6 +18,7 @@ from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QApplication
 
 from studio import __version__
+from studio.bridge.collector import CalmCollector
 from studio.bridge.messages import Notice
 from studio.core.paths import user_paths
 from studio.core.resource_files import resource
@@ -66,6 +67,7 @@ class Studio(QObject):
         sys.excepthook = self._on_crash
         self._loader: Thread | None = None
         self._loaded.connect(self._make_workbench)
+        self._collector = CalmCollector(self)
         self.window.installEventFilter(self)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
@@ -87,6 +89,7 @@ class Studio(QObject):
 
         if self.window.isVisible():
             self.workbench = Workbench(self._services, self.window)
+            self._collector.start()
 
     def run(self, files: Sequence[Path]) -> int:
         """Show the window until it is closed; returns the exit code."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -94,12 +94,26 @@ class CardData:
         span = self.message.origin.span
         return span is not None and span.start <= offset < max(span.end, span.start + 1)
 
-    def runs(self, part: TextPart | ToolResultPart) -> tuple[Run, ...]:
-        """The text of one part, cut where its origin changes."""
+    def runs(self, part: TextPart | ToolResultPart) -> Iterator[Run]:
+        """The text of one part, cut where its origin changes; made as far as it is read."""
         if not part.segments:
-            return (Run(part.text, None, part.span),) if part.text else ()
+            if part.text:
+                yield Run(part.text, None, part.span)
+            return
         warned = {problem.span: problem.message for problem in self.warnings}
-        return tuple(_run(segment, warned) for segment in part.segments if segment.text)
+        for segment in part.segments:
+            if segment.text:
+                yield _run(segment, warned)
+
+    def shown_runs(
+        self, part: TextPart | ToolResultPart, characters: int, lines: int
+    ) -> tuple[tuple[Run, ...], int]:
+        """The start of a part's text, and how many lines of it are left out (0: all is there)."""
+        if len(part.text) <= characters and part.text.count("\n") < lines:
+            return tuple(self.runs(part)), 0
+        kept = cut_runs(self.runs(part), characters, lines)
+        shown = sum(run.text.count("\n") for run in kept)
+        return kept, max(1, part.text.count("\n") - shown)
 
 
 def cards(preview: Preview) -> tuple[CardData, ...]:
@@ -125,10 +139,8 @@ def cards(preview: Preview) -> tuple[CardData, ...]:
     return tuple(result)
 
 
-def cut_runs(runs: Sequence[Run], characters: int, lines: int) -> tuple[tuple[Run, ...], int]:
-    """The start of a long text, and how many lines of it are left out (0: all is there)."""
-    if sum(len(run.text) for run in runs) <= characters and _lines(runs) <= lines:
-        return tuple(runs), 0
+def cut_runs(runs: Iterable[Run], characters: int, lines: int) -> tuple[Run, ...]:
+    """The start of a long text."""
     kept: list[Run] = []
     room, line_room = characters, lines
     for run in runs:
@@ -137,13 +149,9 @@ def cut_runs(runs: Sequence[Run], characters: int, lines: int) -> tuple[tuple[Ru
             kept.append(replace(run, text=text))
         room -= len(text)
         line_room -= text.count("\n")
-        if len(text) < len(run.text):
+        if len(text) < len(run.text) or not room or not line_room:
             break
-    return tuple(kept), max(1, _lines(runs) - _lines(kept))
-
-
-def _lines(runs: Sequence[Run]) -> int:
-    return sum(run.text.count("\n") for run in runs) + 1
+    return tuple(kept)
 
 
 def same_ends(old: Sequence[CardData], new: Sequence[CardData]) -> tuple[int, int]:

@@ -31,7 +31,7 @@ def part_of(card: CardData) -> TextPart:
 
 def test_runs_know_the_author_and_the_input() -> None:
     card = made(DOC)[0]
-    runs = card.runs(part_of(card))
+    runs = tuple(card.runs(part_of(card)))
     assert "".join(run.text for run in runs) == "Hello Ann."
     value = next(run for run in runs if run.value is not None)
     assert value.text == "Ann"
@@ -73,10 +73,12 @@ def test_a_caret_stands_in_one_card_only() -> None:
 
 def test_a_long_text_is_cut_at_lines_and_says_how_much_is_left() -> None:
     runs = (Run("a\n" * 10), Run("b\n" * 10))
-    kept, left = cut_runs(runs, 1_000, 12)
+    kept = cut_runs(runs, 1_000, 12)
     assert "".join(run.text for run in kept) == "a\n" * 10 + "b\n" * 2
-    assert left == 8
-    assert cut_runs(runs, 1_000, 100) == (runs, 0)
-    kept, left = cut_runs((Run("x" * 50),), 20, 100)
-    assert kept == (Run("x" * 20),)
-    assert left == 1
+    assert cut_runs(runs, 1_000, 100) == runs
+    assert cut_runs((Run("x" * 50),), 20, 100) == (Run("x" * 20),)
+    card = made(DOC.replace("Bye.", "line\n" * 30 + "end"))[1]
+    shown, left = card.shown_runs(part_of(card), 1_000, 12)
+    assert "".join(run.text for run in shown) == "line\n" * 12
+    assert left == 18
+    assert card.shown_runs(part_of(card), 1_000, 100)[1] == 0

@@ -61,6 +61,7 @@ class SuppliedGroup(QWidget):
         self._theme = theme
         self.heading.setStyleSheet(
             f"QToolButton {{ color: {theme.muted}; border: none; padding: 2px 0; }}"
+            f"QToolButton:checked {{ background: transparent; }}"
             f"QToolButton:hover, QToolButton:focus {{ color: {theme.text}; }}"
         )
         self._show_rows(self.is_open)

@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from studio.bridge.preview_cards import CardData, Run, cut_runs
+from studio.bridge.preview_cards import CardData, Run
 from studio.core.prompty.messages import MediaPart, Part, TextPart, ToolCallPart, ToolResultPart
 from studio.ui.parts.chip import Chip
 from studio.ui.parts.colours import paint_text, role_colour
@@ -45,6 +45,7 @@ class MessageCard(QWidget):
         self._folder: Path | None = None
         self._lit = False
         self._whole = False
+        self._said: tuple[int, str, str] | None = None
         self._stripe = theme.muted
         self._bodies: list[tuple[TextBody, int]] = []  # with the index of the part shown
         self._role = QLabel()
@@ -92,17 +93,39 @@ class MessageCard(QWidget):
         return self._lit
 
     def show_card(self, data: CardData, folder: Path | None, *, raw: bool) -> None:
-        """Show a message; a card that looks the same already is only told the new places."""
-        same = self._data is not None and self._raw == raw and self._folder == folder
-        if same and self._data is not None and self._data.look == data.look:
-            self._data = data
-            self._move_places(data)
-        else:
+        """Show a message, and say where it stands."""
+        if not self.adopt(data, folder, raw=raw):
             self._data, self._raw, self._folder = data, raw, folder
             self._draw(data)
-        self._meta.setText(_meta(data))
-        self.setAccessibleName(f"Message {data.number}, {data.message.role}")
-        self.setAccessibleDescription(data.message.text[:200])
+        self.refresh()
+
+    def adopt(self, data: CardData, folder: Path | None, *, raw: bool) -> bool:
+        """Take a message that looks as the one shown, from other places; says whether it does.
+
+        Costs next to nothing: with 500 cards, writing their labels anew took 80 ms at each key,
+        so that is left to `refresh`.
+        """
+        if self._data is None or self._raw != raw or self._folder != folder:
+            return False
+        if self._data.look != data.look:
+            return False
+        self._data = data
+        self._move_places(data)
+        return True
+
+    def refresh(self) -> None:
+        """Write where the message stands and what it costs."""
+        data = self._data
+        if data is None:
+            return
+        said = (data.number, data.message.role, _meta(data))
+        if said != self._said:
+            self._said = said
+            self._meta.setText(said[2])
+            self.setAccessibleName(f"Message {data.number}, {data.message.role}")
+        description = data.message.text[:200]
+        if description != self.accessibleDescription():
+            self.setAccessibleDescription(description)
 
     def set_theme(self, theme: Theme) -> None:
         """Take the colours of a theme."""
@@ -198,9 +221,10 @@ class MessageCard(QWidget):
         body.setAccessibleName(f"Text of message {data.number}, {data.message.role}")
         body.place_clicked.connect(self.place_clicked)
         body.input_clicked.connect(self.input_clicked)
-        runs, left_out = data.runs(part), 0
-        if not self._whole:
-            runs, left_out = cut_runs(runs, _CUT_CHARACTERS, _CUT_LINES)
+        if self._whole:
+            runs, left_out = tuple(data.runs(part)), 0
+        else:
+            runs, left_out = data.shown_runs(part, _CUT_CHARACTERS, _CUT_LINES)
         body.show_runs(runs, dict(data.colours), self._theme, raw=self._raw or left_out > 0)
         self._bodies.append((body, index))
         self._content.addWidget(body)
@@ -230,8 +254,9 @@ class MessageCard(QWidget):
                 body.move_runs(partial(self._runs, data, part))
 
     def _runs(self, data: CardData, part: TextPart | ToolResultPart) -> tuple[Run, ...]:
-        runs = data.runs(part)
-        return runs if self._whole else cut_runs(runs, _CUT_CHARACTERS, _CUT_LINES)[0]
+        if self._whole:
+            return tuple(data.runs(part))
+        return data.shown_runs(part, _CUT_CHARACTERS, _CUT_LINES)[0]
 
     def _reveal_marker(self) -> None:
         origin = self._data.message.origin if self._data else None

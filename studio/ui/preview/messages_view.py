@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import deque
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -17,7 +18,7 @@ from studio.ui.preview.card import MessageCard
 from studio.ui.preview.tools_card import ToolsCard
 from studio.ui.theme import Theme
 
-_SLICE_SECONDS = 0.016  # each slice costs a repaint of 4 ms besides
+_SLICE_SECONDS = 0.008  # each slice costs a repaint of 4 ms besides
 _GROUP_SIZE = 16
 _GAP = 8
 
@@ -60,7 +61,8 @@ class MessagesView(QScrollArea):
         self._theme = theme
         self._cards: list[MessageCard] = []
         self._groups: list[_Group] = []
-        self._waiting: list[CardData] = []
+        self._waiting: deque[CardData] = deque()
+        self._changed: deque[tuple[MessageCard, CardData | None]] = deque()
         self._folder: Path | None = None
         self._raw = False
         self._lit: MessageCard | None = None
@@ -92,7 +94,7 @@ class MessagesView(QScrollArea):
     @property
     def is_settled(self) -> bool:
         """Whether every card stands."""
-        return not self._waiting
+        return not self._waiting and not self._changed
 
     @property
     def is_dimmed(self) -> bool:
@@ -105,11 +107,15 @@ class MessagesView(QScrollArea):
         old = [card.data for card in self._cards if card.data is not None]
         head, tail = same_ends(old, cards)
         self._resize(head, len(old) - head - tail, len(cards) - head - tail)
+        self._changed = deque()
         for card, data in zip(self._cards, cards, strict=False):
-            card.show_card(data, folder, raw=self._raw)
-        self._waiting = list(cards[len(self._cards) :])
+            if card.adopt(data, folder, raw=self._raw):
+                self._changed.append((card, None))
+            else:
+                self._changed.appendleft((card, data))  # what changed comes before mere places
+        self._waiting = deque(cards[len(self._cards) :])
         self._continue()
-        if self._waiting:
+        if not self.is_settled:
             self._timer.start()
 
     def show_tools(self, specs: Sequence[ToolSpec], hoisted: Sequence[HoistedTool]) -> None:
@@ -215,10 +221,17 @@ class MessagesView(QScrollArea):
     def _continue(self) -> None:
         """Add cards for a few milliseconds; the rest comes at the next turn of the event loop."""
         end = time.monotonic() + _SLICE_SECONDS
-        while self._waiting and time.monotonic() < end:
-            data = self._waiting.pop(0)
-            self._insert(len(self._cards)).show_card(data, self._folder, raw=self._raw)
-        if not self._waiting:
+        while not self.is_settled and time.monotonic() < end:
+            if self._changed:
+                card, changed = self._changed.popleft()
+                if changed is None:
+                    card.refresh()
+                else:
+                    card.show_card(changed, self._folder, raw=self._raw)
+            else:
+                data = self._waiting.popleft()
+                self._insert(len(self._cards)).show_card(data, self._folder, raw=self._raw)
+        if self.is_settled:
             self._timer.stop()
             if self._caret is not None:
                 self.light(self._caret)

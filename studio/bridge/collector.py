@@ -1,0 +1,70 @@
+"""Python's collector of cyclic garbage, kept away from the moments when somebody types."""
+
+from __future__ import annotations
+
+import gc
+
+from PySide6.QtCore import QCoreApplication, QEvent, QObject, QTimer
+
+_QUIET_MS = 4_000
+_MOST_TICKS = 30
+_BUSY = frozenset(
+    {
+        QEvent.Type.KeyPress,
+        QEvent.Type.MouseButtonPress,
+        QEvent.Type.MouseMove,
+        QEvent.Type.Wheel,
+    }
+)
+_NEVER = 1_000_000
+
+
+class CalmCollector(QObject):
+    """Lets the whole heap be searched only when nobody has touched the window for a while.
+
+    Measured with a prompt of 6,000 lines: a full search stops every thread for 90 ms, and comes
+    with one key in two. Young objects are still searched all the time, which takes a millisecond.
+    """
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._before = gc.get_threshold()
+        self._timer = QTimer(self)
+        self._timer.setInterval(_QUIET_MS)
+        self._timer.timeout.connect(self._tick)
+        self._touched = False
+        self._waited = 0
+
+    def start(self) -> None:
+        """Leave all that stands now out of every search, and search the rest in quiet moments."""
+        gc.freeze()
+        young, middle, _ = self._before
+        gc.set_threshold(young, middle, _NEVER)
+        application = QCoreApplication.instance()
+        if application is not None:
+            application.installEventFilter(self)
+        self._timer.start()
+
+    def stop(self) -> None:
+        """Search as Python does by itself."""
+        self._timer.stop()
+        application = QCoreApplication.instance()
+        if application is not None:
+            application.removeEventFilter(self)
+        gc.set_threshold(*self._before)
+        gc.unfreeze()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Note that somebody is at work."""
+        if event.type() in _BUSY:
+            self._touched = True
+        return False
+
+    def _tick(self) -> None:
+        """Search after a quiet spell; after two minutes without one, search anyway."""
+        self._waited += 1
+        if not self._touched or self._waited >= _MOST_TICKS:
+            self._waited = 0
+            if gc.get_count()[2] > 0:  # something has grown old since
+                gc.collect()
+        self._touched = False
