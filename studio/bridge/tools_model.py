@@ -16,7 +16,7 @@ from PySide6.QtCore import (
 
 from studio.core.tools.registry import ToolEntry
 
-COLUMNS = ("Tool", "State", "Source", "Approval", "Last used")
+COLUMNS = ("Tool", "State", "Source", "Approval", "Effects", "Last used")
 
 STATE_WORDS = {"declared": "not bound", "bound": "ready", "mocked": "mocked"}
 """States for people: what happens when the tool is called."""
@@ -112,6 +112,8 @@ def _cell(entry: ToolEntry, column: int) -> str:
             return entry.source
         case 3:
             return APPROVAL_WORDS[entry.approval]
+        case 4:
+            return "has effects" if entry.spec.has_effects else ""
         case _:
             return _ago(entry.last_used)
 

@@ -22,11 +22,11 @@ def test_rows_say_what_a_call_would_do(qtbot: QtBot) -> None:
     model = ToolsModel()
     QAbstractItemModelTester(model, QAbstractItemModelTester.FailureReportingMode.Fatal)
     model.show_entries(ENTRIES)
-    rows = [[model.index(row, column).data() for column in range(5)] for row in range(3)]
+    rows = [[model.index(row, column).data() for column in range(6)] for row in range(3)]
     assert rows == [
-        ["add", "ready", "x.py", "allowed", "just now"],
-        ["ask", "mocked", "document", "always ask", ""],
-        ["lost", "not bound", "document", "allowed", ""],
+        ["add", "ready", "x.py", "allowed", "", "just now"],
+        ["ask", "mocked", "document", "always ask", "", ""],
+        ["lost", "not bound", "document", "allowed", "", ""],
     ]
     role = Qt.ItemDataRole.CheckStateRole
     assert Qt.CheckState(model.index(1, 0).data(role)) == Qt.CheckState.Unchecked

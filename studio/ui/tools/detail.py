@@ -41,6 +41,10 @@ class ToolDetail(QWidget):
     definition_asked = Signal(object)  # ToolEntry
     try_asked = Signal(str, object)  # name, arguments
     cancel_asked = Signal()
+    declare_asked = Signal(object)  # ToolEntry: write it into the document
+    declaration_asked = Signal(object)  # ToolEntry: show where the document declares it
+    recordings_asked = Signal(str)  # tool name
+    request_asked = Signal(str, object)  # name, arguments
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -55,6 +59,12 @@ class ToolDetail(QWidget):
         self._state = Chip("", theme)
         self._state.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._state.setEnabled(False)
+        self._effects = Chip("has effects", theme, self)
+        self._effects.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self._effects.setEnabled(False)
+        self._effects.setToolTip("It changes something outside; it asks before its first call")
+        self.declare = QPushButton("Insert", self)
+        self.declare.clicked.connect(self._declare)
         self.definition = QPushButton("Definition")
         self.definition.setToolTip("Go to where the tool is defined")
         self.definition.clicked.connect(lambda: self.definition_asked.emit(self._entry))
@@ -93,7 +103,9 @@ class ToolDetail(QWidget):
         head.setSpacing(8)
         head.addWidget(self._name)
         head.addWidget(self._state)
+        head.addWidget(self._effects)
         head.addStretch(1)
+        head.addWidget(self.declare)
         head.addWidget(self.definition)
         switches = FlowLayout(spacing=8)
         switches.addWidget(_pair(self._approval_label, self.approval))
@@ -139,6 +151,10 @@ class ToolDetail(QWidget):
         self.tabs.currentChanged.connect(self._pages.setCurrentIndex)
         self.approval.activated.connect(self._approval_chosen)
         self.mock.mock_changed.connect(self._mock_chosen)
+        self.mock.recordings_asked.connect(
+            lambda: self.recordings_asked.emit(self._entry.name if self._entry else "")
+        )
+        self.try_panel.request_asked.connect(self.request_asked)
         self.try_panel.try_asked.connect(self.try_asked)
         self.try_panel.cancel_asked.connect(self.cancel_asked)
 
@@ -155,6 +171,15 @@ class ToolDetail(QWidget):
         self._state.setText(STATE_WORDS[entry.state])
         self._state.set_colour(self._theme, _state_colour(self._theme, entry))
         self._state.updateGeometry()
+        self._effects.setVisible(entry.spec.has_effects)
+        self._effects.set_colour(self._theme, self._theme.warning)
+        self.declare.setText("In the prompt" if entry.declared else "Insert")
+        self.declare.setToolTip(
+            "Show where the prompt declares it"
+            if entry.declared
+            else "Declare the tool in the prompt, as one step that can be undone"
+        )
+        self.declare.setEnabled(not entry.declared or entry.spec.span is not None)
         self._description.setText(entry.spec.description or "No description.")
         self._problem.setText(entry.problem if entry.mock is None else "")
         self._problem.setVisible(bool(self._problem.text()))
@@ -197,13 +222,23 @@ class ToolDetail(QWidget):
         for form in tool_forms(entry.spec):
             title = QLabel(form.title)
             paint_text(title, self._theme.muted)
-            view = JsonView(self._theme, coloured=form.language == "json")
+            view = JsonView(self._theme, self, coloured=form.language == "json")
             view.setAccessibleName(f"{entry.name} as {form.title}")
             view.show_json(form.text)
             view.grow(40)
             self._form_titles.append(title)
             self._form_views.append(view)
             self._forms.addWidget(title)
+            if form.remark:
+                remark = QLabel(form.remark, self)
+                remark.setTextFormat(Qt.TextFormat.PlainText)
+                remark.setWordWrap(True)
+                paint_text(remark, self._theme.warning)
+                self._forms.addWidget(remark)
+            if not form.text:
+                view.deleteLater()
+                self._form_views.remove(view)
+                continue
             self._forms.addWidget(view)
             self._forms.addSpacing(6)
         self._forms.addStretch(1)
@@ -211,6 +246,11 @@ class ToolDetail(QWidget):
     def _approval_chosen(self, _: int) -> None:
         if self._entry is not None:
             self.change_asked.emit(self._entry.name, {"approval": self.approval.currentData()})
+
+    def _declare(self) -> None:
+        if self._entry is not None:
+            asked = self.declaration_asked if self._entry.declared else self.declare_asked
+            asked.emit(self._entry)
 
     def _mock_chosen(self, mock: object) -> None:
         if self._entry is not None:

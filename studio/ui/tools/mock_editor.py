@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from typing import assert_never
 
 from PySide6.QtCore import Signal
@@ -10,6 +11,7 @@ from PySide6.QtWidgets import QComboBox, QLabel, QVBoxLayout, QWidget
 
 from studio.bridge.inputs import ABSENT
 from studio.bridge.inputs_check import read_json
+from studio.bridge.tools_recorded import Recording
 from studio.core.text.values import Json
 from studio.core.tools.mock import (
     MOCK_TITLES,
@@ -24,7 +26,9 @@ from studio.ui.inputs.growing_text import GrowingText
 from studio.ui.parts.colours import paint_text
 from studio.ui.theme import Theme
 
-_KINDS: tuple[type[Mock] | None, ...] = (None, FixedMock, SequenceMock, TemplateMock, AskMock)
+_KINDS: tuple[type[Mock] | None, ...] = (
+    None, FixedMock, SequenceMock, TemplateMock, RecordedMock, AskMock,
+)  # fmt: skip
 _HINTS = {
     FixedMock: "The answer to every call: JSON, or plain text",
     SequenceMock: "One answer a line, given one call after the other",
@@ -36,6 +40,7 @@ class MockEditor(QWidget):
     """A combo, placed by the owner, and where the stand-in has one, its text."""
 
     mock_changed = Signal(object)  # Mock | None
+    recordings_asked = Signal()  # what the tool answered in former runs is wanted
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -47,9 +52,17 @@ class MockEditor(QWidget):
         self.text = GrowingText()
         self.text.setAccessibleName("What the mock answers")
         self._label = QLabel("Answered by")
+        self.runs = QComboBox(self)
+        self.runs.setAccessibleName("The run whose answers are given")
+        self.runs.setSizeAdjustPolicy(
+            QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
+        )
+        self.runs.setMinimumContentsLength(18)
+        self.runs.activated.connect(self._run_chosen)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(self.text)
+        layout.addWidget(self.runs)
         self.kind.activated.connect(self._chosen)
         self.text.textChanged.connect(self._typed)
         self.set_theme(theme)
@@ -66,8 +79,6 @@ class MockEditor(QWidget):
             self._arrange(mock)
             return
         self._shown = mock
-        if isinstance(mock, RecordedMock) and self.kind.count() == len(_KINDS):
-            self.kind.addItem(f"Mock: {MOCK_TITLES[RecordedMock]}")
         self.kind.setCurrentIndex(self._index(mock))
         self.text.blockSignals(True)
         self.text.setPlainText(_text_of(mock))
@@ -83,30 +94,61 @@ class MockEditor(QWidget):
             f"QPlainTextEdit:focus {{ border-color: {theme.accent}; }}"
         )
 
+    def show_recordings(self, found: tuple[Recording, ...]) -> None:
+        """Offer the runs in which the tool answered; the first one is taken at once."""
+        if self.kind.currentIndex() != _KINDS.index(RecordedMock):
+            return
+        self.runs.clear()
+        for each in found:
+            when = time.strftime("%d %b %H:%M", time.localtime(each.started))
+            words = f"{when}: {len(each.answers)} answers, {' '.join(each.question.split())}"
+            self.runs.addItem(words[:120], RecordedMock(each.answers))
+        self.runs.setEnabled(bool(found))
+        if not found:
+            self.runs.addItem("No former run has an answer of this tool")
+            self._tell(RecordedMock(()))
+            return
+        held = next((row for row, each in enumerate(found) if _holds(self._shown, each)), None)
+        self.runs.setCurrentIndex(held or 0)
+        if held is None:
+            self._run_chosen(0)
+
+    def _run_chosen(self, row: int) -> None:
+        mock = self.runs.itemData(row)
+        if isinstance(mock, RecordedMock):
+            self._tell(mock)
+
+    def _tell(self, mock: Mock | None) -> None:
+        self._shown = mock
+        self.mock_changed.emit(mock)
+
     def _arrange(self, mock: Mock | None) -> None:
         hint = _HINTS.get(type(mock)) if mock is not None else None
-        self.setHidden(hint is None)
+        is_recorded = isinstance(mock, RecordedMock)
+        if is_recorded and not self.runs.count():
+            self.runs.addItem(f"{len(mock.answers)} recorded answers", mock)
+        self.setHidden(hint is None and not is_recorded)
+        self.text.setHidden(hint is None)
+        self.runs.setHidden(not is_recorded)
         self.text.setPlaceholderText(hint or "")
 
     def _index(self, mock: Mock | None) -> int:
         if mock is None:
             return 0
-        return _KINDS.index(type(mock)) if type(mock) in _KINDS else len(_KINDS)
+        return _KINDS.index(type(mock))
 
     def _chosen(self, index: int) -> None:
-        if index >= len(_KINDS):
-            return
         mock = _mock_of(_KINDS[index], self.text.toPlainText())
-        self._shown = mock
+        self.runs.clear()
         self._arrange(mock)
-        self.mock_changed.emit(mock)
+        self._tell(mock)
+        if isinstance(mock, RecordedMock):
+            self.recordings_asked.emit()
 
     def _typed(self) -> None:
         index = self.kind.currentIndex()
         if 0 < index < len(_KINDS):
-            mock = _mock_of(_KINDS[index], self.text.toPlainText())
-            self._shown = mock
-            self.mock_changed.emit(mock)
+            self._tell(_mock_of(_KINDS[index], self.text.toPlainText()))
 
 
 def _mock_of(kind: type[Mock] | None, text: str) -> Mock | None:
@@ -116,7 +158,13 @@ def _mock_of(kind: type[Mock] | None, text: str) -> Mock | None:
         return SequenceMock(tuple(_read(line) for line in text.splitlines() if line.strip()))
     if kind is TemplateMock:
         return TemplateMock(text)
+    if kind is RecordedMock:
+        return RecordedMock(())
     return AskMock() if kind is AskMock else None
+
+
+def _holds(mock: Mock | None, recording: Recording) -> bool:
+    return isinstance(mock, RecordedMock) and mock.answers == recording.answers
 
 
 def _read(text: str) -> Json:

@@ -24,15 +24,19 @@ from PySide6.QtWidgets import (
 
 from studio.bridge.tools import Trial
 from studio.bridge.tools_model import ToolsModel
+from studio.bridge.tools_questions import Question
+from studio.bridge.tools_recorded import Recording
 from studio.core.tools.registry import SourceStatus, ToolEntry, ToolRegistry
 from studio.ui.icons import icon
 from studio.ui.parts.banner import Banner
 from studio.ui.parts.colours import paint_text
 from studio.ui.parts.empty_state import EmptyState
 from studio.ui.theme import Theme
+from studio.ui.tools.answer_dialog import AnswerDialog
 from studio.ui.tools.detail import ToolDetail
+from studio.ui.tools.sources_page import SourcesPage
 
-_COLUMN_WIDTHS = {2: 320, 3: 400, 4: 480}
+_COLUMN_WIDTHS = {2: 320, 3: 400, 4: 480, 5: 560}
 """Width of the pane, in pixels, from which a column of the table is shown."""
 
 
@@ -46,6 +50,15 @@ class ToolsPane(QWidget):
     request_reload = Signal()
     request_reveal = Signal(object)  # Span in the document
     request_open = Signal(object, int)  # Path of a file, line from 1
+    request_declare = Signal(object)  # ToolEntry, to be written into the document
+    request_recordings = Signal(str)  # tool, whose answers of former runs are wanted
+    request_request = Signal(str, object)  # tool name, arguments: the HTTP request is wanted
+    request_restart = Signal(str)  # key of a source
+    request_start = Signal(str)  # key of a server
+    request_forget = Signal(object)  # Path of a folder, trusted no more
+    request_folder_approval = Signal(object)  # Approval, or None for the usual one
+    request_own_servers = Signal()
+    answered = Signal(int, str, bool)  # question, the person's answer, whether it is a failure
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -62,6 +75,13 @@ class ToolsPane(QWidget):
         self.reload_button.setIcon(icon("refresh-cw"))
         self.reload_button.setToolTip("Load the tools again")
         self.reload_button.setAccessibleName("Load the tools again")
+        self.sources_button = QToolButton(self)
+        self.sources_button.setIcon(icon("plug"))
+        self.sources_button.setCheckable(True)
+        self.sources_button.setToolTip("Where the tools come from: servers, files, trust")
+        self.sources_button.setAccessibleName("Show where the tools come from")
+        self.sources = SourcesPage(theme, self)
+        self._questions: dict[int, AnswerDialog] = {}
         self.model = ToolsModel(self)
         self.table = QTreeView()
         self.table.setModel(self.model)
@@ -103,6 +123,7 @@ class ToolsPane(QWidget):
         bar.setSpacing(8)
         bar.addWidget(self.search, 1)
         bar.addWidget(self._count)
+        bar.addWidget(self.sources_button)
         bar.addWidget(self.reload_button)
         self._splitter.addWidget(table)
         self._splitter.addWidget(self.detail)
@@ -112,6 +133,7 @@ class ToolsPane(QWidget):
         table.setMinimumHeight(84)
         self._stack.addWidget(self.empty)
         self._stack.addWidget(self._splitter)
+        self._stack.addWidget(self.sources)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
@@ -128,11 +150,24 @@ class ToolsPane(QWidget):
         self.detail.try_asked.connect(self.request_try)
         self.detail.cancel_asked.connect(self.request_cancel)
         self.detail.definition_asked.connect(self._go)
+        self.detail.declare_asked.connect(self.request_declare)
+        self.detail.declaration_asked.connect(self._go_to_declaration)
+        self.detail.recordings_asked.connect(self.request_recordings)
+        self.detail.request_asked.connect(self.request_request)
+        self.sources_button.toggled.connect(lambda _: self._show_page())
+        self.sources.restart_asked.connect(self.request_restart)
+        self.sources.start_asked.connect(self.request_start)
+        self.sources.open_asked.connect(self.request_open)
+        self.sources.trust_asked.connect(self.offer_trust)
+        self.sources.forget_asked.connect(self.request_forget)
+        self.sources.folder_approval_asked.connect(self.request_folder_approval)
+        self.sources.own_servers_asked.connect(self.request_own_servers)
 
     def show_registry(self, registry: ToolRegistry) -> None:
         """Show all tools and how their sources fare."""
         self._registry = registry
         self._show_sources(registry.sources)
+        self.sources.show_sources(registry.sources)
         self._filter()
 
     def show_trial(self, trial: Trial) -> None:
@@ -143,6 +178,36 @@ class ToolsPane(QWidget):
         """Say that the tools are being loaded."""
         self.reload_button.setEnabled(not loading)
         self._count.setText("Loading…" if loading else self._count_text())
+
+    def show_folder(self, folder: Path | None, trusted: bool, approval: str | None) -> None:
+        """Show what holds for the prompt's folder."""
+        self.sources.show_folder(folder, trusted=trusted, approval=approval)
+
+    def show_recordings(self, name: str, found: tuple[Recording, ...]) -> None:
+        """Offer what a tool answered in former runs."""
+        if self.detail.entry is not None and self.detail.entry.name == name:
+            self.detail.mock.show_recordings(found)
+
+    def show_request(self, name: str, text: str) -> None:
+        """Show the HTTP request that a call would send."""
+        self.detail.try_panel.show_request(name, text)
+
+    def show_question(self, question: Question) -> None:
+        """Ask the person for the answer to a call."""
+        dialog = AnswerDialog(question, self._theme, self.window())
+        dialog.answered.connect(self._on_answered)
+        self._questions[question.id] = dialog
+        dialog.open()
+
+    def _on_answered(self, number: int, text: str, is_error: bool) -> None:
+        self._questions.pop(number, None)
+        self.answered.emit(number, text, is_error)
+
+    def settle_question(self, number: int) -> None:
+        """Nobody waits for that answer any more."""
+        dialog = self._questions.pop(number, None)
+        if dialog is not None:
+            dialog.withdraw()
 
     def choose(self, name: str) -> None:
         """Show one tool."""
@@ -161,6 +226,7 @@ class ToolsPane(QWidget):
         self._theme = theme
         paint_text(self._count, theme.muted)
         self.detail.set_theme(theme)
+        self.sources.set_theme(theme)
         self.empty.set_theme(theme)
         for banner in self._shown_banners:
             banner.set_theme(theme)
@@ -169,7 +235,7 @@ class ToolsPane(QWidget):
         found = self._registry.search(self.search.text())
         self.model.show_entries(found)
         self._count.setText(self._count_text())
-        self._stack.setCurrentWidget(self._splitter if self._registry.entries else self.empty)
+        self._show_page()
         names = [entry.name for entry in found]
         if not names:
             return
@@ -190,6 +256,16 @@ class ToolsPane(QWidget):
             self._chosen = entry.name
             self.detail.show_entry(entry)
 
+    def _show_page(self) -> None:
+        if self.sources_button.isChecked():
+            self._stack.setCurrentWidget(self.sources)
+        else:
+            self._stack.setCurrentWidget(self._splitter if self._registry.entries else self.empty)
+
+    def _go_to_declaration(self, entry: ToolEntry) -> None:
+        if entry.spec.span is not None:
+            self.request_reveal.emit(entry.spec.span)
+
     def _enable(self, name: str, enabled: bool) -> None:
         self.request_change.emit(name, {"enabled": enabled})
 
@@ -206,7 +282,7 @@ class ToolsPane(QWidget):
             banner.deleteLater()
         self._shown_banners = []
         for source in sources:
-            if source.state == "ready" and not source.message:
+            if source.state == "available" or (source.state == "ready" and not source.message):
                 continue
             banner = Banner(self._theme)
             self._banners.addWidget(banner)
@@ -220,12 +296,13 @@ class ToolsPane(QWidget):
             banner.activated.connect(partial(self._source_clicked, source))
 
     def _source_clicked(self, source: SourceStatus) -> None:
-        if source.path is None:
-            return
-        if source.state != "untrusted":
+        if source.state == "untrusted" and source.folder is not None:
+            self.offer_trust(source.folder)
+        elif source.path is not None:
             self.request_open.emit(source.path, max(1, source.line))
-            return
-        folder = source.path.parent
+
+    def offer_trust(self, folder: Path) -> None:
+        """Ask whether a folder is trusted, and if so say it on."""
         if self.ask_trust(folder):
             self.request_trust.emit(folder)
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import time
 
 from PySide6.QtCore import QTimer, Signal
 from PySide6.QtWidgets import (
+    QComboBox,
     QFrame,
     QHBoxLayout,
     QLabel,
@@ -26,6 +28,8 @@ from studio.ui.parts.json_view import JsonView
 from studio.ui.preview.part_views import pretty_json
 from studio.ui.theme import Theme
 
+_MOST_PAST = 30
+
 _STATUS_WORDS = {
     "ok": "Done",
     "error": "The tool failed",
@@ -42,6 +46,7 @@ class TryPanel(QWidget):
 
     try_asked = Signal(str, object)  # tool name, arguments
     cancel_asked = Signal()
+    request_asked = Signal(str, object)  # tool name, arguments: the request of such a call
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -49,6 +54,23 @@ class TryPanel(QWidget):
         self._entry: ToolEntry | None = None
         self._held: dict[str, dict[str, Json]] = {}
         self._trials: dict[str, Trial] = {}
+        self._past: dict[str, list[Trial]] = {}
+        self.history = QComboBox(self)
+        self.history.setAccessibleName("Calls tried before")
+        self.history.setSizeAdjustPolicy(
+            QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
+        )
+        self.history.setMinimumContentsLength(16)
+        self.history.activated.connect(self._show_past)
+        self.history.hide()
+        self.request = JsonView(theme, self, coloured=False)
+        self.request.setAccessibleName("The request that will be sent")
+        self.request.grow(12)
+        self._request_title = QLabel("Request that will be sent", self)
+        self._request_timer = QTimer(self)
+        self._request_timer.setSingleShot(True)
+        self._request_timer.setInterval(150)
+        self._request_timer.timeout.connect(self._ask_request)
         self._running = ""
         self._began = 0.0
         self.form = SchemaForm(theme)
@@ -71,6 +93,7 @@ class TryPanel(QWidget):
         self.errors.setFont(fixed_font(self.font()))
         self.errors.setMaximumHeight(110)
         self._errors_title = QLabel("Error stream")
+        self.form.values_changed.connect(self._on_values)
         self._arrange()
         self._clock = QTimer(self)
         self._clock.setInterval(100)
@@ -89,7 +112,10 @@ class TryPanel(QWidget):
         inside.setContentsMargins(12, 12, 12, 12)
         inside.setSpacing(12)
         inside.addWidget(self.form)
+        inside.addWidget(self._request_title)
+        inside.addWidget(self.request)
         inside.addLayout(buttons)
+        inside.addWidget(self.history)
         inside.addWidget(self.result)
         inside.addWidget(self._errors_title)
         inside.addWidget(self.errors)
@@ -116,6 +142,13 @@ class TryPanel(QWidget):
         if other:
             self.form.set_values(self._held.get(entry.name, {}))
             self._show_trial(self._trials.get(entry.name))
+            self._list_past()
+            self.request.show_json("")
+        is_web = entry.runner.startswith("openapi:") and entry.mock is None
+        self.request.setVisible(is_web)
+        self._request_title.setVisible(is_web)
+        if is_web:
+            self._request_timer.start()
         self._allow()
 
     def show_trial(self, trial: Trial) -> None:
@@ -127,6 +160,10 @@ class TryPanel(QWidget):
         else:
             self._running = ""
             self._clock.stop()
+            past = self._past.setdefault(trial.name, [])
+            past.insert(0, trial)
+            del past[_MOST_PAST:]
+            self._list_past()
         if self._entry is not None and trial.name == self._entry.name:
             self._show_trial(trial)
         self._allow()
@@ -136,9 +173,40 @@ class TryPanel(QWidget):
         self._theme = theme
         self.form.set_theme(theme)
         self.result.set_theme(theme)
+        self.request.set_theme(theme)
+        paint_text(self._request_title, theme.muted)
         paint_text(self._errors_title, theme.muted)
         trial = self._trials.get(self._entry.name) if self._entry is not None else None
         self._show_trial(trial)
+
+    def show_request(self, name: str, text: str) -> None:
+        """Show the request that a call with the form's arguments would send."""
+        if self._entry is not None and self._entry.name == name:
+            self.request.show_json(text)
+
+    def _ask_request(self) -> None:
+        if self._entry is not None and self.request.isVisibleTo(self):
+            self.request_asked.emit(self._entry.name, self.form.values())
+
+    def _on_values(self, _: object) -> None:
+        if self._entry is not None and self.request.isVisibleTo(self):
+            self._request_timer.start()
+
+    def _list_past(self) -> None:
+        past = self._past.get(self._entry.name, []) if self._entry is not None else []
+        self.history.clear()
+        for trial in past:
+            when = time.strftime("%H:%M:%S", time.localtime(trial.when))
+            ended = _STATUS_WORDS[trial.outcome.status] if trial.outcome else ""
+            given = json.dumps(trial.arguments, ensure_ascii=False)
+            self.history.addItem(f"{when}  {ended}  {given}"[:160])
+        self.history.setVisible(len(past) > 1)
+
+    def _show_past(self, row: int) -> None:
+        past = self._past.get(self._entry.name, []) if self._entry is not None else []
+        if row < len(past):
+            self.form.set_values(dict(past[row].arguments))
+            self._show_trial(past[row])
 
     def _call(self) -> None:
         if self._entry is None or self._running:
