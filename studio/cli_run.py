@@ -7,6 +7,8 @@ import asyncio
 import json
 import sys
 from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, get_args
 
 from studio.cli import (
@@ -19,24 +21,38 @@ from studio.cli import (
     references,
     report,
 )
-from studio.core.agent.events import Event, ModelFailed, ReplyRead, ToolEnded
+from studio.cli_runs import found_run
+from studio.cli_step import CommandError, breakpoint_of, step_through
+from studio.core.agent.breakpoints import Breakpoint
+from studio.core.agent.commands import Command, Continue, ForkFrom, RaiseLimit
+from studio.core.agent.events import Event, ModelFailed, ReplyRead, Started, Stopped, ToolEnded
 from studio.core.agent.options import RunOptions
 from studio.core.agent.reading import Action
-from studio.core.agent.runner import start_run
-from studio.core.agent.state import Limits, RunState
+from studio.core.agent.replay import (
+    RecordedModel,
+    RecordedSpecs,
+    RecordedTools,
+    recording_of,
+)
+from studio.core.agent.requests import NotAllowedError
+from studio.core.agent.runner import Run, RunWorld
+from studio.core.agent.setup import make_setup
+from studio.core.agent.state import PLACES, Limits, RunSetup, RunState
+from studio.core.agent.toolbox import RunToolbox
+from studio.core.agent.tree import branch_path, walk
 from studio.core.models.base import ChatModel, ModelError, ProtocolName
 from studio.core.models.choice import choose_connection
 from studio.core.models.connection_file import read_connections
 from studio.core.models.factory import open_model
+from studio.core.models.replay import RecordingModel, ReplayModel
 from studio.core.paths import user_paths
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.prepare import prepare
-from studio.core.runs.codec import encode_event
+from studio.core.runs.codec import JournalError, encode_event
 from studio.core.runs.store import RunStore, StoreError
 from studio.core.text.problem import Severity
 from studio.core.text.values import Json
 from studio.core.tools.session import ToolSession
-from studio.core.tools.toolbox import Toolbox
 from studio.core.tools.trust import TrustStore
 from studio.core.wire.reply import Notice, Reply, ReplyDelta
 
@@ -52,6 +68,29 @@ def add_run(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--protocol", choices=get_args(ProtocolName), help="over the prompt's own")
     parser.add_argument("--max-iterations", type=int, metavar="N", help="model calls at most")
     parser.add_argument(
+        "--step", action="store_true", help="stand still at every place and take commands"
+    )
+    parser.add_argument(
+        "--break",
+        action="append",
+        default=[],
+        dest="breaks",
+        metavar="PLACE|TOOL[:CONDITION]",
+        help="stand still there (P1 … P6, PX, or before a tool), and take commands",
+    )
+    parser.add_argument(
+        "--record", type=Path, metavar="CASSETTE", help="add what the model answers to this file"
+    )
+    past = parser.add_mutually_exclusive_group()
+    past.add_argument(
+        "--replay",
+        metavar="RUN|CASSETTE",
+        help="answer as in a run of the history (no model, no tool), or as in a recorded file",
+    )
+    past.add_argument(
+        "--fork", metavar="RUN@STEP", help="go back to a step of a run and go on as a new branch"
+    )
+    parser.add_argument(
         "--trust", action="store_true", help="trust the prompt's folder: its tools may run"
     )
     parser.add_argument(
@@ -62,80 +101,208 @@ def add_run(parser: argparse.ArgumentParser) -> None:
 
 def _run(options: argparse.Namespace) -> int:
     document = load(options.file)
-    values = given_inputs(options, document)
-    if report(document, (p for p in document.problems if p.severity is Severity.ERROR)):
-        return PROBLEMS
-    trust = TrustStore()
-    folder = options.file.resolve().parent
-    if options.trust:
-        trust.trust(folder)
-    missing = [p for p in prepare(document, values).problems if p.code == "missing-input"]
-    if report(document, missing):
-        return PROBLEMS
+    store = _store()
     try:
-        state = asyncio.run(_drive(options, document, values, trust))
-    except ModelError as error:
-        print(f"prompt-studio: {error.message} {error.hint}".rstrip(), file=sys.stderr)
+        past = _past(options, store)
+        values = past.inputs | given_inputs(options, document)
+        breaks = _breakpoints(options)
+        if report(document, (p for p in document.problems if p.severity is Severity.ERROR)):
+            return PROBLEMS
+        trust = TrustStore()
+        if options.trust:
+            trust.trust(options.file.resolve().parent)
+        missing = [p for p in prepare(document, values).problems if p.code == "missing-input"]
+        if report(document, missing):
+            return PROBLEMS
+        plan = _Plan(document, values, _run_options(options, breaks), past, trust)
+        state = asyncio.run(_drive(options, plan, store))
+    except (ModelError, NotAllowedError, JournalError, StoreError) as error:
+        hint = error.hint if isinstance(error, ModelError) else ""
+        print(f"prompt-studio: {error} {hint}".rstrip(), file=sys.stderr)
         return PROBLEMS
+    except KeyboardInterrupt:
+        print("prompt-studio: stopped", file=sys.stderr)
+        return PROBLEMS
+    finally:
+        if store is not None:
+            store.close()
     return _end(options, state)
 
 
-async def _drive(
-    options: argparse.Namespace,
-    document: PromptDocument,
-    values: dict[str, Json],
-    trust: TrustStore,
-) -> RunState:
-    tools = ToolSession(trust)
-    model = _model(options, document)
-    store = _store()
+@dataclass(frozen=True)
+class _Past:
+    """The run of the history that this one repeats or goes on with."""
+
+    events: tuple[Event, ...] = ()
+    """Its journal; empty for a new run."""
+
+    checkpoint: int | None = None
+    """Where a fork begins; None for a replay."""
+
+    @property
+    def setup(self) -> RunSetup | None:
+        """What it was started with."""
+        first = self.events[0] if self.events else None
+        return first.setup if isinstance(first, Started) else None
+
+    @property
+    def inputs(self) -> dict[str, Json]:
+        """Its values."""
+        return dict(self.setup.inputs) if self.setup is not None else {}
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """What is to be run, and how."""
+
+    document: PromptDocument
+    values: dict[str, Json]
+    options: RunOptions
+    past: _Past
+    trust: TrustStore
+
+
+def _past(options: argparse.Namespace, store: RunStore | None) -> _Past:
+    """The run that `--replay` or `--fork` names.
+
+    Raises:
+        UsageError: there is none, or it has no such step.
+    """
+    named = options.fork or options.replay
+    if not named or (options.replay and Path(options.replay).is_file()):
+        return _Past()
+    if store is None:
+        raise UsageError("there is no history to take a run from")
+    if not options.fork:
+        return _Past(tuple(store.events(found_run(store, options.replay).id)))
+    name, at, step = options.fork.rpartition("@")
+    if not at or not name or not step.isdecimal():
+        raise UsageError(f"--fork {options.fork!r} is no RUN@STEP; write --fork 3f2a@2")
+    events = tuple(store.events(found_run(store, name).id))
+    tree = walk(events).tree
+    place = tree.find(int(step))
+    if place is None:
+        last = max((item.iteration for item in tree.checkpoints), default=0)
+        raise UsageError(f"the run has no step {step}; it has {last}")
+    return _Past(events, place.id)
+
+
+def _breakpoints(options: argparse.Namespace) -> tuple[Breakpoint, ...]:
     try:
-        prepared = prepare(document, values)
+        return tuple(breakpoint_of(text, at) for at, text in enumerate(options.breaks, 1))
+    except CommandError as error:
+        raise UsageError(str(error)) from None
+
+
+def _run_options(options: argparse.Namespace, breaks: tuple[Breakpoint, ...]) -> RunOptions:
+    limits = None
+    if options.max_iterations is not None:
+        limits = Limits(iterations=options.max_iterations)
+    is_stepped = options.step or bool(breaks)
+    is_exact = options.replay is not None and not Path(options.replay).is_file()
+    return RunOptions(
+        protocol=options.protocol,
+        limits=limits,
+        headless=not is_stepped,
+        approve="always" if options.yes or is_exact else "ask",
+        breakpoints=breaks,
+        pause_at=frozenset(PLACES) if options.step else frozenset(),
+    )
+
+
+async def _drive(options: argparse.Namespace, plan: _Plan, store: RunStore | None) -> RunState:
+    if plan.past.setup is not None and plan.past.checkpoint is None:
+        return await _replay(options, plan, plan.past.setup)
+    tools = ToolSession(plan.trust)
+    model = _model(options, plan.document)
+    try:
+        prepared = prepare(plan.document, plan.values)
         registry = await tools.load(prepared.document, prepared.messages.tools)
         for status in registry.sources:
             if status.state != "ready" or status.message:
                 print(f"prompt-studio: {status.label}: {status.message}", file=sys.stderr)
-        toolbox = tools.toolbox(prepared.inputs)
-        return await _go(options, document, values, model, toolbox, store)
+        _check_tools(plan.options.breakpoints, [tool.name for tool in registry.specs])
+        return await _go(options, plan, model, tools.toolbox(prepared.inputs), store)
     finally:
         await tools.close()
         await model.close()
-        if store is not None:
-            store.close()
+
+
+def _check_tools(breakpoints: tuple[Breakpoint, ...], tools: list[str]) -> None:
+    """Say which breakpoints can never be met."""
+    for item in breakpoints:
+        if item.tool and item.tool not in tools:
+            print(f"prompt-studio: --break: there is no tool {item.tool!r}", file=sys.stderr)
+
+
+async def _replay(options: argparse.Namespace, plan: _Plan, setup: RunSetup) -> RunState:
+    """The run again with what it recorded: no model is asked, no tool is called."""
+    events = plan.past.events
+    last = len(events) - isinstance(events[-1], Stopped)
+    recording = recording_of(branch_path(events, last), as_told=True)
+    model = RecordedModel(recording.calls, strict=True)
+    toolbox = RecordedTools(RecordedSpecs(setup.tools), recording, live=False)
+    limits = plan.options.limits or setup.limits
+    chosen = replace(
+        plan.options,
+        protocol=plan.options.protocol or setup.protocol,
+        limits=limits,
+        parallel=setup.parallel,
+        plain_is_final=setup.plain_is_final,
+        repairs=setup.repairs,
+        context_budget=setup.context_budget,
+    )
+    return await _go(options, replace(plan, options=chosen, past=_Past()), model, toolbox, None)
 
 
 async def _go(
     options: argparse.Namespace,
-    document: PromptDocument,
-    values: dict[str, Json],
+    plan: _Plan,
     model: ChatModel,
-    toolbox: Toolbox,
+    toolbox: RunToolbox,
     store: RunStore | None,
 ) -> RunState:
-    limits = None
-    if options.max_iterations is not None:
-        limits = Limits(iterations=options.max_iterations)
-    run_options = RunOptions(
-        protocol=options.protocol,
-        limits=limits,
-        headless=True,
-        approve="always" if options.yes else "ask",
-    )
+    changed = asyncio.Event()
+    show = _event_printer(options)
     journal: list[Callable[[Event], None]] = []
-    run = start_run(
-        document,
-        values,
+
+    def shown(event: Event) -> None:
+        show(event)
+        changed.set()
+
+    world = RunWorld(
+        plan.document,
+        plan.values,
         model,
         toolbox,
-        run_options,
         journal=lambda event: journal[0](event) if journal else None,
-        shown=_event_printer(options),
+        shown=shown,
         stream=None if options.json else _show_notice,
-        references=references(document, masked=False),
+        references=references(plan.document, masked=False),
     )
+    run, first = _taken_up(world, plan)
     if store is not None:
         journal.append(store.journal(run.state.setup.run))
-    return await run.go()
+    if plan.options.headless:
+        return await run.go(*first)
+    return await step_through(run, first, changed)
+
+
+def _taken_up(world: RunWorld, plan: _Plan) -> tuple[Run, tuple[Command, ...]]:
+    """A new run, or one of the history that goes back to a step, with its first commands."""
+    setup, at = plan.past.setup, plan.past.checkpoint
+    if setup is None or at is None:
+        made = make_setup(
+            plan.document, plan.values, world.toolbox.specs, world.model, plan.options
+        )
+        return Run(world, plan.options, made), ()
+    first: list[Command] = [ForkFrom(at)]
+    limits = plan.options.limits
+    if limits is not None:
+        first.append(RaiseLimit("iterations", limits.iterations))
+    if plan.options.headless:
+        first.append(Continue())
+    return Run(world, plan.options, setup, plan.past.events), tuple(first)
 
 
 def _model(options: argparse.Namespace, document: PromptDocument) -> ChatModel:
@@ -144,6 +311,8 @@ def _model(options: argparse.Namespace, document: PromptDocument) -> ChatModel:
     Raises:
         UsageError: the connection does not exist, or the file chose an address of its own.
     """
+    if options.replay is not None:
+        return ReplayModel(Path(options.replay))
     connections = read_connections(user_paths().config / "connections.toml")
     for problem in connections.problems:
         print(f"prompt-studio: {problem}", file=sys.stderr)
@@ -158,7 +327,8 @@ def _model(options: argparse.Namespace, document: PromptDocument) -> ChatModel:
         )
     if choice.warning:
         print(f"prompt-studio: {choice.warning}", file=sys.stderr)
-    return open_model(choice)
+    model = open_model(choice)
+    return RecordingModel(model, options.record) if options.record is not None else model
 
 
 def _store() -> RunStore | None:

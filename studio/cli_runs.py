@@ -112,7 +112,7 @@ def _printable(text: str) -> str:
     return kept.encode("utf-8", "replace").decode("utf-8")
 
 
-def _found(store: RunStore, name: str) -> RunSummary:
+def found_run(store: RunStore, name: str) -> RunSummary:
     """The run of an id, or of the beginning of one.
 
     Raises:
@@ -133,7 +133,7 @@ def _events(store: RunStore, run: RunSummary) -> list[Event]:
 
 
 def _show(options: argparse.Namespace, store: RunStore) -> int:
-    run = _found(store, options.run)
+    run = found_run(store, options.run)
     events = _events(store, run)
     if options.json:
         sys.stdout.write(export_run(events, FORMS[1], __version__))
@@ -165,7 +165,7 @@ def _export(options: argparse.Namespace, store: RunStore) -> int:
     form = form_named(options.format)
     if form is None:
         raise UsageError(f"there is no format {options.format!r}")
-    text = export_run(_events(store, _found(store, options.run)), form, __version__)
+    text = export_run(_events(store, found_run(store, options.run)), form, __version__)
     if options.out is None:
         sys.stdout.write(text)
         return FINE

@@ -12,13 +12,14 @@ from dataclasses import dataclass, field
 from studio.core.agent.events import Event, ModelReplied, ReplyEdited, Started, ToolEnded
 from studio.core.agent.machine import advance
 from studio.core.agent.protocols.json_text import json_text
-from studio.core.agent.state import Origin, RunState
+from studio.core.agent.state import Call, Origin, RunState
 from studio.core.agent.steps import call_key, new_state
-from studio.core.agent.toolbox import RunToolbox
+from studio.core.agent.toolbox import NoTools, RunToolbox
 from studio.core.models.base import Capabilities, ChatModel, ModelError, ModelRequest
 from studio.core.prompty.messages import Message
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.values import JsonObject
+from studio.core.tools.arguments import check_arguments
 from studio.core.tools.source import ToolOutcome
 from studio.core.wire.reply import (
     Finished,
@@ -54,10 +55,15 @@ class Recording:
     """((tool, arguments), outcome) of the tool calls, in order."""
 
 
-def recording_of(path: Iterable[Event]) -> Recording:
+def recording_of(path: Iterable[Event], *, as_told: bool = False) -> Recording:
     """What one branch recorded; `path` is `tree.branch_path` of its last event.
 
     A reply that the person edited counts as edited: that is what the run went on with.
+
+    Args:
+        path: the events.
+        as_told: take what the model was told of each call, refused and edited ones too, in the
+            place of what the tools gave: what an exact replay needs.
     """
     calls: list[RecordedCall] = []
     outcomes: list[tuple[tuple[str, str], ToolOutcome]] = []
@@ -79,7 +85,14 @@ def recording_of(path: Iterable[Event]) -> Recording:
             case _:
                 pass
         state, _ = advance(state, event)
+    if as_told and state is not None:
+        outcomes = [_told(call) for step in (*state.steps, state.step) for call in step.calls]
     return Recording(tuple(calls), tuple(outcomes))
+
+
+def _told(call: Call) -> tuple[tuple[str, str], ToolOutcome]:
+    """A call with what the model was told of it."""
+    return call_key(call), ToolOutcome(call.observation or "", "error" if call.is_error else "ok")
 
 
 @dataclass
@@ -165,6 +178,21 @@ def _deltas(reply: Reply) -> list[ReplyDelta]:
         made.append(UsageDelta(reply.usage))
     made.append(Finished(reply.finish_reason or "stop"))
     return made
+
+
+class RecordedSpecs(NoTools):
+    """The tools of a recorded run as the model was offered them; none can be called."""
+
+    def __init__(self, specs: tuple[ToolSpec, ...]) -> None:
+        """Take what the run was started with (`RunSetup.tools`)."""
+        self.specs = specs
+
+    def check(self, name: str, arguments: JsonObject) -> tuple[str, ...]:
+        """As the tools checked the call then: by the schema that was offered."""
+        spec = next((item for item in self.specs if item.name == name), None)
+        if spec is None:
+            return super().check(name, arguments)
+        return check_arguments(spec.parameters, arguments)
 
 
 class RecordedTools:

@@ -299,7 +299,7 @@ class Run:
             case CheckAnswer(answer=answer):
                 performer.check_answer(state, answer)
             case Pass(place=place):
-                self._emit(_passing(state, place))
+                self._emit(_passing(state, place, headless=self.gate.options.headless))
             case _:
                 assert_never(effect)
 
@@ -398,9 +398,9 @@ class Run:
         self.gate.wants_pause = True
 
 
-def _passing(state: RunState, place: Place) -> Event:
+def _passing(state: RunState, place: Place, *, headless: bool) -> Event:
     """The fact that passing a place makes."""
-    error = ending_error(state)
+    error = ending_error(state, headless=headless)
     if error is not None:
         return Failed(error)
     if place == "PX" and state.error is not None and state.error.kind == "output":

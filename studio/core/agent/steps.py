@@ -70,14 +70,20 @@ def limit_error(state: RunState, limit: LimitName) -> StepError:
     return StepError("limit", limit, message, "Allow more, answer yourself, or stop.")
 
 
-def ending_error(state: RunState) -> StepError | None:
-    """The error that ends the run when it is passed: a used-up limit; headless, a failed call."""
+def ending_error(state: RunState, *, headless: bool | None = None) -> StepError | None:
+    """The error that ends the run when it is passed: a used-up limit; headless, a failed call.
+
+    Args:
+        state: at PX.
+        headless: whether nobody is there now; None where that is as at the run's start.
+    """
     error = state.error
     if state.place != "PX" or error is None:
         return None
     if error.kind == "limit":
         return error if used_up(state) is not None else None
-    return error if state.setup.headless and error.kind in ("model", "render") else None
+    alone = state.setup.headless if headless is None else headless
+    return error if alone and error.kind in ("model", "render") else None
 
 
 def output_error(problems: tuple[str, ...]) -> StepError:
