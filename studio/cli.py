@@ -26,7 +26,7 @@ from studio.core.text.values import Json
 from studio.core.tools.document import declared_tools
 from studio.core.wire.request import Provider, provider_of, to_request
 
-COMMANDS = ("check", "messages", "request", "run", "export", "convert", "fmt", "runs")
+COMMANDS = ("check", "messages", "request", "run", "export", "convert", "fmt", "runs", "tools")
 """Words that make an argument a command; anything else is a file to open."""
 
 SUFFIX = ".prompty"
@@ -91,6 +91,10 @@ def _parser() -> argparse.ArgumentParser:
     from studio.cli_runs import add_runs
 
     add_runs(commands.add_parser("runs", help="the history: list, show, export, import, prune"))
+
+    from studio.cli_tools import add_tools
+
+    add_tools(commands.add_parser("tools", help="serve or list a Python file of tools"))
     return parser
 
 

@@ -125,7 +125,7 @@ class MockEditor(QWidget):
     def _arrange(self, mock: Mock | None) -> None:
         hint = _HINTS.get(type(mock)) if mock is not None else None
         is_recorded = isinstance(mock, RecordedMock)
-        if is_recorded and not self.runs.count():
+        if isinstance(mock, RecordedMock) and not self.runs.count():
             self.runs.addItem(f"{len(mock.answers)} recorded answers", mock)
         self.setHidden(hint is None and not is_recorded)
         self.text.setHidden(hint is None)
