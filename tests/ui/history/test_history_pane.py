@@ -7,6 +7,7 @@ from pytestqt.qtbot import QtBot
 
 from studio.core.runs.summary import RunSummary
 from studio.ui.history.history_pane import HistoryPane
+from studio.ui.history.notes_dialog import NotesDialog
 from studio.ui.theme import LIGHT, apply_theme
 
 pytestmark = pytest.mark.qt_log_ignore("does not support propagateSizeHints")
@@ -94,3 +95,35 @@ def test_two_chosen_runs_are_compared_the_older_one_first(pane: HistoryPane) -> 
     pane.compare_button.click()
 
     assert asked == [("a", "b")]
+
+
+def test_tags_and_note_are_written_in_a_dialog(pane: HistoryPane, qtbot: QtBot) -> None:
+    told: list[tuple[str, tuple[str, ...], str]] = []
+    pane.request_describe.connect(lambda *words: told.append(words))
+    pane.show_runs(RUNS)
+    assert not pane.notes_button.isEnabled()
+    pane.table.selectRow(0)
+    qtbot.mouseClick(pane.notes_button, Qt.MouseButton.LeftButton)
+    dialog = pane.findChild(NotesDialog)
+    assert dialog is not None
+    qtbot.keyClicks(dialog.tags, "good, , good , late")
+    qtbot.keyClicks(dialog.note, "Worth a look")
+    dialog.accept()
+
+    assert told == [("a", ("good", "late"), "Worth a look")]
+
+
+def test_a_run_is_exported_in_the_form_chosen_and_journals_are_asked_for(
+    pane: HistoryPane, qtbot: QtBot
+) -> None:
+    asked: list[tuple[str, str]] = []
+    pane.request_export.connect(lambda run, form: asked.append((run.id, form)))
+    pane.show_runs(RUNS)
+    pane.table.selectRow(1)
+    menu = pane.export_button.menu()
+    assert menu is not None
+    next(one for one in menu.actions() if one.objectName() == "export.otlp").trigger()
+    with qtbot.waitSignal(pane.request_import):
+        qtbot.mouseClick(pane.import_button, Qt.MouseButton.LeftButton)
+
+    assert asked == [("b", "otlp")]
