@@ -35,6 +35,7 @@ class HistoryController(QObject):
     compared = Signal(object)  # Comparison
     failed = Signal(str)  # sentence for the person
     size_changed = Signal(int)  # bytes on disk
+    opening_changed = Signal(bool)  # whether a run is being read; a very long one takes seconds
 
     def __init__(self, path: Path, parent: QObject | None = None) -> None:
         """Make it; nothing is read before `refresh`.
@@ -58,6 +59,7 @@ class HistoryController(QObject):
         self._listing.failed.connect(self._on_failed)
         self._opening.finished.connect(self.opened)
         self._opening.failed.connect(self._on_failed)
+        self._opening.busy_changed.connect(self.opening_changed)
         self._comparing.finished.connect(self.compared)
         self._comparing.failed.connect(self._on_failed)
 

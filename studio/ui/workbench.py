@@ -187,6 +187,7 @@ class Workbench(QObject):
         self.run.ended.connect(self.history.refresh)
         # history
         self.history.listed.connect(self.history_pane.show_runs)
+        self.history.opening_changed.connect(self.history_pane.show_opening)
         self.history.size_changed.connect(self.history_pane.show_size)
         self.history.opened.connect(self._show_record)
         self.history.compared.connect(self.run_pane.show_comparison)

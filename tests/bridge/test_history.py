@@ -72,8 +72,11 @@ def test_a_run_is_listed_with_what_it_was(
 def test_a_run_is_opened_as_it_was(
     qtbot: QtBot, history: HistoryController, past: RunState
 ) -> None:
+    said: list[bool] = []
+    history.opening_changed.connect(said.append)
     with qtbot.waitSignal(history.opened) as opened:
         history.open(past.setup.run)
+    assert said == [True, False]
     record = opened.args[0]
 
     assert isinstance(record, RunRecord)

@@ -76,6 +76,7 @@ class HistoryPane(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._filtered = False
+        self._opening = False
         self.model = HistoryModel(self)
         self.table = QTableView()
         self.filter = QLineEdit()
@@ -113,6 +114,12 @@ class HistoryPane(QWidget):
             if one.run.id in chosen:
                 self.table.selectRow(row)
                 break
+        self._on_chosen()
+
+    def show_opening(self, opening: bool) -> None:
+        """Say that a run is being read: a very long one takes its time."""
+        self._opening = opening
+        self.open_button.setText("Opening…" if opening else "Open")
         self._on_chosen()
 
     def show_size(self, size: int) -> None:
@@ -155,7 +162,7 @@ class HistoryPane(QWidget):
 
     def _on_chosen(self) -> None:
         chosen = self.chosen_runs()
-        self.open_button.setEnabled(len(chosen) == 1)
+        self.open_button.setEnabled(len(chosen) == 1 and not self._opening)
         self.compare_button.setEnabled(len(chosen) == 2)
         for button in (self.notes_button, self.export_button):
             button.setEnabled(len(chosen) == 1)

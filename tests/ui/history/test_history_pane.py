@@ -127,3 +127,12 @@ def test_a_run_is_exported_in_the_form_chosen_and_journals_are_asked_for(
         qtbot.mouseClick(pane.import_button, Qt.MouseButton.LeftButton)
 
     assert asked == [("b", "otlp")]
+
+
+def test_a_long_run_is_said_to_be_opening(pane: HistoryPane) -> None:
+    pane.show_runs(RUNS)
+    pane.table.selectRow(0)
+    pane.show_opening(True)
+    assert (pane.open_button.text(), pane.open_button.isEnabled()) == ("Opening…", False)
+    pane.show_opening(False)
+    assert (pane.open_button.text(), pane.open_button.isEnabled()) == ("Open", True)
