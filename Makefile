@@ -29,6 +29,8 @@ format: setup-dev ## put the code into its standard form
 	@$(BIN)/ruff check --fix .
 
 bench: setup-dev ## measure speed as ratios, each beside its target
+	@$(BIN)/python -m pip install -q --disable-pip-version-check --group bench \
+	  || echo "bench: the peers of bench_loop are not installed; it is skipped"
 	@for script in tests/benches/bench_*.py; do echo "== $$script"; \
 	  QT_QPA_PLATFORM=offscreen $(BIN)/python $$script || exit 1; done
 

@@ -6,9 +6,12 @@ import argparse
 import difflib
 import sys
 from pathlib import Path
+from typing import get_args
 
 from studio.cli import FINE, PROBLEMS, UsageError, prompt_files
+from studio.core.agent.protocols.convert import convert_fix
 from studio.core.export.write import write_atomically
+from studio.core.models.base import ProtocolName
 from studio.core.prompty.convert import convert
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.fmt import tidy_edits
@@ -22,8 +25,12 @@ _UNREADABLE = ("yaml-syntax", "front-matter-open", "front-matter-not-mapping", "
 def add_convert(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `convert`."""
     parser.add_argument("file", type=Path, metavar="FILE")
-    parser.add_argument(
-        "--to", required=True, choices=("prompty", "section"), help="the dialect to write"
+    how = parser.add_mutually_exclusive_group(required=True)
+    how.add_argument("--to", choices=("prompty", "section"), help="the dialect to write")
+    how.add_argument(
+        "--protocol",
+        choices=get_args(ProtocolName),
+        help="how the agent speaks with the model: its template is rewritten",
     )
     parser.add_argument("-o", "--out", type=Path, metavar="OUT", help="file to write")
     parser.add_argument("--write", action="store_true", help="change FILE itself")
@@ -48,16 +55,32 @@ def _convert(options: argparse.Namespace) -> int:
         print(f"{where}: {unreadable[0].message}", file=sys.stderr)
         print("prompt-studio: nothing was converted: mend this first", file=sys.stderr)
         return PROBLEMS
+    if options.protocol is not None:
+        return _convert_protocol(options, document)
     made = convert(document, options.to)
     for note in made.notes:
         print(f"{options.file}: {note}", file=sys.stderr)
-    if options.diff:
-        sys.stdout.write(_difference(options.file, document.source.text, made.text))
-    elif options.write or options.out is not None:
-        _write(options.out or options.file, made.text)
-    else:
-        sys.stdout.write(made.text)
+    _put(options, document.source.text, made.text)
     return FINE if made.same_messages else PROBLEMS
+
+
+def _convert_protocol(options: argparse.Namespace, document: PromptDocument) -> int:
+    fix = convert_fix(document, options.protocol)
+    old = document.source.text
+    if fix is None:
+        print(f"{options.file}: speaks {options.protocol} already", file=sys.stderr)
+    _put(options, old, old if fix is None else apply_edits(old, fix.edits))
+    return FINE
+
+
+def _put(options: argparse.Namespace, old: str, new: str) -> None:
+    """Show the difference, write the file, or print the text, as was asked."""
+    if options.diff:
+        sys.stdout.write(_difference(options.file, old, new))
+    elif options.write or options.out is not None:
+        _write(options.out or options.file, new)
+    else:
+        sys.stdout.write(new)
 
 
 def _fmt(options: argparse.Namespace) -> int:

@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 from studio.cli import FINE, PROBLEMS, USAGE, run_command
+from studio.core.agent.protocols.choose import choose_protocol
 from studio.core.prompty.parse import parse
+from studio.core.resource_files import resource
 
 LEGACY = (
     "---\nname: Old one  # keep me\nmodel:\n  api: chat\n  configuration:\n    type: openai\n"
@@ -83,3 +85,16 @@ def test_fmt_does_not_guess_bytes(tmp_path: Path) -> None:
     path.write_bytes(b"System :\ncaf\xe9")
     assert run_command(["fmt", str(path)]) == USAGE
     assert path.read_bytes() == b"System :\ncaf\xe9"
+
+
+def test_convert_between_protocols(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    prompt = tmp_path / "agent.prompty"
+    prompt.write_bytes(resource("examples", "react-agent.prompty").read_bytes())
+    assert run_command(["convert", "--protocol", "json_action", "--write", str(prompt)]) == FINE
+    document = parse(prompt.read_text(encoding="utf-8"))
+    assert choose_protocol(document).protocol == "json_action"
+    assert not document.has_errors
+    assert run_command(["convert", "--protocol", "json_action", "--diff", str(prompt)]) == FINE
+    printed = capsys.readouterr()
+    assert "speaks json_action already" in printed.err
+    assert printed.out == ""

@@ -51,7 +51,7 @@ from studio.core.agent.options import RunOptions
 from studio.core.agent.performer import OnStream, Performer
 from studio.core.agent.requests import NotAllowedError, facts_of, repair_switched_on
 from studio.core.agent.setup import make_setup
-from studio.core.agent.state import Place, RunSetup, RunState
+from studio.core.agent.state import Place, RunSetup, RunState, StepError
 from studio.core.agent.steps import call_key, ending_error, new_state
 from studio.core.agent.toolbox import NoTools, RunToolbox
 from studio.core.agent.tree import RunTree, state_at, walk
@@ -129,6 +129,10 @@ class Run:
         self._work: asyncio.Task[None] | None = None
         self._stopping = False
         self._aborting = False
+        self._unwritten: list[Event] = []
+        self.journal_fault = ""
+        """Why the journal could not be written; empty while it can. Nothing is lost in memory."""
+        self._told_fault = False
         self._performer = self._new_performer()
 
     @property
@@ -180,6 +184,8 @@ class Run:
         """Ask the gate, once for each place reached; a repair that is switched on comes first."""
         if self._state.place is None or self._passed_gate:
             return False
+        if self._stops_unwritten():
+            return True
         repair = repair_switched_on(self._state)
         if repair is not None:
             self._emit(repair)
@@ -320,8 +326,7 @@ class Run:
 
     def _emit(self, event: Event) -> None:
         event = replace(event, seq=len(self._events) + 1, at=round(time.time(), 4))
-        if self._world.journal is not None:
-            self._world.journal(event)
+        self._write(event)
         before = self._state
         if isinstance(event, Forked):
             before = state_at(self._events, event.checkpoint)
@@ -338,6 +343,40 @@ class Run:
             self._passed_gate = False
         if self._world.shown is not None:
             self._world.shown(event)
+
+    def _write(self, event: Event) -> None:
+        """Write a fact, after those that could not be written before it.
+
+        A journal that fails does not take the run with it: what it missed waits here, in order, and
+        is tried again whenever the person goes on, and at the end.
+        """
+        if self._world.journal is None:
+            return
+        self._unwritten.append(event)
+        if self.journal_fault and not isinstance(event, Resumed | Stopped | Failed | AnswerChecked):
+            return
+        try:
+            while self._unwritten:
+                self._world.journal(self._unwritten[0])
+                del self._unwritten[0]
+        except Exception as error:  # noqa: BLE001 - the border to the store: named and shown
+            self.journal_fault = str(error) or type(error).__name__
+            return
+        self.journal_fault, self._told_fault = "", False
+
+    def _stops_unwritten(self) -> bool:
+        """Stand still (headless: end) once where the journal cannot be written."""
+        if not self.journal_fault or self._told_fault:
+            return False
+        self._told_fault = True
+        message = f"The run cannot be kept: {self.journal_fault}."
+        if self.gate.options.headless:
+            self._emit(Failed(StepError("journal", "unwritten", message)))
+        else:
+            text = f"{message} It is in memory; going on tries to write it again."
+            self._pause(Stop("exception", text=text))
+            self._passed_gate = True
+        return True
 
     # Commands -------------------------------------------------------------------------------------
 

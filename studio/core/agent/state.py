@@ -38,7 +38,7 @@ Origin: TypeAlias = Literal["live", "recorded", "mock", "person", "studio"]
 
 ErrorKind: TypeAlias = Literal[
     "format", "model", "unknown_tool", "schema", "tool", "timeout", "limit", "refusal",
-    "repeated_action", "guardrail", "output", "outcome_unknown", "render",
+    "repeated_action", "guardrail", "output", "outcome_unknown", "render", "journal",
 ]  # fmt: skip
 """What a PX is about; also the names of the exception filters (with `warning`, `truncated`)."""
 

@@ -98,7 +98,8 @@ class _Database:
                 try:
                     yield
                 except BaseException:
-                    self.connection.execute("ROLLBACK")
+                    if self.connection.in_transaction:  # a full disk has rolled back by itself
+                        self.connection.execute("ROLLBACK")
                     self.blobs.forget()
                     raise
                 self.connection.execute("COMMIT")

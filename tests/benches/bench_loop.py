@@ -1,0 +1,295 @@
+"""One agent run against the same scripted HTTP server: our loop, pydantic-ai, openai-agents.
+
+The server (a process of its own) asks for the same tool some fifty times, then answers. All send
+chat completions to it, call the same Python function and keep the same history. What the bare HTTP
+client costs for the same requests is measured beside, so that it shows what a loop itself costs.
+
+python tests/benches/bench_loop.py [--steps N] [--rounds N]
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import gc
+import importlib.util
+import json
+import os
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT))
+os.environ["OPENAI_AGENTS_DISABLE_TRACING"] = "1"
+
+_TARGET = 1.0
+_QUESTION = "Where is it?"
+_ANSWER = "It is here."
+
+PROMPT = """---
+name: Caller
+inputs:
+  question: {kind: string, required: true}
+tools:
+  - name: search
+    kind: function
+    description: Find something.
+    parameters:
+      - {name: query, kind: string, required: true}
+---
+system:
+Be brief.
+user:
+{{ question }}
+"""
+
+
+def search(query: str) -> str:
+    """Find something."""
+    return f"found {query}"
+
+
+# The server ---------------------------------------------------------------------------------------
+
+
+def completion(body: dict[str, Any], steps: int) -> dict[str, Any]:
+    """What a model would say next: call the tool until it was called often enough."""
+    done = sum(message["role"] == "tool" for message in body["messages"])
+    message: dict[str, Any] = {"role": "assistant", "content": _ANSWER}
+    if done < steps:
+        function = {"name": "search", "arguments": json.dumps({"query": f"place {done}"})}
+        asked = {"id": f"call-{done}", "type": "function", "function": function}
+        message = {"role": "assistant", "content": None, "tool_calls": [asked]}
+    return {
+        "id": f"reply-{done}", "object": "chat.completion", "created": 1, "model": "scripted",
+        "choices": [{
+            "index": 0, "message": message,
+            "finish_reason": "tool_calls" if done < steps else "stop",
+        }],
+        "usage": {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15},
+    }  # fmt: skip
+
+
+def streamed(whole: dict[str, Any]) -> bytes:
+    """The same reply as server-sent events."""
+    choice = whole["choices"][0]
+    delta = dict(choice["message"])
+    if "tool_calls" in delta:
+        delta["tool_calls"] = [{"index": 0, **delta["tool_calls"][0]}]
+    head = {key: whole[key] for key in ("id", "created", "model")}
+    head["object"] = "chat.completion.chunk"
+    chunks = [
+        {**head, "choices": [{"index": 0, "delta": delta, "finish_reason": None}]},
+        {**head, "choices": [{"index": 0, "delta": {}, "finish_reason": choice["finish_reason"]}]},
+        {**head, "choices": [], "usage": whole["usage"]},
+    ]
+    lines = [f"data: {json.dumps(item)}\n\n" for item in chunks]
+    return "".join([*lines, "data: [DONE]\n\n"]).encode()
+
+
+async def serve(steps: int) -> None:
+    """Answer until the process is ended."""
+
+    async def client(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        while True:
+            try:
+                head = await reader.readuntil(b"\r\n\r\n")
+            except asyncio.IncompleteReadError:
+                writer.close()
+                return
+            length = next(
+                int(line.split(b":")[1])
+                for line in head.lower().split(b"\r\n")
+                if line.startswith(b"content-length")
+            )
+            body = json.loads(await reader.readexactly(length))
+            whole = completion(body, steps)
+            is_stream = body.get("stream") is True
+            data = streamed(whole) if is_stream else json.dumps(whole).encode()
+            kind = "text/event-stream" if is_stream else "application/json"
+            writer.write(
+                f"HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\n"
+                f"content-length: {len(data)}\r\n\r\n".encode()
+                + data
+            )
+            await writer.drain()
+
+    server = await asyncio.start_server(client, "127.0.0.1", 0, limit=2**24)
+    print(server.sockets[0].getsockname()[1], flush=True)
+    await server.serve_forever()
+
+
+# The runs -----------------------------------------------------------------------------------------
+
+Runner = Callable[[str, int], Awaitable[str]]
+
+
+def client_of(url: str) -> Any:
+    """The HTTP client that all of them use."""
+    from openai import AsyncOpenAI
+
+    return AsyncOpenAI(base_url=url, api_key="none", max_retries=0)
+
+
+async def bare(url: str, steps: int, *, stream: bool) -> str:
+    """The same requests and nothing else: what the client costs."""
+    tools = [{
+        "type": "function",
+        "function": {"name": "search", "description": "Find something.", "parameters": {
+            "type": "object", "properties": {"query": {"type": "string"}}, "required": ["query"],
+        }},
+    }]  # fmt: skip
+    messages: list[Any] = [
+        {"role": "system", "content": "Be brief."},
+        {"role": "user", "content": _QUESTION},
+    ]
+    text = ""
+    async with client_of(url) as client:
+        for at in range(steps + 1):
+            asked = client.chat.completions.create
+            if stream:
+                chunks = await asked(
+                    model="scripted", messages=messages, tools=tools, stream=True,
+                    stream_options={"include_usage": True},
+                )  # fmt: skip
+                async for chunk in chunks:
+                    text = (chunk.choices and chunk.choices[0].delta.content) or text
+            else:
+                reply = await asked(model="scripted", messages=messages, tools=tools)
+                text = reply.choices[0].message.content or ""
+            whole = completion({"messages": messages}, steps)["choices"][0]["message"]
+            messages.append(whole)
+            messages.append(
+                {"role": "tool", "tool_call_id": f"call-{at}", "content": f"found place {at}"}
+            )
+    return text
+
+
+async def bare_whole(url: str, steps: int) -> str:
+    """The client, each reply in one piece."""
+    return await bare(url, steps, stream=False)
+
+
+async def bare_stream(url: str, steps: int) -> str:
+    """The client, streaming."""
+    return await bare(url, steps, stream=True)
+
+
+async def ours(url: str, steps: int) -> str:
+    """Prompt Studio's loop, streaming and with its whole journal in memory."""
+    from studio.core.agent.options import RunOptions
+    from studio.core.agent.runner import start_run
+    from studio.core.agent.state import Limits
+    from studio.core.models.choice import choose_connection
+    from studio.core.models.connection_file import Connections
+    from studio.core.models.connections import Connection
+    from studio.core.models.factory import open_model
+    from tests.core.agent.runs import Functions, document
+
+    prompt = document(PROMPT)
+    connection = Connection("Bench", "compatible", base_url=url, model="scripted")
+    choice = choose_connection(prompt.model, Connections((connection,), "Bench"), chosen="Bench")
+    model = open_model(choice)
+    try:
+        options = RunOptions(headless=True, limits=Limits(None))
+        run = start_run(prompt, {"question": _QUESTION}, model, Functions(search), options)
+        state = await run.go()
+    finally:
+        await model.close()
+    return state.answer or str(state.error)
+
+
+async def by_pydantic(url: str, steps: int) -> str:
+    """pydantic-ai."""
+    from pydantic_ai import Agent
+    from pydantic_ai.models.openai import OpenAIChatModel
+    from pydantic_ai.providers.openai import OpenAIProvider
+    from pydantic_ai.usage import UsageLimits
+
+    async with client_of(url) as client:
+        model = OpenAIChatModel("scripted", provider=OpenAIProvider(openai_client=client))
+        agent = Agent(model, instructions="Be brief.", tools=[search])
+        limits = UsageLimits(request_limit=None)
+        return str((await agent.run(_QUESTION, usage_limits=limits)).output)
+
+
+async def by_openai_agents(url: str, steps: int) -> str:
+    """openai-agents."""
+    from agents import Agent, OpenAIChatCompletionsModel, Runner, function_tool
+
+    async with client_of(url) as client:
+        model = OpenAIChatCompletionsModel("scripted", client)
+        agent = Agent(
+            "Caller", instructions="Be brief.", model=model, tools=[function_tool(search)]
+        )
+        return str((await Runner.run(agent, _QUESTION, max_turns=steps + 5)).final_output)
+
+
+def timed(run: Runner, url: str, steps: int) -> float:
+    """Milliseconds of one iteration in one run."""
+    gc.collect()
+    began = time.perf_counter()
+    answer = asyncio.run(run(url, steps))
+    seconds = time.perf_counter() - began
+    assert answer == _ANSWER, answer
+    return seconds / (steps + 1) * 1000
+
+
+def main() -> int:
+    """Measure; returns 1 where the target is missed."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--steps", type=int, default=50)
+    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.serve:
+        asyncio.run(serve(options.steps))
+        return 0
+    absent = [name for name in ("pydantic_ai", "agents") if importlib.util.find_spec(name) is None]
+    if absent:
+        print(f"skipped: {' and '.join(absent)} not installed (pip install --group bench)")
+        return 0
+    command = [sys.executable, __file__, "--serve", "--steps", str(options.steps)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
+        try:
+            assert server.stdout is not None
+            url = f"http://127.0.0.1:{int(server.stdout.readline())}/v1"
+            return measure(url, options.steps, options.rounds)
+        finally:
+            server.terminate()
+
+
+def measure(url: str, steps: int, rounds: int) -> int:
+    """Take turns, so that a busy moment of the machine hits all; then compare medians."""
+    runs: dict[str, Runner] = {
+        "bare client": bare_whole,
+        "bare client, streaming": bare_stream,
+        "prompt-studio": ours,
+        "pydantic-ai": by_pydantic,
+        "openai-agents": by_openai_agents,
+    }
+    for run in runs.values():
+        timed(run, url, steps)  # imports and first connections
+    taken: dict[str, list[float]] = {name: [] for name in runs}
+    for _ in range(rounds):
+        for name, run in runs.items():
+            taken[name].append(timed(run, url, steps))
+    middle = {name: statistics.median(values) for name, values in taken.items()}
+    for name, value in middle.items():
+        print(f"{name}: {value:.2f} ms an iteration (best {min(taken[name]):.2f})")
+    best = min(middle["pydantic-ai"], middle["openai-agents"])
+    ratio = middle["prompt-studio"] / best
+    print(f"whole iteration against the faster of both: {ratio:.2f}x (target {_TARGET:g}x)")
+    plain, stream = middle["bare client"], middle["bare client, streaming"]
+    own = middle["prompt-studio"] - stream
+    print(f"above the bare client: {own:.2f} ms, the faster of both {best - plain:.2f} ms")
+    return int(ratio > _TARGET)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
