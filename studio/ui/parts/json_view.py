@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import re
 
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import (
     QColor,
+    QKeyEvent,
+    QMouseEvent,
     QPalette,
     QResizeEvent,
     QSyntaxHighlighter,
@@ -75,6 +78,8 @@ def line_height(editor: QPlainTextEdit) -> float:
 class JsonView(QPlainTextEdit):
     """Shows JSON; can be selected and copied, not changed."""
 
+    place_clicked = Signal(int)  # place in the text, UTF-16 units, as Qt counts
+
     def __init__(
         self, theme: Theme, parent: QWidget | None = None, *, coloured: bool = True
     ) -> None:
@@ -97,6 +102,22 @@ class JsonView(QPlainTextEdit):
         self.setPalette(palette)
         if self._highlighter is not None:
             self._highlighter.set_theme(theme)
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """A click that selects nothing tells its place."""
+        super().mouseReleaseEvent(event)
+        is_plain = event.modifiers() == Qt.KeyboardModifier.NoModifier
+        is_click = event.button() == Qt.MouseButton.LeftButton and is_plain
+        if is_click and not self.textCursor().hasSelection():
+            place = self.cursorForPosition(event.position().toPoint()).position()
+            self.place_clicked.emit(place)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Enter does at the caret what a click does."""
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self.place_clicked.emit(self.textCursor().position())
+        else:
+            super().keyPressEvent(event)
 
     def grow(self, most_lines: int) -> None:
         """From now on be as high as the text, up to so many lines."""

@@ -107,6 +107,7 @@ class PreviewPane(QWidget):
         self.banner.activated.connect(self._reveal_blocker)
         self.messages.place_clicked.connect(self.request_reveal)
         self.messages.input_clicked.connect(self.request_input)
+        self.request.place_chosen.connect(self.request_reveal)
         self.variables.place_chosen.connect(self.request_reveal)
         self.variables.input_chosen.connect(self.request_input)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from PySide6.QtCore import Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import (
@@ -9,6 +11,7 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
     QMenu,
+    QSplitter,
     QStackedWidget,
     QToolButton,
     QVBoxLayout,
@@ -16,7 +19,9 @@ from PySide6.QtWidgets import (
 )
 
 from studio.bridge.preview_copy import request_as_curl, request_as_python
+from studio.bridge.preview_places import place_of
 from studio.bridge.preview_value import PROVIDERS, Preview, RequestPreview
+from studio.core.text.source import SourceText
 from studio.core.wire.request import Provider
 from studio.ui.icons import icon
 from studio.ui.parts.colours import paint_text
@@ -29,9 +34,11 @@ class RequestTab(QWidget):
     """Combo, copy menu, the body, and what the shape cannot carry."""
 
     provider_changed = Signal(str)  # Provider
+    place_chosen = Signal(object)  # Span: what made the value that was clicked
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self._preview: Preview | None = None
         self._requests: dict[Provider, RequestPreview] = {}
         self.provider = QComboBox()
         self.provider.setAccessibleName("Shape of the request")
@@ -52,9 +59,19 @@ class RequestTab(QWidget):
         bar.setSpacing(8)
         bar.addWidget(self.provider)
         bar.addWidget(self._size, 1)
+        self.beside_button = QToolButton()
+        self.beside_button.setIcon(icon("panel-right"))
+        self.beside_button.setCheckable(True)
+        self.beside_button.setToolTip("All shapes side by side")
+        self.beside_button.setAccessibleName("All shapes side by side")
+        self.beside_button.toggled.connect(self._show)
+        bar.addWidget(self.beside_button)
         bar.addWidget(self.copy_button)
-        self.view = JsonView(theme)
-        self.view.setAccessibleName("Body of the request, JSON")
+        self._views = {key: self._make_view(key, theme) for key in PROVIDERS}
+        self._beside = QSplitter()
+        self._beside.setChildrenCollapsible(False)
+        for view in self._views.values():
+            self._beside.addWidget(view)
         self._notes = QLabel()
         self._notes.setWordWrap(True)
         self._notes.setContentsMargins(12, 8, 12, 8)
@@ -64,7 +81,7 @@ class RequestTab(QWidget):
         )
         self._stack = QStackedWidget()
         self._stack.addWidget(self._empty)
-        self._stack.addWidget(self.view)
+        self._stack.addWidget(self._beside)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
@@ -75,6 +92,7 @@ class RequestTab(QWidget):
 
     def show_preview(self, preview: Preview | None) -> None:
         """Show the bodies of a preview."""
+        self._preview = preview
         self._requests = dict(preview.requests) if preview is not None else {}
         if preview is not None and not self._by_hand:
             index = self.provider.findData(preview.provider)
@@ -85,7 +103,8 @@ class RequestTab(QWidget):
 
     def set_theme(self, theme: Theme) -> None:
         """Take the colours of a theme."""
-        self.view.set_theme(theme)
+        for view in self._views.values():
+            view.set_theme(theme)
         self._empty.set_theme(theme)
         paint_text(self._size, theme.muted)
         paint_text(self._notes, theme.warning)
@@ -95,13 +114,44 @@ class RequestTab(QWidget):
         """The body that is shown."""
         return self._requests.get(self.provider.currentData())
 
+    @property
+    def view(self) -> JsonView:
+        """The body in the shape that is chosen."""
+        return self._views[self.provider.currentData()]
+
+    @property
+    def shown(self) -> tuple[JsonView, ...]:
+        """The bodies that are seen."""
+        return tuple(view for view in self._views.values() if not view.isHidden())
+
+    def _make_view(self, provider: Provider, theme: Theme) -> JsonView:
+        view = JsonView(theme)
+        view.setMinimumWidth(160)
+        view.setAccessibleName(f"Body of the request, JSON, {PROVIDERS[provider]}")
+        view.setToolTip("Click a value: its place in the prompt")
+        view.place_clicked.connect(partial(self._choose_place, provider))
+        return view
+
+    def _choose_place(self, provider: Provider, place: int) -> None:
+        request = self._requests.get(provider)
+        if request is None or self._preview is None:
+            return
+        span = place_of(self._preview, request, SourceText(request.text).from_utf16(place))
+        if span is not None:
+            self.place_chosen.emit(span)
+
     def _choose(self, _: int) -> None:
         self._by_hand = True  # from now on the person's choice stays
         self.provider_changed.emit(self.provider.currentData())
         self._show()
 
-    def _show(self) -> None:
+    def _show(self, *_: object) -> None:
         request = self.current
+        for provider, view in self._views.items():
+            is_seen = self.beside_button.isChecked() or view is self.view
+            view.setHidden(not is_seen)
+            if is_seen and (body := self._requests.get(provider)) is not None:
+                view.show_json(body.text)
         has_text = request is not None and bool(request.text)
         self.copy_button.setEnabled(has_text)
         if request is None or not has_text:
@@ -110,10 +160,9 @@ class RequestTab(QWidget):
             self._stack.setCurrentWidget(self._empty)
             return
         self._size.setText(f"{max(1, round(len(request.text.encode()) / 1000)):,} kB")
-        self.view.show_json(request.text)
         self._notes.setText("\n".join(f"• {note}" for note in request.notes))
         self._notes.setVisible(bool(request.notes))
-        self._stack.setCurrentWidget(self.view)
+        self._stack.setCurrentWidget(self._beside)
 
     def _copy_menu(self) -> QMenu:
         menu = QMenu(self)

@@ -211,6 +211,37 @@ def test_the_request_is_shown_for_each_provider_and_copied(desk: Desk) -> None:
     assert "Other" in tab.view.toPlainText()
 
 
+def test_a_value_of_the_request_leads_to_what_made_it(desk: Desk) -> None:
+    desk.write(DOC)
+    desk.pane.tabs.setCurrentIndex(1)
+    view = desk.pane.request.view
+    desk.bot.waitUntil(view.isVisible)
+    cursor = QTextCursor(view.document())
+    cursor.setPosition(view.toPlainText().index("Lisbon") + 2)
+    place = view.cursorRect(cursor).center()
+    desk.bot.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=place)
+    span = desk.revealed[-1]
+    assert DOC[span.start : span.end] == "{{ city }}"
+    cursor.setPosition(view.toPlainText().index("Second") + 3)
+    view.setTextCursor(cursor)
+    desk.bot.keyClick(view, Qt.Key.Key_Return)
+    assert desk.revealed[-1].start == DOC.index("Second") + 3
+
+
+def test_the_shapes_stand_side_by_side_when_wanted(desk: Desk) -> None:
+    desk.write(DOC)
+    desk.pane.tabs.setCurrentIndex(1)
+    tab = desk.pane.request
+    assert len(tab.shown) == 1
+    tab.beside_button.click()
+    assert len(tab.shown) == 3
+    assert all("Lisbon" in view.toPlainText() for view in tab.shown)
+    desk.write(DOC.replace("sample: Lisbon", "sample: Porto"))
+    assert all("Porto" in view.toPlainText() for view in tab.shown)
+    tab.beside_button.click()
+    assert tab.shown == (tab.view,)
+
+
 def test_variables_lead_to_their_declaration_and_their_uses(desk: Desk) -> None:
     desk.write(DOC + "{{ stranger }}\n")
     desk.pane.tabs.setCurrentIndex(2)
