@@ -4,7 +4,7 @@
 
 Any bytes go the whole way: parse, prepare (preview and run), JSON shapes, request bodies of every
 provider, fixes, tidying, conversion, renaming. An exception, a place outside the text, an edit that
-does not fit and a stop of 20 seconds are findings; libFuzzer writes the input beside the corpus.
+does not fit and a stop of two minutes (wall clock, so generous) are findings; libFuzzer writes the input beside the corpus.
 """
 
 from __future__ import annotations
@@ -176,7 +176,7 @@ def main() -> None:
         f"-dict={corpus.parent / 'words.dict'}",
         f"-artifact_prefix={corpus.parent}/",
         "-max_len=4000",
-        "-timeout=20",
+        "-timeout=120",
         "-rss_limit_mb=3000",
         "-print_final_stats=1",
         "-verbosity=1",
