@@ -9,6 +9,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from studio.bridge.jobs import LatestJob
 from studio.bridge.preview_build import PreviewOrder, build_preview, keep_last_good, with_tokens
+from studio.bridge.preview_diff import Against, Comparison, compare
 from studio.bridge.preview_value import Preview, PreviewTarget
 from studio.bridge.probe import ProbeReport, probe
 from studio.core.prompty.document import PromptDocument
@@ -26,6 +27,7 @@ class PreviewController(QObject):
 
     previewed = Signal(object)  # Preview
     probed = Signal(object)  # ProbeReport
+    compared = Signal(object)  # Comparison
     busy_changed = Signal(bool)
 
     request_count = Signal(object)  # Preview: shown by estimate; its model can count it itself
@@ -56,6 +58,10 @@ class PreviewController(QObject):
         self._probe_job: LatestJob[ProbeReport] = LatestJob(self)
         self._probe_job.finished.connect(self.probed)
         self._probe_job.failed.connect(self._fail)
+        self._against: Against | None = None
+        self._compare_job: LatestJob[Comparison] = LatestJob(self)
+        self._compare_job.finished.connect(self.compared)
+        self._compare_job.failed.connect(self._fail)
         self._tokenizer_job: LatestJob[bool] = LatestJob(self)
         self._tokenizer_job.finished.connect(self._on_tokenizer)
         self._tokenizer_job.failed.connect(self._fail)
@@ -117,6 +123,16 @@ class PreviewController(QObject):
         if self._document is not None:
             self._probe_job.submit(partial(probe, self._document, dict(self._inputs)))
 
+    def compare(self, against: Against | None) -> None:
+        """Compare every preview from now on; the result comes by `compared`. `None` ends that."""
+        self._against = against
+        self._compare_job.drop()
+        self._compare()
+
+    def _compare(self) -> None:
+        if self._against is not None and self._document is not None:
+            self._compare_job.submit(partial(compare, self._make_order(), self._against))
+
     def _start(self) -> None:
         if self._document is not None:
             self._timer.start()
@@ -126,7 +142,11 @@ class PreviewController(QObject):
         if self._document is None:
             return
         self._revision += 1
-        order = PreviewOrder(
+        self._job.submit(partial(build_preview, self._make_order()))
+
+    def _make_order(self) -> PreviewOrder:
+        assert self._document is not None
+        return PreviewOrder(
             self._document,
             dict(self._inputs),
             self._tools,
@@ -134,7 +154,6 @@ class PreviewController(QObject):
             self._tokenizers,
             self._revision,
         )
-        self._job.submit(partial(build_preview, order))
 
     def _take(self, preview: Preview) -> None:
         preview = keep_last_good(preview, self._last_good)
@@ -142,6 +161,7 @@ class PreviewController(QObject):
             self._last_good = preview
         self._newest = preview
         self.previewed.emit(preview)
+        self._compare()
         if preview.target.is_embedded:
             self.request_count.emit(preview)
         elif self._tokenizers.wants_loading(preview.target.model_id):

@@ -46,6 +46,13 @@ def messages_as_markdown(preview: Preview) -> str:
     return "\n\n".join(blocks) + "\n" if blocks else ""
 
 
+def message_as_text(message: Message) -> str:
+    """One message with its attributes, as text to compare."""
+    attributes = ", ".join(f"{key}={value}" for key, value in message.attributes.items())
+    head = f"{message.role}[{attributes}]:" if attributes else f"{message.role}:"
+    return "\n".join([head, *(_part_text(part) for part in message.parts)])
+
+
 def messages_as_chat(preview: Preview) -> str:
     """`role: text`, one message after the other."""
     return "\n\n".join(

@@ -148,6 +148,9 @@ class Workbench(QObject):
         self.preview.request_count.connect(self.counter.count)
         self.counter.counted.connect(self.preview.show_count)
         self.run.ended.connect(self.preview.refresh)  # the embedded model runs now, and can count
+        self.preview.compared.connect(self.preview_pane.show_comparison)
+        self.preview_pane.request_compare.connect(self.preview.compare)
+        self.inputs_pane.library.changed.connect(self._on_sets)
         self.preview.probed.connect(self.preview_pane.show_probe)
         self.preview_pane.request_probe.connect(self.preview.probe)
         self.preview_pane.request_input.connect(self._focus_input)
@@ -224,6 +227,9 @@ class Workbench(QObject):
         if document is None:
             self.preview_pane.show_preview(None)
             self.tools.set_document(None)
+
+    def _on_sets(self) -> None:
+        self.preview_pane.set_input_sets(self.inputs_pane.library.sets)
 
     def _keep_samples(self, values: dict[str, Json]) -> None:
         page, document = self.window.tabs.current, self.window.document

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from PySide6.QtCore import Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import (
@@ -16,12 +18,15 @@ from PySide6.QtWidgets import (
 )
 
 from studio.bridge.preview_copy import messages_as_chat, messages_as_json, messages_as_markdown
+from studio.bridge.preview_diff import Comparison
 from studio.bridge.preview_meter import meter
 from studio.bridge.preview_value import Preview
 from studio.bridge.probe import ProbeReport
+from studio.core.text.values import JsonObject
 from studio.ui.icons import icon
 from studio.ui.parts.banner import Banner
 from studio.ui.parts.empty_state import EmptyState
+from studio.ui.preview.diff_tab import DiffTab
 from studio.ui.preview.messages_view import MessagesView
 from studio.ui.preview.meter_bar import TokenMeter
 from studio.ui.preview.probe_panel import ProbePanel
@@ -35,6 +40,7 @@ class PreviewPane(QWidget):
 
     request_reveal = Signal(object)  # Span: bring this place of the source into view
     request_input = Signal(str)  # name: bring this input's field into view
+    request_compare = Signal(object)  # Against, or None: no longer
     request_probe = Signal()  # try the inputs for holes
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
@@ -45,7 +51,7 @@ class PreviewPane(QWidget):
         self.tabs.setAccessibleName("Views of the preview")
         self.tabs.setExpanding(False)
         self.tabs.setDrawBase(False)
-        for title in ("Messages", "Request", "Variables"):
+        for title in ("Messages", "Request", "Variables", "Diff"):
             self.tabs.addTab(title)
         self.total = TokenMeter(theme)
         self.raw_button = _tool_button("type", "Raw text instead of Markdown")
@@ -61,6 +67,7 @@ class PreviewPane(QWidget):
         self.messages = MessagesView(theme)
         self.request = RequestTab(theme)
         self.variables = VariablesTab(theme)
+        self.diff = DiffTab(theme)
         self.empty = EmptyState(
             "messages-square",
             "Nothing to preview",
@@ -68,7 +75,7 @@ class PreviewPane(QWidget):
             theme,
         )
         self._pages = QStackedWidget()
-        for page in (self.messages, self.request, self.variables):
+        for page in (self.messages, self.request, self.variables, self.diff):
             self._pages.addWidget(page)
         self._stack = QStackedWidget()
         self._stack.addWidget(self.empty)
@@ -107,6 +114,8 @@ class PreviewPane(QWidget):
         self.banner.activated.connect(self._reveal_blocker)
         self.messages.place_clicked.connect(self.request_reveal)
         self.messages.input_clicked.connect(self.request_input)
+        self.diff.place_chosen.connect(self.request_reveal)
+        self.diff.against_chosen.connect(self.request_compare)
         self.request.place_chosen.connect(self.request_reveal)
         self.variables.place_chosen.connect(self.request_reveal)
         self.variables.input_chosen.connect(self.request_input)
@@ -134,6 +143,14 @@ class PreviewPane(QWidget):
         """Show what the injection probe found."""
         self.probe_panel.show_report(report)
 
+    def show_comparison(self, comparison: Comparison) -> None:
+        """Show what differs."""
+        self.diff.show_comparison(comparison)
+
+    def set_input_sets(self, sets: Mapping[str, JsonObject]) -> None:
+        """The sets of values that can be compared with."""
+        self.diff.set_input_sets(sets)
+
     def show_caret(self, offset: int) -> None:
         """Light the card whose source holds this place (code points)."""
         self.messages.light(offset)
@@ -147,6 +164,7 @@ class PreviewPane(QWidget):
             self.messages,
             self.request,
             self.variables,
+            self.diff,
             self.empty,
         ):
             part.set_theme(theme)
@@ -188,6 +206,9 @@ class PreviewPane(QWidget):
         self._pages.setCurrentIndex(index)
         self._show_page()
         on_messages = self._pages.currentWidget() is self.messages
+        # Comparing costs a second preview: it is made only while it is looked at.
+        on_diff = self._pages.currentWidget() is self.diff
+        self.request_compare.emit(self.diff.against if on_diff else None)
         for button in (self.raw_button, self.probe_button, self.copy_button):
             button.setVisible(on_messages)
 

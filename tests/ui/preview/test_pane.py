@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import QPoint, Qt, QUrl
 from PySide6.QtGui import QGuiApplication, QTextCursor
 from pytestqt.qtbot import QtBot
 
@@ -240,6 +240,31 @@ def test_the_shapes_stand_side_by_side_when_wanted(desk: Desk) -> None:
     assert all("Porto" in view.toPlainText() for view in tab.shown)
     tab.beside_button.click()
     assert tab.shown == (tab.view,)
+
+
+def test_the_messages_are_compared_with_the_saved_file_and_with_other_inputs(desk: Desk) -> None:
+    desk.controller.compared.connect(desk.pane.show_comparison)
+    desk.pane.request_compare.connect(desk.controller.compare)
+    desk.path.write_text(DOC, encoding="utf-8")
+    desk.write(DOC.replace("well", "badly"))
+    with desk.bot.waitSignal(desk.controller.compared):
+        desk.pane.tabs.setCurrentIndex(3)
+    tab = desk.pane.diff
+    assert tab.sentence == "1 differs, 1 the same"
+    shown = tab.view.toPlainText()
+    assert "− You know **Lisbon** well." in shown
+    assert "+ You know **Lisbon** badly." in shown
+    tab.view.anchorClicked.emit(QUrl("message:0"))
+    assert DOC[desk.revealed[-1].start :].startswith("system:")
+    desk.pane.set_input_sets({"Italy": {"city": "Rome", "q": "Ciao"}})
+    tab.choice.setCurrentIndex(1)
+    with desk.bot.waitSignal(desk.controller.compared):
+        tab.choice.activated.emit(1)
+    assert tab.sentence == "2 differ, 0 the same"
+    assert "− You know **Rome** badly." in tab.view.toPlainText()
+    with desk.bot.waitSignal(desk.controller.compared):
+        desk.write(DOC, city="Rome", q="Ciao")
+    assert "− You know **Rome** well." not in tab.view.toPlainText()
 
 
 def test_variables_lead_to_their_declaration_and_their_uses(desk: Desk) -> None:
