@@ -39,6 +39,8 @@ from studio.ui.icons import icon
 from studio.ui.parts.banner import Banner
 from studio.ui.theme import Theme
 
+_NOT_SAVED = "Nothing of this is saved until what is marked is put right."
+
 
 class ConnectionsDialog(QDialog):
     """There is nothing to confirm: what is right in the form holds at once."""
@@ -138,12 +140,14 @@ class ConnectionsDialog(QDialog):
     def _on_picked(self, name: str) -> None:
         connection = self._controller.connections.named(name)
         if connection is not None:
+            self.banner.hide()
             self._show_form(connection)
 
     def _on_committed(self, changed: Connection) -> None:
         before = self.form.shown
         if not self._try(lambda: self._controller.change(before.name, changed)):
             return
+        self.banner.hide()
         self.form.kept(changed)
         connections, trials = self._controller.connections, self._controller.trials
         self.list.show_connections(connections, trials.of, changed.name)
@@ -151,6 +155,12 @@ class ConnectionsDialog(QDialog):
         if changed.key and changed.key != before.key:
             self._controller.keys.look_up(changed.key, changed.name)
         self._show_marks()
+
+    def _on_checked(self, is_right: bool) -> None:
+        if is_right:
+            self.banner.hide()
+        else:
+            self.banner.say(_NOT_SAVED, "", "warning")
 
     def _on_trial(self, name: str, trial: Trial) -> None:
         connection = self._controller.connections.named(name)
@@ -172,9 +182,12 @@ class ConnectionsDialog(QDialog):
     def _on_keep(self, key: str, only_session: bool) -> None:
         self.form.commit()
         connection = self.current
-        if connection is not None and connection.key == KEYRING:
-            self._controller.keys.keep(connection.name, key, only_session=only_session)
-            self._controller.trials.forget(connection.name)
+        if connection is None or connection.key != KEYRING:
+            self.form.key.set_state(KeyState("none", "the key was not kept; enter it again"))
+            return
+        self._controller.keys.keep(connection.name, key, only_session=only_session)
+        self._controller.trials.forget(connection.name)
+        self._show_trial(connection, Trial())
 
     def _on_duplicate(self) -> None:
         connection = self.current
@@ -277,6 +290,7 @@ class ConnectionsDialog(QDialog):
         self.list.picked.connect(self._on_picked)
         self.list.request_default.connect(self._on_default)
         self.form.committed.connect(self._on_committed)
+        self.form.checked.connect(self._on_checked)
         self.form.request_list.connect(self._on_test)
         self.form.key.request_keep.connect(self._on_keep)
         self.form.key.request_forget.connect(lambda: controller.keys.forget(self.list.name))
@@ -334,6 +348,7 @@ class ConnectionsDialog(QDialog):
                 button.setAutoDefault(False)  # Return belongs to the field that is written in
         foot = QHBoxLayout()
         foot.setContentsMargins(12, 8, 12, 12)
+        foot.setSpacing(8)
         foot.addWidget(self.uses, 1)
         foot.addWidget(self.allowed)
         foot.addWidget(buttons)

@@ -71,6 +71,7 @@ class ConnectionForm(QScrollArea):
     """Shows the lines that a kind has."""
 
     committed = Signal(object)  # Connection, changed and right
+    checked = Signal(bool)  # at each end of writing: whether all is right; else nothing is saved
     request_list = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -126,6 +127,7 @@ class ConnectionForm(QScrollArea):
         if self._loading:
             return
         candidate = self._check()
+        self.checked.emit(not self.problems)
         if not self.problems and candidate != self._shown:
             self.committed.emit(candidate)
 

@@ -46,6 +46,7 @@ class ManualDialog(QDialog):
         self.text = QPlainTextEdit()
         self.arguments = QPlainTextEdit()
         self._colours = JsonHighlighter(self.arguments.document(), theme)
+        self._arguments_title = QLabel("Arguments, as JSON")
         self.problem = QLabel()
         self.send = QPushButton("Reply")
         self.decline = QPushButton("No reply")
@@ -107,6 +108,7 @@ class ManualDialog(QDialog):
     def _on_tool(self) -> None:
         spec = self.tool.currentData()
         self.arguments.setVisible(spec is not None)
+        self._arguments_title.setVisible(spec is not None)
         if spec is not None:
             self.arguments.setPlainText(example_arguments(spec.parameters))
             self.arguments.setFocus()
@@ -134,7 +136,7 @@ class ManualDialog(QDialog):
         for keys in ("Ctrl+Return", "Ctrl+Enter"):
             QShortcut(QKeySequence(keys), self).activated.connect(self._on_send)
 
-    def _lay_out(self, request: ModelRequest) -> None:
+    def _fill(self, request: ModelRequest) -> None:
         self.tool.setAccessibleName("What you reply with")
         self.tool.addItem("Text", None)
         # The text protocols ask for tools in words: their calls are typed as text.
@@ -142,6 +144,9 @@ class ManualDialog(QDialog):
             for spec in request.tools:
                 self.tool.addItem(f"A call of {spec.name}", spec)
         self.tool.setVisible(self.tool.count() > 1)
+
+    def _lay_out(self, request: ModelRequest) -> None:
+        self._fill(request)
         for field, name in ((self.text, "Reply"), (self.arguments, "Arguments as JSON")):
             field.setAccessibleName(name)
             field.setFrameShape(QFrame.Shape.NoFrame)
@@ -149,6 +154,8 @@ class ManualDialog(QDialog):
             field.document().setDocumentMargin(12)
         self.arguments.setTabChangesFocus(False)
         self.text.setTabChangesFocus(True)
+        self._arguments_title.setProperty("title", True)
+        self._arguments_title.setContentsMargins(14, 10, 14, 6)
         self.problem.setWordWrap(True)
         self.send.setProperty("primary", "true")
         self.send.setToolTip("Ctrl+Return")
@@ -171,6 +178,7 @@ class ManualDialog(QDialog):
         column.setSpacing(0)
         column.addLayout(head)
         column.addWidget(self.text, 1)
+        column.addWidget(self._arguments_title)
         column.addWidget(self.arguments, 1)
         splitter = QSplitter(Qt.Orientation.Vertical)
         splitter.setChildrenCollapsible(False)
@@ -179,6 +187,7 @@ class ManualDialog(QDialog):
         splitter.setSizes([330, 230])
         foot = QHBoxLayout()
         foot.setContentsMargins(14, 10, 14, 12)
+        foot.setSpacing(8)
         foot.addWidget(self.problem, 1)
         foot.addWidget(self.decline)
         foot.addWidget(self.send)

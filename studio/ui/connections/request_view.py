@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import assert_never
 
-from PySide6.QtGui import QColor, QFont, QTextBlockFormat, QTextCharFormat, QTextCursor
+from PySide6.QtGui import QColor, QFont, QShowEvent, QTextBlockFormat, QTextCharFormat, QTextCursor
 from PySide6.QtWidgets import QFrame, QTextEdit, QWidget
 
 from studio.core.models.base import ModelRequest
@@ -20,6 +20,7 @@ from studio.ui.parts.colours import role_colour
 from studio.ui.theme import LIGHT, Theme, mono_font
 
 _LONGEST = 200_000
+_MARGIN = 14
 
 
 class RequestView(QTextEdit):
@@ -29,32 +30,42 @@ class RequestView(QTextEdit):
         super().__init__(parent)
         self._theme = LIGHT
         self._request: ModelRequest | None = None
+        self._last = 0
         self.setReadOnly(True)
         self.setAcceptRichText(False)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setAccessibleName("Messages of the request")
-        self.document().setDocumentMargin(14)
+        self.document().setDocumentMargin(_MARGIN)
         self.setLineWrapMode(QTextEdit.LineWrapMode.WidgetWidth)
 
     def show_request(self, request: ModelRequest) -> None:
-        """Show a request, from its last message on."""
+        """Show a request; its last message is in view once it is shown."""
         self._request = request
         self.clear()
         cursor = QTextCursor(self.document())
-        start = 0
         for number, message in enumerate(request.messages):
-            start = cursor.position()
+            self._last = cursor.position() + (1 if number else 0)
             self._write(cursor, message, is_first=number == 0)
-        bar = self.verticalScrollBar()
-        bar.setValue(bar.maximum())
-        cursor.setPosition(start)
-        self.setTextCursor(cursor)
+        self._show_last()
 
     def set_theme(self, theme: Theme) -> None:
         """Take the colours of a theme."""
         self._theme = theme
         if self._request is not None:
             self.show_request(self._request)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Only now it is known how much room there is."""
+        super().showEvent(event)
+        self._show_last()
+
+    def _show_last(self) -> None:
+        """Bring the last message's head to the top, or the end into view where it is short."""
+        cursor = QTextCursor(self.document())
+        cursor.setPosition(self._last)
+        self.setTextCursor(cursor)
+        bar = self.verticalScrollBar()
+        bar.setValue(bar.value() + self.cursorRect().top() - _MARGIN)
 
     def _write(self, cursor: QTextCursor, message: Message, *, is_first: bool) -> None:
         head = QTextCharFormat()
@@ -74,7 +85,8 @@ class RequestView(QTextEdit):
         close.setTopMargin(3)
         for text in _texts(message):
             cursor.insertBlock(close)
-            cursor.insertText(text[:_LONGEST], body)
+            # One block for a part: blocks stand apart, its lines do not.
+            cursor.insertText(text[:_LONGEST].replace("\n", "\u2028"), body)
 
 
 def _texts(message: Message) -> Iterable[str]:

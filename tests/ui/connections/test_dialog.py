@@ -35,7 +35,8 @@ def add(dialog: ConnectionsDialog, title: str) -> None:
 def write(qtbot: QtBot, field, text: str) -> None:
     """Write into a line and leave it."""
     field.setFocus()
-    field.clear()
+    field.selectAll()
+    qtbot.keyClick(field, Qt.Key.Key_Delete)
     qtbot.keyClicks(field, text)
     qtbot.keyClick(field, Qt.Key.Key_Tab)
 
@@ -124,7 +125,17 @@ def test_errors_stand_beside_their_fields_and_nothing_wrong_is_saved(
     assert form.lines["base_url"].tone == "error"
     write(qtbot, form.base_url, f"https://host/v1?key={KEY}")
     assert form.lines["base_url"].tone == "error"
+    assert "until what is marked" in dialog.banner.text
+    # A key that comes now is not lost without a word.
+    form.key.place.setCurrentIndex(form.key.place.findData("session"))
+    form.key.place.activated.emit(0)
+    qtbot.keyClicks(form.key.key, KEY)
+    qtbot.mouseClick(form.key.keep, Qt.MouseButton.LeftButton)
+    assert "not kept" in form.key.state.text()
+    form.key.place.setCurrentIndex(form.key.place.findData("environment"))
+    form.key.place.activated.emit(0)
     write(qtbot, form.base_url, "")
+    assert not dialog.banner.isVisible()
     write(qtbot, form.name, "Embedded model")
     assert "already" in form.lines["name"].note.text()
     write(qtbot, form.name, "Mine")

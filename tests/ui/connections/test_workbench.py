@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QMessageBox, QPushButton
 from pytestqt.qtbot import QtBot
 
 from studio.core.models.connections import EMBEDDED, PRESETS, Connection
@@ -203,6 +203,7 @@ def test_a_person_is_the_model(qtbot: QtBot, example: Path, open_workbench: Open
     # Stopping the run takes the question away.
     workbench.run_pane.run_or_continue()
     qtbot.waitUntil(lambda: is_open(ManualDialog), timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: workbench.run_pane.view.is_busy, timeout=WAIT_MS)
     workbench.run_pane.stop()
     qtbot.waitUntil(lambda: not is_open(ManualDialog), timeout=WAIT_MS)
     qtbot.waitUntil(lambda: not workbench.run.is_live, timeout=WAIT_MS)
@@ -212,7 +213,12 @@ def test_a_person_is_the_model(qtbot: QtBot, example: Path, open_workbench: Open
     qtbot.waitUntil(lambda: is_open(ManualDialog), timeout=WAIT_MS)
     dialog = the(ManualDialog)
     assert isinstance(dialog, ManualDialog)
-    qtbot.mouseClick(dialog.decline, Qt.MouseButton.LeftButton)
+    dialog.text.setPlainText("Half a rep")
+    qtbot.keyClick(dialog.text, Qt.Key.Key_Escape)
+    box = dialog.findChild(QMessageBox)  # what was typed is not thrown away unasked
+    assert box is not None
+    leave = next(each for each in box.findChildren(QPushButton) if each.text() == "Leave")
+    qtbot.mouseClick(leave, Qt.MouseButton.LeftButton)
 
     def declined() -> bool:
         now = workbench.run.state
