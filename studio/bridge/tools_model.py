@@ -24,6 +24,12 @@ STATE_WORDS = {"declared": "not bound", "bound": "ready", "mocked": "mocked"}
 APPROVAL_WORDS = {"always": "always ask", "once": "ask once", "allow": "allowed"}
 """Approvals for people."""
 
+_ROLES = (
+    Qt.ItemDataRole.DisplayRole,
+    Qt.ItemDataRole.CheckStateRole,
+    Qt.ItemDataRole.ToolTipRole,
+)
+
 _Index = QModelIndex | QPersistentModelIndex
 
 
@@ -81,6 +87,8 @@ class ToolsModel(QAbstractTableModel):
 
     def data(self, index: _Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
         """What a cell shows."""
+        if role not in _ROLES:  # most questions are about looks, and there are thousands of them
+            return None
         entry = self.entry(index.row())
         if entry is None:
             return None

@@ -36,10 +36,12 @@ class SavedFiles(QObject):
         if fresh != self._files:
             self._files = fresh
             self._stamps = _stamps(fresh)
+            self._timer.stop()
         self._watch_again()
 
     def _stir(self, _: str) -> None:
-        self._timer.start()
+        if self._files:
+            self._timer.start()
 
     def _look(self) -> None:
         self._watch_again()

@@ -59,6 +59,35 @@ async def round_trips() -> tuple[float, float]:
     return statistics.median(ours), statistics.median(direct)
 
 
+def pane_times() -> tuple[float, float]:
+    """Seconds to show 1,000 tools in the real pane, and for a key in its search (the median)."""
+    from PySide6.QtTest import QTest
+    from PySide6.QtWidgets import QApplication
+
+    from studio.ui.theme import LIGHT
+    from studio.ui.tools.pane import ToolsPane
+
+    app = QApplication.instance() or QApplication([])
+    schema = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
+    specs = tuple(ToolSpec(f"tool_{number}", "Text " * 20, schema) for number in range(1000))
+    pane = ToolsPane(LIGHT)
+    pane.resize(520, 760)
+    pane.show()
+    app.processEvents()
+    began = time.perf_counter()
+    pane.show_registry(build_registry((), [SourceTools("s", "s", specs)]))
+    app.processEvents()
+    opened = time.perf_counter() - began
+    keys = []
+    for key in "tool_99":
+        began = time.perf_counter()
+        QTest.keyClicks(pane.search, key)
+        app.processEvents()
+        keys.append(time.perf_counter() - began)
+    pane.close()
+    return opened, statistics.median(keys)
+
+
 def registry_times() -> tuple[float, float]:
     """Seconds to build a registry of 1,000 tools, and the slowest of a few filters."""
     schema = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
@@ -79,6 +108,7 @@ def main() -> int:
     ours, direct = asyncio.run(round_trips())
     ratio = ours / direct
     opened, filtered = registry_times()
+    shown, key = pane_times()
     print(
         f"tool round trip: {ours * 1000:.2f} ms, direct MCP client {direct * 1000:.2f} ms: "
         f"{ratio:.2f}x (target <= {_RATIO_TARGET}x)"
@@ -87,6 +117,12 @@ def main() -> int:
         f"1,000 tools: registry {opened * 1000:.1f} ms (target <= {_OPEN_TARGET * 1000:.0f} ms), "
         f"filter {filtered * 1000:.1f} ms (target <= {_FILTER_TARGET * 1000:.0f} ms)"
     )
+    print(
+        f"1,000 tools in the pane: shown {shown * 1000:.1f} ms (target <= "
+        f"{_OPEN_TARGET * 1000:.0f} ms), key {key * 1000:.1f} ms (target <= "
+        f"{_FILTER_TARGET * 1000:.0f} ms)"
+    )
+    opened, filtered = max(opened, shown), max(filtered, key)
     missed = ratio > _RATIO_TARGET or opened > _OPEN_TARGET or filtered > _FILTER_TARGET
     return 1 if missed else 0
 

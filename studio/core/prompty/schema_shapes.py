@@ -72,6 +72,10 @@ _AGENT = (
     Key("parallel_tool_calls", "Whether several tools may run at once.", ("boolean",)),
     Key("final_words", "Labels that begin the final answer.", ("list", "text")),
     Key("tools", "Python files with tools, relative to the prompt.", ("list", "text")),
+    Key("mcp_servers", "MCP servers of the workspace or of your settings, by name.",
+        ("list", "text")),
+    Key("effects", "Tools that change something outside, by name.", ("list", "text")),
+    Key("tool_seconds", "The longest time of a tool's call.", ("number",)),
 )  # fmt: skip
 
 _MODEL = (

@@ -100,6 +100,8 @@ class JsonView(QPlainTextEdit):
         palette.setColor(QPalette.ColorRole.Base, QColor(theme.surface))
         palette.setColor(QPalette.ColorRole.Text, QColor(theme.text))
         self.setPalette(palette)
+        # Its own, too: with a style sheet on the application it kept the colours of its birth.
+        self.viewport().setPalette(palette)
         if self._highlighter is not None:
             self._highlighter.set_theme(theme)
 

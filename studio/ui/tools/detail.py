@@ -124,6 +124,7 @@ class ToolDetail(QWidget):
         schema.setSizes([200, 200])
         for page in (self.try_panel, schema, self._forms_page()):
             self._pages.addWidget(page)
+        self._pages.setMinimumHeight(1)  # in a low dock the switches above keep their room
         line = QFrame()
         line.setFrameShape(QFrame.Shape.HLine)
         line.setObjectName("separator")

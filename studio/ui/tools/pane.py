@@ -117,7 +117,7 @@ class ToolsPane(QWidget):
         header.setResizeContentsPrecision(30)  # rows looked at; all 1,000 of them took 2 s
         header.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
         for column in range(1, self.model.columnCount()):
-            header.setSectionResizeMode(column, QHeaderView.ResizeMode.ResizeToContents)
+            header.setSectionResizeMode(column, QHeaderView.ResizeMode.Interactive)
         bar = QHBoxLayout()
         bar.setContentsMargins(12, 8, 8, 8)
         bar.setSpacing(8)
@@ -169,6 +169,9 @@ class ToolsPane(QWidget):
         self._show_sources(registry.sources)
         self.sources.show_sources(registry.sources)
         self._filter()
+        # Not at every key of a search: measuring the rows took longer than finding them.
+        for column in range(1, self.model.columnCount()):
+            self.table.resizeColumnToContents(column)
 
     def show_trial(self, trial: Trial) -> None:
         """Show a call that began or ended."""
@@ -241,7 +244,7 @@ class ToolsPane(QWidget):
             return
         self.choose(self._chosen if self._chosen in names else names[0])
         entry = self._registry.entry(self._chosen)
-        if entry is not None:
+        if entry is not None and entry is not self.detail.entry:
             self.detail.show_entry(entry)
 
     def _count_text(self) -> str:
@@ -254,7 +257,8 @@ class ToolsPane(QWidget):
         entry = self.model.entry(current.row()) if current.isValid() else None
         if entry is not None:
             self._chosen = entry.name
-            self.detail.show_entry(entry)
+            if entry is not self.detail.entry:
+                self.detail.show_entry(entry)
 
     def _show_page(self) -> None:
         if self.sources_button.isChecked():
