@@ -35,8 +35,9 @@ from studio.core.wire.reply import Reply
 _FENCE = re.compile(r"[ \t]*```[\w-]*[ \t]*\r?\n?")
 _TICKS = re.compile(r"`{3,}[\w-]*|`")
 _DECISIVE = ("action", "final")
+_MOST_WRAPPINGS = 8
 _MOST_LABELS = 2000
-_NOTE = re.compile(r"^(?P<name>[\w./:-]+)[ \t]+\([^()]*\)$")
+_NOTE = re.compile(r"^(?P<name>[\w./:\"'`*“”‘’-]+)(?:[ \t]+\([^()]*\))+$")
 _HALF_STOP = re.compile(r"\n[ \t]*Obs(?:e|er|erv|erva|ervat|ervati|ervatio|ervation)?[ \t]*\Z")
 
 
@@ -403,13 +404,16 @@ class _Reader:
 
 def clean_name(raw: str) -> str:
     """A tool's name without the quotes, backticks, stars, brackets and notes put around it."""
-    name = raw.strip()
-    while name and (stripped := name.strip("\"'`*“”‘’ \t")) != name:
-        name = stripped
-    if name.startswith("[") and name.endswith("]"):
-        name = clean_name(name[1:-1])
-    noted = _NOTE.match(name)
-    return noted.group("name") if noted else name
+    name, before = raw.strip(), ""
+    for _ in range(_MOST_WRAPPINGS):
+        if name == before:
+            break
+        before, name = name, name.strip("\"'`*“”‘’ \t")
+        if name.startswith("[") and name.endswith("]"):
+            name = name[1:-1]
+        noted = _NOTE.match(name)
+        name = noted.group("name") if noted else name
+    return name
 
 
 def _to_the_first_decision(labels: Iterable[Label]) -> list[Label]:

@@ -7,7 +7,7 @@ import time
 import pytest
 
 from studio.core.agent.protocols.base import ReadRules
-from studio.core.agent.protocols.react import read_react
+from studio.core.agent.protocols.react import clean_name, read_react
 from studio.core.agent.reading import Action, Final, FormatError, Refused
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.wire.reply import Reply, TextDelta, accumulate
@@ -289,3 +289,13 @@ def test_a_hostile_reply_ends_soon(text):
     started = time.perf_counter()
     read(text)
     assert time.perf_counter() - started < 3.0
+
+
+@pytest.mark.parametrize(
+    "raw",
+    ["`search` (the tool)", '"search" (note)', "**`search`**", "[`search`]", "search (a) (b)",
+     "`search (note)`", "*search*", "“search”"],
+)  # fmt: skip
+def test_a_name_loses_whatever_is_wrapped_around_it(raw):
+    assert clean_name(raw) == "search"
+    assert clean_name("[" * 50_000 + "x" + "]" * 50_000)  # bounded, however hostile
