@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Coroutine
 from concurrent.futures import Future
 from dataclasses import dataclass
@@ -35,6 +36,7 @@ class ConnectionKeys(QObject):
         super().__init__(parent)
         self._background = background
         self._secrets = secrets
+        self._pending: set[Future[SecretLookup]] = set()
 
     def look_up(self, reference: str, owner: str) -> None:
         """Find out whether there is a key; `found` says."""
@@ -53,6 +55,11 @@ class ConnectionKeys(QObject):
         """Let a key follow its connection's new name."""
         self._start(new, self._rename(old, new))
 
+    async def settled(self) -> None:
+        """Wait until what was begun is done; runs in the loop. A new name's key moves meanwhile."""
+        waiting = [asyncio.wrap_future(each) for each in tuple(self._pending)]
+        await asyncio.gather(*waiting, return_exceptions=True)
+
     async def _forget(self, owner: str) -> SecretLookup:
         await self._secrets.forget(owner)
         return SecretLookup(None, "none", "no key is kept for this connection")
@@ -67,8 +74,9 @@ class ConnectionKeys(QObject):
 
     def _start(self, owner: str, work: Coroutine[Any, Any, SecretLookup]) -> None:
         def told(future: Future[SecretLookup]) -> None:
+            self._pending.discard(future)
             if not future.cancelled() and future.exception() is None:
                 lookup = future.result()
                 self.found.emit(owner, KeyState(lookup.place, lookup.reason))
 
-        self._background.start(work, told)
+        self._pending.add(self._background.start(work, told))

@@ -10,6 +10,7 @@ from typing import Literal, TypeAlias
 from PySide6.QtCore import QObject, Signal
 
 from studio.bridge.background import Background
+from studio.bridge.connection_keys import ConnectionKeys
 from studio.core.models.base import ModelError
 from studio.core.models.choice import ModelChoice
 from studio.core.models.connection_file import Connections
@@ -46,6 +47,7 @@ class ConnectionTrials(QObject):
         secrets: SecretStore,
         embedded: EmbeddedServer,
         connections: Callable[[], Connections],
+        keys: ConnectionKeys,
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
@@ -53,6 +55,7 @@ class ConnectionTrials(QObject):
         self._secrets = secrets
         self._embedded = embedded
         self._connections = connections
+        self._keys = keys
         self._trials: dict[str, tuple[Connection, Trial]] = {}
         self._running: dict[str, Future[Probe]] = {}
 
@@ -99,6 +102,7 @@ class ConnectionTrials(QObject):
 
     async def _try(self, connection: Connection) -> Probe:
         """Try it; what answers right here is opened, which finds files that are missing."""
+        await self._keys.settled()
         if connection.is_remote or connection.kind == "embedded":
             return await probe(connection, self._secrets, self._embedded)
         choice = ModelChoice(connection, ModelDeclaration(), "tried")

@@ -60,7 +60,7 @@ class ConnectionsController(QObject):
         self.keys = ConnectionKeys(background, self.secrets, self)
         """Says where keys are, and keeps new ones."""
         self.trials = ConnectionTrials(
-            background, self.secrets, self._server, lambda: self._connections, self
+            background, self.secrets, self._server, lambda: self._connections, self.keys, self
         )
         """Tries connections."""
 
