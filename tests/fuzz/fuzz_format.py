@@ -4,7 +4,8 @@
 
 Any bytes go the whole way: parse, prepare (preview and run), JSON shapes, request bodies of every
 provider, fixes, tidying, conversion, renaming. An exception, a place outside the text, an edit that
-does not fit and a stop of two minutes (wall clock, so generous) are findings; libFuzzer writes the input beside the corpus.
+does not fit and a stop of two minutes (wall clock, so generous) are findings; libFuzzer writes the
+input beside the corpus.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from studio.core.prompty.convert_body import convert_body, write_user_after_thre
 from studio.core.prompty.convert_front import convert_front
 from studio.core.prompty.document import Dialect, PromptDocument
 from studio.core.prompty.draft import Draft
-from studio.core.prompty.parse import parse
+from studio.core.prompty.parse import MAX_TEXT, parse
 from studio.core.prompty.prepare import prepare
 from studio.core.prompty.shapes import messages_to_json
 from studio.core.text.problem import TextEdit
@@ -47,6 +47,8 @@ def convert(document: PromptDocument, to: Dialect) -> Conversion:
     if to == "legacy":
         raise ValueError("files are converted to Prompty 2 or to the section dialect")
     old = document.source.text
+    if len(old) > MAX_TEXT:
+        return Conversion((), old, ("the file is too large to be read; it stays as it is",), True)
     draft = Draft(old)
     if document.dialect != to:
         if to == "prompty":

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
 from itertools import accumulate
 
@@ -67,12 +68,11 @@ class RenderedYaml:
         """The template source of a range of the opaque text."""
         last = max(span.end, span.start + 1)
         spans = []
-        for index, piece in enumerate(self._pieces):
-            start, end = self._starts[index], self._starts[index + 1]
-            if end <= span.start or start >= last:
-                continue
+        first = max(0, bisect_right(self._starts, span.start) - 1)
+        for index in range(first, bisect_left(self._starts, last, first, len(self._pieces))):
+            piece, start = self._pieces[index], self._starts[index]
             if piece.kind == "literal":
-                place = cut(piece, max(0, span.start - start), min(last, end) - start).span
+                place = cut(piece, max(0, span.start - start), last - start).span
             else:
                 place = piece.span
             spans += [] if place is None else [place]

@@ -201,3 +201,17 @@ def test_tidying_changes_no_meaning() -> None:
     assert tidy_edits(after) == ()
     broken = "---\nname: [x  \n---\nSystem :\n\n\n\n"
     assert tidy_edits(parse(broken)) == ()
+
+
+def test_a_file_too_large_to_read_is_not_converted() -> None:
+    text = "---\n" + "a: b\n" * 1_000_001
+    conversion = convert(parse(text), "prompty")
+    assert (conversion.edits, conversion.text) == ((), text)
+    assert conversion.notes
+
+
+def test_loops_of_tools_stay_in_the_body() -> None:
+    text = "tools:\n{% for t in ts %}\n  - id: {{t}}\n{% endfor %}\n\nuser:\nHi\n"
+    conversion = convert(parse(text), "prompty")
+    assert "{% for t in ts %}\n  - id: {{t}}\n" in conversion.text
+    assert any("loops" in note for note in conversion.notes)

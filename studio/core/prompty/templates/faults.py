@@ -29,7 +29,7 @@ UNSUPPORTED = "template-unsupported"
 ESCAPED = "template-escaped"
 """Mustache has escaped characters of a value as HTML."""
 
-_MOST = 100
+MOST_FAULTS = 100
 
 
 def syntax_problem(message: str, span: Span, fixes: tuple[Fix, ...] = ()) -> Problem:
@@ -89,7 +89,7 @@ class FaultList:
     def add(self, problem: Problem) -> None:
         """Keep a problem, unless it is there already or there are too many."""
         key = (problem.code, problem.message, problem.span)
-        if key not in self._seen and len(self.problems) < _MOST:
+        if key not in self._seen and len(self.problems) < MOST_FAULTS:
             self._seen.add(key)
             self.problems.append(problem)
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 
 from studio.core.prompty.document import Variable
 from studio.core.prompty.rendering import Rendering
 from studio.core.prompty.templates.bounds import BoundExceededError, Bounds, Budget
 from studio.core.prompty.templates.faults import (
+    MOST_FAULTS,
     FaultList,
     limit_problem,
     syntax_problem,
@@ -71,7 +73,7 @@ def find_fstring_variables(
     pieces = list(_pieces(source, base))
     return (
         tuple(Variable(p.root, p.name, p.span) for p in pieces if isinstance(p, _Field)),
-        tuple(piece for piece in pieces if isinstance(piece, Problem)),
+        tuple(islice((piece for piece in pieces if isinstance(piece, Problem)), MOST_FAULTS)),
     )
 
 
