@@ -31,8 +31,9 @@ format: setup-dev ## put the code into its standard form
 bench: setup-dev ## measure speed as ratios, each beside its target
 	@$(BIN)/python -m pip install -q --disable-pip-version-check --group bench \
 	  || echo "bench: the peers of bench_loop are not installed; it is skipped"
-	@for script in tests/benches/bench_*.py; do echo "== $$script"; \
-	  QT_QPA_PLATFORM=offscreen $(BIN)/python $$script || exit 1; done
+	@missed=""; for script in tests/benches/bench_*.py; do echo "== $$script"; \
+	  QT_QPA_PLATFORM=offscreen $(BIN)/python $$script || missed="$$missed $$script"; done; \
+	  test -z "$$missed" || { echo "targets missed in:$$missed"; exit 1; }
 
 fuzz: setup-dev ## throw texts at the format engine (SECONDS=1200); says how many at the end
 	@$(BIN)/python -m pip install -q --disable-pip-version-check --group fuzz

@@ -122,8 +122,13 @@ def load(path: Path) -> PromptDocument:
         data = path.read_bytes()
     except OSError as error:
         raise UsageError(f"{path}: {error.strerror or error}") from None
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise UsageError(f"{path}:{line}: this line is not UTF-8; save the file as UTF-8") from None
     # Whole, so that whatever is named beside it is found from any working directory.
-    return parse(data.decode("utf-8", errors="replace"), path.resolve())
+    return parse(text, path.resolve())
 
 
 def given_inputs(options: argparse.Namespace, document: PromptDocument) -> dict[str, Json]:

@@ -65,6 +65,15 @@ def test_a_file_that_is_not_there_is_wrong_usage(capsys: pytest.CaptureFixture[s
     assert "nowhere.prompty" in capsys.readouterr().err
 
 
+def test_a_file_that_is_not_utf8_is_said_with_its_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "latin.prompty"
+    path.write_bytes("system:\nBe a caf\u00e9 guide.\n".encode("latin-1"))
+    assert run_command(["check", str(path)]) == USAGE
+    assert "latin.prompty:2: this line is not UTF-8" in capsys.readouterr().err
+
+
 def test_messages_have_the_values_and_the_real_tools(capsys: pytest.CaptureFixture[str]) -> None:
     assert run_command(["messages", str(REACT), "-i", "question=How far?"]) == FINE
     out = capsys.readouterr().out

@@ -105,7 +105,9 @@ def _blocks(message: Message, draft: Draft) -> list[Json]:
     for part in message.parts:
         match part:
             case TextPart() | ToolResultPart():
-                made.append({"type": "text", "text": part.text})
+                # The API refuses empty text beside other blocks.
+                if part.text or len(message.parts) == 1:
+                    made.append({"type": "text", "text": part.text})
             case MediaPart():
                 block = _media(part, draft)
                 if block is not None:

@@ -15,7 +15,7 @@ from studio.core.prompty.messages import (
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.problem import Severity
 from studio.core.text.values import Json, JsonObject
-from studio.core.wire.draft import UNSUPPORTED_MEDIA, Draft, merged_text
+from studio.core.wire.draft import UNSUPPORTED_MEDIA, Draft, merged_text, result_id
 from studio.core.wire.media import MediaData, is_web
 from studio.core.wire.parts import (
     declared_type,
@@ -90,6 +90,9 @@ def _message(message: Message, draft: Draft) -> dict[str, Json]:
     made |= {
         name: value for name, value in message.attributes.items() if name not in ("role", "content")
     }
+    if "tool_call_id" in made:
+        # A bare number in the role marker is typed; the API wants text.
+        made["tool_call_id"] = result_id(message)
     text = merged_text(message)
     made["content"] = text if text is not None else _blocks(message, draft)
     calls = [part for part in message.parts if isinstance(part, ToolCallPart)]

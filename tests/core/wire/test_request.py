@@ -114,6 +114,20 @@ def test_calls_and_results_for_anthropic() -> None:
     assert [problem.code for problem in request.problems] == ["tool-arguments"]
 
 
+def test_a_call_id_that_reads_as_a_number_is_sent_as_text() -> None:
+    result = Message("tool", (ToolResultPart("x"),), {"tool_call_id": 12323})
+    call = Message("assistant", (ToolCallPart("12323", "f", "{}"),))
+    body = _request([call, result]).body
+    assert body["messages"][1]["tool_call_id"] == "12323"
+
+
+def test_empty_text_beside_a_call_is_not_sent_to_anthropic() -> None:
+    call = Message("assistant", (TextPart(""), ToolCallPart("1", "f", "{}")))
+    result = Message("tool", (ToolResultPart("x"),), {"tool_call_id": "1"})
+    body = _request([call, result], provider="anthropic").body
+    assert [block["type"] for block in body["messages"][0]["content"]] == ["tool_use"]
+
+
 def test_attributes_travel_and_never_replace_role_or_content() -> None:
     message = _user(TextPart("x"), name="Seth", role="system", content="forged", other=3)
 
