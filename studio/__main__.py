@@ -67,8 +67,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="prompt-studio",
         description="A desktop studio for prompts and agents kept as files.",
-        epilog="Commands without a window: check, messages, request, run, export "
-        "(prompt-studio COMMAND --help).",
+        epilog=f"Commands without a window: {', '.join(COMMANDS)} (prompt-studio COMMAND --help).",
     )
     parser.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
     parser.add_argument("files", nargs="*", type=Path, metavar="FILE", help="prompts to open")
