@@ -6,6 +6,7 @@ import uuid
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from time import monotonic, thread_time
 
 from PySide6.QtCore import QFileSystemWatcher, QObject, QTimer, Signal
 
@@ -19,8 +20,11 @@ _SWAP_MS = 600  # typed text is on disk within a second
 _PARSE_MS = 25  # keys that come in one burst are parsed once
 _FIRST_PARSE_MS = 120
 """A file is painted before it is read: the reader would fight the window for the interpreter."""
-_LARGE_PARSE_MS = 250
-_LARGE_CHARACTERS = 400_000
+_PARSE_COST_SHARE = 3
+"""A text that takes long to read waits so many times as long for a pause in the typing."""
+_LONGEST_PARSE_WAIT_MS = 400
+_STALE_SECONDS = 1.0
+"""Who never pauses is still told about the text as it was this long ago."""
 _WATCH_MS = 150  # editors write in steps; look once they are done
 
 
@@ -54,7 +58,9 @@ class DocumentController(QObject):
         self._title = "Untitled"
         self._dirty = False
         self._document: PromptDocument | None = None
-        self._parsing: LatestJob[PromptDocument] = LatestJob(self)
+        self._parse_seconds = 0.0
+        self._unread_since = 0.0
+        self._parsing: LatestJob[tuple[PromptDocument, float]] = LatestJob(self)
         self._swapping: LatestJob[None] = LatestJob(self)
         self._watcher = QFileSystemWatcher(self)
         self._parse_timer = self._timer(_PARSE_MS, self._parse)
@@ -145,7 +151,11 @@ class DocumentController(QObject):
 
     def text_changed(self) -> None:
         """The editor's text changed: parse it, and keep it safe within a second."""
-        self._parse_timer.start(_LARGE_PARSE_MS if self._is_large() else _PARSE_MS)
+        now = monotonic()
+        if not self._unread_since:
+            self._unread_since = now
+        if now - self._unread_since < _STALE_SECONDS or not self._parse_timer.isActive():
+            self._parse_timer.start(self._parse_wait())
         if not self._swap_timer.isActive():
             self._swap_timer.start()
 
@@ -205,8 +215,10 @@ class DocumentController(QObject):
 
     # -- inside ---------------------------------------------------------------------------------
 
-    def _is_large(self) -> bool:
-        return len(self._document.source if self._document else self._file.text) > _LARGE_CHARACTERS
+    def _parse_wait(self) -> int:
+        """How long the keys must rest, so that reading a long text does not slow them."""
+        cost = round(self._parse_seconds * 1000 * _PARSE_COST_SHARE)
+        return max(_PARSE_MS, min(cost, _LONGEST_PARSE_WAIT_MS))
 
     def _set_dirty(self, dirty: bool) -> None:
         if dirty != self._dirty:
@@ -246,9 +258,11 @@ class DocumentController(QObject):
 
     def _parse(self) -> None:
         text, path = self._read_text(), self._path
+        self._unread_since = 0.0
         self._parsing.submit(lambda: _parse(text, path))
 
-    def _on_parsed(self, document: PromptDocument) -> None:
+    def _on_parsed(self, parsed: tuple[PromptDocument, float]) -> None:
+        document, self._parse_seconds = parsed
         self._document = document
         self.parsed.emit(document)
 
@@ -276,7 +290,9 @@ class DocumentController(QObject):
         )
 
 
-def _parse(text: str, path: Path | None) -> PromptDocument:
+def _parse(text: str, path: Path | None) -> tuple[PromptDocument, float]:
+    """The document, and the processor's seconds that reading it took."""
     from studio.core.prompty.parse import parse
 
-    return parse(text, path)
+    began = thread_time()
+    return parse(text, path), thread_time() - began

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 _MARKS = 18
 _FOLDS = 16
+_RIGHT = int((Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter).value)
 
 
 class Gutter(QWidget):
@@ -59,21 +60,46 @@ class Gutter(QWidget):
         painter.fillRect(event.rect(), QColor(self._theme.surface))
         painter.setFont(self._editor.font())
         caret = self._editor.textCursor().blockNumber()
+        breakpoints = self._editor.breakpoints
+        text_height = float(self._editor.fontMetrics().height()) + 2
+        dirty_top, dirty_bottom = event.rect().top(), event.rect().bottom()
         for block, top, height in self._editor.visible_blocks():
-            if top > event.rect().bottom():
+            if top > dirty_bottom:
                 break
-            self._paint_line(painter, block, top, height, is_caret=block.blockNumber() == caret)
+            if top + height < dirty_top:
+                continue  # a key changes one line: the others stay as they are painted
+            line = block.blockNumber()
+            self._paint_line(
+                painter,
+                line,
+                top,
+                height,
+                min(height, text_height),
+                is_caret=line == caret,
+                stops=line in breakpoints,
+            )
         painter.end()
 
+    def update_line(self, block: QTextBlock) -> None:
+        """Paint one line anew."""
+        geometry = self._editor.geometry_of(block)
+        self.update(0, int(geometry.top()), self.width(), int(geometry.height()) + 2)
+
     def _paint_line(
-        self, painter: QPainter, block: QTextBlock, top: float, height: float, *, is_caret: bool
+        self,
+        painter: QPainter,
+        line: int,
+        top: float,
+        height: float,
+        row: float,
+        *,
+        is_caret: bool,
+        stops: bool,
     ) -> None:
-        line = block.blockNumber()
-        row = min(height, float(self._editor.fontMetrics().height()) + 2)
         if is_caret:
             painter.fillRect(QRectF(0, top, self.width(), height), QColor(self._theme.current_line))
         severity = self._severities.get(line)
-        if line in self._editor.breakpoints:
+        if stops:
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(QColor(self._theme.error))
             painter.drawEllipse(QPointF(_MARKS / 2, top + row / 2), 5.0, 5.0)
@@ -81,9 +107,7 @@ class Gutter(QWidget):
             self._paint_severity(painter, severity, top + row / 2)
         painter.setPen(QColor(self._theme.text if is_caret else self._theme.muted))
         numbers = QRectF(0, top, self.width() - _FOLDS - 2, row)
-        painter.drawText(
-            numbers, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, str(line + 1)
-        )
+        painter.drawText(numbers, _RIGHT, str(line + 1))
         if line in self._folds:
             self._paint_fold(painter, top + row / 2, closed=self._editor.folding.is_closed(line))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from PySide6.QtCore import QEvent, QRect, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QRect, QRectF, Qt, QTimer, Signal
 from PySide6.QtGui import (
     QCloseEvent,
     QKeyEvent,
@@ -54,6 +54,9 @@ class PromptEditor(QPlainTextEdit):
         self._squiggles: list[marks.Selection] = []
         self._found: list[marks.Selection] = []
         self._broken_tools: frozenset[str] = frozenset()
+        self._caret_block = QTextBlock()
+        self._line_shown = False
+        self._bracket_shown: tuple[int, int] | None = None
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setFont(mono_font())
         self.setAccessibleName("Prompt text")
@@ -191,6 +194,9 @@ class PromptEditor(QPlainTextEdit):
         self._show_marks()
 
     def _show_marks(self) -> None:
+        self._line_shown = not self.textCursor().hasSelection()
+        self._caret_block = self.textCursor().block()
+        self._bracket_shown = self._bracket_pair()
         shown: list[marks.Selection] = []
         if not self.textCursor().hasSelection():
             shown.append(marks.line_mark(self.textCursor(), self._theme.current_line))
@@ -199,12 +205,15 @@ class PromptEditor(QPlainTextEdit):
         shown += self._squiggles
         self.setExtraSelections(shown)
 
+    def _bracket_pair(self) -> tuple[int, int] | None:
+        cursor = self.textCursor()
+        return matching_bracket(cursor.block().text(), cursor.positionInBlock())
+
     def _brackets(self) -> list[marks.Selection]:
-        block = self.textCursor().block()
-        pair = matching_bracket(block.text(), self.textCursor().positionInBlock())
-        if pair is None:
+        if self._bracket_shown is None:
             return []
-        ranges = [(block.position() + at, block.position() + at + 1) for at in pair]
+        start = self._caret_block.position()
+        ranges = [(start + at, start + at + 1) for at in self._bracket_shown]
         return marks.range_marks(self.document(), ranges, self._theme.selection, strong=True)
 
     # -- folds and breakpoints ------------------------------------------------------------------
@@ -354,9 +363,23 @@ class PromptEditor(QPlainTextEdit):
         else:
             self._gutter.update(0, rect.y(), self._gutter.width(), rect.height())
 
+    def geometry_of(self, block: QTextBlock) -> QRectF:
+        """A line's place in the viewport."""
+        return self.blockBoundingGeometry(block).translated(self.contentOffset())
+
     def _on_caret(self) -> None:
-        self._show_marks()
-        self._gutter.update()
+        cursor, before = self.textCursor(), self._caret_block
+        if (
+            cursor.block() != before
+            or self._line_shown == cursor.hasSelection()
+            or self._bracket_shown is not None
+            or self._bracket_pair() is not None
+        ):
+            # Within a line the marks move with the text: setting them anew paints everything.
+            if before.isValid() and cursor.block() != before:
+                self._gutter.update_line(before)
+                self._gutter.update_line(cursor.block())
+            self._show_marks()
         self._caret_timer.start()
 
     def _tell_caret(self) -> None:
