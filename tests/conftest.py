@@ -40,6 +40,8 @@ def user_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monk
     """Give each test settings, history and cache folders of its own."""
     home = tmp_path_factory.mktemp("home")
     monkeypatch.setenv("PROMPT_STUDIO_HOME", str(home))
+    # The person's own key store is none of a test's business, and may keep it waiting.
+    monkeypatch.setenv("PYTHON_KEYRING_BACKEND", "keyring.backends.fail.Keyring")
     return home
 
 

@@ -106,10 +106,14 @@ def trust(qtbot: QtBot, workbench: Workbench) -> None:
 
 def choose(qtbot: QtBot, workbench: Workbench, name: str) -> None:
     workbench.window.docks.show("tools")
-    workbench.tools_pane.choose(name)
-    entry = workbench.tools_pane.detail.entry
-    assert entry is not None
-    assert entry.name == name
+
+    def is_chosen() -> bool:
+        # The registry is new in the loop's thread a moment before the pane shows it.
+        workbench.tools_pane.choose(name)
+        entry = workbench.tools_pane.detail.entry
+        return entry is not None and entry.name == name
+
+    qtbot.waitUntil(is_chosen, timeout=WAIT_MS)
 
 
 def call(qtbot: QtBot, workbench: Workbench) -> None:
