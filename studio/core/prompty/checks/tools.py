@@ -15,6 +15,9 @@ from studio.core.text.values import Json
 
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
+_STATEMENTS = re.compile(r"\{%[^%]*+(?:%(?!\})[^%]*+)*+%\}|\{#[^#]*+(?:#(?!\})[^#]*+)*+#\}")
+"""What a Jinja template says without writing anything."""
+
 
 def check_tools(document: PromptDocument) -> Iterator[Problem]:
     """Names, schemas and bindings of the front matter's tools; `tools:` after text."""
@@ -115,12 +118,19 @@ def _order(document: PromptDocument) -> Iterator[Problem]:
     for index, section in enumerate(document.sections):
         if section.role == "tools" and index > 0 and section.marker is not None:
             before = document.sections[index - 1]
+            if index == 1 and not before.role and _is_silent(document.source.slice(before.span)):
+                continue
             if before.role == "tools":
                 message = "There is a tools: section already; put all tools into one."
             else:
                 message = "tools: must come before any message; move it to the top of the body."
             fixes = _move_up(document, section.span)
             yield Problem("tools-after-text", Severity.ERROR, message, section.marker, fixes)
+
+
+def _is_silent(text: str) -> bool:
+    """Whether a text before the first marker is only statements and comments of the template."""
+    return not _STATEMENTS.sub("", text).strip()
 
 
 def _move_up(document: PromptDocument, span: Span) -> tuple[Fix, ...]:
