@@ -44,6 +44,7 @@ class PreviewController(QObject):
         self._inputs: dict[str, Json] = {}
         self._tools: tuple[ToolSpec, ...] | None = None
         self._target = PreviewTarget()
+        self._trusted = True
         self._last_good: Preview | None = None
         self._newest: Preview | None = None
         self._revision = 0
@@ -97,6 +98,12 @@ class PreviewController(QObject):
         fresh = None if tools is None else tuple(tools)
         if fresh != self._tools:
             self._tools = fresh
+            self._start()
+
+    def set_trusted(self, trusted: bool) -> None:
+        """Whether the prompt's folder is trusted: only then are its variables looked up."""
+        if trusted != self._trusted:
+            self._trusted = trusted
             self._start()
 
     def set_target(self, target: PreviewTarget) -> None:
@@ -153,6 +160,7 @@ class PreviewController(QObject):
             self._target,
             self._tokenizers,
             self._revision,
+            self._trusted,
         )
 
     def _take(self, preview: Preview) -> None:

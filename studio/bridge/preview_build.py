@@ -21,7 +21,7 @@ from studio.core.agent.protocols.choose import Choice, choose_protocol
 from studio.core.prompty.document import ModelDeclaration, PromptDocument
 from studio.core.prompty.inputs import RESERVED_SAMPLES
 from studio.core.prompty.prepare import Prepared, prepare
-from studio.core.prompty.references import ReferenceContext
+from studio.core.prompty.reference_values import ReferenceContext, environment_for
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.problem import Problem
 from studio.core.text.span import Span
@@ -59,13 +59,18 @@ class PreviewOrder:
     revision: int = 0
     """Number of the order."""
 
+    trusted: bool = True
+    """Whether the prompt's folder is trusted; of another no environment variable is looked at."""
+
 
 def build_preview(order: PreviewOrder) -> Preview:
     """Prepare the messages and write the request bodies. Never raises for any document."""
     document = order.document
     tools = order.tools if order.tools is not None else declared_tools(document, ())
     path = document.source.path
-    context = ReferenceContext(folder=path.parent if path else None)
+    folder = path.parent if path else None
+    environment = environment_for(folder) if order.trusted else {}
+    context = ReferenceContext(folder=folder, environment=environment, trusted=order.trusted)
     given = {**_protocol_values(document, tools), **order.inputs}
     prepared = prepare(document, given, references=context, preview=True)
     model = prepared.document.model

@@ -222,6 +222,7 @@ class Workbench(QObject):
             self.inputs_pane.set_values(self._values.get(path, {}))
         else:
             self.inputs_pane.set_document(document)
+        self._show_trust()
         self.preview.set_document(document)
         self.connections.set_document(document)
         if document is None:
@@ -253,7 +254,13 @@ class Workbench(QObject):
         self.tools.set_document(preview.document, preview.messages.tools)
 
     def _on_registry(self, registry: ToolRegistry) -> None:
+        # Trusting a folder loads its tools, and lets its variables be looked up.
+        self._show_trust()
         self.preview.set_tools(registry.specs)
+
+    def _show_trust(self) -> None:
+        path = self._path
+        self.preview.set_trusted(path is None or self.trust.is_trusted(path.parent))
 
     def _focus_input(self, name: str) -> None:
         self.window.docks.show("inputs")

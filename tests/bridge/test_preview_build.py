@@ -119,3 +119,14 @@ def test_a_key_in_a_message_is_not_shown_in_the_request() -> None:
 @pytest.mark.parametrize("text", ["", "---\n", "\x00\ufeff{{", "---\n- 1\n---\nhi", "system:"])
 def test_any_text_gives_a_preview(text: str) -> None:
     assert build_preview(PreviewOrder(parse(text), {})).document.source.text == text
+
+
+@pytest.mark.parametrize("trusted", [True, False])
+def test_the_environment_is_looked_at_for_trusted_folders_only(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, trusted: bool
+) -> None:
+    (tmp_path / ".env").write_text("BESIDE=1\n", encoding="utf-8")
+    text = "---\nname: x\nmetadata:\n  a: ${env:BESIDE}\n  b: ${env:NOWHERE}\n---\nuser:\nHi\n"
+    preview = build_preview(PreviewOrder(parse(text, tmp_path / "x.prompty"), trusted=trusted))
+    unset = [problem.message for problem in preview.problems if problem.code == "env-not-set"]
+    assert [("NOWHERE" in message) for message in unset] == ([True] if trusted else [])
