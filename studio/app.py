@@ -19,6 +19,7 @@ from PySide6.QtWidgets import QApplication
 
 from studio import __version__
 from studio.bridge.collector import CalmCollector
+from studio.bridge.jobs import SWITCH_SECONDS
 from studio.bridge.messages import Notice
 from studio.core.paths import user_paths
 from studio.core.resource_files import resource
@@ -50,6 +51,7 @@ class Studio(QObject):
     def __init__(self, *, theme: ThemeSetting | None = None) -> None:
         application = QApplication.instance() or QApplication(sys.argv[:1])
         super().__init__()
+        sys.setswitchinterval(SWITCH_SECONDS)
         self._application = application
         application.setApplicationName("prompt-studio")
         application.setApplicationDisplayName("Prompt Studio")

@@ -26,6 +26,7 @@ from studio.ui.editor.fold_state import Folding
 from studio.ui.editor.folding import folds
 from studio.ui.editor.gutter import Gutter
 from studio.ui.editor.highlighter import Highlighter
+from studio.ui.editor.line_update import LineUpdate
 from studio.ui.editor.names import tool_on_line
 from studio.ui.editor.typing_keys import TypingKeys
 from studio.ui.editor.typing_rules import matching_bracket
@@ -62,6 +63,7 @@ class PromptEditor(QPlainTextEdit):
         self.setAccessibleName("Prompt text")
         self.setLineWrapMode(QPlainTextEdit.LineWrapMode.WidgetWidth)
         self.setTabStopDistance(2 * self.fontMetrics().horizontalAdvance(" "))
+        self._line_update = LineUpdate(self)
         self.highlighter = Highlighter(self.document(), theme)
         self.folding = Folding(self)
         self._gutter = Gutter(self, theme)
@@ -78,6 +80,8 @@ class PromptEditor(QPlainTextEdit):
         self.cursorPositionChanged.connect(self._on_caret)
         self.highlighter.coloured.connect(self._on_coloured)
         self._caret_timer.timeout.connect(self._tell_caret)
+        self._line_update.all_changed.connect(self.viewport().update)
+        self._line_update.all_changed.connect(self._gutter.update)
 
     # -- the text -------------------------------------------------------------------------------
 

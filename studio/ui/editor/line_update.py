@@ -1,0 +1,62 @@
+"""Has one line painted where one line changed."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtGui import QTextBlock
+from PySide6.QtWidgets import QPlainTextEdit
+
+
+class LineUpdate(QObject):
+    """Stands between an editor's layout and its painting.
+
+    A highlighter that colours a line reports it as "so many characters removed and as many added";
+    Qt adds the two up, takes the change for one of several lines, and paints the whole viewport at
+    each key (`QPlainTextDocumentLayout::documentChanged`). Here the layout is silent while a
+    change within one line runs, and what is needed is asked for afterwards.
+    """
+
+    all_changed = Signal()  # every line below may stand elsewhere or have other colours
+
+    def __init__(self, editor: QPlainTextEdit) -> None:
+        super().__init__(editor)
+        self._editor = editor
+        self._document = editor.document()
+        self._blocks = self._document.blockCount()
+        self._line = QTextBlock()
+        self._rows = 0
+        self._state_after = 0
+        self._silent = False
+        self._document.contentsChange.connect(self._on_change)
+        self._document.contentsChanged.connect(self._on_changed)
+
+    def _on_change(self, position: int, removed: int, added: int) -> None:
+        """Comes before the highlighter's own slot and before the layout hears of it."""
+        blocks, before = self._document.blockCount(), self._blocks
+        self._blocks = blocks
+        line = self._document.findBlock(position)
+        if blocks != before or line != self._document.findBlock(position + added):
+            return
+        self._line = line
+        self._state_after = line.userState()
+        self._silent = True
+        self._document.documentLayout().blockSignals(True)
+
+    def _on_changed(self) -> None:
+        if not self._silent:
+            return
+        self._silent = False
+        layout = self._document.documentLayout()
+        layout.blockSignals(False)
+        # Of the whole text: the cursor has had this line laid out before anyone is told.
+        rows, before = self._document.lineCount(), self._rows
+        self._rows = rows
+        if self._line.isValid() and rows == before:
+            if self._line.userState() == self._state_after:
+                layout.updateBlock.emit(self._line)
+            else:
+                self.all_changed.emit()  # the lines below have other colours too
+            return
+        layout.documentSizeChanged.emit(layout.documentSize())
+        self.all_changed.emit()
+        self._editor.ensureCursorVisible()

@@ -1,0 +1,241 @@
+"""The editor against a bare QPlainTextEdit with the same text: keys, opening and memory.
+
+Both run in a process of their own, one after the other, several times. A key is timed from its
+press until the widget has been painted; between keys the event loop runs as it does between a
+person's keys, so that parsing and colouring in the background take part.
+
+The caret stands near the beginning, where a key has the most text after it.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+import random
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+LINES = (200, 5_000, 50_000)
+ROUNDS = 3
+KEYS = 80
+PAUSES_SECONDS = (0.03, 0.15)
+"""A fast typist: so many seconds lie between keys, by chance."""
+EDITS = 1_000
+KEY_P95_TARGET_MS = 16.0
+KEY_RATIO_TARGET = 3.0
+"""At 5,000 lines."""
+OPEN_RATIO_TARGET = 3.0
+"""At 50,000 lines."""
+MEMORY_TARGET_MB = 8.0
+"""What the second thousand edits may add over the first: undo steps and nothing that grows."""
+
+HEAD = """---
+name: bench
+inputs:
+  city:
+    kind: string
+    description: Where
+---
+system:
+You know {{ city }}.
+"""
+BODY = """user:
+# A **question** about `{{ city }}`
+{% if city %}
+- What is the weather in {{ city | upper }} today?
+{% endif %}
+```python
+print("hello")
+```
+assistant:
+It is *fine*.
+"""
+
+
+def make_text(lines: int) -> str:
+    """A prompt of so many lines."""
+    body = (HEAD + BODY * (lines // BODY.count("\n") + 1)).split("\n")
+    return "\n".join(body[:lines]) + "\n"
+
+
+def resident_mb() -> float:
+    """The memory of this process."""
+    pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
+
+
+def child(kind: str, lines: int) -> None:
+    """Measure one editor and print what was found as JSON."""
+    from PySide6.QtCore import QEvent, QObject, Qt
+    from PySide6.QtGui import QTextCursor
+    from PySide6.QtTest import QTest
+    from PySide6.QtWidgets import QApplication, QPlainTextEdit, QWidget
+
+    app = QApplication.instance() or QApplication([])
+    text = make_text(lines)
+
+    class Watch(QObject):
+        painted = False
+
+        def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+            if event.type() == QEvent.Type.Paint:
+                self.painted = True
+            return False
+
+    def settle(seconds: float) -> None:
+        end = time.perf_counter() + seconds
+        while time.perf_counter() < end:
+            app.processEvents()
+            time.sleep(0.001)
+
+    watch = Watch()
+    with tempfile.TemporaryDirectory() as home:
+        page: QWidget
+        if kind == "bare":
+            page = editor = QPlainTextEdit()
+        else:
+            from studio.bridge.files_swap import SwapFolder
+            from studio.bridge.jobs import SWITCH_SECONDS
+            from studio.bridge.messages import Messages
+            from studio.core.settings import Settings
+            from studio.ui.editor.page import EditorPage
+            from studio.ui.theme import LIGHT, apply_theme
+
+            sys.setswitchinterval(SWITCH_SECONDS)  # as the application does
+            apply_theme(app, LIGHT)
+            page = EditorPage(Messages(), SwapFolder(Path(home)), Settings(), LIGHT)
+            editor = page.editor
+        editor.viewport().installEventFilter(watch)
+        page.resize(900, 800)
+        page.show()
+        settle(0.3)
+
+        def until_painted() -> None:
+            watch.painted = False
+            while not watch.painted:
+                app.processEvents()
+
+        began = time.perf_counter()
+        if kind == "bare":
+            editor.setPlainText(text)
+        else:
+            page.begin(text, "bench.prompty")  # type: ignore[attr-defined]
+        until_painted()
+        opened = time.perf_counter() - began
+        settle(0.5 + lines / 10_000)
+        editor.moveCursor(QTextCursor.MoveOperation.Start)
+        for _ in range(8):
+            editor.moveCursor(QTextCursor.MoveOperation.Down)
+        editor.moveCursor(QTextCursor.MoveOperation.EndOfLine)
+        editor.setFocus()
+        settle(0.2)
+        keys = []
+        pauses = random.Random(4)
+        for number in range(KEYS):
+            began = time.perf_counter()
+            watch.painted = False
+            QTest.keyClick(editor, "abcde fgh "[number % 10])
+            while not watch.painted:
+                app.processEvents()
+            keys.append(time.perf_counter() - began)
+            settle(pauses.uniform(*PAUSES_SECONDS))
+        grown = []
+        if lines == 5_000:
+            for _ in range(2):
+                gc.collect()
+                before = resident_mb()
+                for _ in range(EDITS):
+                    QTest.keyClick(editor, "x")
+                    QTest.keyClick(editor, Qt.Key.Key_Backspace)
+                    app.processEvents()
+                settle(1.0)
+                gc.collect()
+                grown.append(resident_mb() - before)
+        if kind != "bare":
+            page.close_document()  # type: ignore[attr-defined]
+    print(json.dumps({"open": opened, "keys": keys, "grown": grown}), flush=True)
+    os._exit(0)
+
+
+def run(kind: str, lines: int) -> dict[str, object]:
+    """One process."""
+    with tempfile.TemporaryDirectory() as home:
+        done = subprocess.run(
+            [sys.executable, __file__, kind, str(lines)],
+            env={
+                **os.environ,
+                "QT_QPA_PLATFORM": "offscreen",
+                "PYTHONPATH": str(ROOT),
+                "PROMPT_STUDIO_HOME": home,
+            },
+            stdout=subprocess.PIPE,
+            text=True,
+            check=True,
+        )
+    return json.loads(done.stdout.splitlines()[-1])  # type: ignore[no-any-return]
+
+
+def p95(values: list[float]) -> float:
+    """The 95th percentile."""
+    return sorted(values)[int(len(values) * 0.95)]
+
+
+def compare(lines: int) -> list[str]:
+    """Print the figures of one length; what missed its target."""
+    bare, mine = [], []
+    for _ in range(ROUNDS):
+        bare.append(run("bare", lines))
+        mine.append(run("studio", lines))
+    keys = {
+        name: [key * 1000 for each in runs for key in each["keys"]]  # type: ignore[attr-defined]
+        for name, runs in (("bare", bare), ("studio", mine))
+    }
+    medians = {name: statistics.median(values) for name, values in keys.items()}
+    slow = {name: p95(values) for name, values in keys.items()}
+    ratio = medians["studio"] / medians["bare"]
+    opens = [float(each["open"]) * 1000 for each in bare]  # type: ignore[arg-type]
+    ours = [float(each["open"]) * 1000 for each in mine]  # type: ignore[arg-type]
+    opened = statistics.median(ours) / statistics.median(opens)
+    print(
+        f"{lines:>6} lines: key median {medians['studio']:.2f} ms, p95 {slow['studio']:.2f} ms "
+        f"(bare {medians['bare']:.2f}, {slow['bare']:.2f}), ratio {ratio:.2f}"
+        + (f" (target <= {KEY_RATIO_TARGET})" if lines == 5_000 else "")
+        + f"; open {statistics.median(ours):.0f} ms, ratio {opened:.2f}"
+        + (f" (target <= {OPEN_RATIO_TARGET})" if lines == 50_000 else "")
+    )
+    missed = []
+    if slow["studio"] > KEY_P95_TARGET_MS:
+        missed.append(f"p95 at {lines} lines over {KEY_P95_TARGET_MS} ms")
+    if lines == 5_000:
+        if ratio > KEY_RATIO_TARGET:
+            missed.append("key ratio at 5,000 lines")
+        grown = [float(value) for value in mine[-1]["grown"]]  # type: ignore[attr-defined]
+        print(
+            f"       memory: {grown[0]:.1f} MB for the first {EDITS} edits, {grown[1]:.1f} MB for "
+            f"the next (target <= {MEMORY_TARGET_MB} MB)"
+        )
+        if grown[1] > MEMORY_TARGET_MB:
+            missed.append("memory after 1,000 edits")
+    if lines == 50_000 and opened > OPEN_RATIO_TARGET:
+        missed.append("opening 50,000 lines")
+    return missed
+
+
+def main() -> int:
+    """Print the figures and the targets; 1 when one is missed."""
+    missed = [each for lines in LINES for each in compare(lines)]
+    if missed:
+        print("missed: " + "; ".join(missed))
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    if len(sys.argv) == 3:
+        child(sys.argv[1], int(sys.argv[2]))
+    sys.exit(main())

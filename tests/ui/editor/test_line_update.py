@@ -1,0 +1,78 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from PySide6.QtCore import QEvent, QObject, QRect, Qt
+from PySide6.QtGui import QPaintEvent, QTextCursor
+from pytestqt.qtbot import QtBot
+
+from studio.ui.editor.view import PromptEditor
+from studio.ui.theme import LIGHT
+
+pytestmark = pytest.mark.qt_log_ignore("does not support propagateSizeHints")
+
+PROMPT = "---\nname: x\n---\nsystem:\nHello {{ city }}\n" + "More **text** {{ city }}\n" * 30
+
+
+class Painted(QObject):
+    """Every rectangle painted of a widget."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.seen: list[QRect] = []
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if isinstance(event, QPaintEvent):
+            self.seen.append(QRect(event.rect()))
+        return False
+
+
+@pytest.fixture
+def editor(qtbot: QtBot) -> Iterator[PromptEditor]:
+    view = PromptEditor(LIGHT)
+    qtbot.addWidget(view)
+    view.resize(500, 600)
+    with qtbot.waitActive(view):
+        view.show()
+        view.activateWindow()
+    view.load(PROMPT)
+    view.setFocus()
+    view.go_to_line(5, 100)
+    qtbot.wait(50)
+    yield view
+    view.close()
+
+
+def painted_height(editor: PromptEditor, qtbot: QtBot, keys: str) -> int:
+    watch = Painted()
+    editor.viewport().installEventFilter(watch)
+    qtbot.keyClicks(editor, keys)
+    qtbot.waitUntil(lambda: bool(watch.seen))
+    editor.viewport().removeEventFilter(watch)
+    return max(rect.height() for rect in watch.seen)
+
+
+def test_a_key_paints_its_line_only(editor: PromptEditor, qtbot: QtBot) -> None:
+    row = editor.fontMetrics().height()
+    assert painted_height(editor, qtbot, "a") < 3 * row
+
+
+def test_a_line_that_grows_a_row_moves_the_others(editor: PromptEditor, qtbot: QtBot) -> None:
+    bottom = editor.geometry_of(editor.textCursor().block().next()).top()
+    assert painted_height(editor, qtbot, " word" * 20) > 300
+    assert editor.geometry_of(editor.textCursor().block().next()).top() > bottom
+
+
+def test_an_opened_fence_paints_the_lines_below(editor: PromptEditor, qtbot: QtBot) -> None:
+    qtbot.keyClick(editor, Qt.Key.Key_Return)
+    assert painted_height(editor, qtbot, "```") > 300
+
+
+def test_typing_at_the_end_keeps_the_caret_in_view(editor: PromptEditor, qtbot: QtBot) -> None:
+    editor.moveCursor(QTextCursor.MoveOperation.End)
+    qtbot.keyClicks(editor, "word " * 60)
+    assert editor.viewport().rect().contains(editor.cursorRect().center())
+    assert editor.text().endswith("word " * 60)
+    editor.undo()
+    assert editor.viewport().rect().intersects(editor.cursorRect())
