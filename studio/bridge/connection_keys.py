@@ -37,6 +37,9 @@ class ConnectionKeys(QObject):
         self._background = background
         self._secrets = secrets
         self._pending: set[Future[SecretLookup]] = set()
+        # One after the other, as they were asked for: what a slow key store says of an old name
+        # must not arrive after what was done since.
+        self._order = asyncio.Lock()
 
     def look_up(self, reference: str, owner: str) -> None:
         """Find out whether there is a key; `found` says."""
@@ -79,4 +82,11 @@ class ConnectionKeys(QObject):
                 lookup = future.result()
                 self.found.emit(owner, KeyState(lookup.place, lookup.reason))
 
-        self._pending.add(self._background.start(work, told))
+        async def in_order() -> SecretLookup:
+            try:
+                async with self._order:
+                    return await work
+            finally:
+                work.close()  # where the wait was cut off, it never began
+
+        self._pending.add(self._background.start(in_order(), told))
