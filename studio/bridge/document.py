@@ -24,7 +24,8 @@ _PARSE_COST_SHARE = 3
 """A text that takes long to read waits so many times as long for a pause in the typing."""
 _LONGEST_PARSE_WAIT_MS = 400
 _STALE_SECONDS = 1.0
-"""Who never pauses is still told about the text as it was this long ago."""
+_STALE_COST_SHARE = 8
+"""Who never pauses is still told about the text after this long; later where reading is slow."""
 _WATCH_MS = 150  # editors write in steps; look once they are done
 
 
@@ -154,7 +155,8 @@ class DocumentController(QObject):
         now = monotonic()
         if not self._unread_since:
             self._unread_since = now
-        if now - self._unread_since < _STALE_SECONDS or not self._parse_timer.isActive():
+        stale = max(_STALE_SECONDS, self._parse_seconds * _STALE_COST_SHARE)
+        if now - self._unread_since < stale or not self._parse_timer.isActive():
             self._parse_timer.start(self._parse_wait())
         if not self._swap_timer.isActive():
             self._swap_timer.start()

@@ -34,6 +34,9 @@ from studio.ui.theme import Theme, mono_font
 
 _PALETTE_KEY = int(Qt.Modifier.CTRL.value) | int(Qt.Key.Key_K.value)
 _CARET_MS = 30  # the rest of the window follows the caret just behind the key
+_LONG_CARET_MS = 200
+_LONG_CHARACTERS = 500_000
+"""From here on, reading the whole text costs as much as a key: the caret's followers wait."""
 _SMALLEST, _LARGEST = 6.0, 40.0
 
 
@@ -384,7 +387,8 @@ class PromptEditor(QPlainTextEdit):
                 self._gutter.update_line(before)
                 self._gutter.update_line(cursor.block())
             self._show_marks()
-        self._caret_timer.start()
+        long = self.document().characterCount() > _LONG_CHARACTERS
+        self._caret_timer.start(_LONG_CARET_MS if long else _CARET_MS)
 
     def _tell_caret(self) -> None:
         self.caret_moved.emit(self.caret())
