@@ -1,0 +1,93 @@
+"""What a kill takes: a child types in a real editor and is killed at random moments.
+
+Five kills in a usual run; `STUDIO_CRASHES=50` for the full measure.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import select
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from studio.bridge.files_swap import SwapFolder
+
+KILLS = int(os.environ.get("STUDIO_CRASHES", "5"))
+MOST_LOST_SECONDS = 1.0
+
+CHILD = """
+import sys, time
+from pathlib import Path
+from PySide6.QtCore import QTimer
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+from studio.bridge.files_swap import SwapFolder
+from studio.bridge.messages import Messages
+from studio.core.settings import Settings
+from studio.ui.editor.page import EditorPage
+from studio.ui.theme import LIGHT
+
+app = QApplication([])
+page = EditorPage(Messages(), SwapFolder(Path(sys.argv[1])), Settings(), LIGHT)
+page.begin("", "typed.prompty")
+page.show()
+typed = 0
+
+def type_one():
+    global typed
+    QTest.keyClick(page.editor, chr(ord("a") + typed % 26))
+    typed += 1
+    print(time.monotonic(), typed, flush=True)
+
+timer = QTimer()
+timer.setInterval(12)
+timer.timeout.connect(type_one)
+timer.start()
+app.exec()
+"""
+
+
+def typed_until_killed(folder: Path, seconds: float) -> tuple[list[tuple[float, int]], float]:
+    """Let a child type for so long and kill it; what it typed by when, and when it died."""
+    lines: list[str] = []
+    with subprocess.Popen(
+        [sys.executable, "-c", CHILD, str(folder)],
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "QT_QPA_PLATFORM": "offscreen"},
+    ) as child:
+        assert child.stdout is not None
+        try:
+            assert select.select([child.stdout], [], [], 60)[0], "the child never typed"
+            lines.append(child.stdout.readline())
+            end = time.monotonic() + seconds
+            while time.monotonic() < end:
+                lines.append(child.stdout.readline())
+        finally:
+            killed = time.monotonic()
+            child.kill()
+        lines += child.stdout.readlines()
+    typed = [line.split() for line in lines if line.endswith("\n")]
+    return [(float(when), int(count)) for when, count in typed], killed
+
+
+@pytest.mark.parametrize("kill", range(KILLS))
+def test_a_kill_takes_less_than_a_second_of_typing(kill: int, tmp_path: Path) -> None:
+    chance = random.Random(kill)
+    typed, killed = typed_until_killed(tmp_path, chance.uniform(1.1, 3.0))
+    due = max((count for when, count in typed if when < killed - MOST_LOST_SECONDS), default=0)
+    folder = SwapFolder(tmp_path)
+    left = folder.left_behind()
+    kept = left[0].text if left else ""
+    folder.close()
+    whole = "".join(chr(ord("a") + number % 26) for number in range(typed[-1][1] + 1))
+    assert due > 0
+    assert whole.startswith(kept)
+    assert len(kept) >= due
+    lost = killed - next((when for when, count in typed if count > len(kept)), killed)
+    print(f"lost {lost:.2f} s")
