@@ -15,6 +15,7 @@ from studio.core.prompty.document import PromptDocument
 from studio.core.settings import Settings
 from studio.ui.editor.assist import EditorAssist
 from studio.ui.editor.find_bar import FindBar
+from studio.ui.editor.media_drop import MediaDrop
 from studio.ui.editor.view import PromptEditor
 from studio.ui.theme import Theme
 
@@ -25,6 +26,7 @@ class EditorPage(QWidget):
     parsed = Signal(object)  # PromptDocument
     caret_moved = Signal(int)  # offset
     title_changed = Signal()
+    open_asked = Signal(object)  # Path of a prompt that was dropped
 
     def __init__(
         self, messages: Messages, swaps: SwapFolder, settings: Settings, theme: Theme
@@ -34,6 +36,8 @@ class EditorPage(QWidget):
         self.controller = DocumentController(messages, swaps, self.editor.text, self)
         self.find_bar = FindBar(self.editor)
         self.assist = EditorAssist(self.editor)
+        self.editor.media = MediaDrop(self.editor, messages, lambda: self.controller.path)
+        self.editor.media.open_asked.connect(self.open_asked)
         self._disk = _DiskBar()
         self._on_disk = FileText("")
         box = QVBoxLayout(self)

@@ -189,6 +189,7 @@ class EditorTabs(QStackedWidget):
         page = EditorPage(self._messages, self._swaps, self._settings.value, self._theme)
         page.title_changed.connect(lambda: self._on_title(page))
         page.parsed.connect(lambda document: self._on_parsed(page, document))
+        page.open_asked.connect(self.open)
         page.editor.zoom_asked.connect(self.zoom_asked)
         page.editor.breakpoint_toggled.connect(self.breakpoint_toggled)
         page.editor.show_breakpoints(self._broken_tools)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from PySide6.QtCore import QEvent, QRect, QRectF, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QMimeData, QRect, QRectF, Qt, QTimer, Signal
 from PySide6.QtGui import (
     QCloseEvent,
     QKeyEvent,
@@ -27,6 +27,7 @@ from studio.ui.editor.folding import folds
 from studio.ui.editor.gutter import Gutter
 from studio.ui.editor.highlighter import Highlighter
 from studio.ui.editor.line_update import LineUpdate
+from studio.ui.editor.media_drop import MediaDrop
 from studio.ui.editor.names import tool_on_line
 from studio.ui.editor.typing_keys import TypingKeys
 from studio.ui.editor.typing_rules import matching_bracket
@@ -58,6 +59,8 @@ class PromptEditor(QPlainTextEdit):
         self._squiggles: list[marks.Selection] = []
         self._found: list[marks.Selection] = []
         self._broken_tools: frozenset[str] = frozenset()
+        self.media: MediaDrop | None = None
+        """Takes files and pictures, where someone set it."""
         self._caret_block = QTextBlock()
         self._line_shown = False
         self._bracket_shown: tuple[int, int] | None = None
@@ -82,6 +85,7 @@ class PromptEditor(QPlainTextEdit):
         self.updateRequest.connect(self._on_update)
         self.cursorPositionChanged.connect(self._on_caret)
         self.highlighter.coloured.connect(self._on_coloured)
+        self.document().contentsChange.connect(self._forget_source)
         self._caret_timer.timeout.connect(self._tell_caret)
         self._line_update.all_changed.connect(self.viewport().update)
         self._line_update.all_changed.connect(self._gutter.update)
@@ -96,6 +100,10 @@ class PromptEditor(QPlainTextEdit):
             text = self.document().toRawText().replace("\u2029", "\n")
             self._source, self._source_revision = SourceText(text), revision
         return self._source
+
+    def _forget_source(self) -> None:
+        # The revision alone is not enough: it does not count on within an edit block.
+        self._source_revision = -1
 
     def text(self) -> str:
         """The text, lines ended by LF."""
@@ -317,6 +325,19 @@ class PromptEditor(QPlainTextEdit):
         wrote = event.text().isprintable() or event.key() == Qt.Key.Key_Backspace
         if event.text() and wrote and not control:
             self.character_typed.emit()
+
+    def canInsertFromMimeData(self, source: QMimeData) -> bool:
+        """Files and pictures too, not only text."""
+        return bool(self.media and self.media.wants(source)) or super().canInsertFromMimeData(
+            source
+        )
+
+    def insertFromMimeData(self, source: QMimeData) -> None:
+        """Dropped or pasted: text as it is, files and pictures in the words of the dialect."""
+        if self.media is not None and self.media.wants(source) and not self.isReadOnly():
+            self.media.take(source)
+            return
+        super().insertFromMimeData(source)
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         """Zoom with Ctrl, scroll otherwise."""
