@@ -10,10 +10,18 @@ from time import monotonic, thread_time
 
 from PySide6.QtCore import QFileSystemWatcher, QObject, QTimer, Signal
 
-from studio.bridge.files import FileError, FileText, digest_of, read_file, write_file
+from studio.bridge.files import (
+    EncodingError,
+    FileError,
+    FileText,
+    digest_of,
+    is_read_only,
+    read_file,
+    write_file,
+)
 from studio.bridge.files_swap import SwapFolder, make_swap
 from studio.bridge.jobs import LatestJob
-from studio.bridge.messages import Messages, Notice
+from studio.bridge.messages import Messages, Notice, Offer
 from studio.core.prompty.document import PromptDocument
 
 _SWAP_MS = 600  # typed text is on disk within a second
@@ -94,6 +102,11 @@ class DocumentController(QObject):
     def title(self) -> str:
         """The name on the tab."""
         return self._path.name if self._path else self._title
+
+    @property
+    def is_read_only(self) -> bool:
+        """Whether the file may not be written."""
+        return self._path is not None and is_read_only(self._path)
 
     @property
     def is_dirty(self) -> bool:
@@ -178,9 +191,13 @@ class DocumentController(QObject):
             return False
         try:
             self._file = write_file(target, replace(self._file, text=self._read_text()))
+        except EncodingError as error:
+            self._offer_utf8(str(error), target)
+            return False
         except FileError as error:
             self._messages.error(str(error), error.hint, str(target))
             return False
+        self._messages.withdraw(f"encoding:{self.id}")
         if target != self._path:
             self._set_path(target)
             self._parse_timer.start(0)
@@ -189,6 +206,22 @@ class DocumentController(QObject):
         self._messages.withdraw(f"disk:{self.id}")
         self.saved.emit(target)
         return True
+
+    def _offer_utf8(self, what: str, target: Path) -> None:
+        def convert() -> None:
+            self.use_utf8()
+            self.save(target)
+
+        self._messages.say(
+            Notice(
+                "error",
+                what,
+                "Nothing was written. UTF-8 can hold every character.",
+                target.name,
+                offers=(Offer("Save as UTF-8", convert),),
+                key=f"encoding:{self.id}",
+            )
+        )
 
     def use_utf8(self) -> None:
         """Save as UTF-8 from now on."""

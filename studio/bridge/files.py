@@ -49,6 +49,10 @@ class FileError(Exception):
         """What to do about it."""
 
 
+class EncodingError(FileError):
+    """The text holds a character that the file's encoding cannot write."""
+
+
 _BOMS = (
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF16_LE, "utf-16-le"),
@@ -104,14 +108,14 @@ def encode(file: FileText) -> bytes:
     """The bytes that the file will have.
 
     Raises:
-        FileError: the text holds characters that the file's encoding cannot write.
+        EncodingError: the text holds characters that the file's encoding cannot write.
     """
     text = file.text.replace("\n", file.newline)
     try:
         return file.bom + text.encode(file.encoding)
     except UnicodeEncodeError as error:
         char = file.text[error.start : error.start + 1]
-        raise FileError(
+        raise EncodingError(
             f"The character {char!r} cannot be written in the file's encoding ({file.encoding}).",
             "Save it as UTF-8 instead.",
         ) from error
@@ -130,7 +134,7 @@ def write_file(path: Path, file: FileText) -> FileText:
     target = path.resolve()
     temporary: Path | None = None
     try:
-        if target.exists() and not os.access(target, os.W_OK):
+        if is_read_only(target):
             raise FileError(
                 f"{path.name!r} is read-only.", "Use Save As, or change its permissions."
             )
@@ -152,6 +156,15 @@ def write_file(path: Path, file: FileText) -> FileText:
             "Nothing on disk was changed. Use Save As to write it to another place.",
         ) from error
     return replace(file, digest=digest(raw))
+
+
+def is_read_only(path: Path) -> bool:
+    """Whether a file is there and may not be written: by this person, or by anyone."""
+    try:
+        marked = not path.stat().st_mode & 0o222
+    except OSError:
+        return False
+    return marked or not os.access(path, os.W_OK)
 
 
 def digest(raw: bytes) -> str:

@@ -49,6 +49,10 @@ class EditorAssist(QObject):
         popup.chosen.connect(self._insert)
         return popup
 
+    def rest(self) -> None:
+        """The editor closes: offer nothing more."""
+        self._soon.stop()
+
     # -- completion -----------------------------------------------------------------------------
 
     def complete(self) -> None:

@@ -40,6 +40,8 @@ class EditorPage(QWidget):
         self.editor.media.open_asked.connect(self.open_asked)
         self._disk = _DiskBar()
         self._on_disk = FileText("")
+        self._is_read_only = False
+        self._theme = theme
         box = QVBoxLayout(self)
         box.setContentsMargins(0, 0, 0, 0)
         box.setSpacing(0)
@@ -61,6 +63,7 @@ class EditorPage(QWidget):
         self.controller.gone_from_disk.connect(self._on_gone)
         self._disk.reload.clicked.connect(self.reload)
         self._disk.keep.clicked.connect(self._keep)
+        self._disk.compare.clicked.connect(self.compare)
 
     # -- begin ----------------------------------------------------------------------------------
 
@@ -77,6 +80,7 @@ class EditorPage(QWidget):
             FileError: it cannot be read.
         """
         self.editor.load(self.controller.open(path).text)
+        self._look_at_permissions()
         self.title_changed.emit()
 
     def recover(self, swap: Swap) -> None:
@@ -96,7 +100,8 @@ class EditorPage(QWidget):
     @property
     def title(self) -> str:
         """The tab's text, with a dot where there is something to save."""
-        return f"● {self.controller.title}" if self.controller.is_dirty else self.controller.title
+        name = self.controller.title + (" (read-only)" if self._is_read_only else "")
+        return f"● {name}" if self.controller.is_dirty else name
 
     # -- doing ----------------------------------------------------------------------------------
 
@@ -115,6 +120,17 @@ class EditorPage(QWidget):
         self._on_disk = FileText("")
         self._disk.hide()
 
+    def compare(self) -> None:
+        """Show how the text here and the text on disk differ."""
+        from studio.ui.dialogs.compare import CompareDialog
+
+        dialog = CompareDialog(
+            self.controller.title, self.editor.text(), self._on_disk.text, self._theme, self
+        )
+        dialog.reload.clicked.connect(self.reload)
+        dialog.keep.clicked.connect(self._keep)
+        dialog.open()
+
     def apply_settings(self, settings: Settings) -> None:
         """Take font size, wrapping and whitespace marks."""
         self.editor.set_font_size(settings.editor_font_size)
@@ -123,10 +139,12 @@ class EditorPage(QWidget):
 
     def set_theme(self, theme: Theme) -> None:
         """Take other colours."""
+        self._theme = theme
         self.editor.set_theme(theme)
 
     def close_document(self) -> None:
         """Let go of the file."""
+        self.assist.rest()
         self.controller.close()
 
     # -- slots ----------------------------------------------------------------------------------
@@ -138,8 +156,18 @@ class EditorPage(QWidget):
     def _on_title(self) -> None:
         self.title_changed.emit()
 
+    def _look_at_permissions(self) -> None:
+        self._is_read_only = self.controller.is_read_only
+        if self._is_read_only:
+            self._disk.tell(
+                f"{self.controller.title} is read-only. Changes can be saved under another name.",
+                reload=False,
+            )
+
     def _on_saved(self) -> None:
         self.editor.document().setModified(False)
+        self._is_read_only = self.controller.is_read_only
+        self.title_changed.emit()
         self._disk.hide()
 
     def _on_changed_on_disk(self, file: FileText) -> None:
@@ -170,11 +198,13 @@ class _DiskBar(QWidget):
         self.setObjectName("diskBar")
         self._text = QLabel()
         self._text.setWordWrap(True)
+        self.compare = QPushButton("Compare…")
         self.reload = QPushButton("Reload")
         self.keep = QPushButton("Keep mine")
         row = QHBoxLayout(self)
         row.setContentsMargins(12, 6, 8, 6)
         row.addWidget(self._text, 1)
+        row.addWidget(self.compare)
         row.addWidget(self.reload)
         row.addWidget(self.keep)
         self.hide()
@@ -183,5 +213,6 @@ class _DiskBar(QWidget):
         """Show the bar."""
         self._text.setText(text)
         self.reload.setVisible(reload)
+        self.compare.setVisible(reload)
         self.keep.setText("Keep mine" if reload else "Close")
         self.show()
