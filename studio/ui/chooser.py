@@ -58,6 +58,31 @@ class Chooser(QObject):
             ],
         )
 
+    def ask_use(self) -> None:
+        """Choose one of the places that name the input or tool at the caret."""
+        page = self._window.tabs.current
+        if page is None:
+            return
+        name, places = page.assist.uses_here()
+        if not places:
+            self._window.services.messages.info(
+                "Nothing is named here.", "Put the caret on an input or a tool to find its uses."
+            )
+            return
+        source = page.editor.source()
+        lines = source.text.split("\n")
+        choices = []
+        for place in places:
+            line = source.line_of(place.start)
+            choices.append(
+                Choice(
+                    lines[line].strip() or name,
+                    lambda place=place: self._window.reveal(place),
+                    f"line {line + 1}",
+                )
+            )
+        self._window.palette_box.ask(f"Uses of {name}", choices)
+
     def ask_line(self) -> None:
         """Choose a line."""
         page = self._window.tabs.current

@@ -93,6 +93,7 @@ class Commands(QObject):
             "edit.replace": self._on_page(lambda page: page.find_bar.ask(replace=True)),
             "edit.find_next": self._on_page(lambda page: page.find_bar.go(1)),
             "edit.find_previous": self._on_page(lambda page: page.find_bar.go(-1)),
+            "edit.find_in_files": self.find_in_files,
             "edit.line": self._asking("ask_line"),
             "edit.symbol": self._asking("ask_symbol"),
             "edit.comment": self._on_page(lambda page: page.editor.toggle_comment()),
@@ -100,6 +101,7 @@ class Commands(QObject):
             "edit.fix": self._on_page(lambda page: page.assist.show_fixes()),
             "edit.rename": self._on_page(lambda page: page.assist.rename()),
             "edit.definition": self._on_page(lambda page: page.assist.go_to_definition()),
+            "edit.uses": self._asking("ask_use"),
             "edit.next_problem": self._on_page(lambda page: page.assist.go_to_problem(1)),
             "edit.previous_problem": self._on_page(lambda page: page.assist.go_to_problem(-1)),
             "edit.fold": self._on_page(lambda page: page.editor.toggle_fold()),
@@ -212,6 +214,33 @@ class Commands(QObject):
                 key="recovery",
             )
         )
+
+    def find_in_files(self) -> None:
+        """Look for a text in the folder of Files, else in the folder of the prompt shown."""
+        from studio.core.search_files import Match
+        from studio.ui.dialogs.find_in_files import FindInFiles
+
+        page = self._window.tabs.current
+        folder = self._window.files.root
+        if folder is None and page is not None and page.controller.path is not None:
+            folder = page.controller.path.parent
+        if folder is None:
+            self._window.services.messages.info(
+                "There is no folder to look in.", "Open a folder first: File, Open folder…"
+            )
+            return
+
+        def show(match: Match) -> None:
+            opened = self._window.open_path(match.path)
+            if opened is not None:
+                opened.editor.reveal(match.span)
+
+        chosen = page.editor.textCursor().selectedText() if page is not None else ""
+        text = chosen if "\u2029" not in chosen else ""
+        dialog = FindInFiles(folder, text, self._window)
+        dialog.chosen.connect(show)
+        dialog.show()
+        dialog.field.setFocus()
 
     # -- the prompt -----------------------------------------------------------------------------
 

@@ -98,6 +98,15 @@ def _entry(model_id: str) -> JsonObject | None:
     return max(fitting, key=lambda entry: len(str(entry["prefix"])), default=None)
 
 
+def known_models() -> tuple[tuple[str, int], ...]:
+    """Names that model ids begin with, and their context window; 0 where it is not known."""
+    found = []
+    for entry in _table():
+        window = entry.get("context_window")
+        found.append((str(entry["prefix"]), window if isinstance(window, int) else 0))
+    return tuple(found)
+
+
 @cache
 def _table() -> tuple[JsonObject, ...]:
     data = json.loads(resource("models", "models.json").read_text(encoding="utf-8"))

@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QInputDialog, QLineEdit, QMenu, QToolTip
 
 from studio.core.text.problem import Fix, Problem, TextEdit
 from studio.core.text.span import Span
-from studio.ui.editor.names import definition, name_at, uses
+from studio.ui.editor.names import definition, name_at, places_of
 from studio.ui.editor.view import PromptEditor
 from studio.ui.icons import icon
 
@@ -193,11 +193,16 @@ class EditorAssist(QObject):
         self._editor.apply_edits(rename_input(document, name, new))
         return True
 
-    def uses_here(self) -> tuple[Span, ...]:
-        """Every place that names the input at the caret."""
-        document = self._editor.parsed
-        name = name_at(document, self._editor.caret()) if document else None
-        return uses(document, name) if document and name else ()
+    def uses_here(self) -> tuple[str, tuple[Span, ...]]:
+        """The input or tool at the caret, and every place that names it."""
+        document, caret = self._editor.parsed, self._editor.caret()
+        if document is None:
+            return "", ()
+        if document.source.text != self._editor.text():
+            from studio.core.prompty.parse import parse
+
+            document = parse(self._editor.text(), document.source.path)
+        return places_of(document, caret)
 
     def _tell(self, text: str) -> None:
         place = self._editor.viewport().mapToGlobal(self._editor.cursorRect().bottomLeft())

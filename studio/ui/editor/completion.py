@@ -19,6 +19,7 @@ _WORD = re.compile(r"[\w-]*$")
 _REFERENCE = re.compile(r"\$\{(?P<inside>[^}\s]*)$")
 _MARKER_OPEN = re.compile(r"#?\s*(?:\w+)\[(?:[^\]]*,)?\s*(?P<word>[\w-]*)$")
 _MEDIA_OPEN = re.compile(r"!\[(?P<word>\w*)$")
+_NAMED = re.compile(r"`(?P<word>[\w-]*)$")
 _KEY_LINE = re.compile(r"(?P<lead>\s*(?:- )*)(?P<word>[\w$-]*)$")
 _VALUE_LINE = re.compile(r"\s*(?:- )*(?P<key>[\w$-]+):\s+[\"']?(?P<word>[\w./-]*)$")
 _LOOP = re.compile(r"\{%[-+]?\s*for\s+([\w\s,]+?)\s+in\s+([\w.]+)")
@@ -117,6 +118,11 @@ def _find(
         expression = _EXPRESSION.search(line)
         if expression:
             return _expression(text, caret, expression, document)
+    named = _NAMED.search(line)
+    if named and document is not None and document.tools and line.count("`") % 2:
+        return named["word"], [
+            Completion(tool.name, tool.name, tool.description, "value") for tool in document.tools
+        ]
     marker = _MARKER_OPEN.match(line)
     if marker:
         return marker["word"], [
@@ -166,6 +172,8 @@ def _front(text: str, caret: int, line: str, *, asked: bool) -> tuple[str, list[
         path = (*path_at(text, caret), value["key"])
         key = key_at(path)
         words = values_at(path)
+        if path == ("model", "id"):
+            return value["word"], _models()
         if key is not None and not words and "boolean" in key.types:
             words = ("true", "false")
         return value["word"], [Completion(word, word, "", "value") for word in words]
@@ -180,6 +188,16 @@ def _front(text: str, caret: int, line: str, *, asked: bool) -> tuple[str, list[
             if key.name not in taken or key.name == key_line["word"]
         ]
     return "", []
+
+
+def _models() -> list[Completion]:
+    """Model ids that something is known of; any other id can be typed too."""
+    from studio.core.models.capabilities import known_models
+
+    return [
+        Completion(name, name, f"{window // 1000}k tokens of context" if window else "", "value")
+        for name, window in known_models()
+    ]
 
 
 def _key_completion(name: str, help_: str, types: Sequence[str], indent: str) -> Completion:

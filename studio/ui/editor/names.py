@@ -26,6 +26,26 @@ def uses(document: PromptDocument, name: str) -> tuple[Span, ...]:
     return tuple(variable.span for variable in document.variables if variable.name == name)
 
 
+def places_of(document: PromptDocument, offset: int) -> tuple[str, tuple[Span, ...]]:
+    """The input or tool named at `offset`, with its declaration and every use, in order.
+
+    A tool's uses are its name as a whole word: prompts speak of tools in plain text.
+    """
+    name = name_at(document, offset)
+    if name is not None:
+        declared = document.input(name)
+        places = set(uses(document, name))
+        if declared is not None and declared.name_span is not None:
+            places.add(declared.name_span)
+        return name, tuple(sorted(places))
+    text = document.source.text
+    word = word_at(text, offset)
+    if not any(tool.name == word for tool in document.tools):
+        return "", ()
+    whole = re.compile(rf"(?<![\w-]){re.escape(word)}(?![\w-])")
+    return word, tuple(Span(*match.span()) for match in whole.finditer(text))
+
+
 def definition(document: PromptDocument, offset: int) -> Span | None:
     """Where the name at `offset` is declared; at the declaration itself, its first use."""
     name = name_at(document, offset)

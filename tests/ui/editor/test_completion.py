@@ -110,3 +110,15 @@ def test_format_strings_offer_inputs_in_single_braces() -> None:
 
 def test_nothing_in_prose() -> None:
     assert labels(HEAD + "system:\nPlain words ¦", asked=False) == []
+
+
+def test_model_ids_that_something_is_known_of() -> None:
+    offered = labels("---\nname: x\nmodel:\n  id: gpt-4o¦\n---\n")
+    assert offered[0] == "gpt-4o-mini"
+    assert labels("---\nname: x\nmodel:\n  provider: gpt-4o¦\n---\n") == []
+
+
+def test_names_of_tools_between_backticks() -> None:
+    tools = HEAD.removesuffix("---\n") + "tools:\n  - name: weather\n    kind: function\n---\n"
+    assert labels(tools + "system:\nAsk `we¦", asked=False) == ["weather"]
+    assert labels(tools + "system:\nAsk `x` we¦", asked=False) == []

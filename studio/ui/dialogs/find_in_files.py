@@ -1,0 +1,152 @@
+"""Find in files: a field, and the places found in the folder; Enter goes there."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtGui import QCloseEvent
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QDialog,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QTreeWidget,
+    QTreeWidgetItem,
+    QVBoxLayout,
+    QWidget,
+)
+
+from studio.bridge.jobs import LatestJob
+from studio.core.search_files import Match, Query, search
+from studio.ui.theme import mono_font
+
+_TYPED_MS = 150
+_MATCH = Qt.ItemDataRole.UserRole
+
+
+class FindInFiles(QDialog):
+    """Stays open beside the window, so that one match after the other can be looked at."""
+
+    chosen = Signal(object)  # Match
+
+    def __init__(self, root: Path, text: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setWindowTitle(f"Find in {root.name}")
+        self.resize(720, 480)
+        self._root = root
+        self._searching: LatestJob[tuple[Match, ...]] = LatestJob(self)
+        self._soon = QTimer(self)
+        self._soon.setSingleShot(True)
+        self._soon.setInterval(_TYPED_MS)
+        self.field = QLineEdit(text, self)
+        self.field.setPlaceholderText(f"Find in the files of {root.name}")
+        self.field.setAccessibleName("Find in files")
+        self.field.setClearButtonEnabled(True)
+        self.case = QCheckBox("Match case", self)
+        self.regex = QCheckBox("Pattern", self)
+        self.found = QTreeWidget(self)
+        self.found.setHeaderHidden(True)
+        self.found.setAccessibleName("Places found")
+        self.found.setUniformRowHeights(True)
+        self.count = QLabel(self)
+        self.count.setProperty("muted", True)
+        self._place()
+        self._wire()
+        self.field.selectAll()
+        self._search()
+
+    def _place(self) -> None:
+        row = QHBoxLayout()
+        row.addWidget(self.field, 1)
+        row.addWidget(self.case)
+        row.addWidget(self.regex)
+        box = QVBoxLayout(self)
+        box.addLayout(row)
+        box.addWidget(self.found, 1)
+        box.addWidget(self.count)
+
+    def _wire(self) -> None:
+        self.field.textChanged.connect(self._soon.start)
+        self.field.returnPressed.connect(self._to_first)
+        self.case.toggled.connect(self._search)
+        self.regex.toggled.connect(self._search)
+        self._soon.timeout.connect(self._search)
+        self._searching.finished.connect(self._show)
+        self._searching.failed.connect(self._on_failed)
+        self.found.itemActivated.connect(self._choose)
+        self.found.itemClicked.connect(self._choose)
+
+    def _search(self) -> None:
+        self._soon.stop()
+        query = Query(self.field.text(), self.regex.isChecked(), self.case.isChecked())
+        if not query.text:
+            self._searching.drop()
+            self.found.clear()
+            self.count.setText("Type what to look for.")
+            return
+        try:
+            query.pattern()
+        except re.error as error:
+            self._searching.drop()
+            self.count.setText(f"Pattern: {error}")
+            return
+        root = self._root
+        self.count.setText("Looking…")
+        self._searching.submit(lambda: search(root, query))
+
+    def _show(self, matches: tuple[Match, ...]) -> None:
+        self.found.clear()
+        files: dict[Path, QTreeWidgetItem] = {}
+        for match in matches:
+            parent = files.get(match.path)
+            if parent is None:
+                parent = QTreeWidgetItem([match.path.relative_to(self._root).as_posix()])
+                files[match.path] = parent
+            item = QTreeWidgetItem([f"{match.line}: {match.text.strip()}"])
+            item.setData(0, _MATCH, match)
+            item.setFont(0, mono_font())
+            parent.addChild(item)
+        self.found.addTopLevelItems(list(files.values()))
+        self.found.expandAll()
+        self.count.setText(_told(len(matches), len(files)))
+
+    def _on_failed(self, error: object) -> None:
+        self.count.setText(f"The folder could not be searched: {type(error).__name__}.")
+
+    def _to_first(self) -> None:
+        """Enter in the field goes on to the places."""
+        first = self.found.topLevelItem(0)
+        if first is not None:
+            self.found.setFocus()
+            self.found.setCurrentItem(first.child(0))
+
+    def _choose(self, item: QTreeWidgetItem) -> None:
+        match = item.data(0, _MATCH)
+        if isinstance(match, Match):
+            self.chosen.emit(match)
+
+    def done(self, result: int) -> None:
+        """Leave nothing to do later."""
+        self._rest()
+        super().done(result)
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        """Leave nothing to do later."""
+        self._rest()
+        super().closeEvent(event)
+
+    def _rest(self) -> None:
+        self._soon.stop()
+        self._searching.drop()
+
+
+def _told(matches: int, files: int) -> str:
+    if not matches:
+        return "Nothing found."
+    more = " or more" if matches >= Query("").most else ""
+    places = "1 place" if matches == 1 else f"{matches}{more} places"
+    return f"{places} in {'1 file' if files == 1 else f'{files} files'}"

@@ -1,0 +1,45 @@
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from studio.core.search_files import Query, search
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "node_modules").mkdir()
+    (tmp_path / "a.prompty").write_bytes(b"system:\r\nTell the Weather\r\nweather 2\r\n")
+    (tmp_path / "sub" / "b.md").write_text("no weather (1)\n", encoding="utf-8")
+    (tmp_path / "node_modules" / "c.md").write_text("weather\n", encoding="utf-8")
+    (tmp_path / "d.png").write_bytes(b"weather")
+    return tmp_path
+
+
+def places(folder: Path, query: Query) -> list[tuple[str, int]]:
+    return [(match.path.name, match.line) for match in search(folder, query)]
+
+
+def test_words_are_found_in_text_files_only(folder: Path) -> None:
+    found = places(folder, Query("weather"))
+    assert sorted(found) == [("a.prompty", 2), ("a.prompty", 3), ("b.md", 1)]
+    assert places(folder, Query("Weather", case=True)) == [("a.prompty", 2)]
+
+
+def test_places_count_in_the_text_with_lf(folder: Path) -> None:
+    (match,) = search(folder, Query("Weather", case=True))
+    assert "system:\nTell the Weather"[match.span.start : match.span.end] == "Weather"
+
+
+def test_a_pattern_and_a_plain_text_are_two_things(folder: Path) -> None:
+    assert places(folder, Query("(1)")) == [("b.md", 1)]
+    assert places(folder, Query(r"^weather \d$", regex=True)) == [("a.prompty", 3)]
+    with pytest.raises(re.error):
+        search(folder, Query("(", regex=True))
+
+
+def test_it_ends_at_the_most(folder: Path) -> None:
+    assert len(search(folder, Query("weather", most=2))) == 2
