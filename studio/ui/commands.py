@@ -18,6 +18,7 @@ from studio.core.text.problem import Fix
 from studio.core.text.span import Span
 from studio.ui.actions import ActionSet
 from studio.ui.editor.page import EditorPage
+from studio.ui.mirror import EnabledMirror
 
 if TYPE_CHECKING:
     from studio.ui.chooser import Chooser
@@ -31,6 +32,7 @@ class Commands(QObject):
     def __init__(self, window: MainWindow) -> None:
         super().__init__(window)
         self._window = window
+        self._mirror = EnabledMirror(self)
 
     @cached_property
     def chooser(self) -> Chooser:
@@ -62,6 +64,15 @@ class Commands(QObject):
             "run.stop": pane.stop,
         }.items():
             actions[identifier].triggered.connect(lambda _=False, act=act: self._run(act))
+        for identifier, button in {
+            "run.start": pane.bar.run,
+            "run.step": pane.bar.over,
+            "run.into": pane.bar.into,
+            "run.out": pane.bar.out,
+            "run.pause": pane.bar.pause,
+            "run.stop": pane.bar.stop,
+        }.items():
+            self._mirror.follow(button, actions[identifier])
 
     def _run(self, act: Callable[[], None]) -> None:
         self._window.docks.show("run")

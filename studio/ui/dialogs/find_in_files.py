@@ -101,7 +101,11 @@ class FindInFiles(QDialog):
     def _show(self, matches: tuple[Match, ...]) -> None:
         self.found.clear()
         files: dict[Path, QTreeWidgetItem] = {}
+        line = (Path(), 0)
         for match in matches:
+            if (match.path, match.line) == line:
+                continue  # one row for each line, however often it says the word
+            line = (match.path, match.line)
             parent = files.get(match.path)
             if parent is None:
                 parent = QTreeWidgetItem([match.path.relative_to(self._root).as_posix()])

@@ -160,7 +160,7 @@ class EditorPage(QWidget):
         self._is_read_only = self.controller.is_read_only
         if self._is_read_only:
             self._disk.tell(
-                f"{self.controller.title} is read-only. Changes can be saved under another name.",
+                f"{self.controller.title} is read-only; changes need another name.",
                 reload=False,
             )
 
@@ -176,7 +176,7 @@ class EditorPage(QWidget):
             # Nothing of the person's is lost, and undo leads back.
             self.reload()
             return
-        self._disk.tell(f"{self.controller.title} was changed by another program.", reload=True)
+        self._disk.tell(f"{self.controller.title} changed on disk.", reload=True)
 
     def _on_gone(self) -> None:
         self._disk.tell(
