@@ -50,6 +50,7 @@ from studio.core.agent.machine import advance
 from studio.core.agent.options import RunOptions
 from studio.core.agent.performer import OnStream, Performer
 from studio.core.agent.requests import NotAllowedError, facts_of, repair_switched_on
+from studio.core.agent.retelling import Retelling
 from studio.core.agent.setup import make_setup
 from studio.core.agent.state import Place, RunSetup, RunState, StepError
 from studio.core.agent.steps import call_key, ending_error, new_state
@@ -94,6 +95,9 @@ class RunWorld:
 
     references: ReferenceContext | None = None
     """Where `${…}` references find their values."""
+
+    retelling: Retelling | None = None
+    """A run of the past that is gone through again; its edits are made where they were made."""
 
 
 class Run:
@@ -166,7 +170,7 @@ class Run:
         for command in first:
             self.send(command)
         try:
-            while not self._state.is_over:
+            while not self._ends():
                 if self._stopping:
                     self._emit_stop()
                 elif self._state.pause is not None:
@@ -186,6 +190,8 @@ class Run:
             return False
         if self._stops_unwritten():
             return True
+        if self._retold():
+            return False
         repair = repair_switched_on(self._state)
         if repair is not None:
             self._emit(repair)
@@ -200,6 +206,24 @@ class Run:
             return False
         self._pause(stop)
         return True
+
+    def _retold(self) -> bool:
+        """Make the edits that a run of the past had here; whether the run goes on from here now."""
+        past = self._world.retelling
+        if past is None:
+            return False
+        while (fact := past.due(self._state)) is not None:
+            self._emit(fact)
+            if self._state.place is None:
+                return True
+        # What was a problem then was gone on from; only the person's breakpoints stop.
+        return self._state.place == "PX" and past.goes_on
+
+    def _ends(self) -> bool:
+        """Whether it is over; a run of the past may have gone on with one more message."""
+        if self._state.status == "done":
+            self._retold()
+        return self._state.is_over
 
     def _pause(self, stop: Stop) -> None:
         place = self._state.place
@@ -334,6 +358,8 @@ class Run:
             self._ran.add(call_key(before.step.calls[event.call]))
         self._events.append(event)
         self._state, effects = advance(before, event)
+        if self._world.retelling is not None:
+            self._world.retelling.saw(event)
         # What is said meanwhile must not take away an effect that is still to be performed.
         if self._state.place is not None or not isinstance(
             event, Steered | LimitRaised | Logged | Resumed
@@ -459,6 +485,7 @@ def start_run(
     shown: OnEvent | None = None,
     stream: OnStream | None = None,
     references: ReferenceContext | None = None,
+    retelling: Retelling | None = None,
 ) -> Run:
     """A run of a prompt, ready for `await run.go()`.
 
@@ -473,9 +500,10 @@ def start_run(
         shown: told of each fact once the state has moved.
         stream: told of each delta of a reply.
         references: where `${…}` references find their values.
+        retelling: a run of the past that is gone through again.
     """
     tools = toolbox if toolbox is not None else NoTools()
     chosen = options if options is not None else RunOptions()
     setup = make_setup(document, inputs, tools.specs, model, chosen, run=run)
-    world = RunWorld(document, inputs, model, tools, journal, shown, stream, references)
+    world = RunWorld(document, inputs, model, tools, journal, shown, stream, references, retelling)
     return Run(world, chosen, setup)
