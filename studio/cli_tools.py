@@ -42,7 +42,8 @@ def _list(options: argparse.Namespace) -> int:
 
 async def _listed(path: Path, *, as_json: bool) -> int:
     from studio.core.tools.forms import native_function, react_lines
-    from studio.core.tools.python_source import PythonFileSource, UnusableToolFileError
+    from studio.core.tools.python_source import PythonFileSource
+    from studio.core.tools.python_worker import UnusableToolFileError
 
     source = PythonFileSource(path)
     try:

@@ -12,14 +12,13 @@ import importlib
 import sys
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
 from types import TracebackType
 from typing import TYPE_CHECKING, TypeVar
 
 from studio import __version__
-from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.values import Json, JsonObject
 from studio.core.tools.mcp_streams import Opener
+from studio.core.tools.mcp_values import CallResult, ListedTool, block_text, listed_tool
 from studio.core.tools.source import ToolSourceError
 
 if TYPE_CHECKING:
@@ -31,34 +30,6 @@ Result = TypeVar("Result")
 
 _LONGEST_SAYING = 2_000
 _MOST_SAYINGS = 200
-
-
-@dataclass(frozen=True, slots=True)
-class ListedTool:
-    """A tool as a server lists it."""
-
-    spec: ToolSpec
-    """What the model is told."""
-
-    meta: JsonObject = field(default_factory=dict)
-    """The server's `_meta`."""
-
-
-@dataclass(frozen=True, slots=True)
-class CallResult:
-    """What a server answered to a call."""
-
-    text: str
-    """The content as text; anything but text is described in square brackets."""
-
-    is_error: bool = False
-    """Whether the tool says that it failed."""
-
-    structured: Json = None
-    """Structured content, where the server sent some."""
-
-    meta: JsonObject = field(default_factory=dict)
-    """The result's `_meta`."""
 
 
 class ServerRefusal(Exception):  # noqa: N818 - an answer, not a failure of ours
@@ -145,7 +116,7 @@ class McpConnection:
         cursor: str | None = None
         for _ in range(100):
             page = await self._request(self._live().list_tools(cursor=cursor, cache_mode="refresh"))
-            found += (_listed(tool, source) for tool in page.tools)
+            found += (listed_tool(tool, source) for tool in page.tools)
             meta, cursor = page.meta or {}, page.next_cursor
             if not cursor:
                 break
@@ -160,7 +131,7 @@ class McpConnection:
         """
         result = await self._request(self._live().call_tool(name, dict(arguments)))
         return CallResult(
-            "\n".join(_block_text(block) for block in result.content),
+            "\n".join(block_text(block) for block in result.content),
             result.is_error,
             result.structured_content,
             result.meta or {},
@@ -304,36 +275,6 @@ class _Transport:
         trace: TracebackType | None,
     ) -> bool | None:
         return await self._manager.__aexit__(kind, error, trace)
-
-
-def _listed(tool: types.Tool, source: str) -> ListedTool:
-    hints = tool.annotations
-    read_only = bool(hints and hints.read_only_hint)
-    spec = ToolSpec(
-        tool.name,
-        tool.description or "",
-        tool.input_schema,
-        kind="mcp",
-        source=source,
-        # MCP: a tool that does not say that it only reads may change something.
-        has_effects=not read_only,
-    )
-    return ListedTool(spec, tool.meta or {})
-
-
-def _block_text(block: object) -> str:
-    text = getattr(block, "text", None)
-    if isinstance(text, str):
-        return text
-    kind = getattr(block, "type", "content")
-    mime = getattr(block, "mime_type", None) or ""
-    data = getattr(block, "data", None)
-    resource = getattr(block, "resource", None)
-    if resource is not None and isinstance(getattr(resource, "text", None), str):
-        return str(resource.text)
-    size = f", {len(data) * 3 // 4:,} bytes" if isinstance(data, str) else ""
-    place = getattr(block, "uri", None) or getattr(resource, "uri", None)
-    return f"[{kind} {mime}{size}{f' {place}' if place else ''}]"
 
 
 def _innermost(error: BaseException) -> str:

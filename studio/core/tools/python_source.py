@@ -11,67 +11,24 @@ import asyncio
 import json
 import time
 from collections.abc import Coroutine, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.values import Json, JsonObject
-from studio.core.tools.child import LONGEST_LINE, ChildProcess
 from studio.core.tools.limits import DEFAULT_LIMITS, ToolLimits, cut
-from studio.core.tools.mcp_connection import (
-    CallResult,
-    ConnectionLost,
-    McpConnection,
-    ServerRefusal,
-)
-from studio.core.tools.mcp_streams import over_child
+from studio.core.tools.mcp_connection import ConnectionLost, ServerRefusal
+from studio.core.tools.mcp_values import CallResult
 from studio.core.tools.meta import ARGUMENTS, LINE, PROBLEMS, TRUNCATED, VALUE
-from studio.core.tools.server_process import server_command, server_environment
+from studio.core.tools.python_worker import (
+    ToolFileProblem,
+    UnusableToolFileError,
+    Worker,
+    crash_text,
+    file_signature,
+    start_worker,
+)
 from studio.core.tools.source import ToolOutcome, ToolSourceError
-
-
-@dataclass(frozen=True, slots=True)
-class ToolFileProblem:
-    """Something wrong in a tool file."""
-
-    message: str
-    """What, in one sentence."""
-
-    line: int = 0
-    """Where, from 1; 0 when it has no place."""
-
-
-class UnusableToolFileError(ToolSourceError):
-    """A tool file that cannot be used."""
-
-    def __init__(self, path: Path, message: str, line: int = 0) -> None:
-        place = f"{path.name}:{line}" if line else path.name
-        super().__init__(f"{place}: {message}")
-        self.path = path
-        """The file."""
-        self.message = message
-        """What is wrong with it."""
-        self.line = line
-        """Where, from 1; 0 when it has no place."""
-
-
-@dataclass(eq=False)
-class _Worker:
-    """A child that serves the file, and the connection to it."""
-
-    child: ChildProcess
-    connection: McpConnection
-    signature: tuple[object, ...]
-
-    async def stop(self) -> None:
-        self.child.kill()
-        await self.connection.abandon()
-        await self.child.close()
-
-    async def leave(self) -> None:
-        await self.connection.abandon()
-        await self.child.close()
 
 
 class PythonFileSource:
@@ -80,8 +37,8 @@ class PythonFileSource:
     def __init__(self, path: Path, limits: ToolLimits = DEFAULT_LIMITS) -> None:
         self._path = path
         self._limits = limits
-        self._idle: list[_Worker] = []
-        self._busy: set[_Worker] = set()
+        self._idle: list[Worker] = []
+        self._busy: set[Worker] = set()
         self._seats = asyncio.Semaphore(limits.at_once)
         self._endings: set[asyncio.Task[None]] = set()
         self._listed: (
@@ -108,7 +65,7 @@ class PythonFileSource:
         Raises:
             UnusableToolFileError: the file cannot be imported, or its process cannot be started.
         """
-        signature = _signature(self._path)
+        signature = file_signature(self._path)
         if self._listed is None or self._listed[0] != signature:
             # Asked at every pause in typing: a file that did not change answers as before.
             try:
@@ -147,7 +104,7 @@ class PythonFileSource:
                 time.perf_counter() - started, worker.child.take_log(),
             )  # fmt: skip
         except ConnectionLost:
-            text = await self._crash_text(worker, f"while it ran {name}")
+            text = await crash_text(worker, f"while it ran {name}")
             log = worker.child.take_log()
             await self._retire(worker)
             return ToolOutcome(text, "crashed", time.perf_counter() - started, log)
@@ -180,7 +137,7 @@ class PythonFileSource:
             await self._retire(worker)
             raise UnusableToolFileError(self._path, error.message, _line(error.data)) from error
         except ConnectionLost as error:
-            text = await self._crash_text(worker, "while it was imported")
+            text = await crash_text(worker, "while it was imported")
             await self._retire(worker)
             raise UnusableToolFileError(self._path, text) from error
         except TimeoutError as error:
@@ -214,62 +171,25 @@ class PythonFileSource:
             truncated,
         )
 
-    async def _take(self) -> _Worker:
+    async def _take(self) -> Worker:
         """An idle child that knows the file as it is now, or a new one; waits for a seat."""
         await self._seats.acquire()
         try:
-            signature = _signature(self._path)
+            signature = file_signature(self._path)
             while self._idle:
                 worker = self._idle.pop()
                 if worker.signature == signature and worker.child.is_alive:
                     break
                 self._end_later(worker)
             else:
-                worker = await self._start(signature)
+                worker = await start_worker(self._path, self._limits)
         except BaseException:
             self._seats.release()
             raise
         self._busy.add(worker)
         return worker
 
-    async def _start(self, signature: tuple[object, ...]) -> _Worker:
-        if not self._path.is_file():
-            raise UnusableToolFileError(self._path, "the file does not exist")
-        try:
-            child = await ChildProcess.start(
-                server_command(self._path, self._limits),
-                cwd=self._path.parent,
-                env=server_environment(),
-            )
-        except OSError as error:
-            raise UnusableToolFileError(
-                self._path, f"its process cannot be started: {error}"
-            ) from error
-        try:
-            connection = await McpConnection.open(over_child(child), self._limits.start_seconds)
-        except ToolSourceError as error:
-            log = child.take_log().strip()
-            await child.close()
-            last = f": {log.splitlines()[-1]}" if log else ""
-            raise UnusableToolFileError(self._path, f"its process {error}{last}") from error
-        except BaseException:
-            child.kill()
-            self._later(child.close())
-            raise
-        return _Worker(child, connection, signature)
-
-    async def _crash_text(self, worker: _Worker, when: str) -> str:
-        if worker.child.overflowed:
-            return f"its process wrote more than {LONGEST_LINE // 1_048_576} MB at once {when}"
-        code: int | None = None
-        try:
-            code = await asyncio.wait_for(worker.child.wait(), 1.0)
-        except TimeoutError:
-            return f"its process closed the connection {when}"
-        how = f"by signal {-code}" if code is not None and code < 0 else f"with exit code {code}"
-        return f"its process ended {how} {when}"
-
-    def _give_back(self, worker: _Worker) -> None:
+    def _give_back(self, worker: Worker) -> None:
         if worker not in self._busy:
             return  # closed meanwhile
         self._busy.discard(worker)
@@ -279,7 +199,7 @@ class PythonFileSource:
         else:
             self._idle.append(worker)
 
-    def _drop(self, worker: _Worker) -> None:
+    def _drop(self, worker: Worker) -> None:
         """Kill now, clean up later: for use while being cancelled."""
         worker.child.kill()
         if worker in self._busy:
@@ -287,31 +207,19 @@ class PythonFileSource:
             self._seats.release()
         self._end_later(worker)
 
-    async def _retire(self, worker: _Worker) -> None:
+    async def _retire(self, worker: Worker) -> None:
         if worker in self._busy:
             self._busy.discard(worker)
             self._seats.release()
         await worker.stop()
 
-    def _end_later(self, worker: _Worker) -> None:
+    def _end_later(self, worker: Worker) -> None:
         self._later(worker.leave())
 
     def _later(self, work: Coroutine[object, object, None]) -> None:
         task = asyncio.create_task(work)
         self._endings.add(task)
         task.add_done_callback(self._endings.discard)
-
-
-def _signature(path: Path) -> tuple[object, ...]:
-    """What changes when the file, or a neighbour it may import, is saved."""
-    found: list[tuple[str, int, int]] = []
-    try:
-        for neighbour in sorted(path.parent.glob("*.py"))[:200]:
-            facts = neighbour.stat()
-            found.append((neighbour.name, facts.st_mtime_ns, facts.st_size))
-    except OSError:
-        return ()
-    return tuple(found)
 
 
 def _line(data: object) -> int:

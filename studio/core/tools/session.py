@@ -13,6 +13,7 @@ from pathlib import Path
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.messages import HoistedTool
 from studio.core.text.values import Json, JsonObject
+from studio.core.tools.binding import build_registry
 from studio.core.tools.document import (
     McpServer,
     SourceDeclaration,
@@ -32,13 +33,13 @@ from studio.core.tools.opening import (
     source_label,
     source_path,
 )
-from studio.core.tools.python_source import PythonFileSource, UnusableToolFileError
+from studio.core.tools.python_source import PythonFileSource
+from studio.core.tools.python_worker import UnusableToolFileError
 from studio.core.tools.registry import (
     Approval,
     SourceStatus,
     SourceTools,
     ToolRegistry,
-    build_registry,
 )
 from studio.core.tools.server_config import WorkspaceServers, find_own_servers
 from studio.core.tools.source import ToolOutcome, ToolSource, ToolSourceError

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from studio.core.tools.limits import ToolLimits
-from studio.core.tools.python_source import PythonFileSource, UnusableToolFileError
+from studio.core.tools.python_source import PythonFileSource
+from studio.core.tools.python_worker import UnusableToolFileError
 from studio.core.tools.server_process import server_environment
 from tests.core.tools.conftest import WriteTools, gone
 

@@ -6,8 +6,9 @@ import time
 from pathlib import Path
 
 from studio.core.prompty.tool_spec import ToolSpec
+from studio.core.tools.binding import build_registry
 from studio.core.tools.mock import FixedMock
-from studio.core.tools.registry import SourceStatus, SourceTools, build_registry
+from studio.core.tools.registry import SourceStatus, SourceTools
 
 NUMBER = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
 SMALL = {

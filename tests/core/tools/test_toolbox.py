@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.values import JsonObject
+from studio.core.tools.binding import build_registry
 from studio.core.tools.mock import AskMock, RecordedAnswer, RecordedMock, SequenceMock
-from studio.core.tools.registry import SourceTools, ToolRegistry, build_registry
+from studio.core.tools.registry import SourceTools, ToolRegistry
 from studio.core.tools.source import ToolOutcome
 from studio.core.tools.toolbox import Toolbox
 

@@ -1,0 +1,72 @@
+"""What an MCP server lists and answers, as values of ours."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from studio.core.prompty.tool_spec import ToolSpec
+from studio.core.text.values import Json, JsonObject
+
+if TYPE_CHECKING:
+    import mcp_types as types
+
+
+@dataclass(frozen=True, slots=True)
+class ListedTool:
+    """A tool as a server lists it."""
+
+    spec: ToolSpec
+    """What the model is told."""
+
+    meta: JsonObject = field(default_factory=dict)
+    """The server's `_meta`."""
+
+
+@dataclass(frozen=True, slots=True)
+class CallResult:
+    """What a server answered to a call."""
+
+    text: str
+    """The content as text; anything but text is described in square brackets."""
+
+    is_error: bool = False
+    """Whether the tool says that it failed."""
+
+    structured: Json = None
+    """Structured content, where the server sent some."""
+
+    meta: JsonObject = field(default_factory=dict)
+    """The result's `_meta`."""
+
+
+def listed_tool(tool: types.Tool, source: str) -> ListedTool:
+    """A tool of the SDK as ours; one that does not say that it only reads may have effects."""
+    hints = tool.annotations
+    read_only = bool(hints and hints.read_only_hint)
+    spec = ToolSpec(
+        tool.name,
+        tool.description or "",
+        tool.input_schema,
+        kind="mcp",
+        source=source,
+        # MCP: a tool that does not say that it only reads may change something.
+        has_effects=not read_only,
+    )
+    return ListedTool(spec, tool.meta or {})
+
+
+def block_text(block: object) -> str:
+    """A block of content as text; anything but text is described in square brackets."""
+    text = getattr(block, "text", None)
+    if isinstance(text, str):
+        return text
+    kind = getattr(block, "type", "content")
+    mime = getattr(block, "mime_type", None) or ""
+    data = getattr(block, "data", None)
+    resource = getattr(block, "resource", None)
+    if resource is not None and isinstance(getattr(resource, "text", None), str):
+        return str(resource.text)
+    size = f", {len(data) * 3 // 4:,} bytes" if isinstance(data, str) else ""
+    place = getattr(block, "uri", None) or getattr(resource, "uri", None)
+    return f"[{kind} {mime}{size}{f' {place}' if place else ''}]"
