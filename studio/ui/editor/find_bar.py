@@ -28,18 +28,18 @@ class FindBar(QWidget):
         self._editor = editor
         self._matches: list[re.Match[str]] = []
         self._find = QLineEdit()
-        self._find.setPlaceholderText("Find")
-        self._find.setAccessibleName("Find")
+        self._find.setPlaceholderText(self.tr("Find"))
+        self._find.setAccessibleName(self.tr("Find"))
         self._find.setClearButtonEnabled(True)
         self._replace = QLineEdit()
-        self._replace.setPlaceholderText("Replace with")
-        self._replace.setAccessibleName("Replace with")
+        self._replace.setPlaceholderText(self.tr("Replace with"))
+        self._replace.setAccessibleName(self.tr("Replace with"))
         self._count = QLabel()
         self._count.setProperty("muted", True)
         self._count.setMinimumWidth(96)
-        self._case = self._switch("case-sensitive", "Match case")
-        self._word = self._switch("whole-word", "Whole words")
-        self._regex = self._switch("regex", "Regular expression")
+        self._case = self._switch("case-sensitive", self.tr("Match case"))
+        self._word = self._switch("whole-word", self.tr("Whole words"))
+        self._regex = self._switch("regex", self.tr("Regular expression"))
         self._again = QTimer(self)
         self._again.setSingleShot(True)
         self._again.setInterval(_DELAY_MS)
@@ -64,11 +64,11 @@ class FindBar(QWidget):
         return button
 
     def _lay_out(self) -> None:
-        self._previous = self._button("arrow-up", "Previous match (Shift+Enter)")
-        self._next = self._button("arrow-down", "Next match (Enter)")
-        self._close = self._button("x", "Close (Esc)")
-        self._one = QPushButton("Replace")
-        self._all = QPushButton("Replace all")
+        self._previous = self._button("arrow-up", self.tr("Previous match (Shift+Enter)"))
+        self._next = self._button("arrow-down", self.tr("Next match (Enter)"))
+        self._close = self._button("x", self.tr("Close (Esc)"))
+        self._one = QPushButton(self.tr("Replace"))
+        self._all = QPushButton(self.tr("Replace all"))
         grid = QGridLayout(self)
         grid.setContentsMargins(8, 6, 8, 6)
         grid.setSpacing(4)
@@ -112,7 +112,7 @@ class FindBar(QWidget):
         self.hide()
         self._again.stop()
         self._matches = []
-        self._editor.set_found(())
+        self._editor.marks.set_found(())
         self._editor.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def go(self, step: int) -> None:
@@ -163,7 +163,7 @@ class FindBar(QWidget):
             TextEdit(Span(*match.span()), self._replacement(match)) for match in self._matches
         )
         self._search()
-        self._count.setText(f"{count} replaced")
+        self._count.setText(self.tr("{count} replaced").format(count=count))
 
     def _replacement(self, match: re.Match[str]) -> str:
         if not self._regex.isChecked():
@@ -182,7 +182,7 @@ class FindBar(QWidget):
         self._matches = []
         if not pattern:
             self._count.clear()
-            self._editor.set_found(())
+            self._editor.marks.set_found(())
             return
         wanted = pattern if self._regex.isChecked() else re.escape(pattern)
         if self._word.isChecked():
@@ -191,8 +191,8 @@ class FindBar(QWidget):
         try:
             compiled = re.compile(wanted, flags)
         except re.error as error:
-            self._count.setText(f"Pattern: {error.msg}")
-            self._editor.set_found(())
+            self._count.setText(self.tr("Pattern: {msg}").format(msg=error.msg))
+            self._editor.marks.set_found(())
             return
         source = self._editor.source()
         for match in compiled.finditer(source.text):
@@ -200,7 +200,7 @@ class FindBar(QWidget):
                 self._matches.append(match)
             if len(self._matches) >= _MOST:
                 break
-        self._editor.set_found(
+        self._editor.marks.set_found(
             [
                 (source.to_utf16(match.start()), source.to_utf16(match.end()))
                 for match in self._matches[:500]
@@ -211,9 +211,9 @@ class FindBar(QWidget):
     def _tell(self, number: int) -> None:
         count = len(self._matches)
         if not count:
-            self._count.setText("No matches")
+            self._count.setText(self.tr("No matches"))
         elif number:
-            self._count.setText(f"{number} of {count}")
+            self._count.setText(self.tr("{number} of {count}").format(number=number, count=count))
         else:
             self._count.setText(f"{count} match{'' if count == 1 else 'es'}")
 

@@ -1,20 +1,23 @@
-"""Which lines of one editor are folded away."""
+"""Which lines of one text are folded away."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from PySide6.QtGui import QTextCursor
-from PySide6.QtWidgets import QPlainTextEdit
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtGui import QTextDocument
 
 from studio.ui.editor.folding import Fold
 
 
-class Folding:
-    """Hides and shows the blocks of an editor; lines count from 0."""
+class Folding(QObject):
+    """Hides and shows the blocks of a document, in every editor that shows it; lines from 0."""
 
-    def __init__(self, editor: QPlainTextEdit) -> None:
-        self._editor = editor
+    changed = Signal()  # lines went away or came back
+
+    def __init__(self, document: QTextDocument, parent: QObject) -> None:
+        super().__init__(parent)
+        self._document = document
         self._folds: dict[int, Fold] = {}
         self._closed: set[int] = set()
 
@@ -72,21 +75,15 @@ class Folding:
         first, last = self._show_and_hide(hidden)
         if last < first:
             return
-        document = self._editor.document()
-        start = document.findBlockByNumber(first).position()
-        end = document.findBlockByNumber(last)
-        document.markContentsDirty(start, end.position() + end.length() - start)
-        cursor = self._editor.textCursor()
-        if not cursor.block().isVisible():
-            while cursor.block().previous().isValid() and not cursor.block().isVisible():
-                cursor.movePosition(QTextCursor.MoveOperation.PreviousBlock)
-            self._editor.setTextCursor(cursor)
-        self._editor.viewport().update()
+        start = self._document.findBlockByNumber(first).position()
+        end = self._document.findBlockByNumber(last)
+        self._document.markContentsDirty(start, end.position() + end.length() - start)
+        self.changed.emit()
 
     def _show_and_hide(self, hidden: set[int]) -> tuple[int, int]:
         """Set each block's visibility; returns the first and last line that changed."""
-        first, last = self._editor.blockCount(), -1
-        block = self._editor.document().firstBlock()
+        first, last = self._document.blockCount(), -1
+        block = self._document.firstBlock()
         while block.isValid():
             number = block.blockNumber()
             visible = number not in hidden

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QWidget
 
 from studio.core.text.problem import Severity
 from studio.ui.editor.folding import Fold
+from studio.ui.icons import icon
 from studio.ui.theme import Theme
 
 if TYPE_CHECKING:
@@ -30,18 +31,24 @@ class Gutter(QWidget):
         self._theme = theme
         self._severities: Mapping[int, Severity] = {}
         self._folds: Mapping[int, Fold] = {}
+        self._fixable: frozenset[int] = frozenset()
         self.setMouseTracking(True)
         self.setCursor(Qt.CursorShape.ArrowCursor)
-        self.setAccessibleName("Editor gutter: breakpoints, line numbers and folds")
+        self.setAccessibleName(self.tr("Editor gutter: breakpoints, line numbers and folds"))
 
     def set_theme(self, theme: Theme) -> None:
         """Take other colours."""
         self._theme = theme
         self.update()
 
-    def set_marks(self, severities: Mapping[int, Severity], folds: Mapping[int, Fold]) -> None:
-        """Show the worst problem of each line and where folds begin; lines from 0."""
-        self._severities, self._folds = severities, folds
+    def set_marks(
+        self,
+        severities: Mapping[int, Severity],
+        folds: Mapping[int, Fold],
+        fixable: frozenset[int] = frozenset(),
+    ) -> None:
+        """Show the worst problem of each line, where folds begin, and fixes; lines from 0."""
+        self._severities, self._folds, self._fixable = severities, folds, fixable
         self.update()
 
     def needed_width(self) -> int:
@@ -103,6 +110,8 @@ class Gutter(QWidget):
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(QColor(self._theme.error))
             painter.drawEllipse(QPointF(_MARKS / 2, top + row / 2), 5.0, 5.0)
+        elif is_caret and line in self._fixable:
+            self._paint_bulb(painter, top + row / 2)
         elif severity is not None:
             self._paint_severity(painter, severity, top + row / 2)
         painter.setPen(QColor(self._theme.text if is_caret else self._theme.muted))
@@ -110,6 +119,11 @@ class Gutter(QWidget):
         painter.drawText(numbers, _RIGHT, str(line + 1))
         if line in self._folds:
             self._paint_fold(painter, top + row / 2, closed=self._editor.folding.is_closed(line))
+
+    def _paint_bulb(self, painter: QPainter, middle: float) -> None:
+        """A fix is offered on the caret's line."""
+        bulb = icon("lightbulb", self._theme.warning).pixmap(QSize(16, 16))
+        painter.drawPixmap(QPointF(_MARKS / 2 - 8, middle - 8), bulb)
 
     def _paint_severity(self, painter: QPainter, severity: Severity, middle: float) -> None:
         """A shape for each severity, so that it is never told by colour alone."""
@@ -156,5 +170,11 @@ class Gutter(QWidget):
             return
         if event.position().x() >= self.width() - _FOLDS - 2 and line in self._folds:
             self._editor.toggle_fold(line)
+        elif (
+            event.position().x() < _MARKS
+            and line in self._fixable
+            and line == self._editor.textCursor().blockNumber()
+        ):
+            self._editor.fixes_asked.emit(line)
         elif event.position().x() < self.width() - _FOLDS:
             self._editor.toggle_breakpoint(line)

@@ -43,6 +43,7 @@ class Highlighter(QSyntaxHighlighter):
         self._changed_to = -1
         self._stop_at = sys.maxsize
         self._first_done, self._last_done = sys.maxsize, -1
+        self._theme = theme
         self._make_formats(theme)
         super().__init__(None)
         self._timer = QTimer(self)
@@ -59,7 +60,10 @@ class Highlighter(QSyntaxHighlighter):
         return not self._pending and self._unread_from is None
 
     def set_theme(self, theme: Theme) -> None:
-        """Take other colours."""
+        """Take other colours; a second editor of the same text asks for the same again."""
+        if theme is self._theme:
+            return
+        self._theme = theme
         self._make_formats(theme)
         block = self.document().firstBlock()
         while block.isValid():

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QObject, Signal
-from PySide6.QtGui import QTextBlock
-from PySide6.QtWidgets import QPlainTextEdit
+from PySide6.QtGui import QTextBlock, QTextDocument
 
 
 class LineUpdate(QObject):
-    """Stands between an editor's layout and its painting.
+    """Stands between a document's layout and the painting of the editors that show it.
 
     A highlighter that colours a line reports it as "so many characters removed and as many added";
     Qt adds the two up, takes the change for one of several lines, and paints the whole viewport at
@@ -17,11 +16,11 @@ class LineUpdate(QObject):
     """
 
     all_changed = Signal()  # every line below may stand elsewhere or have other colours
+    rows_changed = Signal()  # a line takes more rows or fewer: the caret may be out of sight
 
-    def __init__(self, editor: QPlainTextEdit) -> None:
-        super().__init__(editor)
-        self._editor = editor
-        self._document = editor.document()
+    def __init__(self, document: QTextDocument, parent: QObject) -> None:
+        super().__init__(parent)
+        self._document = document
         self._blocks = self._document.blockCount()
         self._line = QTextBlock()
         self._rows = 0
@@ -59,4 +58,4 @@ class LineUpdate(QObject):
             return
         layout.documentSizeChanged.emit(layout.documentSize())
         self.all_changed.emit()
-        self._editor.ensureCursorVisible()
+        self.rows_changed.emit()

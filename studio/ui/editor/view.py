@@ -18,7 +18,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QFrame, QPlainTextEdit, QWidget
 
 from studio.core.prompty.document import PromptDocument
-from studio.core.text.problem import Problem, Severity, TextEdit, sort_edits
+from studio.core.text.problem import Problem, Severity, TextEdit
 from studio.core.text.source import SourceText
 from studio.core.text.span import Span
 from studio.ui.editor import marks
@@ -26,11 +26,11 @@ from studio.ui.editor.fold_state import Folding
 from studio.ui.editor.folding import folds
 from studio.ui.editor.gutter import Gutter
 from studio.ui.editor.highlighter import Highlighter
-from studio.ui.editor.line_update import LineUpdate
 from studio.ui.editor.media_drop import MediaDrop
 from studio.ui.editor.names import tool_on_line
+from studio.ui.editor.prompt_text import PromptText
+from studio.ui.editor.shown_marks import ShownMarks
 from studio.ui.editor.typing_keys import TypingKeys
-from studio.ui.editor.typing_rules import matching_bracket
 from studio.ui.theme import Theme, mono_font
 
 _PALETTE_KEY = int(Qt.Modifier.CTRL.value) | int(Qt.Key.Key_K.value)
@@ -48,30 +48,33 @@ class PromptEditor(QPlainTextEdit):
     breakpoint_toggled = Signal(str)  # name of the tool that a run should stop before
     character_typed = Signal()  # a key wrote or erased a character
     zoom_asked = Signal(int)  # steps, with the wheel
+    fixes_asked = Signal(int)  # line, from 0, whose bulb was clicked
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(
+        self, theme: Theme, parent: QWidget | None = None, prompt: PromptText | None = None
+    ) -> None:
+        """Make it.
+
+        Args:
+            theme: its colours.
+            parent: the widget it is in.
+            prompt: the text of another editor, to show it here too; a new one where None.
+        """
         super().__init__(parent)
+        self.prompt = prompt or PromptText(theme, self)
+        self.setDocument(self.prompt.document)
         self._theme = theme
-        self._source = SourceText("")
-        self._source_revision = -1
         self._parsed: PromptDocument | None = None
         self._problems: tuple[Problem, ...] = ()
-        self._squiggles: list[marks.Selection] = []
-        self._found: list[marks.Selection] = []
         self._broken_tools: frozenset[str] = frozenset()
         self.media: MediaDrop | None = None
         """Takes files and pictures, where someone set it."""
-        self._caret_block = QTextBlock()
-        self._line_shown = False
-        self._bracket_shown: tuple[int, int] | None = None
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setFont(mono_font())
-        self.setAccessibleName("Prompt text")
+        self.setAccessibleName(self.tr("Prompt text"))
         self.setLineWrapMode(QPlainTextEdit.LineWrapMode.WidgetWidth)
         self.setTabStopDistance(2 * self.fontMetrics().horizontalAdvance(" "))
-        self._line_update = LineUpdate(self)
-        self.highlighter = Highlighter(self.document(), theme)
-        self.folding = Folding(self)
+        self.marks = ShownMarks(self, theme)
         self._gutter = Gutter(self, theme)
         self._keys = TypingKeys(self)
         self._caret_timer = QTimer(self)
@@ -85,59 +88,44 @@ class PromptEditor(QPlainTextEdit):
         self.updateRequest.connect(self._on_update)
         self.cursorPositionChanged.connect(self._on_caret)
         self.highlighter.coloured.connect(self._on_coloured)
-        self.document().contentsChange.connect(self._forget_source)
+        self.folding.changed.connect(self._on_folded)
         self._caret_timer.timeout.connect(self._tell_caret)
-        self._line_update.all_changed.connect(self.viewport().update)
-        self._line_update.all_changed.connect(self._gutter.update)
+        self.prompt.lines.all_changed.connect(self.viewport().update)
+        self.prompt.lines.all_changed.connect(self._gutter.update)
+        self.prompt.lines.rows_changed.connect(self._on_rows)
 
     # -- the text -------------------------------------------------------------------------------
 
+    @property
+    def highlighter(self) -> Highlighter:
+        """What colours the text."""
+        return self.prompt.highlighter
+
+    @property
+    def folding(self) -> Folding:
+        """Which lines are folded away."""
+        return self.prompt.folding
+
     def source(self) -> SourceText:
         """The text as it is now; cheap when nothing changed since the last call."""
-        revision = self.document().revision()
-        if revision != self._source_revision:
-            # `toPlainText` would turn no-break spaces and U+2028 into other characters.
-            text = self.document().toRawText().replace("\u2029", "\n")
-            self._source, self._source_revision = SourceText(text), revision
-        return self._source
-
-    def _forget_source(self) -> None:
-        # The revision alone is not enough: it does not count on within an edit block.
-        self._source_revision = -1
+        return self.prompt.source()
 
     def text(self) -> str:
         """The text, lines ended by LF."""
-        return self.source().text
+        return self.prompt.read()
 
     def load(self, text: str) -> None:
         """Begin with a text: no undo leads before it."""
-        self.setPlainText(text)
-        self.document().setModified(False)
+        self.prompt.load(text)
         self.moveCursor(QTextCursor.MoveOperation.Start)
 
     def replace_all(self, text: str) -> None:
         """Put another text in place, as one step that can be undone; the caret stays near."""
-        old = self.text()
-        if old == text:
-            return
-        start = 0
-        shortest = min(len(old), len(text))
-        while start < shortest and old[start] == text[start]:
-            start += 1
-        end = 0
-        while end < shortest - start and old[-1 - end] == text[-1 - end]:
-            end += 1
-        self.apply_edits((TextEdit(Span(start, len(old) - end), text[start : len(text) - end]),))
+        self.prompt.replace_all(text)
 
     def apply_edits(self, edits: Iterable[TextEdit]) -> None:
         """Make the edits as one step that can be undone; all spans count in the text before."""
-        source = self.source()
-        cursor = QTextCursor(self.document())
-        cursor.beginEditBlock()
-        for edit in reversed(sort_edits(edits)):
-            place = marks.cursor_for(self.document(), source, edit.span)
-            place.insertText(edit.text)
-        cursor.endEditBlock()
+        self.prompt.apply_edits(edits)
 
     def toggle_comment(self) -> None:
         """Comment the chosen lines out or in."""
@@ -195,58 +183,29 @@ class PromptEditor(QPlainTextEdit):
         """Underline problems, those of the document and any found later (rendering)."""
         self._problems = tuple(problems)
         source = self._parsed.source if self._parsed else self.source()
-        self._squiggles = marks.squiggles(self.document(), source, problems, self._theme)
         severities: dict[int, Severity] = {}
+        fixable: set[int] = set()
         for problem in sorted(problems, key=_weight, reverse=True):
-            severities[source.line_of(problem.span.start)] = problem.severity
-        self._gutter.set_marks(severities, self.folding.folds)
-        self._show_marks()
-
-    def set_found(self, ranges: Sequence[tuple[int, int]]) -> None:
-        """Mark matches of a search, given in UTF-16 positions."""
-        colour = "#f6dca0" if self._theme.name == "light" else "#5c4a1e"
-        self._found = marks.range_marks(self.document(), ranges[: marks.MOST_SQUIGGLES], colour)
-        self._show_marks()
-
-    def _show_marks(self) -> None:
-        self._line_shown = not self.textCursor().hasSelection()
-        self._caret_block = self.textCursor().block()
-        self._bracket_shown = self._bracket_pair()
-        shown: list[marks.Selection] = []
-        if not self.textCursor().hasSelection():
-            shown.append(marks.line_mark(self.textCursor(), self._theme.current_line))
-        shown += self._found
-        shown += self._brackets()
-        shown += self._squiggles
-        self.setExtraSelections(shown)
-
-    def _bracket_pair(self) -> tuple[int, int] | None:
-        cursor = self.textCursor()
-        return matching_bracket(cursor.block().text(), cursor.positionInBlock())
-
-    def _brackets(self) -> list[marks.Selection]:
-        if self._bracket_shown is None:
-            return []
-        start = self._caret_block.position()
-        ranges = [(start + at, start + at + 1) for at in self._bracket_shown]
-        return marks.range_marks(self.document(), ranges, self._theme.selection, strong=True)
+            line = source.line_of(problem.span.start)
+            severities[line] = problem.severity
+            if problem.fixes:
+                fixable.add(line)
+        self._gutter.set_marks(severities, self.folding.folds, frozenset(fixable))
+        self.marks.set_problems(problems, source)
 
     # -- folds and breakpoints ------------------------------------------------------------------
 
     def toggle_fold(self, line: int | None = None) -> None:
         """Fold or unfold at a line from 0, or around the caret."""
         self.folding.toggle(self.textCursor().blockNumber() if line is None else line)
-        self._gutter.update()
 
     def fold_all(self) -> None:
         """Fold everything that can be folded."""
         self.folding.fold_all()
-        self._gutter.update()
 
     def unfold_all(self) -> None:
         """Show every line."""
         self.folding.unfold_all()
-        self._gutter.update()
 
     @property
     def breakpoints(self) -> frozenset[int]:
@@ -282,6 +241,7 @@ class PromptEditor(QPlainTextEdit):
         """Take other colours."""
         self._theme = theme
         self.highlighter.set_theme(theme)
+        self.marks.set_theme(theme)
         self._gutter.set_theme(theme)
         self.set_problems(self._problems)
 
@@ -350,7 +310,8 @@ class PromptEditor(QPlainTextEdit):
     def closeEvent(self, event: QCloseEvent) -> None:
         """Leave nothing to do later."""
         self._caret_timer.stop()
-        self.highlighter.pause()
+        if self.prompt.parent() is self:
+            self.prompt.rest()
         super().closeEvent(event)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -396,20 +357,26 @@ class PromptEditor(QPlainTextEdit):
         return self.blockBoundingGeometry(block).translated(self.contentOffset())
 
     def _on_caret(self) -> None:
-        cursor, before = self.textCursor(), self._caret_block
-        if (
-            cursor.block() != before
-            or self._line_shown == cursor.hasSelection()
-            or self._bracket_shown is not None
-            or self._bracket_pair() is not None
-        ):
-            # Within a line the marks move with the text: setting them anew paints everything.
-            if before.isValid() and cursor.block() != before:
-                self._gutter.update_line(before)
-                self._gutter.update_line(cursor.block())
-            self._show_marks()
+        left = self.marks.follow_caret()
+        if left is not None:
+            self._gutter.update_line(left)
+            self._gutter.update_line(self.textCursor().block())
         long = self.document().characterCount() > _LONG_CHARACTERS
         self._caret_timer.start(_LONG_CARET_MS if long else _CARET_MS)
+
+    def _on_rows(self) -> None:
+        if self.hasFocus() or self.prompt.parent() is self:
+            self.ensureCursorVisible()
+
+    def _on_folded(self) -> None:
+        """The caret leaves lines that went away."""
+        cursor = self.textCursor()
+        if not cursor.block().isVisible():
+            while cursor.block().previous().isValid() and not cursor.block().isVisible():
+                cursor.movePosition(QTextCursor.MoveOperation.PreviousBlock)
+            self.setTextCursor(cursor)
+        self.viewport().update()
+        self._gutter.update()
 
     def _tell_caret(self) -> None:
         self.caret_moved.emit(self.caret())

@@ -1,0 +1,92 @@
+"""A prompt's text, as every editor that shows it shares it: lines, colours, folds and undo."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from PySide6.QtCore import QObject
+from PySide6.QtGui import QTextCursor, QTextDocument
+from PySide6.QtWidgets import QPlainTextDocumentLayout
+
+from studio.core.text.problem import TextEdit, sort_edits
+from studio.core.text.source import SourceText
+from studio.core.text.span import Span
+from studio.ui.editor import marks
+from studio.ui.editor.fold_state import Folding
+from studio.ui.editor.highlighter import Highlighter
+from studio.ui.editor.line_update import LineUpdate
+from studio.ui.theme import Theme, mono_font
+
+
+class PromptText(QObject):
+    """Holds the text. Offsets are code points, as in `Span`, where Qt counts UTF-16 units."""
+
+    def __init__(self, theme: Theme, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.document = QTextDocument(self)
+        self.document.setDocumentLayout(QPlainTextDocumentLayout(self.document))
+        self.document.setDefaultFont(mono_font())
+        self._source = SourceText("")
+        self._source_revision = -1
+        self.lines = LineUpdate(self.document, self)
+        self.highlighter = Highlighter(self.document, theme)
+        self.folding = Folding(self.document, self)
+        self.document.contentsChange.connect(self._forget_source)
+
+    def source(self) -> SourceText:
+        """The text as it is now; cheap when nothing changed since the last call."""
+        revision = self.document.revision()
+        if revision != self._source_revision:
+            # `toPlainText` would turn no-break spaces and U+2028 into other characters.
+            text = self.document.toRawText().replace("\u2029", "\n")
+            self._source, self._source_revision = SourceText(text), revision
+        return self._source
+
+    def _forget_source(self) -> None:
+        # The revision alone is not enough: it does not count on within an edit block.
+        self._source_revision = -1
+
+    def read(self) -> str:
+        """The text, lines ended by LF."""
+        return self.source().text
+
+    def load(self, text: str) -> None:
+        """Begin with a text: no undo leads before it."""
+        self.document.setPlainText(text)
+        self.document.setModified(False)
+
+    def replace_all(self, text: str) -> None:
+        """Put another text in place, as one step that can be undone; carets stay near."""
+        old = self.read()
+        if old == text:
+            return
+        start = _common(old, text)
+        shortest = min(len(old), len(text)) - start
+        end = _common(old[len(old) - shortest :][::-1], text[len(text) - shortest :][::-1])
+        self.apply_edits((TextEdit(Span(start, len(old) - end), text[start : len(text) - end]),))
+
+    def apply_edits(self, edits: Iterable[TextEdit]) -> None:
+        """Make the edits as one step that can be undone; all spans count in the text before."""
+        source = self.source()
+        cursor = QTextCursor(self.document)
+        cursor.beginEditBlock()
+        for edit in reversed(sort_edits(edits)):
+            place = marks.cursor_for(self.document, source, edit.span)
+            place.insertText(edit.text)
+        cursor.endEditBlock()
+
+    def rest(self) -> None:
+        """The last editor closes: leave nothing to do later."""
+        self.highlighter.pause()
+
+
+def _common(one: str, other: str) -> int:
+    """How many characters two texts begin with in common; halves the range, as texts are long."""
+    low, high = 0, min(len(one), len(other))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if one[low:middle] == other[low:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low
