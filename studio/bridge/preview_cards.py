@@ -21,6 +21,10 @@ from studio.core.text.span import Span
 if TYPE_CHECKING:
     from studio.bridge.preview_value import Preview
 
+CUT_CHARACTERS = 12_000
+CUT_LINES = 200
+"""What a card shows of a long text before it is asked for the whole of it."""
+
 
 @dataclass(frozen=True, slots=True)
 class ValueReference:
@@ -78,6 +82,9 @@ class CardData:
     look: tuple[object, ...] = field(init=False, compare=False, default=())
     """Everything that is drawn, without places: equal looks need no drawing again."""
 
+    extent: tuple[int, int] = field(init=False, compare=False, default=(0, 0))
+    """Characters and lines of its text, for an estimate of the card's height."""
+
     def __post_init__(self) -> None:
         """Work the look out at once, which is in the pool: comparing is all the GUI thread does."""
         look = (
@@ -88,6 +95,9 @@ class CardData:
             tuple(sorted({problem.message for problem in self.warnings})),
         )
         object.__setattr__(self, "look", look)
+        text = self.message.text[:CUT_CHARACTERS]
+        extent = (len(text), min(CUT_LINES, text.count("\n") + 1))
+        object.__setattr__(self, "extent", extent)
 
     def holds(self, offset: int) -> bool:
         """Whether a caret at `offset` of the source stands in this message."""

@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from studio.bridge.preview_cards import CardData, Run
+from studio.bridge.preview_cards import CUT_CHARACTERS, CUT_LINES, CardData, Run
 from studio.core.prompty.messages import MediaPart, Part, TextPart, ToolCallPart, ToolResultPart
 from studio.ui.parts.chip import Chip
 from studio.ui.parts.colours import paint_text, role_colour
@@ -27,15 +27,13 @@ from studio.ui.preview.text_body import TextBody
 from studio.ui.preview.thumbnail import MediaView
 from studio.ui.theme import Theme
 
-_CUT_CHARACTERS = 12_000
-_CUT_LINES = 200
-
 
 class MessageCard(QWidget):
     """Role, attributes, content; everything on it leads back to where it was written."""
 
     place_clicked = Signal(object)  # Span
     input_clicked = Signal(str)  # input name
+    whole_shown = Signal()  # the person asked for the whole of a long text
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -92,8 +90,16 @@ class MessageCard(QWidget):
         """Whether the caret stands in this message's source."""
         return self._lit
 
-    def show_card(self, data: CardData, folder: Path | None, *, raw: bool) -> None:
-        """Show a message, and say where it stands."""
+    @property
+    def is_outdated(self) -> bool:
+        """Whether what it says of the message's place and cost is another message's."""
+        return self._data is not None and self._said != _said(self._data)
+
+    def show_card(
+        self, data: CardData, folder: Path | None, *, raw: bool, whole: bool = False
+    ) -> None:
+        """Show a message, and say where it stands; `whole` shows a long text without a cut."""
+        self._whole = self._whole or whole
         if not self.adopt(data, folder, raw=raw):
             self._data, self._raw, self._folder = data, raw, folder
             self._draw(data)
@@ -118,7 +124,7 @@ class MessageCard(QWidget):
         data = self._data
         if data is None:
             return
-        said = (data.number, data.message.role, _meta(data))
+        said = _said(data)
         if said != self._said:
             self._said = said
             self._meta.setText(said[2])
@@ -224,7 +230,7 @@ class MessageCard(QWidget):
         if self._whole:
             runs, left_out = tuple(data.runs(part)), 0
         else:
-            runs, left_out = data.shown_runs(part, _CUT_CHARACTERS, _CUT_LINES)
+            runs, left_out = data.shown_runs(part, CUT_CHARACTERS, CUT_LINES)
         body.show_runs(runs, dict(data.colours), self._theme, raw=self._raw or left_out > 0)
         self._bodies.append((body, index))
         self._content.addWidget(body)
@@ -244,6 +250,7 @@ class MessageCard(QWidget):
 
     def _show_whole(self) -> None:
         self._whole = True
+        self.whole_shown.emit()
         if self._data is not None:
             self._draw(self._data)
 
@@ -256,7 +263,7 @@ class MessageCard(QWidget):
     def _runs(self, data: CardData, part: TextPart | ToolResultPart) -> tuple[Run, ...]:
         if self._whole:
             return tuple(data.runs(part))
-        return data.shown_runs(part, _CUT_CHARACTERS, _CUT_LINES)[0]
+        return data.shown_runs(part, CUT_CHARACTERS, CUT_LINES)[0]
 
     def _reveal_marker(self) -> None:
         origin = self._data.message.origin if self._data else None
@@ -277,6 +284,10 @@ def _empty(layout: QLayout) -> None:
         if (widget := item.widget()) is not None:
             widget.hide()
             widget.deleteLater()
+
+
+def _said(data: CardData) -> tuple[int, str, str]:
+    return (data.number, data.message.role, _meta(data))
 
 
 def _meta(data: CardData) -> str:

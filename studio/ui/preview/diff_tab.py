@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from html import escape
 
-from PySide6.QtCore import QUrl, Signal
+from PySide6.QtCore import QT_TRANSLATE_NOOP, QUrl, Signal
 from PySide6.QtGui import QColor, QPalette
 from PySide6.QtWidgets import (
     QComboBox,
@@ -22,7 +22,7 @@ from studio.core.text.values import JsonObject
 from studio.ui.parts.colours import blend, fixed_font, paint_text
 from studio.ui.theme import Theme
 
-_SAVED = Against("Last saved version")
+_SAVED = Against(QT_TRANSLATE_NOOP("DiffTab", "Last saved version"))
 _SIGNS = {"same": "  ", "added": "+ ", "removed": "− "}
 
 
@@ -38,14 +38,14 @@ class DiffTab(QWidget):
         self._comparison: Comparison | None = None
         self._choices: list[Against] = [_SAVED]
         self.choice = QComboBox(self)
-        self.choice.setAccessibleName("Compare with")
+        self.choice.setAccessibleName(self.tr("Compare with"))
         self.choice.addItem(_SAVED.title)
         self.choice.activated.connect(self._choose)
         self._said = QLabel(self)
         self.view = QTextBrowser(self)
         self.view.setFrameShape(QFrame.Shape.NoFrame)
         self.view.setOpenLinks(False)
-        self.view.setAccessibleName("Messages that differ")
+        self.view.setAccessibleName(self.tr("Messages that differ"))
         self.view.document().setDocumentMargin(12)
         self.view.anchorClicked.connect(self._follow)
         bar = QHBoxLayout()
@@ -73,7 +73,10 @@ class DiffTab(QWidget):
     def set_input_sets(self, sets: Mapping[str, JsonObject]) -> None:
         """Offer the sets of values, beside the saved version."""
         kept = self.against.title
-        self._choices = [_SAVED, *(Against(f"Inputs “{name}”", sets[name]) for name in sets)]
+        self._choices = [
+            _SAVED,
+            *(Against(self.tr("Inputs “{name}”").format(name=name), sets[name]) for name in sets),
+        ]
         self.choice.clear()
         self.choice.addItems([each.title for each in self._choices])
         self.choice.setCurrentIndex(max(0, self.choice.findText(kept)))
@@ -103,10 +106,14 @@ class DiffTab(QWidget):
         if found.problem:
             self._said.setText(found.problem)
         elif not count:
-            self._said.setText("No message differs.")
+            self._said.setText(self.tr("No message differs."))
         else:
             verb = "differs" if count == 1 else "differ"
-            self._said.setText(f"{count} {verb}, {found.unchanged} the same")
+            self._said.setText(
+                self.tr("{count} {verb}, {unchanged} the same").format(
+                    count=count, verb=verb, unchanged=found.unchanged
+                )
+            )
         place = self.view.verticalScrollBar().value()
         theme = self._theme
         pieces = []

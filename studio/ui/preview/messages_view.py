@@ -3,24 +3,30 @@
 from __future__ import annotations
 
 import time
-from collections import deque
 from collections.abc import Sequence
 from pathlib import Path
 
 from PySide6.QtCore import Qt, QTimer, Signal
-from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPalette, QResizeEvent
-from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtGui import (
+    QColor,
+    QPainter,
+    QPaintEvent,
+    QPalette,
+    QResizeEvent,
+    QShowEvent,
+    QWheelEvent,
+)
+from PySide6.QtWidgets import QFrame, QScrollArea, QWidget
 
-from studio.bridge.preview_cards import CardData, same_ends
+from studio.bridge.preview_cards import CardData
 from studio.core.prompty.messages import HoistedTool
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.ui.preview.card import MessageCard
+from studio.ui.preview.card_column import EDGE, CardColumn, Slot
 from studio.ui.preview.tools_card import ToolsCard
 from studio.ui.theme import Theme
 
 _SLICE_SECONDS = 0.008  # each slice costs a repaint of 4 ms besides
-_GROUP_SIZE = 16
-_GAP = 8
 
 
 class _Veil(QWidget):
@@ -39,62 +45,52 @@ class _Veil(QWidget):
         QPainter(self).fillRect(self.rect(), ground)
 
 
-class _Group(QWidget):
-    """A few cards; with 500 in one layout each new one would lay all of them out again."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.cards = QVBoxLayout(self)
-        self.cards.setContentsMargins(0, 0, 0, 0)
-        self.cards.setSpacing(_GAP)
-
-
 class MessagesView(QScrollArea):
     """Cards of all messages, tools on top."""
 
     place_clicked = Signal(object)  # Span
     input_clicked = Signal(str)  # input name
-    settled = Signal()  # every card stands
+    settled = Signal()  # every card that is seen, or nearly, stands
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
-        self._cards: list[MessageCard] = []
-        self._groups: list[_Group] = []
-        self._waiting: deque[CardData] = deque()
-        self._changed: deque[tuple[MessageCard, CardData | None]] = deque()
-        self._folder: Path | None = None
-        self._raw = False
-        self._lit: MessageCard | None = None
         self._caret: int | None = None
+        self._goal: Slot | None = None
         self.setFrameShape(QFrame.Shape.NoFrame)
-        self.setWidgetResizable(True)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setAccessibleName("Messages")
-        page = QWidget()
-        self._layout = QVBoxLayout(page)
-        self._layout.setContentsMargins(12, 12, 12, 12)
-        self._layout.setSpacing(_GAP)
-        self.tools_card = ToolsCard(theme)
-        self.tools_card.place_clicked.connect(self.place_clicked)
-        self._layout.addWidget(self.tools_card)
-        self._layout.addStretch(1)
-        self.setWidget(page)
+        self._column = CardColumn(theme)
+        self._column.place_clicked.connect(self.place_clicked)
+        self._column.input_clicked.connect(self.input_clicked)
+        self._column.request_place.connect(self._place)
+        self.setWidget(self._column)
         self._veil = _Veil(self.viewport())
         self._timer = QTimer(self)
         self._timer.setInterval(0)
         self._timer.timeout.connect(self._continue)
+        self.verticalScrollBar().valueChanged.connect(self._wake)
         self.set_theme(theme)
 
     @property
     def cards(self) -> tuple[MessageCard, ...]:
-        """The cards that stand, in order."""
-        return tuple(self._cards)
+        """The cards that stand, in order: of a long conversation those near what is seen."""
+        return self._column.cards
+
+    @property
+    def count(self) -> int:
+        """How many messages there are, each with its place in the column."""
+        return len(self._column.slots)
+
+    @property
+    def tools_card(self) -> ToolsCard:
+        """The tools, above the first message."""
+        return self._column.tools_card
 
     @property
     def is_settled(self) -> bool:
-        """Whether every card stands."""
-        return not self._waiting and not self._changed
+        """Whether every card that is seen, or nearly, stands."""
+        return self._column.wanted(self._wanted_places()) is None
 
     @property
     def is_dimmed(self) -> bool:
@@ -103,31 +99,18 @@ class MessagesView(QScrollArea):
 
     def show_cards(self, cards: Sequence[CardData], folder: Path | None) -> None:
         """Show a conversation; cards that look as before are kept as they are."""
-        self._folder = folder
-        old = [card.data for card in self._cards if card.data is not None]
-        head, tail = same_ends(old, cards)
-        self._resize(head, len(old) - head - tail, len(cards) - head - tail)
-        self._changed = deque()
-        for card, data in zip(self._cards, cards, strict=False):
-            if card.adopt(data, folder, raw=self._raw):
-                self._changed.append((card, None))
-            else:
-                self._changed.appendleft((card, data))  # what changed comes before mere places
-        self._waiting = deque(cards[len(self._cards) :])
+        self._column.show_cards(cards, folder)
         self._continue()
-        if not self.is_settled:
-            self._timer.start()
 
     def show_tools(self, specs: Sequence[ToolSpec], hoisted: Sequence[HoistedTool]) -> None:
         """Show the tools that go with the conversation."""
         self.tools_card.show_tools(specs, hoisted)
+        self._place()
 
     def set_raw(self, raw: bool) -> None:
         """Show texts as they are sent, or as Markdown."""
-        self._raw = raw
-        for card in self._cards:
-            if card.data is not None:
-                card.show_card(card.data, self._folder, raw=raw)
+        self._column.set_raw(raw)
+        self._continue()
 
     def set_dimmed(self, dimmed: bool) -> None:
         """Show the cards as no longer true."""
@@ -142,97 +125,78 @@ class MessagesView(QScrollArea):
         palette = self.palette()
         palette.setColor(QPalette.ColorRole.Window, QColor(theme.window))
         self.setPalette(palette)
-        self.tools_card.set_theme(theme)
-        for card in self._cards:
-            card.set_theme(theme)
+        self._column.set_theme(theme)
 
     def light(self, offset: int) -> None:
         """Mark the card whose source holds `offset`, and bring it into view."""
         self._caret = offset
-        found = next((card for card in self._cards if card.data and card.data.holds(offset)), None)
-        if found is self._lit:
+        found = next((slot for slot in self._column.slots if slot.data.holds(offset)), None)
+        if found is self._column.lit:
             return
-        if self._lit is not None:
-            self._lit.set_lit(False)
-        self._lit = found
+        self._column.set_lit(found)
         if found is not None:
-            found.set_lit(True)
             self._bring(found)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """The veil covers what is seen."""
+        """The veil covers what is seen; another width gives other heights."""
         super().resizeEvent(event)
         self._veil.setGeometry(self.viewport().rect())
+        self._place()
 
-    def _bring(self, card: MessageCard) -> None:
-        top = card.mapTo(self.widget(), card.rect().topLeft()).y()
+    def showEvent(self, event: QShowEvent) -> None:
+        """Make what is seen now."""
+        super().showEvent(event)
+        self._place()
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        """A person who scrolls looks elsewhere than where the caret led."""
+        self._goal = None
+        super().wheelEvent(event)
+
+    def _bring(self, slot: Slot) -> None:
         bar = self.verticalScrollBar()
         seen = range(bar.value(), bar.value() + self.viewport().height())
-        if top not in seen and top + card.height() not in seen:
-            bar.setValue(max(0, top - 12))
+        if slot.top not in seen and slot.top + slot.height not in seen:
+            self._goal = slot  # heights on the way there are estimates: it is kept in view
+            bar.setValue(max(0, slot.top - EDGE))
+            self._wake()
 
-    def _resize(self, head: int, old_middle: int, new_middle: int) -> None:
-        """Add or take cards where the conversation changed, so that the ends keep theirs."""
-        for _ in range(old_middle - new_middle):
-            card = self._cards.pop(head + new_middle)
-            if card is self._lit:
-                self._lit = None
-            self._take_out(card)
-        has_tail = head + old_middle < len(self._cards)
-        if has_tail:
-            for extra in range(new_middle - old_middle):
-                self._insert(head + old_middle + extra)
+    def _place(self) -> None:
+        """Place the cards anew, so that what is looked at stays where it is."""
+        bar, slots = self.verticalScrollBar(), self._column.slots
+        anchor = self._goal if self._goal in slots else None
+        offset = EDGE
+        if anchor is None and slots and bar.value() > 0:
+            anchor = slots[min(len(slots) - 1, self._column.slot_at(bar.value()))]
+            offset = anchor.top - bar.value()
+        self._column.place(self.viewport().width(), self.viewport().height())
+        if anchor is not None:
+            bar.setValue(max(0, anchor.top - offset))
+        self._wake()
 
-    def _insert(self, index: int) -> MessageCard:
-        card = MessageCard(self._theme)
-        card.place_clicked.connect(self.place_clicked)
-        card.input_clicked.connect(self.input_clicked)
-        if index < len(self._cards):
-            follower = self._cards[index]
-            group = self._group_of(follower)
-            group.cards.insertWidget(group.cards.indexOf(follower), card)
-        else:
-            self._last_group().cards.addWidget(card)
-        self._cards.insert(index, card)
-        return card
+    def _wanted_places(self) -> tuple[range, range]:
+        """The slots that are seen, and those a page above and below."""
+        top, page = self.verticalScrollBar().value(), max(400, self.viewport().height())
+        near = self._column.near
+        return near(top, top + page), near(top - page, top + 2 * page)
 
-    def _last_group(self) -> _Group:
-        if self._groups and self._groups[-1].cards.count() < _GROUP_SIZE:
-            return self._groups[-1]
-        group = _Group()
-        self._groups.append(group)
-        self._layout.insertWidget(len(self._groups), group)
-        return group
-
-    def _group_of(self, card: MessageCard) -> _Group:
-        return next(group for group in self._groups if group.cards.indexOf(card) >= 0)
-
-    def _take_out(self, card: MessageCard) -> None:
-        group = self._group_of(card)
-        group.cards.removeWidget(card)
-        card.hide()
-        card.deleteLater()
-        if not group.cards.count():
-            self._groups.remove(group)
-            self._layout.removeWidget(group)
-            group.hide()
-            group.deleteLater()
+    def _wake(self, *_: object) -> None:
+        if not self._timer.isActive() and not self.is_settled:
+            self._timer.start()
 
     def _continue(self) -> None:
-        """Add cards for a few milliseconds; the rest comes at the next turn of the event loop."""
-        end = time.monotonic() + _SLICE_SECONDS
-        while not self.is_settled and time.monotonic() < end:
-            if self._changed:
-                card, changed = self._changed.popleft()
-                if changed is None:
-                    card.refresh()
-                else:
-                    card.show_card(changed, self._folder, raw=self._raw)
-            else:
-                data = self._waiting.popleft()
-                self._insert(len(self._cards)).show_card(data, self._folder, raw=self._raw)
-        if self.is_settled:
-            self._timer.stop()
-            if self._caret is not None:
-                self.light(self._caret)
-            self.settled.emit()
+        """Make cards for a few milliseconds; the rest comes at the next turn of the event loop."""
+        column, end = self._column, time.monotonic() + _SLICE_SECONDS
+        while (slot := column.wanted(self._wanted_places())) is not None:
+            if column.realise(slot):
+                self._place()
+            if time.monotonic() >= end:
+                self._timer.start()
+                return
+        self._timer.stop()
+        column.drop_far(self._wanted_places()[1])
+        column.order_focus()
+        if self._caret is not None:
+            self.light(self._caret)
+        self._goal = None
+        self.settled.emit()

@@ -68,7 +68,7 @@ class TokenMeter(QWidget):
         share = "" if shown.share is None or shown.fullness == "free" else f" · {shown.share:.0%}"
         self.label.setText(shown.text + share)
         self.setToolTip(shown.detail)
-        self.setAccessibleName(f"Tokens: {shown.text}")
+        self.setAccessibleName(self.tr("Tokens: {text}").format(text=shown.text))
         self.setAccessibleDescription(shown.detail)
         self._paint()
 

@@ -46,20 +46,26 @@ class PreviewPane(QWidget):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._preview: Preview | None = None
-        self.setAccessibleName("Preview")
+        self.setAccessibleName(self.tr("Preview"))
         self.tabs = QTabBar()
-        self.tabs.setAccessibleName("Views of the preview")
+        self.tabs.setAccessibleName(self.tr("Views of the preview"))
         self.tabs.setExpanding(False)
         self.tabs.setDrawBase(False)
-        for title in ("Messages", "Request", "Variables", "Diff"):
+        for title in (
+            self.tr("Messages"),
+            self.tr("Request"),
+            self.tr("Variables"),
+            self.tr("Diff"),
+        ):
             self.tabs.addTab(title)
         self.total = TokenMeter(theme)
-        self.raw_button = _tool_button("type", "Raw text instead of Markdown")
+        self.raw_button = _tool_button("type", self.tr("Raw text instead of Markdown"))
         self.raw_button.setCheckable(True)
         self.probe_button = _tool_button(
-            "shield-check", "Probe inputs: can a value change the structure of the messages?"
+            "shield-check",
+            self.tr("Probe inputs: can a value change the structure of the messages?"),
         )
-        self.copy_button = _tool_button("copy", "Copy the messages")
+        self.copy_button = _tool_button("copy", self.tr("Copy the messages"))
         self.copy_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.copy_button.setMenu(self._copy_menu())
         self.banner = Banner(theme)
@@ -70,8 +76,8 @@ class PreviewPane(QWidget):
         self.diff = DiffTab(theme)
         self.empty = EmptyState(
             "messages-square",
-            "Nothing to preview",
-            "Open or write a prompt: the messages that the model would get appear here.",
+            self.tr("Nothing to preview"),
+            self.tr("Open or write a prompt: the messages that the model would get appear here."),
             theme,
         )
         self._pages = QStackedWidget()
@@ -173,13 +179,19 @@ class PreviewPane(QWidget):
         blocker = preview.blocker
         if blocker is not None:
             line = preview.document.source.position(blocker.span.start).line
-            kept = "" if preview.shown is preview.document else " The last good preview is shown."
-            self.banner.say(f"{blocker.message}{kept}", f"Line {line}")
+            kept = (
+                ""
+                if preview.shown is preview.document
+                else self.tr(" The last good preview is shown.")
+            )
+            self.banner.say(f"{blocker.message}{kept}", self.tr("Line {line}").format(line=line))
             return
         if not preview.document.template.strict:
             self.banner.say(
-                "template.format.strict is false: values may bring role markers of their own.",
-                "Show",
+                self.tr(
+                    "template.format.strict is false: values may bring role markers of their own."
+                ),
+                self.tr("Show"),
                 "warning",
             )
             return
@@ -214,9 +226,9 @@ class PreviewPane(QWidget):
 
     def _copy_menu(self) -> QMenu:
         menu = QMenu(self)
-        menu.addAction("As JSON", lambda: self._copy("json"))
-        menu.addAction("As Markdown", lambda: self._copy("markdown"))
-        menu.addAction("As chat text", lambda: self._copy("chat"))
+        menu.addAction(self.tr("As JSON"), lambda: self._copy("json"))
+        menu.addAction(self.tr("As Markdown"), lambda: self._copy("markdown"))
+        menu.addAction(self.tr("As chat text"), lambda: self._copy("chat"))
         return menu
 
     def _copy(self, form: str) -> None:

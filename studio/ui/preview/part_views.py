@@ -22,7 +22,7 @@ class ToolCallView(QWidget):
 
     def __init__(self, part: ToolCallPart, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        name = QLabel(f"Calls {part.name}")
+        name = QLabel(self.tr("Calls {name}").format(name=part.name))
         font = name.font()
         font.setBold(True)
         name.setFont(font)
@@ -32,7 +32,7 @@ class ToolCallView(QWidget):
         identifier.setTextFormat(Qt.TextFormat.PlainText)
         paint_text(identifier, theme.muted)
         self.arguments = TextBody()
-        self.arguments.setAccessibleName(f"Arguments of {part.name}")
+        self.arguments.setAccessibleName(self.tr("Arguments of {name}").format(name=part.name))
         self.arguments.place_clicked.connect(self._tell)
         self.arguments.show_runs((Run(pretty_json(part.arguments)),), {}, theme, raw=True)
         layout = QVBoxLayout(self)

@@ -41,17 +41,17 @@ class RequestTab(QWidget):
         self._preview: Preview | None = None
         self._requests: dict[Provider, RequestPreview] = {}
         self.provider = QComboBox()
-        self.provider.setAccessibleName("Shape of the request")
+        self.provider.setAccessibleName(self.tr("Shape of the request"))
         for key, title in PROVIDERS.items():
             self.provider.addItem(title, key)
         self._by_hand = False
         self.provider.activated.connect(self._choose)
         self._size = QLabel()
         self.copy_button = QToolButton()
-        self.copy_button.setText("Copy")
+        self.copy_button.setText(self.tr("Copy"))
         self.copy_button.setIcon(icon("copy"))
-        self.copy_button.setToolTip("Copy the request")
-        self.copy_button.setAccessibleName("Copy the request")
+        self.copy_button.setToolTip(self.tr("Copy the request"))
+        self.copy_button.setAccessibleName(self.tr("Copy the request"))
         self.copy_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.copy_button.setMenu(self._copy_menu())
         bar = QHBoxLayout()
@@ -62,8 +62,8 @@ class RequestTab(QWidget):
         self.beside_button = QToolButton()
         self.beside_button.setIcon(icon("panel-right"))
         self.beside_button.setCheckable(True)
-        self.beside_button.setToolTip("All shapes side by side")
-        self.beside_button.setAccessibleName("All shapes side by side")
+        self.beside_button.setToolTip(self.tr("All shapes side by side"))
+        self.beside_button.setAccessibleName(self.tr("All shapes side by side"))
         self.beside_button.toggled.connect(self._show)
         bar.addWidget(self.beside_button)
         bar.addWidget(self.copy_button)
@@ -77,7 +77,10 @@ class RequestTab(QWidget):
         self._notes.setContentsMargins(12, 8, 12, 8)
         self._notes.hide()
         self._empty = EmptyState(
-            "send", "No request yet", "Open a prompt to see the exact request it makes.", theme
+            "send",
+            self.tr("No request yet"),
+            self.tr("Open a prompt to see the exact request it makes."),
+            theme,
         )
         self._stack = QStackedWidget()
         self._stack.addWidget(self._empty)
@@ -127,8 +130,10 @@ class RequestTab(QWidget):
     def _make_view(self, provider: Provider, theme: Theme) -> JsonView:
         view = JsonView(theme)
         view.setMinimumWidth(160)
-        view.setAccessibleName(f"Body of the request, JSON, {PROVIDERS[provider]}")
-        view.setToolTip("Click a value: its place in the prompt")
+        view.setAccessibleName(
+            self.tr("Body of the request, JSON, {providers}").format(providers=PROVIDERS[provider])
+        )
+        view.setToolTip(self.tr("Click a value: its place in the prompt"))
         view.place_clicked.connect(partial(self._choose_place, provider))
         return view
 
@@ -159,16 +164,18 @@ class RequestTab(QWidget):
             self._notes.hide()
             self._stack.setCurrentWidget(self._empty)
             return
-        self._size.setText(f"{max(1, round(len(request.text.encode()) / 1000)):,} kB")
+        self._size.setText(
+            self.tr("{value:,} kB").format(value=max(1, round(len(request.text.encode()) / 1000)))
+        )
         self._notes.setText("\n".join(f"• {note}" for note in request.notes))
         self._notes.setVisible(bool(request.notes))
         self._stack.setCurrentWidget(self._beside)
 
     def _copy_menu(self) -> QMenu:
         menu = QMenu(self)
-        menu.addAction("As JSON", self.copy_json)
-        menu.addAction("As curl", self.copy_curl)
-        menu.addAction("As Python", self.copy_python)
+        menu.addAction(self.tr("As JSON"), self.copy_json)
+        menu.addAction(self.tr("As curl"), self.copy_curl)
+        menu.addAction(self.tr("As Python"), self.copy_python)
         return menu
 
     def copy_json(self) -> None:

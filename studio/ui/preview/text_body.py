@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from PySide6.QtCore import QEvent, QPoint, Qt, QUrl, Signal
+from PySide6.QtCore import QCoreApplication, QEvent, QPoint, Qt, QUrl, Signal
 from PySide6.QtGui import (
     QColor,
     QFont,
@@ -51,7 +51,7 @@ class TextBody(QTextBrowser):
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setTextInteractionFlags(Qt.TextInteractionFlag.TextBrowserInteraction)
-        self.setAccessibleName("Message text")
+        self.setAccessibleName(self.tr("Message text"))
         self.viewport().setAutoFillBackground(False)
         self.document().setDocumentMargin(0)
         self.document().documentLayout().documentSizeChanged.connect(self._fit)
@@ -205,8 +205,10 @@ def _tip(run: Run | None) -> str:
     if run.value.warning:
         return run.value.warning
     if not run.value.input:
-        return "Made by an expression"
-    return f"Value of the input {run.value.input!r}; Ctrl+click edits it"
+        return QCoreApplication.translate("TextBody", "Made by an expression")
+    return QCoreApplication.translate(
+        "TextBody", "Value of the input {input!r}; Ctrl+click edits it"
+    ).format(input=run.value.input)
 
 
 def _line_of_block(cursor: QTextCursor) -> int | None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QSize, Qt, Signal
+from PySide6.QtCore import QBuffer, QByteArray, QCoreApplication, QIODevice, QSize, Qt, Signal
 from PySide6.QtGui import QImage, QImageReader, QMouseEvent, QPixmap
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
@@ -42,28 +42,44 @@ def read_picture(source: str, folder: Path | None, limit: int = BYTES_LIMIT) -> 
     if source.startswith("data:"):
         return _from_data(source, limit)
     if "://" in source:
-        return Picture(None, "at a network address; not fetched")
+        return Picture(
+            None, QCoreApplication.translate("Thumbnail", "at a network address; not fetched")
+        )
     if folder is None:
-        return Picture(None, "save the prompt first: the path is read beside it")
+        return Picture(
+            None,
+            QCoreApplication.translate(
+                "Thumbnail", "save the prompt first: the path is read beside it"
+            ),
+        )
     path = (folder / source).resolve()
     if not path.is_relative_to(folder.resolve()):
-        return Picture(None, "outside the prompt's folder; not read")
+        return Picture(
+            None, QCoreApplication.translate("Thumbnail", "outside the prompt's folder; not read")
+        )
     if not path.is_file():
-        return Picture(None, "no such file")
+        return Picture(None, QCoreApplication.translate("Thumbnail", "no such file"))
     size = path.stat().st_size
     if size > limit:
-        return Picture(None, f"{size / 1e6:.1f} MB, too large to show")
+        return Picture(
+            None,
+            QCoreApplication.translate("Thumbnail", "{number:.1f} MB, too large to show").format(
+                number=size / 1e6
+            ),
+        )
     return _decode(path.read_bytes())
 
 
 def _from_data(source: str, limit: int) -> Picture:
     head, _, payload = source.partition(",")
     if len(payload) > limit * 4 // 3:
-        return Picture(None, "data too large to show")
+        return Picture(None, QCoreApplication.translate("Thumbnail", "data too large to show"))
     try:
         data = base64.b64decode(payload, validate=True) if head.endswith(";base64") else b""
     except (binascii.Error, ValueError):
-        return Picture(None, "the data is not valid base64")
+        return Picture(
+            None, QCoreApplication.translate("Thumbnail", "the data is not valid base64")
+        )
     return _decode(data)
 
 
@@ -75,7 +91,12 @@ def _decode(data: bytes) -> Picture:
     reader.setAutoTransform(True)
     size = reader.size()
     if not size.isValid():
-        return Picture(None, f"{len(data) / 1000:.0f} kB, no picture that can be shown")
+        return Picture(
+            None,
+            QCoreApplication.translate(
+                "Thumbnail", "{number:.0f} kB, no picture that can be shown"
+            ).format(number=len(data) / 1000),
+        )
     note = f"{size.width()} × {size.height()}, {max(1, round(len(data) / 1000))} kB"
     if size.width() > _THUMB.width() * 2 or size.height() > _THUMB.height() * 2:
         reader.setScaledSize(size.scaled(_THUMB * 2, Qt.AspectRatioMode.KeepAspectRatio))

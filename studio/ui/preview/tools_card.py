@@ -42,7 +42,7 @@ class ToolsCard(QWidget):
         layout.setSpacing(6)
         layout.addWidget(self._title)
         layout.addWidget(chips)
-        self.setAccessibleName("Tools of this prompt")
+        self.setAccessibleName(self.tr("Tools of this prompt"))
         self.hide()
 
     def show_tools(self, specs: Sequence[ToolSpec], hoisted: Sequence[HoistedTool]) -> None:
@@ -74,14 +74,25 @@ class ToolsCard(QWidget):
         named = {tool.id for tool in self._hoisted}
         for spec in self._specs:
             if spec.name not in named:
-                self._add(spec.name, spec.description or "No description", spec.span, dynamic=False)
+                self._add(
+                    spec.name,
+                    spec.description or self.tr("No description"),
+                    spec.span,
+                    dynamic=False,
+                )
         for tool in self._hoisted:
-            tip = f"{tool.type}, from the body's tools: section"
+            tip = self.tr("{type}, from the body's tools: section").format(type=tool.type)
             if tool.dynamic_inputs:
-                tip += f"; holds values of {', '.join(tool.dynamic_inputs)}, so it asks first"
+                tip += self.tr("; holds values of {names}, so it asks first").format(
+                    names=", ".join(tool.dynamic_inputs)
+                )
             self._add(f"{tool.id} · {tool.type}", tip, tool.span, dynamic=bool(tool.dynamic_inputs))
         count = self._flow.count()
-        self._title.setText(f"{count} tool" if count == 1 else f"{count} tools")
+        self._title.setText(
+            self.tr("{count} tool").format(count=count)
+            if count == 1
+            else self.tr("{count} tools").format(count=count)
+        )
         paint_text(self._title, self._theme.muted)
         self.setVisible(count > 0)
         self.update()

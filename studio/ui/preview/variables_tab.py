@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from PySide6.QtCore import QModelIndex, QSize, Qt, Signal
+from PySide6.QtCore import QT_TRANSLATE_NOOP, QModelIndex, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QPainter, QPixmap
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -26,7 +26,7 @@ _ORIGINS = {
     "given": "given",
     "default": "default",
     "sample": "sample",
-    "reserved": "supplied by the run",
+    "reserved": QT_TRANSLATE_NOOP("VariablesTab", "supplied by the run"),
     "missing": "missing",
 }
 _ROW = Qt.ItemDataRole.UserRole
@@ -45,8 +45,16 @@ class VariablesTab(QWidget):
         self._rows: tuple[VariableRow, ...] = ()
         self._source = SourceText("")
         self.tree = QTreeWidget()
-        self.tree.setAccessibleName("Variables")
-        self.tree.setHeaderLabels(["Variable", "Value", "From", "Uses", "Tokens"])
+        self.tree.setAccessibleName(self.tr("Variables"))
+        self.tree.setHeaderLabels(
+            [
+                self.tr("Variable"),
+                self.tr("Value"),
+                self.tr("From"),
+                self.tr("Uses"),
+                self.tr("Tokens"),
+            ]
+        )
         self.tree.setUniformRowHeights(True)
         self.tree.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         self.tree.setIconSize(QSize(10, 10))
@@ -59,8 +67,8 @@ class VariablesTab(QWidget):
         self.tree.itemActivated.connect(self._activate)
         self._empty = EmptyState(
             "variable",
-            "No variables",
-            "Write {{ name }} in the prompt, or declare inputs in its front matter.",
+            self.tr("No variables"),
+            self.tr("Write {{ name }} in the prompt, or declare inputs in its front matter."),
             theme,
         )
         self._stack = QStackedWidget()

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from pytestqt.qtbot import QtBot
 from studio.bridge.preview import PreviewController
 from studio.core.prompty.parse import parse
 from studio.core.text.span import Span
+from studio.ui.preview.card import MessageCard
 from studio.ui.preview.pane import PreviewPane
 from studio.ui.preview.text_body import TextBody
 from studio.ui.theme import DARK, LIGHT, apply_theme
@@ -176,16 +178,93 @@ def test_a_marker_in_a_value_is_shown_as_a_warning(desk: Desk) -> None:
     assert "system:" in run.value.warning
 
 
-def test_many_messages_come_in_slices_without_a_long_gap(desk: Desk) -> None:
-    long = DOC + "".join(f"\nuser:\nNumber {number}, **bold**.\n" for number in range(300))
-    with desk.bot.waitSignal(desk.controller.previewed):
-        desk.controller.set_document(parse(long))
+def _long(count: int = 300) -> str:
+    return DOC + "".join(
+        f"\nuser:\nNumber {number}, **bold**.\n" + "- more\n" * (number % 5)
+        for number in range(count)
+    )
+
+
+def _seen(desk: Desk) -> list[str]:
+    """The texts in view, top to bottom, of cards that lie where they should."""
     view = desk.pane.messages
-    assert 0 < len(view.cards) < 302
-    desk.bot.waitUntil(lambda: view.is_settled, timeout=20_000)
-    assert len(view.cards) == 302
+    rows = []
+    for card in view.cards:
+        top = card.mapTo(view.viewport(), QPoint(0, 0)).y()
+        if -card.height() < top < view.viewport().height():
+            rows.append((top, card.height(), card.bodies[0].toPlainText().split("\n")[0]))
+    for (top, height, _), (below, _, _) in pairwise(rows):
+        assert below == top + height + 8
+    return [text for _, _, text in rows]
+
+
+def test_of_many_messages_only_those_near_the_view_are_cards(desk: Desk) -> None:
+    desk.write(_long())
+    view = desk.pane.messages
+    assert view.count == 302
+    assert len(view.cards) < 60
+    bar = view.verticalScrollBar()
+    for _ in range(10):  # heights on the way are estimates: the end moves as it comes near
+        bar.setValue(bar.maximum())
+        desk.bot.waitUntil(lambda: view.is_settled)
+    assert _seen(desk)[-1] == "Number 299, bold."
+    assert len(view.cards) < 60
+    bar.setValue(bar.maximum() // 2)
+    desk.bot.waitUntil(lambda: view.is_settled)
+    numbers = [int(text.split()[1][:-1]) for text in _seen(desk)]
+    assert numbers == list(range(numbers[0], numbers[0] + len(numbers)))
+    assert 100 < numbers[0] < 200
     desk.write(DOC)
-    assert len(view.cards) == 2
+    assert view.count == len(view.cards) == 2
+
+
+def test_the_caret_brings_a_far_message_into_view(desk: Desk) -> None:
+    long = _long()
+    desk.write(long)
+    view = desk.pane.messages
+    for number in (250, 3, 299):
+        place = long.index(f"Number {number},")
+        desk.pane.show_caret(place)
+        desk.bot.waitUntil(lambda: view.is_settled)
+        lit = [card for card in view.cards if card.is_lit]
+        assert [card.bodies[0].toPlainText().split("\n")[0] for card in lit] == [
+            f"Number {number}, bold."
+        ]
+        assert f"Number {number}, bold." in _seen(desk)
+        desk.click(lit[0].bodies[0], 2)
+        assert desk.revealed[-1].start == place
+
+
+def test_what_is_looked_at_stays_while_messages_come_and_go_above(desk: Desk) -> None:
+    long = _long()
+    desk.write(long)
+    view = desk.pane.messages
+    view.verticalScrollBar().setValue(view.verticalScrollBar().maximum() // 2)
+    desk.bot.waitUntil(lambda: view.is_settled)
+    before = _seen(desk)
+    desk.write(long.replace("\nuser:\nNumber 7,", "\nuser:\nOne more.\n\nuser:\nNumber 7,"))
+    assert view.count == 303
+    assert _seen(desk) == before
+    desk.pane.resize(420, 700)
+    desk.bot.waitUntil(lambda: view.is_settled)
+    assert _seen(desk)[0] == before[0]
+
+
+def test_tab_goes_from_card_to_card_in_order(desk: Desk) -> None:
+    desk.write(_long())
+    view = desk.pane.messages
+    bar = view.verticalScrollBar()
+    bar.setValue(4000)
+    desk.bot.waitUntil(lambda: view.is_settled)
+    bar.setValue(3000)
+    desk.bot.waitUntil(lambda: view.is_settled)
+    cards = list(view.cards)
+    chain, each = [], cards[0].nextInFocusChain()
+    while each is not cards[0]:
+        if isinstance(each, MessageCard):
+            chain.append(each)
+        each = each.nextInFocusChain()
+    assert [card for card in chain if card in cards] == cards[1:]
 
 
 def test_a_long_text_is_cut_until_it_is_asked_for(desk: Desk) -> None:
@@ -194,6 +273,20 @@ def test_a_long_text_is_cut_until_it_is_asked_for(desk: Desk) -> None:
     assert card.bodies[0].toPlainText().count("line") == 200
     card._show_whole()
     assert card.bodies[0].toPlainText().count("line") == 600
+
+
+def test_a_text_shown_whole_stays_so_when_its_card_was_dropped(desk: Desk) -> None:
+    desk.write(_long().replace("Number 2,", "line\n" * 600 + "Number 2,"))
+    view = desk.pane.messages
+    next(card for card in view.cards if card.data.number == 5)._show_whole()
+    bar = view.verticalScrollBar()
+    for tenth in (9, 8, 7, 6, 5, 4, 0):
+        bar.setValue(bar.maximum() * tenth // 10)
+        desk.bot.waitUntil(lambda: view.is_settled)
+        if tenth == 4:
+            assert not any(card.data.number == 5 for card in view.cards)
+    again = next(card for card in view.cards if card.data.number == 5)
+    assert again.bodies[0].toPlainText().count("line") == 600
 
 
 def test_the_request_is_shown_for_each_provider_and_copied(desk: Desk) -> None:
