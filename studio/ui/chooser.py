@@ -45,13 +45,17 @@ class Chooser(QObject):
                 )
             )
         for toggle in self._window.docks.toggles():
-            choices.append(Choice(f"Show or hide {toggle.text()}", toggle.trigger))
-        self._window.palette_box.ask("Type a command", choices)
+            choices.append(
+                Choice(
+                    self.tr("Show or hide {toggle}").format(toggle=toggle.text()), toggle.trigger
+                )
+            )
+        self._window.palette_box.ask(self.tr("Type a command"), choices)
 
     def ask_symbol(self) -> None:
         """Choose a key or section of the document."""
         self._window.palette_box.ask(
-            "Go to symbol",
+            self.tr("Go to symbol"),
             [
                 Choice(name, lambda span=span: self._window.reveal(span))
                 for name, span in self._window.outline.symbols()
@@ -66,7 +70,8 @@ class Chooser(QObject):
         name, places = page.assist.uses_here()
         if not places:
             self._window.services.messages.info(
-                "Nothing is named here.", "Put the caret on an input or a tool to find its uses."
+                self.tr("Nothing is named here."),
+                self.tr("Put the caret on an input or a tool to find its uses."),
             )
             return
         source = page.editor.source()
@@ -81,7 +86,7 @@ class Chooser(QObject):
                     f"line {line + 1}",
                 )
             )
-        self._window.palette_box.ask(f"Uses of {name}", choices)
+        self._window.palette_box.ask(self.tr("Uses of {name}").format(name=name), choices)
 
     def ask_line(self) -> None:
         """Choose a line."""
@@ -90,8 +95,8 @@ class Chooser(QObject):
             return
         line, chosen = QInputDialog.getInt(
             self._window,
-            "Go to line",
-            f"Line (1 to {page.editor.blockCount()}):",
+            self.tr("Go to line"),
+            self.tr("Line (1 to {blockcount}):").format(blockcount=page.editor.blockCount()),
             page.editor.textCursor().blockNumber() + 1,
             1,
             page.editor.blockCount(),
@@ -106,7 +111,7 @@ class Chooser(QObject):
         paths = [Path(name) for name in window.services.settings.value.recent]
         paths += [path for path in window.files.prompts() if path not in paths]
         window.palette_box.ask(
-            "Go to file",
+            self.tr("Go to file"),
             [
                 Choice(
                     path.name,
@@ -121,7 +126,7 @@ class Chooser(QObject):
     def ask_template(self) -> None:
         """Choose a template."""
         self._window.palette_box.ask(
-            "New from template",
+            self.tr("New from template"),
             [
                 Choice(
                     each.name,

@@ -171,8 +171,8 @@ class Commands(QObject):
                     shutil.copyfile(path, folder / path.name)
         except OSError:
             self._window.services.messages.error(
-                "The example could not be copied to your own folder.",
-                "It is opened where it is; save it under another name to change it.",
+                self.tr("The example could not be copied to your own folder."),
+                self.tr("It is opened where it is; save it under another name to change it."),
                 str(folder),
             )
             folder = example.parent
@@ -181,7 +181,7 @@ class Commands(QObject):
     def ask_folder(self) -> None:
         """Choose the workspace folder."""
         start = self._window.services.settings.value.workspace or str(Path.home())
-        name = QFileDialog.getExistingDirectory(self._window, "Open folder", start)
+        name = QFileDialog.getExistingDirectory(self._window, self.tr("Open folder"), start)
         if name:
             self.show_folder(Path(name))
 
@@ -200,7 +200,7 @@ class Commands(QObject):
                 lambda _=False, name=name: self._window.open_path(Path(name))
             )
         if menu.isEmpty():
-            menu.addAction("No recent files").setEnabled(False)
+            menu.addAction(self.tr("No recent files")).setEnabled(False)
 
     def offer_recovery(self) -> None:
         """Offer the text that an earlier session could not save."""
@@ -219,9 +219,12 @@ class Commands(QObject):
         self._window.services.messages.say(
             Notice(
                 "warning",
-                f"The studio ended before this was saved: {names}.",
-                "The text that was typed is still here.",
-                offers=(Offer("Recover", recover), Offer("Throw away", swaps.clear_left_behind)),
+                self.tr("The studio ended before this was saved: {names}.").format(names=names),
+                self.tr("The text that was typed is still here."),
+                offers=(
+                    Offer(self.tr("Recover"), recover),
+                    Offer(self.tr("Throw away"), swaps.clear_left_behind),
+                ),
                 key="recovery",
             )
         )
@@ -237,7 +240,8 @@ class Commands(QObject):
             folder = page.controller.path.parent
         if folder is None:
             self._window.services.messages.info(
-                "There is no folder to look in.", "Open a folder first: File, Open folder…"
+                self.tr("There is no folder to look in."),
+                self.tr("Open a folder first: File, Open folder…"),
             )
             return
 
@@ -274,9 +278,11 @@ class Commands(QObject):
         """Set or clear a breakpoint on the tool at the caret."""
         if not page.editor.toggle_breakpoint():
             self._window.services.messages.info(
-                "No tool is declared on this line.",
-                "A run stops before a tool's call: put the caret on the tool. For other places, "
-                "click a state in the Run pane's diagram.",
+                self.tr("No tool is declared on this line."),
+                self.tr(
+                    "A run stops before a tool's call: put the caret on the tool. For other "
+                    "places, click a state in the Run pane's diagram."
+                ),
             )
 
     def check(self) -> None:
@@ -286,7 +292,9 @@ class Commands(QObject):
         if page is None or document is None:
             return
         if not page.editor.problems:
-            self._window.services.messages.say(Notice("success", "No problems found.", key="check"))
+            self._window.services.messages.say(
+                Notice("success", self.tr("No problems found."), key="check")
+            )
             return
         first: Span = page.editor.problems[0].span
         page.editor.reveal(first)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QByteArray, QObject, QSettings, Qt, QTimer
+from PySide6.QtCore import QT_TRANSLATE_NOOP, QByteArray, QObject, QSettings, Qt, QTimer
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QDockWidget, QMainWindow, QTabWidget, QWidget
 
@@ -14,14 +14,14 @@ _RIGHT = Qt.DockWidgetArea.RightDockWidgetArea
 _BOTTOM = Qt.DockWidgetArea.BottomDockWidgetArea
 
 PLACES: tuple[tuple[str, str, Qt.DockWidgetArea], ...] = (
-    ("files", "Files", _LEFT),
-    ("outline", "Outline", _LEFT),
-    ("tools", "Tools", _LEFT),
-    ("inputs", "Inputs", _RIGHT),
-    ("preview", "Preview", _RIGHT),
-    ("run", "Run", _BOTTOM),
-    ("problems", "Problems", _BOTTOM),
-    ("history", "History", _BOTTOM),
+    ("files", QT_TRANSLATE_NOOP("Docks", "Files"), _LEFT),
+    ("outline", QT_TRANSLATE_NOOP("Docks", "Outline"), _LEFT),
+    ("tools", QT_TRANSLATE_NOOP("Docks", "Tools"), _LEFT),
+    ("inputs", QT_TRANSLATE_NOOP("Docks", "Inputs"), _RIGHT),
+    ("preview", QT_TRANSLATE_NOOP("Docks", "Preview"), _RIGHT),
+    ("run", QT_TRANSLATE_NOOP("Docks", "Run"), _BOTTOM),
+    ("problems", QT_TRANSLATE_NOOP("Docks", "Problems"), _BOTTOM),
+    ("history", QT_TRANSLATE_NOOP("Docks", "History"), _BOTTOM),
 )
 """Every pane with its title and first place, in order."""
 

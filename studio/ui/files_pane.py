@@ -36,7 +36,7 @@ class FilesPane(QStackedWidget):
         self._model: QFileSystemModel | None = None
         self._tree = QTreeView()
         self._tree.setHeaderHidden(True)
-        self._tree.setAccessibleName("Files of the folder")
+        self._tree.setAccessibleName(self.tr("Files of the folder"))
         self._tree.setIndentation(14)
         self._tree.setUniformRowHeights(True)
         self.addWidget(self._nothing())
@@ -93,10 +93,10 @@ class FilesPane(QStackedWidget):
 
     def _nothing(self) -> QWidget:
         page = QWidget()
-        text = QLabel("Open a folder to see its prompts and the files they refer to.")
+        text = QLabel(self.tr("Open a folder to see its prompts and the files they refer to."))
         text.setWordWrap(True)
         text.setProperty("muted", True)
-        button = QPushButton("Open folder…")
+        button = QPushButton(self.tr("Open folder…"))
         button.clicked.connect(self.folder_requested)
         box = QVBoxLayout(page)
         box.setContentsMargins(12, 12, 12, 12)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from PySide6.QtCore import QCoreApplication
 from PySide6.QtWidgets import QMenu, QMenuBar
 
 from studio.ui.actions import MENUS, PANES, RECENT, SEPARATOR, ActionSet
@@ -10,7 +11,7 @@ from studio.ui.docks import Docks
 
 def build_menus(bar: QMenuBar, actions: ActionSet, docks: Docks) -> QMenu:
     """Fill the menu bar; returns the menu of recent files, which is filled when it opens."""
-    recent = QMenu("Open recent", bar)
+    recent = QMenu(QCoreApplication.translate("Menus", "Open recent"), bar)
     for title, identifiers in MENUS:
         menu = bar.addMenu(title)
         menu.setToolTipsVisible(True)

@@ -128,7 +128,7 @@ class _Card(QFrame):
         what.setProperty("title", True)
         self.close_button = QToolButton()
         self.close_button.setIcon(icon("x"))
-        self.close_button.setAccessibleName("Close this notice")
+        self.close_button.setAccessibleName(self.tr("Close this notice"))
         self.finished = QTimer(self)
         self.finished.setSingleShot(True)
         seconds = _SECONDS.get(notice.weight, 0)

@@ -40,10 +40,10 @@ class ProblemsPane(QStackedWidget):
         self._empty.setAlignment(Qt.AlignmentFlag.AlignTop)
         self._empty.setContentsMargins(12, 12, 12, 12)
         self._list = QTreeWidget()
-        self._list.setAccessibleName("Problems")
+        self._list.setAccessibleName(self.tr("Problems"))
         self._list.setRootIsDecorated(False)
         self._list.setUniformRowHeights(True)
-        self._list.setHeaderLabels(["Problem", "Code", "Place"])
+        self._list.setHeaderLabels([self.tr("Problem"), self.tr("Code"), self.tr("Place")])
         self._list.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         header = self._list.header()
         header.setStretchLastSection(False)
@@ -62,7 +62,7 @@ class ProblemsPane(QStackedWidget):
         self._problems = ()
         self._is_open = False
         self._list.clear()
-        self._empty.setText("Open a prompt; what is wrong with it is listed here.")
+        self._empty.setText(self.tr("Open a prompt; what is wrong with it is listed here."))
         self.setCurrentIndex(0)
 
     def set_problems(self, problems: Sequence[Problem], source: SourceText) -> None:
@@ -74,7 +74,7 @@ class ProblemsPane(QStackedWidget):
         self._problems = tuple(problems)
         self._list.clear()
         if not problems:
-            self._empty.setText("No problems found.")
+            self._empty.setText(self.tr("No problems found."))
             self.setCurrentIndex(0)
             return
         order = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.HINT: 2}
@@ -92,7 +92,11 @@ class ProblemsPane(QStackedWidget):
     def _row(self, problem: Problem) -> QTreeWidgetItem:
         place = self._source.position(problem.span.start)
         item = QTreeWidgetItem(
-            [problem.message, problem.code, f"Ln {place.line}, Col {place.column}"]
+            [
+                problem.message,
+                problem.code,
+                self.tr("Ln {line}, Col {column}").format(line=place.line, column=place.column),
+            ]
         )
         name, colour = {
             Severity.ERROR: ("circle-x", self._theme.error),
@@ -120,7 +124,7 @@ class ProblemsPane(QStackedWidget):
             menu.addAction(icon("lightbulb"), fix.title).triggered.connect(
                 lambda _=False, chosen=fix: self.fix_requested.emit(chosen)
             )
-        menu.addAction(icon("copy"), "Copy message").triggered.connect(
+        menu.addAction(icon("copy"), self.tr("Copy message")).triggered.connect(
             lambda: QGuiApplication.clipboard().setText(problem.message)
         )
         menu.exec(self._list.viewport().mapToGlobal(at))

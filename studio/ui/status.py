@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QT_TRANSLATE_NOOP, Qt, Signal
 from PySide6.QtWidgets import QStatusBar, QToolButton
 
 from studio.core.prompty.document import PromptDocument
@@ -13,7 +13,11 @@ from studio.core.text.source import SourceText
 from studio.ui.icons import icon
 from studio.ui.theme import Theme
 
-_DIALECTS = {"prompty": "Prompty 2", "section": "Section dialect", "legacy": "Prompty 1 (legacy)"}
+_DIALECTS = {
+    "prompty": QT_TRANSLATE_NOOP("Status", "Prompty 2"),
+    "section": QT_TRANSLATE_NOOP("Status", "Section dialect"),
+    "legacy": QT_TRANSLATE_NOOP("Status", "Prompty 1 (legacy)"),
+}
 
 
 class StatusBar(QStatusBar):
@@ -27,13 +31,13 @@ class StatusBar(QStatusBar):
         self._theme = theme
         self._problem_counts = (0, 0, 0)
         self.setSizeGripEnabled(False)
-        self._place = self._cell("Line and column", permanent=False)
-        self._dialect = self._cell("Dialect", permanent=False)
-        self._file = self._cell("Encoding and line ends", permanent=False)
-        self._problems = self._cell("Problems", permanent=False)
-        self._run = self._cell("Run", permanent=True)
-        self._tokens = self._cell("Tokens", permanent=True)
-        self._connection = self._cell("Connection", permanent=True)
+        self._place = self._cell(self.tr("Line and column"), permanent=False)
+        self._dialect = self._cell(self.tr("Dialect"), permanent=False)
+        self._file = self._cell(self.tr("Encoding and line ends"), permanent=False)
+        self._problems = self._cell(self.tr("Problems"), permanent=False)
+        self._run = self._cell(self.tr("Run"), permanent=True)
+        self._tokens = self._cell(self.tr("Tokens"), permanent=True)
+        self._connection = self._cell(self.tr("Connection"), permanent=True)
         self._place.clicked.connect(self.line_requested)
         self._problems.clicked.connect(self.problems_requested)
 
@@ -63,7 +67,13 @@ class StatusBar(QStatusBar):
         """Show the caret's place."""
         place = source.position(offset)
         chosen = f" ({selected} selected)" if selected else ""
-        self._say(self._place, f"Ln {place.line}, Col {place.column}{chosen}", "Go to a line")
+        self._say(
+            self._place,
+            self.tr("Ln {line}, Col {column}{chosen}").format(
+                line=place.line, column=place.column, chosen=chosen
+            ),
+            self.tr("Go to a line"),
+        )
 
     def set_document(self, document: PromptDocument) -> None:
         """Show the dialect with its reason."""
@@ -73,7 +83,7 @@ class StatusBar(QStatusBar):
         """Show how the file is written."""
         ends = {"\n": "LF", "\r\n": "CRLF", "\r": "CR"}[newline]
         name = f"{encoding.upper()}{' with BOM' if bom else ''}"
-        self._say(self._file, f"{name} · {ends}", "Kept as it is when the file is saved")
+        self._say(self._file, f"{name} · {ends}", self.tr("Kept as it is when the file is saved"))
 
     def set_problems(self, problems: Sequence[Problem]) -> None:
         """Show how many problems there are."""
@@ -110,7 +120,9 @@ class StatusBar(QStatusBar):
             for count, name in ((errors, "error"), (warnings, "warning"), (hints, "hint"))
             if count
         ]
-        self._say(self._problems, ", ".join(parts) or "No problems", "Show the problems")
+        self._say(
+            self._problems, ", ".join(parts) or self.tr("No problems"), self.tr("Show the problems")
+        )
 
     def _say(self, cell: QToolButton, text: str, tip: str) -> None:
         cell.setText(text)

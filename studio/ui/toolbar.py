@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeVar
 
-from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication, QSize, Qt, Signal
 from PySide6.QtGui import QFocusEvent
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QSizePolicy, QToolBar, QToolButton, QWidget
 
@@ -20,10 +20,10 @@ _GROUPS = (
 _RUN = ("run.start", "run.step", "run.pause", "run.stop")
 
 PROTOCOLS = (
-    ("", "Protocol of the file"),
-    ("native", "Native tool calls"),
-    ("react", "ReAct text"),
-    ("json_action", "JSON action"),
+    ("", QT_TRANSLATE_NOOP("Toolbar", "Protocol of the file")),
+    ("native", QT_TRANSLATE_NOOP("Toolbar", "Native tool calls")),
+    ("react", QT_TRANSLATE_NOOP("Toolbar", "ReAct text")),
+    ("json_action", QT_TRANSLATE_NOOP("Toolbar", "JSON action")),
 )
 
 
@@ -58,9 +58,9 @@ class RunChoices(QWidget):
     def __init__(self) -> None:
         super().__init__()
         self._model = ""
-        self.connection = self._combo("Connection", QComboBox(self))
-        self.model = self._combo("Model", _ModelBox(self))
-        self.protocol = self._combo("Protocol", QComboBox(self))
+        self.connection = self._combo(self.tr("Connection"), QComboBox(self))
+        self.model = self._combo(self.tr("Model"), _ModelBox(self))
+        self.protocol = self._combo(self.tr("Protocol"), QComboBox(self))
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(6)
@@ -116,7 +116,7 @@ class RunChoices(QWidget):
             return
         self.model.setMinimumContentsLength(16 if is_open else 0)
         if is_open:
-            make_editable(self.model, "Model")
+            make_editable(self.model, self.tr("Model"))
             line = self.model.lineEdit()
             if line is not None:
                 line.editingFinished.connect(self._on_model)
@@ -148,7 +148,7 @@ def _fill(combo: QComboBox, choices: Sequence[tuple[str, str]], current: str) ->
 
 def build_toolbar(actions: ActionSet, choices: RunChoices) -> QToolBar:
     """The one toolbar of the window."""
-    bar = QToolBar("Toolbar")
+    bar = QToolBar(QCoreApplication.translate("Toolbar", "Toolbar"))
     bar.setObjectName("toolbar")
     bar.setMovable(False)
     bar.setIconSize(QSize(18, 18))
@@ -162,7 +162,7 @@ def build_toolbar(actions: ActionSet, choices: RunChoices) -> QToolBar:
         bar.addAction(actions[identifier])
     run = bar.widgetForAction(actions["run.start"])
     if isinstance(run, QToolButton):
-        run.setText(" Run")
+        run.setText(QCoreApplication.translate("Toolbar", " Run"))
         run.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
     room = QWidget()
     room.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
@@ -170,6 +170,6 @@ def build_toolbar(actions: ActionSet, choices: RunChoices) -> QToolBar:
     bar.addAction(actions["view.commands"])
     commands = bar.widgetForAction(actions["view.commands"])
     if isinstance(commands, QToolButton):
-        commands.setText(" Commands")
+        commands.setText(QCoreApplication.translate("Toolbar", " Commands"))
         commands.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
     return bar

@@ -78,7 +78,7 @@ class WelcomePage(QScrollArea):
         super().__init__()
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setWidgetResizable(True)
-        self.setAccessibleName("Welcome")
+        self.setAccessibleName(self.tr("Welcome"))
         self._names: tuple[str, ...] = ()
         self._recent = QVBoxLayout()
         self._recent.setSpacing(2)
@@ -96,7 +96,9 @@ class WelcomePage(QScrollArea):
         title.setFont(ui_font(22))
         column.addWidget(title)
         intro = QLabel(
-            "Write prompts and agents as files, see what the model gets, step through the run."
+            self.tr(
+                "Write prompts and agents as files, see what the model gets, step through the run."
+            )
         )
         intro.setProperty("muted", True)
         intro.setWordWrap(True)
@@ -153,7 +155,7 @@ class WelcomePage(QScrollArea):
                 )
             )
         if not self._names:
-            empty = QLabel("Files you open show up here.")
+            empty = QLabel(self.tr("Files you open show up here."))
             empty.setProperty("muted", True)
             self._recent.addWidget(empty)
 
@@ -161,9 +163,9 @@ class WelcomePage(QScrollArea):
         row = QHBoxLayout()
         row.setSpacing(8)
         for text, name, signal, primary in (
-            ("New prompt", "file-plus", self.new_requested, True),
-            (" Open…", "folder-open", self.ask_open_requested, False),
-            (" Open folder…", "folder", self.folder_requested, False),
+            (self.tr("New prompt"), "file-plus", self.new_requested, True),
+            (self.tr(" Open…"), "folder-open", self.ask_open_requested, False),
+            (self.tr(" Open folder…"), "folder", self.folder_requested, False),
         ):
             button = QPushButton(text)
             if not primary:
@@ -177,9 +179,11 @@ class WelcomePage(QScrollArea):
     def _examples(self) -> QVBoxLayout:
         box = QVBoxLayout()
         box.setSpacing(8)
-        box.addWidget(_heading("Try an example"))
+        box.addWidget(_heading(self.tr("Try an example")))
         note = QLabel(
-            "They run at once on the small model that comes with the studio; no account needed."
+            self.tr(
+                "They run at once on the small model that comes with the studio; no account needed."
+            )
         )
         note.setProperty("muted", True)
         note.setWordWrap(True)
@@ -196,11 +200,11 @@ class WelcomePage(QScrollArea):
     def _right(self) -> QVBoxLayout:
         box = QVBoxLayout()
         box.setSpacing(2)
-        box.addWidget(_heading("Recent"))
+        box.addWidget(_heading(self.tr("Recent")))
         box.addSpacing(6)
         box.addLayout(self._recent)
         box.addSpacing(20)
-        box.addWidget(_heading("New from template"))
+        box.addWidget(_heading(self.tr("New from template")))
         box.addSpacing(6)
         for template in bundled("templates"):
             box.addWidget(
@@ -232,7 +236,7 @@ class _Card(QPushButton):
         self._example = example
         self.setObjectName("card")
         self.setCursor(Qt.CursorShape.PointingHandCursor)
-        self.setAccessibleName(f"Example: {example.name}")
+        self.setAccessibleName(self.tr("Example: {name}").format(name=example.name))
         self.setAccessibleDescription(example.description)
         self._mark = QLabel()
         name = QLabel(example.name)

@@ -267,7 +267,9 @@ class MainWindow(QMainWindow):
         self.caret_moved.emit(offset)
 
     def _on_title(self, title: str) -> None:
-        self.setWindowTitle(f"{title} – Prompt Studio" if title else "Prompt Studio")
+        self.setWindowTitle(
+            self.tr("{title} – Prompt Studio").format(title=title) if title else "Prompt Studio"
+        )
 
     def _on_opened(self, path: Path) -> None:
         settings = self.services.settings

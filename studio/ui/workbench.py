@@ -240,7 +240,11 @@ class Workbench(QObject):
         page.editor.apply_edits(kept.edits)
         if kept.left_out:
             names = ", ".join(kept.left_out)
-            self._on_refused(f"Not kept as samples: {names}. Declare them as inputs first.")
+            self._on_refused(
+                self.tr("Not kept as samples: {names}. Declare them as inputs first.").format(
+                    names=names
+                )
+            )
 
     def _on_values(self, values: dict[str, Json]) -> None:
         self.preview.set_inputs(values)
@@ -277,7 +281,9 @@ class Workbench(QObject):
         """Run the prompt as it stands in the editor; `at_entry` stands still at its first place."""
         document = self.window.document
         if document is None:
-            self._services.messages.info("Nothing to run.", "Open or write a prompt first.")
+            self._services.messages.info(
+                self.tr("Nothing to run."), self.tr("Open or write a prompt first.")
+            )
             return
         if self.desk.asks_first(lambda: self.start_run(at_entry)):
             return
@@ -315,7 +321,7 @@ class Workbench(QObject):
         """Go on with the run of the past that is shown, with the prompt as it was then."""
         past = self.run.past
         if past is None or past.checkpoint is None:
-            self._on_refused("This run reached no place to go on from.")
+            self._on_refused(self.tr("This run reached no place to go on from."))
             return
         if self.desk.asks_first(self._resume_run):
             return
@@ -329,21 +335,23 @@ class Workbench(QObject):
         if page is None or document is None or past is None:
             return
         if str(document.source.path or "") != past.setup.path:
-            self._on_refused("The file was not changed: another prompt is open.")
+            self._on_refused(self.tr("The file was not changed: another prompt is open."))
             return
         if document.source.text != page.editor.text():
-            self._on_refused("The file was not changed: it is being written in. Try again.")
+            self._on_refused(
+                self.tr("The file was not changed: it is being written in. Try again.")
+            )
             return
         try:
             page.editor.apply_edits(file_edits(document, before, after))
         except NotInFileError as error:
-            self._on_refused(f"The file was not changed: {error}")
+            self._on_refused(self.tr("The file was not changed: {error}").format(error=error))
 
     def _rerun(self) -> None:
         """Run the prompt of the editor with the results of the run that is shown."""
         past, document = self.run.past, self.window.document
         if past is None or document is None:
-            self._on_refused("Open the prompt that should be run again.")
+            self._on_refused(self.tr("Open the prompt that should be run again."))
             return
         if self.desk.asks_first(self._rerun):
             return
@@ -363,7 +371,7 @@ class Workbench(QObject):
         offers = ()
         if refusal.span is not None:
             span: Span = refusal.span
-            offers = (Offer("Show", lambda: self.window.reveal(span)),)
+            offers = (Offer(self.tr("Show"), lambda: self.window.reveal(span)),)
         self._services.messages.say(
             Notice("warning", refusal.text, refusal.hint, offers=offers, key="run")
         )
@@ -419,5 +427,5 @@ class Workbench(QObject):
         try:
             return RunStore(self._services.paths.data / "runs.sqlite")
         except (StoreError, OSError) as error:
-            self._services.messages.error("Runs will not be kept in History.", str(error))
+            self._services.messages.error(self.tr("Runs will not be kept in History."), str(error))
             return None

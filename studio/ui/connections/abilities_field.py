@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import QT_TRANSLATE_NOOP, Signal
 from PySide6.QtWidgets import (
     QComboBox,
     QDoubleSpinBox,
@@ -18,13 +18,13 @@ from studio.ui.parts.colours import paint_text
 from studio.ui.theme import Theme
 
 _ABILITIES = (
-    ("tools", "Native tools"),
-    ("vision", "Images"),
-    ("json_schema", "Schema for the answer"),
-    ("stop", "Stop sequences"),
+    ("tools", QT_TRANSLATE_NOOP("AbilitiesField", "Native tools")),
+    ("vision", QT_TRANSLATE_NOOP("AbilitiesField", "Images")),
+    ("json_schema", QT_TRANSLATE_NOOP("AbilitiesField", "Schema for the answer")),
+    ("stop", QT_TRANSLATE_NOOP("AbilitiesField", "Stop sequences")),
 )
 _MOST_TOKENS = 100_000_000
-_KNOWN = "as known"
+_KNOWN = QT_TRANSLATE_NOOP("AbilitiesField", "as known")
 
 
 class AbilitiesField(QWidget):
@@ -48,8 +48,8 @@ class AbilitiesField(QWidget):
         for index, (ability, name) in enumerate(_ABILITIES):
             combo = QComboBox()
             combo.addItem("", None)
-            combo.addItem("Yes", True)
-            combo.addItem("No", False)
+            combo.addItem(self.tr("Yes"), True)
+            combo.addItem(self.tr("No"), False)
             combo.activated.connect(self.changed)
             self.abilities[ability] = combo
             self._place(grid, index // 2, index % 2, name, combo)
@@ -58,14 +58,14 @@ class AbilitiesField(QWidget):
         self.window_size.setGroupSeparatorShown(True)
         self.window_size.setSuffix(" tokens")
         self.window_size.editingFinished.connect(self.changed)
-        self._place(grid, 2, 0, "Context window", self.window_size, 3)
+        self._place(grid, 2, 0, self.tr("Context window"), self.window_size, 3)
         for column, (way, name) in enumerate((("input", "in"), ("output", "out"))):
             spin = self.prices[way]
             # The least value stands for "as known": nobody charges below zero.
             spin.setRange(-0.01, 10_000)
             spin.setDecimals(2)
             spin.editingFinished.connect(self.changed)
-            self._place(grid, 3, column, f"$ per million {name}", spin)
+            self._place(grid, 3, column, self.tr("$ per million {name}").format(name=name), spin)
         grid.addWidget(self.source, 4, 0, 1, 4)
 
     def value(self) -> JsonObject:
@@ -100,17 +100,25 @@ class AbilitiesField(QWidget):
             combo.setItemText(0, f"{'Yes' if yes else 'No'} ({_KNOWN})")
         window = facts.capabilities.context_window
         self.window_size.setSpecialValueText(
-            f"{window:,} tokens ({_KNOWN})" if window else "not known"
+            f"{window:,} tokens ({_KNOWN})" if window else self.tr("not known")
         )
         for way, spin in self.prices.items():
             spin.setSpecialValueText(
-                f"{getattr(facts.price, way):g} ({_KNOWN})" if facts.price else "not known"
+                f"{getattr(facts.price, way):g} ({_KNOWN})" if facts.price else self.tr("not known")
             )
-        about = f"What is known of {model!r}" if model else "What is known"
+        about = (
+            self.tr("What is known of {model!r}").format(model=model)
+            if model
+            else self.tr("What is known")
+        )
         self.source.setText(
-            "Nothing is known of this model: all but images is sent until its server refuses."
+            self.tr(
+                "Nothing is known of this model: all but images is sent until its server refuses."
+            )
             if facts.source == "unknown"
-            else f"{about} comes from {facts.source}. Your corrections count more."
+            else self.tr("{about} comes from {source}. Your corrections count more.").format(
+                about=about, source=facts.source
+            )
         )
 
     def set_theme(self, theme: Theme) -> None:

@@ -109,7 +109,7 @@ class ConnectionList(QListWidget):
         super().__init__(parent)
         self._rows = _Rows(self)
         self.setItemDelegate(self._rows)
-        self.setAccessibleName("Connections")
+        self.setAccessibleName(self.tr("Connections"))
         self.setMouseTracking(True)
         self.setViewportMargins(0, 6, 0, 6)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)

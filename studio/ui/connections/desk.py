@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QT_TRANSLATE_NOOP, QObject
 
 from studio.bridge.connection_trials import Trial
 from studio.bridge.connections import ConnectionsController
@@ -25,14 +25,16 @@ MANAGE = "\0manage"
 """Stands among the connections of the toolbar for the dialog; no connection has such a name."""
 
 _LEVEL_NAMES: dict[GrammarLevel, str] = {
-    "off": "Grammar: off",
-    "syntax": "Grammar: syntax",
-    "policy": "Grammar: syntax, policy",
-    "grounded": "Grammar: full (grounded)",
+    "off": QT_TRANSLATE_NOOP("Desk", "Grammar: off"),
+    "syntax": QT_TRANSLATE_NOOP("Desk", "Grammar: syntax"),
+    "policy": QT_TRANSLATE_NOOP("Desk", "Grammar: syntax, policy"),
+    "grounded": QT_TRANSLATE_NOOP("Desk", "Grammar: full (grounded)"),
 }
-_TOY = (
-    "A very small model for trying things out. A grammar made of the protocol, the tools' schemas "
-    "and a policy keeps it on the road; real models need none."
+_TOY = QT_TRANSLATE_NOOP(
+    "Desk",
+    "A very small model for trying things out. A grammar made of the protocol, "
+    "the tools' schemas and a policy keeps it on the road; real models need "
+    "none.",
 )
 
 
@@ -61,7 +63,7 @@ class ConnectionDesk(QObject):
         controller.settled.connect(self._settle)
         if controller.connections.problems:
             messages.error(
-                " ".join(controller.connections.problems), "Open Connections to mend it."
+                " ".join(controller.connections.problems), self.tr("Open Connections to mend it.")
             )
         self.show_choice(controller.choice)
 
@@ -94,7 +96,9 @@ class ConnectionDesk(QObject):
         dialog = TrustDialog(self._controller.choice, self._window.theme, self._window)
         dialog.allowed.connect(lambda origin, always: self._on_allowed(origin, then, always=always))
         dialog.rejected.connect(
-            lambda: self._messages.info("Nothing was sent.", "The endpoint was not allowed.")
+            lambda: self._messages.info(
+                self.tr("Nothing was sent."), self.tr("The endpoint was not allowed.")
+            )
         )
         dialog.open()
         return True
@@ -109,9 +113,9 @@ class ConnectionDesk(QObject):
     def show_choice(self, choice: ModelChoice) -> None:
         """Show in the toolbar and the status bar what the document is answered by."""
         choices, connection = self._window.run_choices, choice.connection
-        offered = [("", "Connection of the file")]
+        offered = [("", self.tr("Connection of the file"))]
         offered += [(each.name, each.name) for each in self._controller.connections.connections]
-        offered += [(MANAGE, "Manage connections…")]
+        offered += [(MANAGE, self.tr("Manage connections…"))]
         choices.set_connections(offered, self._controller.chosen)
         choices.connection.insertSeparator(choices.connection.count() - 1)
         self._show_models(choices, choice)
@@ -132,7 +136,9 @@ class ConnectionDesk(QObject):
             model = choice.declaration.id
             ids = dict.fromkeys((*((model,) if model else ()), *self._controller.models))
             choices.set_models([(each, each) for each in ids], model, is_open=True)
-            choices.model.setToolTip(f"Model of {connection.name}: choose or type its id")
+            choices.model.setToolTip(
+                self.tr("Model of {name}: choose or type its id").format(name=connection.name)
+            )
         else:
             choices.set_models([])
 
@@ -152,7 +158,11 @@ class ConnectionDesk(QObject):
         try:
             self._controller.choose_model(model)
         except OSError as error:
-            self._messages.error(f"The connections cannot be saved: {error.strerror or error}.")
+            self._messages.error(
+                self.tr("The connections cannot be saved: {reason}.").format(
+                    reason=error.strerror or error
+                )
+            )
 
     def _on_trial(self, name: str, trial: Trial) -> None:
         if trial.state != "running" and name == self._controller.choice.connection.name:
@@ -165,7 +175,9 @@ class ConnectionDesk(QObject):
                 self._controller.trust(origin)
             except OSError as error:
                 self._messages.error(
-                    f"The endpoint is allowed, but only once: {error.strerror or error}."
+                    self.tr("The endpoint is allowed, but only once: {reason}.").format(
+                        reason=error.strerror or error
+                    )
                 )
         then()
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QT_TRANSLATE_NOOP, Qt
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import (
     QDialog,
@@ -39,7 +39,9 @@ from studio.ui.icons import icon
 from studio.ui.parts.banner import Banner
 from studio.ui.theme import Theme
 
-_NOT_SAVED = "Nothing of this is saved until what is marked is put right."
+_NOT_SAVED = QT_TRANSLATE_NOOP(
+    "Dialog", "Nothing of this is saved until what is marked is put right."
+)
 
 
 class ConnectionsDialog(QDialog):
@@ -48,7 +50,7 @@ class ConnectionsDialog(QDialog):
     def __init__(self, controller: ConnectionsController, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle("Connections")
+        self.setWindowTitle(self.tr("Connections"))
         self.resize(940, 640)
         self.setAcceptDrops(True)
         self._controller = controller
@@ -59,11 +61,11 @@ class ConnectionsDialog(QDialog):
         self.uses = QLabel()
         self.uses.setWordWrap(True)
         self.uses.setProperty("muted", True)
-        self.add = QPushButton(icon("plus"), "Add")
-        self.duplicate = self._tool("copy", "Duplicate")
-        self.make_default = self._tool("flag", "Make it the default")
-        self.delete = self._tool("trash-2", "Delete")
-        self.allowed = QPushButton("Allowed endpoints")
+        self.add = QPushButton(icon("plus"), self.tr("Add"))
+        self.duplicate = self._tool("copy", self.tr("Duplicate"))
+        self.make_default = self._tool("flag", self.tr("Make it the default"))
+        self.delete = self._tool("trash-2", self.tr("Delete"))
+        self.allowed = QPushButton(self.tr("Allowed endpoints"))
         self._lay_out()
         self._connect()
         self.set_theme(theme)
@@ -118,7 +120,9 @@ class ConnectionsDialog(QDialog):
         last = is_last_embedded(connections, name)
         self.make_default.setEnabled(name != connections.default)
         self.delete.setEnabled(not last)
-        self.delete.setToolTip("The embedded model is always there" if last else "Delete")
+        self.delete.setToolTip(
+            self.tr("The embedded model is always there") if last else self.tr("Delete")
+        )
         self.allowed.setVisible(bool(connections.trusted))
         choice = self._controller.choice
         self.uses.setText(
@@ -183,7 +187,9 @@ class ConnectionsDialog(QDialog):
         self.form.commit()
         connection = self.current
         if connection is None or connection.key != KEYRING:
-            self.form.key.set_state(KeyState("none", "the key was not kept; enter it again"))
+            self.form.key.set_state(
+                KeyState("none", self.tr("the key was not kept; enter it again"))
+            )
             return
         self._controller.keys.keep(connection.name, key, only_session=only_session)
         self._controller.trials.forget(connection.name)
@@ -210,11 +216,17 @@ class ConnectionsDialog(QDialog):
             return
         box = QMessageBox(self)
         box.setIcon(QMessageBox.Icon.Question)
-        box.setWindowTitle("Delete connection")
-        box.setText(f"Delete the connection {connection.name!r}?")
-        with_key = " The key that is kept for it goes too." if connection.key == KEYRING else ""
-        box.setInformativeText(f"Prompts that name it will use the default.{with_key}")
-        delete = box.addButton("Delete", QMessageBox.ButtonRole.DestructiveRole)
+        box.setWindowTitle(self.tr("Delete connection"))
+        box.setText(self.tr("Delete the connection {name!r}?").format(name=connection.name))
+        with_key = (
+            self.tr(" The key that is kept for it goes too.") if connection.key == KEYRING else ""
+        )
+        box.setInformativeText(
+            self.tr("Prompts that name it will use the default.{with_key}").format(
+                with_key=with_key
+            )
+        )
+        delete = box.addButton(self.tr("Delete"), QMessageBox.ButtonRole.DestructiveRole)
         box.addButton(QMessageBox.StandardButton.Cancel)
         box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         name = connection.name
@@ -228,7 +240,7 @@ class ConnectionsDialog(QDialog):
     def _show_allowed(self) -> None:
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        menu.addSection("Choose one to be asked again")
+        menu.addSection(self.tr("Choose one to be asked again"))
         for origin in self._controller.connections.trusted:
             menu.addAction(icon("x"), origin, lambda origin=origin: self._ask_again(origin))
         menu.popup(self.allowed.mapToGlobal(self.allowed.rect().topLeft()))
@@ -247,10 +259,14 @@ class ConnectionsDialog(QDialog):
         try:
             work()
         except OSError as error:
-            self._complain(f"The connections cannot be saved: {error.strerror or error}.")
+            self._complain(
+                self.tr("The connections cannot be saved: {reason}.").format(
+                    reason=error.strerror or error
+                )
+            )
             return False
         except ValueError as error:
-            self._complain(f"This is not saved: {error}.")
+            self._complain(self.tr("This is not saved: {error}.").format(error=error))
             return False
         self.banner.hide()
         return True

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import cast
 
-from PySide6.QtCore import QPoint, Signal
+from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication, QPoint, Signal
 from PySide6.QtWidgets import (
     QComboBox,
     QFileDialog,
@@ -23,10 +23,12 @@ from studio.core.text.values import Json, JsonObject
 from studio.ui.connections.path_field import PathField
 
 _LEVELS: dict[GrammarLevel, str] = {
-    "off": "Off: the model's own words",
-    "syntax": "Syntax: each step can be read",
-    "policy": "Policy: also a call before the answer",
-    "grounded": "Full: also arguments from the question's words",
+    "off": QT_TRANSLATE_NOOP("EmbeddedFields", "Off: the model's own words"),
+    "syntax": QT_TRANSLATE_NOOP("EmbeddedFields", "Syntax: each step can be read"),
+    "policy": QT_TRANSLATE_NOOP("EmbeddedFields", "Policy: also a call before the answer"),
+    "grounded": QT_TRANSLATE_NOOP(
+        "EmbeddedFields", "Full: also arguments from the question's words"
+    ),
 }
 _MEGABYTE = 1_000_000
 
@@ -39,11 +41,13 @@ class WeightsField(QWidget):
     def __init__(self) -> None:
         super().__init__()
         self.path = PathField(
-            "GGUF file", "Model files (*.gguf);;All files (*)", "The bundled model, SmolLM2 135M"
+            self.tr("GGUF file"),
+            self.tr("Model files (*.gguf);;All files (*)"),
+            self.tr("The bundled model, SmolLM2 135M"),
         )
-        self.find = QPushButton("Find in folder…")
+        self.find = QPushButton(self.tr("Find in folder…"))
         self.find.setAutoDefault(False)
-        self.find.setToolTip("List the GGUF files of a folder and its subfolders")
+        self.find.setToolTip(self.tr("List the GGUF files of a folder and its subfolders"))
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(8)
@@ -60,14 +64,18 @@ class WeightsField(QWidget):
             size = f"{weights.size / _MEGABYTE:,.0f} MB"
             menu.addAction(f"{weights.name}  ({size})", lambda path=weights.path: self._take(path))
         if menu.isEmpty():
-            menu.addAction(f"No GGUF file in {folder.name!r} or its subfolders").setEnabled(False)
+            menu.addAction(
+                self.tr("No GGUF file in {name!r} or its subfolders").format(name=folder.name)
+            ).setEnabled(False)
         return menu
 
     def _take(self, path: Path) -> None:
         self.path.take(path)
 
     def _ask(self) -> None:
-        folder = QFileDialog.getExistingDirectory(self, "Find model files in", str(Path.home()))
+        folder = QFileDialog.getExistingDirectory(
+            self, self.tr("Find model files in"), str(Path.home())
+        )
         if folder:
             below = self.find.mapToGlobal(QPoint(0, self.find.height()))
             self.menu_of(Path(folder)).popup(below)
@@ -79,19 +87,27 @@ class EmbeddedFields:
     def __init__(self) -> None:
         self.weights = WeightsField()
         self.context = QSpinBox()
-        self.context.setAccessibleName("Context, tokens")
+        self.context.setAccessibleName(
+            QCoreApplication.translate("EmbeddedFields", "Context, tokens")
+        )
         self.context.setRange(256, 1_048_576)
         self.context.setSingleStep(1024)
         self.context.setGroupSeparatorShown(True)
         self.context.setSuffix(" tokens")
         self.threads = QSpinBox()
-        self.threads.setAccessibleName("Threads")
+        self.threads.setAccessibleName(QCoreApplication.translate("EmbeddedFields", "Threads"))
         self.threads.setRange(0, max(1, os.cpu_count() or 1))
         usual = max(1, (os.cpu_count() or 2) - 1)
-        self.threads.setSpecialValueText(f"{usual} (one less than there are)")
+        self.threads.setSpecialValueText(
+            QCoreApplication.translate(
+                "EmbeddedFields", "{usual} (one less than there are)"
+            ).format(usual=usual)
+        )
         self.grammar = QComboBox()
-        self.grammar.setAccessibleName("Grammar")
-        self.grammar.addItem("As usual for the model", None)
+        self.grammar.setAccessibleName(QCoreApplication.translate("EmbeddedFields", "Grammar"))
+        self.grammar.addItem(
+            QCoreApplication.translate("EmbeddedFields", "As usual for the model"), None
+        )
         for level in LEVELS:
             self.grammar.addItem(_LEVELS[level], level)
 

@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import cast
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QT_TRANSLATE_NOOP, Qt, Signal
 from PySide6.QtWidgets import (
     QComboBox,
     QDoubleSpinBox,
@@ -43,16 +43,32 @@ from studio.ui.connections.path_field import PathField
 from studio.ui.theme import LIGHT, Theme
 
 _LABELS: dict[Field, str] = {
-    "name": "Name", "base_url": "Address", "api_version": "API version", "model": "Model",
-    "key": "Key", "api": "API", "headers": "Headers", "limits": "Limits",
-    "weights": "Model file", "context": "Context", "threads": "Threads", "grammar": "Grammar",
-    "script": "Script", "recording": "Recording", "through": "Record", "abilities": "Model",
-}  # fmt: skip
+    "name": QT_TRANSLATE_NOOP("Form", "Name"),
+    "base_url": QT_TRANSLATE_NOOP("Form", "Address"),
+    "api_version": QT_TRANSLATE_NOOP("Form", "API version"),
+    "model": QT_TRANSLATE_NOOP("Form", "Model"),
+    "key": QT_TRANSLATE_NOOP("Form", "Key"),
+    "api": "API",
+    "headers": QT_TRANSLATE_NOOP("Form", "Headers"),
+    "limits": QT_TRANSLATE_NOOP("Form", "Limits"),
+    "weights": QT_TRANSLATE_NOOP("Form", "Model file"),
+    "context": QT_TRANSLATE_NOOP("Form", "Context"),
+    "threads": QT_TRANSLATE_NOOP("Form", "Threads"),
+    "grammar": QT_TRANSLATE_NOOP("Form", "Grammar"),
+    "script": QT_TRANSLATE_NOOP("Form", "Script"),
+    "recording": QT_TRANSLATE_NOOP("Form", "Recording"),
+    "through": QT_TRANSLATE_NOOP("Form", "Record"),
+    "abilities": QT_TRANSLATE_NOOP("Form", "Model"),
+}
 _MORE: tuple[Field, ...] = ("api", "headers", "limits")
 _NOTES: dict[Field, str] = {
-    "script": "A JSON list of replies; each is a text, or an object with text and tool_calls.",
-    "context": "A longer context needs more memory.",
-    "grammar": "How much is decided for the model; real models need none of it.",
+    "script": QT_TRANSLATE_NOOP(
+        "Form", "A JSON list of replies; each is a text, or an object with text and tool_calls."
+    ),
+    "context": QT_TRANSLATE_NOOP("Form", "A longer context needs more memory."),
+    "grammar": QT_TRANSLATE_NOOP(
+        "Form", "How much is decided for the model; real models need none of it."
+    ),
 }
 
 
@@ -167,10 +183,12 @@ class ConnectionForm(QScrollArea):
         self.script.set_value(str(settings.get("script", "")))
         self.recording.set_value(str(settings.get("recording", "")))
         self.through.clear()
-        self.through.addItem("Nothing: only answer from the recording", "")
+        self.through.addItem(self.tr("Nothing: only answer from the recording"), "")
         for other in others:
             if other.kind != "replay":
-                self.through.addItem(f"What {other.name} answers", other.name)
+                self.through.addItem(
+                    self.tr("What {name} answers").format(name=other.name), other.name
+                )
         self.through.setCurrentIndex(max(0, self.through.findData(settings.get("through", ""))))
 
     def candidate(self) -> Connection:
@@ -231,14 +249,14 @@ class ConnectionForm(QScrollArea):
         self.hint = QLabel()
         self.hint.setWordWrap(True)
         self.name, self.base_url, self.api_version = QLineEdit(), QLineEdit(), QLineEdit()
-        self.api_version.setPlaceholderText("None: the v1 API, which has no versions")
+        self.api_version.setPlaceholderText(self.tr("None: the v1 API, which has no versions"))
         self.model = ModelField()
         self.key = KeyField()
         self.api = QComboBox()
-        self.api.addItem("Chat completions", "chat")
-        self.api.addItem("Responses", "responses")
+        self.api.addItem(self.tr("Chat completions"), "chat")
+        self.api.addItem(self.tr("Responses"), "responses")
         self.headers = _HeadersEdit()
-        self.headers.setPlaceholderText("Name: value, one a line; none of them secret")
+        self.headers.setPlaceholderText(self.tr("Name: value, one a line; none of them secret"))
         self.headers.setTabChangesFocus(True)
         self.headers.setFixedHeight(64)
         self.first_byte, self.stall = QDoubleSpinBox(), QDoubleSpinBox()
@@ -250,13 +268,18 @@ class ConnectionForm(QScrollArea):
         self.retries.setRange(0, 10)
         self.abilities = AbilitiesField()
         self.embedded = EmbeddedFields()
-        self.script = PathField("Script", "Scripts (*.json);;All files (*)", "A JSON file")
+        self.script = PathField(
+            self.tr("Script"), self.tr("Scripts (*.json);;All files (*)"), self.tr("A JSON file")
+        )
         self.recording = PathField(
-            "Recording", "Recordings (*.jsonl);;All files (*)", "A .jsonl file", is_new=True
+            self.tr("Recording"),
+            self.tr("Recordings (*.jsonl);;All files (*)"),
+            self.tr("A .jsonl file"),
+            is_new=True,
         )
         self.through = QComboBox()
-        self.more = _section("API, headers and time limits")
-        self.able = _section("What the model can do, and costs")
+        self.more = _section(self.tr("API, headers and time limits"))
+        self.able = _section(self.tr("What the model can do, and costs"))
 
     def _lay_out(self) -> None:
         page = QWidget()
@@ -282,8 +305,11 @@ class ConnectionForm(QScrollArea):
         limits = QWidget()
         times = QFormLayout(limits)
         times.setContentsMargins(0, 0, 0, 0)
-        for name, spin in (("Reply begins within", self.first_byte), ("Reply pauses at most",
-                           self.stall), ("Further tries", self.retries)):  # fmt: skip
+        for name, spin in (
+            (self.tr("Reply begins within"), self.first_byte),
+            (self.tr("Reply pauses at most"), self.stall),
+            (self.tr("Further tries"), self.retries),
+        ):
             spin.setAccessibleName(name)
             spin.setMinimumHeight(26)
             times.addRow(name, spin)

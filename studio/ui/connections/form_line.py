@@ -44,7 +44,7 @@ class FormLine(QWidget):
     def set_usual(self, text: str) -> None:
         """What is noted as long as nothing is wrong."""
         self._usual = text
-        self.say("", "hint")
+        self.say("", self.tr("hint"))
 
     def say(self, text: str, tone: Tone) -> None:
         """Note something; an empty text leaves the usual one."""

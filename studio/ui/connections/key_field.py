@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import QT_TRANSLATE_NOOP, Signal
 from PySide6.QtWidgets import (
     QComboBox,
     QGridLayout,
@@ -18,15 +18,17 @@ from studio.ui.parts.colours import paint_text
 from studio.ui.theme import Theme
 
 _PLACES = (
-    ("none", "No key"),
-    ("environment", "In an environment variable"),
-    ("keyring", "In the system's key store"),
-    ("session", "For this session only"),
+    ("none", QT_TRANSLATE_NOOP("KeyField", "No key")),
+    ("environment", QT_TRANSLATE_NOOP("KeyField", "In an environment variable")),
+    ("keyring", QT_TRANSLATE_NOOP("KeyField", "In the system's key store")),
+    ("session", QT_TRANSLATE_NOOP("KeyField", "For this session only")),
 )
 _KEPT = {
-    "keyring": "A key is kept in the system's key store.",
-    "session": "A key is held for this session; it is gone when the studio ends.",
-    "environment": "The variable is set.",
+    "keyring": QT_TRANSLATE_NOOP("KeyField", "A key is kept in the system's key store."),
+    "session": QT_TRANSLATE_NOOP(
+        "KeyField", "A key is held for this session; it is gone when the studio ends."
+    ),
+    "environment": QT_TRANSLATE_NOOP("KeyField", "The variable is set."),
 }
 
 
@@ -43,22 +45,22 @@ class KeyField(QWidget):
         self._has_key = False
         self._is_warning = False
         self.place = QComboBox()
-        self.place.setAccessibleName("Where the key is")
+        self.place.setAccessibleName(self.tr("Where the key is"))
         for value, name in _PLACES:
             self.place.addItem(name, value)
         self.variable = QLineEdit()
-        self.variable.setAccessibleName("Name of the variable")
-        self.variable.setPlaceholderText("NAME_OF_THE_VARIABLE")
+        self.variable.setAccessibleName(self.tr("Name of the variable"))
+        self.variable.setPlaceholderText(self.tr("NAME_OF_THE_VARIABLE"))
         self.key = QLineEdit()
-        self.key.setAccessibleName("New key")
+        self.key.setAccessibleName(self.tr("New key"))
         self.key.setEchoMode(QLineEdit.EchoMode.Password)
-        self.key.setPlaceholderText("Paste a key; it is not shown again")
-        self.keep = QPushButton("Keep")
+        self.key.setPlaceholderText(self.tr("Paste a key; it is not shown again"))
+        self.keep = QPushButton(self.tr("Keep"))
         self.keep.setAutoDefault(False)
-        self.keep.setToolTip("Keep this key")
-        self.forget = QPushButton("Forget")
+        self.keep.setToolTip(self.tr("Keep this key"))
+        self.forget = QPushButton(self.tr("Forget"))
         self.forget.setAutoDefault(False)
-        self.forget.setToolTip("Remove the key from where it is kept")
+        self.forget.setToolTip(self.tr("Remove the key from where it is kept"))
         self.state = QLabel()
         self.state.setWordWrap(True)
         grid = QGridLayout(self)
@@ -106,7 +108,7 @@ class KeyField(QWidget):
         if state.place == "none" and self.place.currentData() != "none":
             kept = f"{state.reason[:1].upper()}{state.reason[1:]}." if state.reason else ""
         elif state.place == "session" and state.reason:
-            kept += f" The key store was not used: {state.reason}."
+            kept += self.tr(" The key store was not used: {reason}.").format(reason=state.reason)
         self._say(kept, is_warning=state.place == "none")
         self._show()
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication
+
 from studio.bridge.connection_trials import Trial
 from studio.core.models.connections import PRESETS, Connection, ConnectionKind, address_of
 
@@ -26,16 +28,21 @@ NAMES: Mapping[ConnectionKind, str] = {
     "azure": "Azure OpenAI",
     "anthropic": "Anthropic",
     "gemini": "Google Gemini",
-    "compatible": "OpenAI-compatible server",
-    "embedded": "Embedded model",
-    "scripted": "Scripted replies",
-    "manual": "You are the model",
-    "replay": "Record and replay",
+    "compatible": QT_TRANSLATE_NOOP("Kinds", "OpenAI-compatible server"),
+    "embedded": QT_TRANSLATE_NOOP("Kinds", "Embedded model"),
+    "scripted": QT_TRANSLATE_NOOP("Kinds", "Scripted replies"),
+    "manual": QT_TRANSLATE_NOOP("Kinds", "You are the model"),
+    "replay": QT_TRANSLATE_NOOP("Kinds", "Record and replay"),
 }
 """What each kind is called."""
 
-_BUNDLED = "SmolLM2 135M, on this machine"
-_STATES = {"running": "trying …", "works": "works", "fails": "does not answer", "untried": ""}
+_BUNDLED = QT_TRANSLATE_NOOP("Kinds", "SmolLM2 135M, on this machine")
+_STATES = {
+    "running": "trying …",
+    "works": "works",
+    "fails": QT_TRANSLATE_NOOP("Kinds", "does not answer"),
+    "untried": "",
+}
 
 
 def state_words(trial: Trial) -> str:
@@ -53,15 +60,21 @@ def _what(connection: Connection) -> str:
     settings = connection.settings
     match connection.kind:
         case "compatible":
-            return address_of(connection).partition("://")[2].rstrip("/") or "no address yet"
+            return address_of(connection).partition("://")[2].rstrip(
+                "/"
+            ) or QCoreApplication.translate("Kinds", "no address yet")
         case "embedded":
             return Path(str(settings.get("weights") or _BUNDLED)).stem
         case "scripted":
-            return Path(str(settings.get("script") or "no script yet")).name
+            return Path(
+                str(settings.get("script") or QCoreApplication.translate("Kinds", "no script yet"))
+            ).name
         case "replay":
-            return Path(str(settings.get("recording") or "no file yet")).name
+            return Path(
+                str(settings.get("recording") or QCoreApplication.translate("Kinds", "no file yet"))
+            ).name
         case "manual":
-            return "you reply yourself"
+            return QCoreApplication.translate("Kinds", "you reply yourself")
         case _:
             return connection.model or NAMES[connection.kind]
 

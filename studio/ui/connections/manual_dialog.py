@@ -36,7 +36,7 @@ class ManualDialog(QDialog):
     def __init__(self, question: ManualQuestion, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle("You are the model")
+        self.setWindowTitle(self.tr("You are the model"))
         self.resize(720, 640)
         self._question = question
         self._over = False
@@ -46,10 +46,10 @@ class ManualDialog(QDialog):
         self.text = QPlainTextEdit()
         self.arguments = QPlainTextEdit()
         self._colours = JsonHighlighter(self.arguments.document(), theme)
-        self._arguments_title = QLabel("Arguments, as JSON")
+        self._arguments_title = QLabel(self.tr("Arguments, as JSON"))
         self.problem = QLabel()
-        self.send = QPushButton("Reply")
-        self.decline = QPushButton("No reply")
+        self.send = QPushButton(self.tr("Reply"))
+        self.decline = QPushButton(self.tr("No reply"))
         self._lay_out(request)
         self._connect()
         self.request.show_request(request)
@@ -87,11 +87,13 @@ class ManualDialog(QDialog):
             box = QMessageBox(self)
             box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
             box.setIcon(QMessageBox.Icon.Question)
-            box.setWindowTitle("You are the model")
-            box.setText("Leave the request without a reply?")
-            box.setInformativeText("What you typed is lost, and this call of the model fails.")
-            leave = box.addButton("Leave", QMessageBox.ButtonRole.DestructiveRole)
-            box.addButton("Go on writing", QMessageBox.ButtonRole.RejectRole)
+            box.setWindowTitle(self.tr("You are the model"))
+            box.setText(self.tr("Leave the request without a reply?"))
+            box.setInformativeText(
+                self.tr("What you typed is lost, and this call of the model fails.")
+            )
+            leave = box.addButton(self.tr("Leave"), QMessageBox.ButtonRole.DestructiveRole)
+            box.addButton(self.tr("Go on writing"), QMessageBox.ButtonRole.RejectRole)
             leave.clicked.connect(self._on_declined)
             box.open()
 
@@ -113,7 +115,9 @@ class ManualDialog(QDialog):
             self.arguments.setPlainText(example_arguments(spec.parameters))
             self.arguments.setFocus()
         self.text.setPlaceholderText(
-            "Text beside the call; may be empty" if spec else "Type or paste the reply"
+            self.tr("Text beside the call; may be empty")
+            if spec
+            else self.tr("Type or paste the reply")
         )
         self._check()
 
@@ -137,17 +141,20 @@ class ManualDialog(QDialog):
             QShortcut(QKeySequence(keys), self).activated.connect(self._on_send)
 
     def _fill(self, request: ModelRequest) -> None:
-        self.tool.setAccessibleName("What you reply with")
-        self.tool.addItem("Text", None)
+        self.tool.setAccessibleName(self.tr("What you reply with"))
+        self.tool.addItem(self.tr("Text"), None)
         # The text protocols ask for tools in words: their calls are typed as text.
         if request.protocol == "native":
             for spec in request.tools:
-                self.tool.addItem(f"A call of {spec.name}", spec)
+                self.tool.addItem(self.tr("A call of {name}").format(name=spec.name), spec)
         self.tool.setVisible(self.tool.count() > 1)
 
     def _lay_out(self, request: ModelRequest) -> None:
         self._fill(request)
-        for field, name in ((self.text, "Reply"), (self.arguments, "Arguments as JSON")):
+        for field, name in (
+            (self.text, self.tr("Reply")),
+            (self.arguments, self.tr("Arguments as JSON")),
+        ):
             field.setAccessibleName(name)
             field.setFrameShape(QFrame.Shape.NoFrame)
             field.setFont(mono_font(self.font().pointSizeF()))
@@ -168,7 +175,7 @@ class ManualDialog(QDialog):
         lower = QWidget()
         head = QHBoxLayout()
         head.setContentsMargins(14, 10, 14, 6)
-        name = QLabel("Your reply")
+        name = QLabel(self.tr("Your reply"))
         name.setProperty("title", True)
         head.addWidget(name)
         head.addStretch(1)

@@ -31,15 +31,15 @@ class ModelField(QWidget):
     def __init__(self) -> None:
         super().__init__()
         self.combo = QComboBox()
-        self.combo.setAccessibleName("Model")
+        self.combo.setAccessibleName(self.tr("Model"))
         self.combo.setMinimumContentsLength(16)
         self.combo.setSizeAdjustPolicy(
             QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
         )
-        make_editable(self.combo, "Id of the model, as the server calls it")
-        self.list = QPushButton("List models")
+        make_editable(self.combo, self.tr("Id of the model, as the server calls it"))
+        self.list = QPushButton(self.tr("List models"))
         self.list.setAutoDefault(False)
-        self.list.setToolTip("Ask the server which models it offers")
+        self.list.setToolTip(self.tr("Ask the server which models it offers"))
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(8)

@@ -34,7 +34,7 @@ class RequestView(QTextEdit):
         self.setReadOnly(True)
         self.setAcceptRichText(False)
         self.setFrameShape(QFrame.Shape.NoFrame)
-        self.setAccessibleName("Messages of the request")
+        self.setAccessibleName(self.tr("Messages of the request"))
         self.document().setDocumentMargin(_MARGIN)
         self.setLineWrapMode(QTextEdit.LineWrapMode.WidgetWidth)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QCoreApplication, Qt, Signal
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from studio.core.models.choice import ModelChoice
@@ -20,12 +20,12 @@ class TrustDialog(QDialog):
     def __init__(self, choice: ModelChoice, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle("Send to a new endpoint?")
+        self.setWindowTitle(self.tr("Send to a new endpoint?"))
         self.setMinimumWidth(460)
         origin = choice.untrusted
         picture = QLabel()
         picture.setPixmap(icon("shield-check", theme.warning).pixmap(32, 32))
-        self.title = QLabel("This prompt wants to send to")
+        self.title = QLabel(self.tr("This prompt wants to send to"))
         self.endpoint = QLabel(origin)
         self.endpoint.setTextFormat(Qt.TextFormat.PlainText)
         self.endpoint.setWordWrap(True)
@@ -34,9 +34,9 @@ class TrustDialog(QDialog):
         self.explanation.setTextFormat(Qt.TextFormat.PlainText)
         self.explanation.setWordWrap(True)
         paint_text(self.explanation, theme.muted)
-        self.once = QPushButton("Allow once")
-        self.always = QPushButton("Always allow")
-        self.refuse = QPushButton("Do not send")
+        self.once = QPushButton(self.tr("Allow once"))
+        self.always = QPushButton(self.tr("Always allow"))
+        self.refuse = QPushButton(self.tr("Do not send"))
         self.refuse.setDefault(True)
         words = QVBoxLayout()
         words.setSpacing(6)
@@ -67,8 +67,14 @@ class TrustDialog(QDialog):
 
 def _explained(choice: ModelChoice) -> str:
     """What would go there."""
-    sent = "The messages, the values of the inputs and what tools answer would go there"
+    sent = QCoreApplication.translate(
+        "TrustDialog", "The messages, the values of the inputs and what tools answer would go there"
+    )
     variable = environment_name(choice.connection.key)
     if variable is not None:
-        sent += f", with the key in the variable {variable}"
-    return f"{sent}. The address stands in the file; you have not allowed it yet."
+        sent += QCoreApplication.translate(
+            "TrustDialog", ", with the key in the variable {variable}"
+        ).format(variable=variable)
+    return QCoreApplication.translate(
+        "TrustDialog", "{sent}. The address stands in the file; you have not allowed it yet."
+    ).format(sent=sent)

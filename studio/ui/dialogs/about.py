@@ -15,13 +15,15 @@ class AboutDialog(QDialog):
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle("About Prompt Studio")
-        title = QLabel(f"Prompt Studio {__version__}")
+        self.setWindowTitle(self.tr("About Prompt Studio"))
+        title = QLabel(self.tr("Prompt Studio {version}").format(version=__version__))
         title.setFont(ui_font(14))
         text = QLabel(
-            "Prompts and agents as files: edit, preview, step, export.<br><br>"
-            f"Made with Qt {qVersion()} and Python. Icons by Lucide (ISC). Fonts: Inter and "
-            "JetBrains Mono (SIL Open Font License).<br>Licence: MIT."
+            self.tr(
+                "Prompts and agents as files: edit, preview, step, export.<br><br>"
+                "Made with Qt {qversion} and Python. Icons by Lucide (ISC). Fonts: Inter and "
+                "JetBrains Mono (SIL Open Font License).<br>Licence: MIT."
+            ).format(qversion=qVersion())
         )
         text.setWordWrap(True)
         text.setMinimumWidth(380)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 from html import escape
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QCoreApplication, Qt
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLabel, QTextBrowser, QVBoxLayout, QWidget
 
 from studio.ui.theme import Theme, mono_font
@@ -22,20 +22,22 @@ class CompareDialog(QDialog):
     ) -> None:
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle(f"Compare {title}")
+        self.setWindowTitle(self.tr("Compare {title}").format(title=title))
         self.resize(820, 560)
         self.view = QTextBrowser(self)
-        self.view.setAccessibleName("Differences")
+        self.view.setAccessibleName(self.tr("Differences"))
         self.view.setFont(mono_font())
         self.view.setOpenLinks(False)
         self.view.setHtml(as_html(mine, disk, theme))
-        legend = QLabel("− on disk only   + in the editor only", self)
+        legend = QLabel(self.tr("− on disk only   + in the editor only"), self)
         legend.setProperty("muted", True)
         buttons = QDialogButtonBox(self)
-        self.reload = buttons.addButton("Reload", QDialogButtonBox.ButtonRole.DestructiveRole)
-        self.keep = buttons.addButton("Keep mine", QDialogButtonBox.ButtonRole.AcceptRole)
+        self.reload = buttons.addButton(
+            self.tr("Reload"), QDialogButtonBox.ButtonRole.DestructiveRole
+        )
+        self.keep = buttons.addButton(self.tr("Keep mine"), QDialogButtonBox.ButtonRole.AcceptRole)
         buttons.addButton(QDialogButtonBox.StandardButton.Cancel)
-        self.reload.setToolTip("Take the text on disk; undo leads back to yours")
+        self.reload.setToolTip(self.tr("Take the text on disk; undo leads back to yours"))
         self.reload.clicked.connect(self.accept)
         buttons.accepted.connect(self.accept)
         buttons.rejected.connect(self.reject)
@@ -66,5 +68,5 @@ def as_html(mine: str, disk: str, theme: Theme) -> str:
             case _:
                 rows.append(f"&nbsp; {rest}")
     if not rows:
-        return "<p>The texts are the same.</p>"
+        return QCoreApplication.translate("Compare", "<p>The texts are the same.</p>")
     return '<pre style="white-space:pre-wrap">' + "\n".join(rows) + "</pre>"

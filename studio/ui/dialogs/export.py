@@ -49,7 +49,7 @@ class ExportDialog(QDialog):
     ) -> None:
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle(f"Export {title}")
+        self.setWindowTitle(self.tr("Export {title}").format(title=title))
         self.resize(940, 640)
         self._document = document
         self._inputs = inputs
@@ -59,7 +59,7 @@ class ExportDialog(QDialog):
         self._result: ExportResult | None = None
         self._controller = ExportController(self)
         self.forms = QListWidget()
-        self.forms.setAccessibleName("Forms")
+        self.forms.setAccessibleName(self.tr("Forms"))
         for target in targets():
             item = QListWidgetItem(target.label)
             item.setData(_TARGET, target)
@@ -68,19 +68,19 @@ class ExportDialog(QDialog):
         self.state = QLabel()
         self.state.setProperty("title", True)
         self.checks = QListWidget()
-        self.checks.setAccessibleName("Checks")
+        self.checks.setAccessibleName(self.tr("Checks"))
         self.checks.setWordWrap(True)
         self.checks.setIconSize(QSize(16, 16))
         self.checks.setMaximumHeight(110)
         self.text = QPlainTextEdit()
         self.text.setReadOnly(True)
         self.text.setFont(mono_font(10))
-        self.text.setAccessibleName("Text to be written")
+        self.text.setAccessibleName(self.tr("Text to be written"))
         self.text.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
-        self.copy = QPushButton("Copy")
-        self.save = QPushButton("Save as…")
+        self.copy = QPushButton(self.tr("Copy"))
+        self.save = QPushButton(self.tr("Save as…"))
         self.save.setDefault(True)
-        self.leave = QPushButton("Close")
+        self.leave = QPushButton(self.tr("Close"))
         self._lay_out()
         self.forms.currentItemChanged.connect(self._order)
         self._controller.made.connect(self._show)
@@ -109,15 +109,21 @@ class ExportDialog(QDialog):
             return False
         failure = self._controller.write(path, self._result)
         if failure:
-            self._messages.error(failure, "Nothing was changed. Choose another place.", str(path))
+            self._messages.error(
+                failure, self.tr("Nothing was changed. Choose another place."), str(path)
+            )
             return False
-        self._messages.say(Notice("success", f"Exported {path.name}.", where=str(path)))
+        self._messages.say(
+            Notice("success", self.tr("Exported {name}.").format(name=path.name), where=str(path))
+        )
         return True
 
     def _lay_out(self) -> None:
         note = QLabel(
-            "Values come from Inputs and from defaults; samples are never exported. "
-            "Secrets stay as references."
+            self.tr(
+                "Values come from Inputs and from defaults; samples are never exported. "
+                "Secrets stay as references."
+            )
         )
         note.setProperty("muted", True)
         note.setWordWrap(True)
@@ -155,7 +161,9 @@ class ExportDialog(QDialog):
         self._result = result
         text = result.text
         self.text.setPlainText(
-            text if len(text) <= _SHOWN else f"{text[:_SHOWN]}\n… shown up to here; saved whole"
+            text
+            if len(text) <= _SHOWN
+            else self.tr("{text}\n… shown up to here; saved whole").format(text=text[:_SHOWN])
         )
         self._show_checks(result)
         self.save.setEnabled(not result.blocked)
@@ -177,11 +185,11 @@ class ExportDialog(QDialog):
             self.checks.addItem(item)
         self.checks.setVisible(bool(result.problems))
         if result.blocked:
-            self.state.setText("Cannot be exported yet: mend the errors below first")
+            self.state.setText(self.tr("Cannot be exported yet: mend the errors below first"))
         elif result.problems:
-            self.state.setText("Can be exported; there are remarks")
+            self.state.setText(self.tr("Can be exported; there are remarks"))
         else:
-            self.state.setText("Checked: nothing found")
+            self.state.setText(self.tr("Checked: nothing found"))
 
     def _on_failed(self, sentence: str) -> None:
         self.state.setText(sentence)
@@ -198,6 +206,8 @@ class ExportDialog(QDialog):
             return
         folder = self._document.source.path.parent if self._document.source.path else Path.home()
         start = folder / f"{Path(self._title).stem}{target.suffix}"
-        name, _ = QFileDialog.getSaveFileName(self, "Export", str(start), f"*{target.suffix}")
+        name, _ = QFileDialog.getSaveFileName(
+            self, self.tr("Export"), str(start), f"*{target.suffix}"
+        )
         if name and self.write(Path(name)):
             self.accept()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtCore import QCoreApplication, Qt, QTimer, Signal
 from PySide6.QtGui import QCloseEvent
 from PySide6.QtWidgets import (
     QCheckBox,
@@ -35,7 +35,7 @@ class FindInFiles(QDialog):
     def __init__(self, root: Path, text: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle(f"Find in {root.name}")
+        self.setWindowTitle(self.tr("Find in {name}").format(name=root.name))
         self.resize(720, 480)
         self._root = root
         self._searching: LatestJob[tuple[Match, ...]] = LatestJob(self)
@@ -43,14 +43,14 @@ class FindInFiles(QDialog):
         self._soon.setSingleShot(True)
         self._soon.setInterval(_TYPED_MS)
         self.field = QLineEdit(text, self)
-        self.field.setPlaceholderText(f"Find in the files of {root.name}")
-        self.field.setAccessibleName("Find in files")
+        self.field.setPlaceholderText(self.tr("Find in the files of {name}").format(name=root.name))
+        self.field.setAccessibleName(self.tr("Find in files"))
         self.field.setClearButtonEnabled(True)
-        self.case = QCheckBox("Match case", self)
-        self.regex = QCheckBox("Pattern", self)
+        self.case = QCheckBox(self.tr("Match case"), self)
+        self.regex = QCheckBox(self.tr("Pattern"), self)
         self.found = QTreeWidget(self)
         self.found.setHeaderHidden(True)
-        self.found.setAccessibleName("Places found")
+        self.found.setAccessibleName(self.tr("Places found"))
         self.found.setUniformRowHeights(True)
         self.count = QLabel(self)
         self.count.setProperty("muted", True)
@@ -86,16 +86,16 @@ class FindInFiles(QDialog):
         if not query.text:
             self._searching.drop()
             self.found.clear()
-            self.count.setText("Type what to look for.")
+            self.count.setText(self.tr("Type what to look for."))
             return
         try:
             query.pattern()
         except re.error as error:
             self._searching.drop()
-            self.count.setText(f"Pattern: {error}")
+            self.count.setText(self.tr("Pattern: {error}").format(error=error))
             return
         root = self._root
-        self.count.setText("Looking…")
+        self.count.setText(self.tr("Looking…"))
         self._searching.submit(lambda: search(root, query))
 
     def _show(self, matches: tuple[Match, ...]) -> None:
@@ -119,7 +119,9 @@ class FindInFiles(QDialog):
         self.count.setText(_told(len(matches), len(files)))
 
     def _on_failed(self, error: object) -> None:
-        self.count.setText(f"The folder could not be searched: {type(error).__name__}.")
+        self.count.setText(
+            self.tr("The folder could not be searched: {name}.").format(name=type(error).__name__)
+        )
 
     def _to_first(self) -> None:
         """Enter in the field goes on to the places."""
@@ -150,7 +152,9 @@ class FindInFiles(QDialog):
 
 def _told(matches: int, files: int) -> str:
     if not matches:
-        return "Nothing found."
-    more = " or more" if matches >= Query("").most else ""
+        return QCoreApplication.translate("FindInFiles", "Nothing found.")
+    more = (
+        QCoreApplication.translate("FindInFiles", " or more") if matches >= Query("").most else ""
+    )
     places = "1 place" if matches == 1 else f"{matches}{more} places"
     return f"{places} in {'1 file' if files == 1 else f'{files} files'}"

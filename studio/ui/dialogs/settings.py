@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import replace
 from types import MappingProxyType
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QT_TRANSLATE_NOOP, Qt
 from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import (
     QCheckBox,
@@ -31,7 +31,11 @@ from PySide6.QtWidgets import (
 from studio.bridge.settings import SettingsStore
 from studio.ui.actions import ACTIONS
 
-_THEMES = (("system", "As the system"), ("light", "Light"), ("dark", "Dark"))
+_THEMES = (
+    ("system", QT_TRANSLATE_NOOP("Settings", "As the system")),
+    ("light", QT_TRANSLATE_NOOP("Settings", "Light")),
+    ("dark", QT_TRANSLATE_NOOP("Settings", "Dark")),
+)
 _ID = Qt.ItemDataRole.UserRole
 
 
@@ -41,13 +45,13 @@ class SettingsDialog(QDialog):
     def __init__(self, store: SettingsStore, parent: QWidget) -> None:
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle("Settings")
+        self.setWindowTitle(self.tr("Settings"))
         self.resize(640, 520)
         self._store = store
         self._tabs = QTabWidget()
         self._tabs.setDocumentMode(True)
-        self._tabs.addTab(self._looks(), "Looks and editor")
-        self._tabs.addTab(self._shortcuts(), "Keyboard")
+        self._tabs.addTab(self._looks(), self.tr("Looks and editor"))
+        self._tabs.addTab(self._shortcuts(), self.tr("Keyboard"))
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
         buttons.rejected.connect(self.reject)
         box = QVBoxLayout(self)
@@ -64,19 +68,19 @@ class SettingsDialog(QDialog):
     def _looks(self) -> QWidget:
         value = self._store.value
         self.theme = QComboBox()
-        self.theme.setAccessibleName("Theme")
+        self.theme.setAccessibleName(self.tr("Theme"))
         for key, name in _THEMES:
             self.theme.addItem(name, key)
         self.theme.setCurrentIndex(self.theme.findData(value.theme))
         self.size = QDoubleSpinBox()
-        self.size.setAccessibleName("Text size")
+        self.size.setAccessibleName(self.tr("Text size"))
         self.size.setRange(6, 40)
         self.size.setDecimals(0)
         self.size.setSuffix(" pt")
         self.size.setValue(value.editor_font_size)
-        self.wrap = QCheckBox("Long lines go on in the next row")
+        self.wrap = QCheckBox(self.tr("Long lines go on in the next row"))
         self.wrap.setChecked(value.word_wrap)
-        self.whitespace = QCheckBox("Spaces and tabs are drawn")
+        self.whitespace = QCheckBox(self.tr("Spaces and tabs are drawn"))
         self.whitespace.setChecked(value.show_whitespace)
         for field in (self.theme, self.size):
             field.setMinimumHeight(28)
@@ -86,10 +90,10 @@ class SettingsDialog(QDialog):
         form.setContentsMargins(12, 20, 12, 12)
         form.setVerticalSpacing(14)
         form.setHorizontalSpacing(20)
-        form.addRow("Theme", self.theme)
-        form.addRow("Text size", self.size)
-        form.addRow("Word wrap", self.wrap)
-        form.addRow("Whitespace", self.whitespace)
+        form.addRow(self.tr("Theme"), self.theme)
+        form.addRow(self.tr("Text size"), self.size)
+        form.addRow(self.tr("Word wrap"), self.wrap)
+        form.addRow(self.tr("Whitespace"), self.whitespace)
         self.theme.activated.connect(lambda: self._set(theme=self.theme.currentData()))
         self.size.valueChanged.connect(lambda size: self._set(editor_font_size=float(size)))
         self.wrap.toggled.connect(lambda on: self._set(word_wrap=on))
@@ -103,25 +107,25 @@ class SettingsDialog(QDialog):
 
     def _shortcuts(self) -> QWidget:
         self.filter = QLineEdit()
-        self.filter.setPlaceholderText("Search actions and keys")
-        self.filter.setAccessibleName("Search actions and keys")
+        self.filter.setPlaceholderText(self.tr("Search actions and keys"))
+        self.filter.setAccessibleName(self.tr("Search actions and keys"))
         self.filter.setClearButtonEnabled(True)
         self.list = QTreeWidget()
-        self.list.setHeaderLabels(["Action", "Keys"])
+        self.list.setHeaderLabels([self.tr("Action"), self.tr("Keys")])
         self.list.setRootIsDecorated(False)
-        self.list.setAccessibleName("Actions and their keys")
+        self.list.setAccessibleName(self.tr("Actions and their keys"))
         self.list.header().setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
         self.keys = QKeySequenceEdit()
-        self.keys.setAccessibleName("New keys")
+        self.keys.setAccessibleName(self.tr("New keys"))
         self.keys.setMaximumSequenceLength(1)
-        self.apply_keys = QPushButton("Set")
-        self.clear_keys = QPushButton("None")
-        self.reset_keys = QPushButton("Usual")
+        self.apply_keys = QPushButton(self.tr("Set"))
+        self.clear_keys = QPushButton(self.tr("None"))
+        self.reset_keys = QPushButton(self.tr("Usual"))
         self.note = QLabel()
         self.note.setProperty("muted", True)
         self.note.setWordWrap(True)
         row = QHBoxLayout()
-        row.addWidget(QLabel("Keys"))
+        row.addWidget(QLabel(self.tr("Keys")))
         row.addWidget(self.keys, 1)
         for button in (self.apply_keys, self.clear_keys, self.reset_keys):
             row.addWidget(button)
@@ -192,5 +196,9 @@ class SettingsDialog(QDialog):
                 names.setdefault(key, []).append(spec.text.removesuffix("…"))
         double = [f"{key}: {' and '.join(names[key])}" for key, count in used.items() if count > 1]
         self.note.setText(
-            f"One key for two actions does nothing. {'; '.join(double)}." if double else ""
+            self.tr("One key for two actions does nothing. {names}.").format(
+                names="; ".join(double)
+            )
+            if double
+            else ""
         )

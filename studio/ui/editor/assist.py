@@ -127,7 +127,7 @@ class EditorAssist(QObject):
                 lambda _=False, fix=fix: self.apply(fix)
             )
         if not fixes:
-            menu.addAction("No quick fix here").setEnabled(False)
+            menu.addAction(self.tr("No quick fix here")).setEnabled(False)
         return menu
 
     def apply(self, fix: Fix) -> None:
@@ -155,7 +155,7 @@ class EditorAssist(QObject):
             return
         place = definition(document, self._editor.caret())
         if place is None:
-            self._tell("Nothing is declared under this name.")
+            self._tell(self.tr("Nothing is declared under this name."))
             return
         self._editor.reveal(place)
 
@@ -164,10 +164,14 @@ class EditorAssist(QObject):
         document = self._editor.parsed
         name = name_at(document, self._editor.caret()) if document else None
         if document is None or name is None:
-            self._tell("Put the caret on an input to rename it.")
+            self._tell(self.tr("Put the caret on an input to rename it."))
             return
         new, agreed = QInputDialog.getText(
-            self._editor, "Rename input", f"New name of {name!r}:", QLineEdit.EchoMode.Normal, name
+            self._editor,
+            self.tr("Rename input"),
+            self.tr("New name of {name!r}:").format(name=name),
+            QLineEdit.EchoMode.Normal,
+            name,
         )
         if agreed:
             self.rename_to(new)
@@ -179,10 +183,12 @@ class EditorAssist(QObject):
         if document is None or name is None or new == name:
             return False
         if not new.isidentifier():
-            self._tell(f"{new!r} is no name: use letters, digits and underscores.")
+            self._tell(
+                self.tr("{new!r} is no name: use letters, digits and underscores.").format(new=new)
+            )
             return False
         if document.input(new) is not None:
-            self._tell(f"There is an input named {new!r} already.")
+            self._tell(self.tr("There is an input named {new!r} already.").format(new=new))
             return False
         from studio.core.prompty.edits import rename_input
 

@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from PySide6.QtCore import QCoreApplication
+
 from studio.core.prompty.document import InputDeclaration, PromptDocument
 from studio.core.prompty.schema import key_at, keys_below, values_at
 from studio.core.text.span import Span
@@ -195,7 +197,16 @@ def _models() -> list[Completion]:
     from studio.core.models.capabilities import known_models
 
     return [
-        Completion(name, name, f"{window // 1000}k tokens of context" if window else "", "value")
+        Completion(
+            name,
+            name,
+            QCoreApplication.translate("Completion", "{number}k tokens of context").format(
+                number=window // 1000
+            )
+            if window
+            else "",
+            "value",
+        )
         for name, window in known_models()
     ]
 
@@ -265,11 +276,31 @@ def _variables(text: str, caret: int, document: PromptDocument | None) -> list[C
         found[each.name] = Completion(each.name, each.name, detail, "input")
     for names, source in _LOOP.findall(text[:caret]):
         for name in re.split(r"[,\s]+", names):
-            found.setdefault(name, Completion(name, name, f"each of {source}", "word"))
+            found.setdefault(
+                name,
+                Completion(
+                    name,
+                    name,
+                    QCoreApplication.translate("Completion", "each of {source}").format(
+                        source=source
+                    ),
+                    "word",
+                ),
+            )
     for name in _SET.findall(text[:caret]):
-        found.setdefault(name, Completion(name, name, "set in the template", "word"))
+        found.setdefault(
+            name,
+            Completion(
+                name, name, QCoreApplication.translate("Completion", "set in the template"), "word"
+            ),
+        )
     if "loop" not in found and _LOOP.search(text[:caret]):
-        found["loop"] = Completion("loop", "loop", "index, first, last, length", "word")
+        found["loop"] = Completion(
+            "loop",
+            "loop",
+            QCoreApplication.translate("Completion", "index, first, last, length"),
+            "word",
+        )
     for name, help_ in known.RESERVED.items():
         found.setdefault(name, Completion(name, name, help_, "word"))
     return list(found.values())
@@ -280,7 +311,10 @@ def _fields(chain: str, text: str, caret: int, document: PromptDocument | None) 
     root, *rest = chain.split(".")
     if root == "loop":
         names = ("index", "index0", "first", "last", "length", "previtem", "nextitem")
-        return [Completion(name, name, "of the loop", "word") for name in names]
+        return [
+            Completion(name, name, QCoreApplication.translate("Completion", "of the loop"), "word")
+            for name in names
+        ]
     sources = {
         name: source.split(".")[-1]
         for names, source in _LOOP.findall(text[:caret])

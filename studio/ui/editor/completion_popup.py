@@ -39,7 +39,7 @@ class CompletionPopup(QFrame):
         self._offered: Offered | None = None
         self.setObjectName("popup")
         self._list = QListWidget()
-        self._list.setAccessibleName("Completions")
+        self._list.setAccessibleName(self.tr("Completions"))
         self._list.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._list.setUniformItemSizes(True)
         self._list.setIconSize(QSize(14, 14))

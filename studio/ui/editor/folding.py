@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from PySide6.QtCore import QCoreApplication
+
 from studio.core.prompty.document import PromptDocument
 
 _FENCE = re.compile(r"\s{0,3}(`{3,}|~{3,})")
@@ -40,7 +42,7 @@ def _front_matter(document: PromptDocument, lines: list[str]) -> list[Fold]:
     source = document.source
     first = source.line_of(document.front_matter.start)
     last = source.line_of(max(document.front_matter.start, document.front_matter.end - 1))
-    found = [Fold(max(0, first - 1), last, "front matter")]
+    found = [Fold(max(0, first - 1), last, QCoreApplication.translate("Folding", "front matter"))]
     for entry in document.entries:
         line = source.line_of(entry.key.start)
         end = line

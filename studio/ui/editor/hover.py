@@ -6,6 +6,8 @@ import json
 from collections.abc import Sequence
 from html import escape
 
+from PySide6.QtCore import QCoreApplication
+
 from studio.core.prompty.document import InputDeclaration, PromptDocument
 from studio.core.prompty.schema import key_at
 from studio.core.prompty.tool_spec import ToolSpec
@@ -19,7 +21,11 @@ def hover(document: PromptDocument, problems: Sequence[Problem], offset: int) ->
     """The tooltip for a place; empty when there is nothing to say."""
     parts = [
         f"<b>{problem.severity.value.capitalize()}</b>&nbsp; {escape(problem.message)}"
-        + ("<br><i>Ctrl+. offers a fix</i>" if problem.fixes else "")
+        + (
+            QCoreApplication.translate("Hover", "<br><i>Ctrl+. offers a fix</i>")
+            if problem.fixes
+            else ""
+        )
         for problem in problems
         if problem.span.touches(offset)
     ][:3]
@@ -35,7 +41,9 @@ def _name(document: PromptDocument, offset: int) -> str:
         return ""
     declared = document.input(name)
     if declared is None:
-        return f"<b>{escape(name)}</b> is not declared under <code>inputs</code>"
+        return QCoreApplication.translate(
+            "Hover", "<b>{name}</b> is not declared under <code>inputs</code>"
+        ).format(name=escape(name))
     return _input(declared)
 
 
@@ -46,11 +54,22 @@ def _input(declared: InputDeclaration) -> str:
     if declared.description:
         lines.append(escape(declared.description))
     if declared.enum:
-        lines.append("One of " + ", ".join(escape(str(value)) for value in declared.enum))
+        lines.append(
+            QCoreApplication.translate("Hover", "One of ")
+            + ", ".join(escape(str(value)) for value in declared.enum)
+        )
     if declared.has_default:
-        lines.append(f"Default: <code>{_value(declared.default)}</code>")
+        lines.append(
+            QCoreApplication.translate("Hover", "Default: <code>{default}</code>").format(
+                default=_value(declared.default)
+            )
+        )
     if declared.has_sample:
-        lines.append(f"Sample: <code>{_value(declared.sample)}</code>")
+        lines.append(
+            QCoreApplication.translate("Hover", "Sample: <code>{sample}</code>").format(
+                sample=_value(declared.sample)
+            )
+        )
     return "<br>".join(lines)
 
 
@@ -62,7 +81,7 @@ def _key(document: PromptDocument, offset: int) -> str:
                 return ""
             text = f"<b>{escape(key.name)}</b><br>{escape(key.help)}"
             if key.values:
-                text += "<br>One of " + ", ".join(
+                text += QCoreApplication.translate("Hover", "<br>One of ") + ", ".join(
                     f"<code>{escape(value)}</code>" for value in key.values
                 )
             return text

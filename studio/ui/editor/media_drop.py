@@ -76,14 +76,14 @@ class MediaDrop(QObject):
         own = self._path()
         if own is None:
             self._messages.info(
-                "The picture has no place yet.",
-                "Save the prompt first; a pasted picture is saved beside it.",
+                self.tr("The picture has no place yet."),
+                self.tr("Save the prompt first; a pasted picture is saved beside it."),
             )
             return
         name, agreed = QInputDialog.getText(
             self._editor,
-            "Paste picture",
-            f"Save the picture in {own.parent.name} as:",
+            self.tr("Paste picture"),
+            self.tr("Save the picture in {name} as:").format(name=own.parent.name),
             QLineEdit.EchoMode.Normal,
             free_image_name(own.parent),
         )
@@ -93,12 +93,13 @@ class MediaDrop(QObject):
         target = target if target.suffix else target.with_suffix(".png")
         if target.exists():
             self._messages.error(
-                f"There is a file {target.name!r} already.", "Choose another name."
+                self.tr("There is a file {name!r} already.").format(name=target.name),
+                self.tr("Choose another name."),
             )
         elif not image.save(str(target)):
             self._messages.error(
-                f"The picture could not be saved as {target.name!r}.",
-                "Use a name that ends in .png or .jpg, in a folder that can be written.",
+                self.tr("The picture could not be saved as {name!r}.").format(name=target.name),
+                self.tr("Use a name that ends in .png or .jpg, in a folder that can be written."),
             )
         else:
             self.insert(target)

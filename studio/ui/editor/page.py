@@ -160,7 +160,9 @@ class EditorPage(QWidget):
         self._is_read_only = self.controller.is_read_only
         if self._is_read_only:
             self._disk.tell(
-                f"{self.controller.title} is read-only; changes need another name.",
+                self.tr("{title} is read-only; changes need another name.").format(
+                    title=self.controller.title
+                ),
                 reload=False,
             )
 
@@ -176,11 +178,16 @@ class EditorPage(QWidget):
             # Nothing of the person's is lost, and undo leads back.
             self.reload()
             return
-        self._disk.tell(f"{self.controller.title} changed on disk.", reload=True)
+        self._disk.tell(
+            self.tr("{title} changed on disk.").format(title=self.controller.title), reload=True
+        )
 
     def _on_gone(self) -> None:
         self._disk.tell(
-            f"{self.controller.title} was deleted or moved. Save to write it again.", reload=False
+            self.tr("{title} was deleted or moved. Save to write it again.").format(
+                title=self.controller.title
+            ),
+            reload=False,
         )
 
     def _keep(self) -> None:
@@ -198,9 +205,9 @@ class _DiskBar(QWidget):
         self.setObjectName("diskBar")
         self._text = QLabel()
         self._text.setWordWrap(True)
-        self.compare = QPushButton("Compare…")
-        self.reload = QPushButton("Reload")
-        self.keep = QPushButton("Keep mine")
+        self.compare = QPushButton(self.tr("Compare…"))
+        self.reload = QPushButton(self.tr("Reload"))
+        self.keep = QPushButton(self.tr("Keep mine"))
         row = QHBoxLayout(self)
         row.setContentsMargins(12, 6, 8, 6)
         row.addWidget(self._text, 1)
@@ -214,5 +221,5 @@ class _DiskBar(QWidget):
         self._text.setText(text)
         self.reload.setVisible(reload)
         self.compare.setVisible(reload)
-        self.keep.setText("Keep mine" if reload else "Close")
+        self.keep.setText(self.tr("Keep mine") if reload else self.tr("Close"))
         self.show()

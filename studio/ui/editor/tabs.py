@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import QT_TRANSLATE_NOOP, Signal
 from PySide6.QtWidgets import QFileDialog, QMessageBox, QStackedWidget, QTabWidget, QWidget
 
 from studio.bridge.files import FileError
@@ -16,7 +16,9 @@ from studio.core.prompty.document import PromptDocument
 from studio.ui.editor.page import EditorPage
 from studio.ui.theme import Theme
 
-PROMPT_FILTER = "Prompts (*.prompty);;Markdown and text (*.md *.txt);;All files (*)"
+PROMPT_FILTER = QT_TRANSLATE_NOOP(
+    "Tabs", "Prompts (*.prompty);;Markdown and text (*.md *.txt);;All files (*)"
+)
 
 
 class EditorTabs(QStackedWidget):
@@ -50,7 +52,7 @@ class EditorTabs(QStackedWidget):
         self._tabs.setDocumentMode(True)
         self._tabs.setTabsClosable(True)
         self._tabs.setMovable(True)
-        self._tabs.setAccessibleName("Open prompts")
+        self._tabs.setAccessibleName(self.tr("Open prompts"))
         self.addWidget(welcome)
         self.addWidget(self._tabs)
         self._tabs.currentChanged.connect(self._on_current)
@@ -106,7 +108,9 @@ class EditorTabs(QStackedWidget):
 
     def ask_open(self) -> None:
         """Ask for files and show them."""
-        names, _ = QFileDialog.getOpenFileNames(self, "Open prompt", self._folder(), PROMPT_FILTER)
+        names, _ = QFileDialog.getOpenFileNames(
+            self, self.tr("Open prompt"), self._folder(), PROMPT_FILTER
+        )
         for name in names:
             self.open(Path(name))
 
@@ -125,7 +129,9 @@ class EditorTabs(QStackedWidget):
         if page is None:
             return False
         start = page.controller.path or Path(self._folder()) / page.controller.title
-        name, _ = QFileDialog.getSaveFileName(self, "Save prompt", str(start), PROMPT_FILTER)
+        name, _ = QFileDialog.getSaveFileName(
+            self, self.tr("Save prompt"), str(start), PROMPT_FILTER
+        )
         if not name:
             return False
         path = Path(name)
@@ -215,9 +221,9 @@ class EditorTabs(QStackedWidget):
         button = QMessageBox.StandardButton
         box = QMessageBox(self.window())
         box.setIcon(QMessageBox.Icon.NoIcon)
-        box.setWindowTitle("Unsaved changes")
-        box.setText(f"Save the changes to {page.controller.title}?")
-        box.setInformativeText("Without saving they are lost.")
+        box.setWindowTitle(self.tr("Unsaved changes"))
+        box.setText(self.tr("Save the changes to {title}?").format(title=page.controller.title))
+        box.setInformativeText(self.tr("Without saving they are lost."))
         box.setStandardButtons(button.Save | button.Discard | button.Cancel)
         box.setDefaultButton(button.Save)
         answer = box.exec()
@@ -235,7 +241,7 @@ class EditorTabs(QStackedWidget):
         if index < 0:
             return
         self._tabs.setTabText(index, page.title)
-        self._tabs.setTabToolTip(index, str(page.controller.path or "Not saved yet"))
+        self._tabs.setTabToolTip(index, str(page.controller.path or self.tr("Not saved yet")))
         if page is self.current:
             self.title_changed.emit(page.title)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QPoint, Qt, Signal
+from PySide6.QtCore import QT_TRANSLATE_NOOP, QModelIndex, QPersistentModelIndex, QPoint, Qt, Signal
 from PySide6.QtGui import QColor, QKeySequence, QPalette, QShortcut
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -34,9 +34,11 @@ from studio.ui.run.elided_label import ElidedLabel
 from studio.ui.run.file_choice import fill_form_menu
 from studio.ui.theme import LIGHT, Theme
 
-_NO_RUNS = "No runs yet. Press Run (F5): every run is kept here, up to its last event."
-_NONE_FOUND = "No run fits the filter."
-_ANY_END = "Any end"
+_NO_RUNS = QT_TRANSLATE_NOOP(
+    "HistoryPane", "No runs yet. Press Run (F5): every run is kept here, up to its last event."
+)
+_NONE_FOUND = QT_TRANSLATE_NOOP("HistoryPane", "No run fits the filter.")
+_ANY_END = QT_TRANSLATE_NOOP("HistoryPane", "Any end")
 _END = HEADS.index("End")
 _WIDTHS = (170, 320, 130, 150, 90, 90, 80, 80, 80, 100, 120)
 
@@ -81,12 +83,12 @@ class HistoryPane(QWidget):
         self.table = QTableView()
         self.filter = QLineEdit()
         self.ends = QComboBox()
-        self.open_button = QPushButton("Open")
-        self.compare_button = QPushButton("Compare")
-        self.notes_button = QPushButton("Notes…")
-        self.export_button = QPushButton("Export")
-        self.import_button = QPushButton("Import…")
-        self.delete_button = QPushButton("Delete…")
+        self.open_button = QPushButton(self.tr("Open"))
+        self.compare_button = QPushButton(self.tr("Compare"))
+        self.notes_button = QPushButton(self.tr("Notes…"))
+        self.export_button = QPushButton(self.tr("Export"))
+        self.import_button = QPushButton(self.tr("Import…"))
+        self.delete_button = QPushButton(self.tr("Delete…"))
         self._empty = QLabel(_NO_RUNS)
         self._pages = QStackedWidget()
         self._answer = ElidedLabel()
@@ -94,7 +96,7 @@ class HistoryPane(QWidget):
         self._delegate = _EndDelegate(self.table)
         self._lay_out()
         self._connect()
-        self.setAccessibleName("History of runs")
+        self.setAccessibleName(self.tr("History of runs"))
 
     def set_theme(self, theme: Theme) -> None:
         """Paint in these colours."""
@@ -109,7 +111,11 @@ class HistoryPane(QWidget):
         self.model.show_runs(runs)
         self._empty.setText(_NONE_FOUND if self._filtered else _NO_RUNS)
         self._pages.setCurrentIndex(1 if runs else 0)
-        self._count.setText(f"{len(runs):,} runs" if len(runs) != 1 else "1 run")
+        self._count.setText(
+            self.tr("{count:,} runs").format(count=len(runs))
+            if len(runs) != 1
+            else self.tr("1 run")
+        )
         for row, one in enumerate(self.model.rows):
             if one.run.id in chosen:
                 self.table.selectRow(row)
@@ -119,12 +125,12 @@ class HistoryPane(QWidget):
     def show_opening(self, opening: bool) -> None:
         """Say that a run is being read: a very long one takes its time."""
         self._opening = opening
-        self.open_button.setText("Opening…" if opening else "Open")
+        self.open_button.setText(self.tr("Opening…") if opening else self.tr("Open"))
         self._on_chosen()
 
     def show_size(self, size: int) -> None:
         """Say how much room the history takes."""
-        self._count.setToolTip(f"{size / 1_000_000:.1f} MB on disk")
+        self._count.setToolTip(self.tr("{number:.1f} MB on disk").format(number=size / 1_000_000))
 
     def chosen_runs(self) -> tuple[RunSummary, ...]:
         """The chosen runs, from the top."""
@@ -133,11 +139,15 @@ class HistoryPane(QWidget):
 
     def confirm_delete(self, runs: Sequence[RunSummary]) -> bool:
         """Ask once before runs are deleted for good."""
-        what = f"the run of “{runs[0].prompt}”" if len(runs) == 1 else f"{len(runs)} runs"
+        what = (
+            self.tr("the run of “{prompt}”").format(prompt=runs[0].prompt)
+            if len(runs) == 1
+            else f"{len(runs)} runs"
+        )
         asked = QMessageBox.question(
             self,
-            "Delete from history",
-            f"Delete {what}? This cannot be undone.",
+            self.tr("Delete from history"),
+            self.tr("Delete {what}? This cannot be undone.").format(what=what),
             QMessageBox.StandardButton.Yes | QMessageBox.StandardButton.No,
             QMessageBox.StandardButton.No,
         )
@@ -170,7 +180,10 @@ class HistoryPane(QWidget):
         first = chosen[0] if chosen else None
         words = "" if first is None else " ".join(first.answer.split())
         note = "" if first is None else " ".join(first.note.split())
-        said = [f"Note: {note}" if note else "", f"Answer: {words}" if words else ""]
+        said = [
+            self.tr("Note: {note}").format(note=note) if note else "",
+            self.tr("Answer: {words}").format(words=words) if words else "",
+        ]
         self._answer.show_text("   ".join(part for part in said if part))
 
     def _on_filter(self) -> None:
@@ -190,13 +203,15 @@ class HistoryPane(QWidget):
             return
         menu = QMenu(self)
         if len(chosen) == 1:
-            menu.addAction(icon("eye"), "Open").triggered.connect(self._open)
-            text = "Unpin" if chosen[0].pinned else "Pin to the top"
+            menu.addAction(icon("eye"), self.tr("Open")).triggered.connect(self._open)
+            text = self.tr("Unpin") if chosen[0].pinned else self.tr("Pin to the top")
             menu.addAction(icon("flag"), text).triggered.connect(self._toggle_pin)
-            menu.addAction(icon("pencil"), "Tags and note…").triggered.connect(self.edit_notes)
-            fill_form_menu(menu.addMenu(icon("file-output"), "Export"), self._export)
+            menu.addAction(icon("pencil"), self.tr("Tags and note…")).triggered.connect(
+                self.edit_notes
+            )
+            fill_form_menu(menu.addMenu(icon("file-output"), self.tr("Export")), self._export)
             menu.addSeparator()
-        menu.addAction(icon("trash-2"), "Delete…").triggered.connect(self._delete)
+        menu.addAction(icon("trash-2"), self.tr("Delete…")).triggered.connect(self._delete)
         menu.exec(self.table.viewport().mapToGlobal(place))
         menu.deleteLater()
 
@@ -237,22 +252,24 @@ class HistoryPane(QWidget):
             shortcut.activated.connect(act)
 
     def _lay_out(self) -> None:
-        self.filter.setPlaceholderText("Filter by prompt, question, answer, model, tag or note")
-        self.filter.setAccessibleName("Filter runs")
+        self.filter.setPlaceholderText(
+            self.tr("Filter by prompt, question, answer, model, tag or note")
+        )
+        self.filter.setAccessibleName(self.tr("Filter runs"))
         self.filter.setClearButtonEnabled(True)
         self.ends.addItems([_ANY_END, *STATUS_NAMES.values()])
-        self.ends.setAccessibleName("How the run ended")
+        self.ends.setAccessibleName(self.tr("How the run ended"))
         self.open_button.setEnabled(False)
         self.compare_button.setEnabled(False)
-        self.compare_button.setToolTip("Choose two runs to compare them")
+        self.compare_button.setToolTip(self.tr("Choose two runs to compare them"))
         self.delete_button.setEnabled(False)
         self.notes_button.setEnabled(False)
-        self.notes_button.setToolTip("Tags and a note of your own")
+        self.notes_button.setToolTip(self.tr("Tags and a note of your own"))
         self.export_button.setEnabled(False)
         menu = QMenu(self.export_button)
         fill_form_menu(menu, self._export)
         self.export_button.setMenu(menu)
-        self.import_button.setToolTip("Take in runs that were exported as journals")
+        self.import_button.setToolTip(self.tr("Take in runs that were exported as journals"))
         self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._empty.setWordWrap(True)
         self._lay_out_table()
@@ -285,7 +302,7 @@ class HistoryPane(QWidget):
         table = self.table
         table.setModel(self.model)
         table.setItemDelegate(self._delegate)
-        table.setAccessibleName("Runs")
+        table.setAccessibleName(self.tr("Runs"))
         table.setFrameShape(QFrame.Shape.NoFrame)
         table.setShowGrid(False)
         table.setTabKeyNavigation(False)

@@ -26,7 +26,7 @@ class NotesDialog(QDialog):
         self._run = run
         self.tags = QLineEdit(", ".join(run.tags))
         self.note = QPlainTextEdit(run.note)
-        self.setWindowTitle(f"Tags and note: {run.prompt or 'run'}")
+        self.setWindowTitle(self.tr("Tags and note: {prompt}").format(prompt=run.prompt or "run"))
         self._lay_out()
 
     def accept(self) -> None:
@@ -37,15 +37,15 @@ class NotesDialog(QDialog):
         super().accept()
 
     def _lay_out(self) -> None:
-        self.tags.setPlaceholderText("regression, good example")
-        self.tags.setAccessibleName("Tags, separated by commas")
-        self.note.setPlaceholderText("What is worth knowing about this run")
-        self.note.setAccessibleName("Note")
+        self.tags.setPlaceholderText(self.tr("regression, good example"))
+        self.tags.setAccessibleName(self.tr("Tags, separated by commas"))
+        self.note.setPlaceholderText(self.tr("What is worth knowing about this run"))
+        self.note.setAccessibleName(self.tr("Note"))
         self.note.setTabChangesFocus(True)
         form = QFormLayout()
         form.setSpacing(8)
-        form.addRow("Tags", self.tags)
-        form.addRow("Note", self.note)
+        form.addRow(self.tr("Tags"), self.tags)
+        form.addRow(self.tr("Note"), self.note)
         buttons = QDialogButtonBox(
             QDialogButtonBox.StandardButton.Save | QDialogButtonBox.StandardButton.Cancel
         )

@@ -123,8 +123,8 @@ class _Item(QWidget):
         self.editor = editor
         remove = QToolButton()
         remove.setIcon(icon("x"))
-        remove.setToolTip("Remove this item")
-        remove.setAccessibleName(f"Remove {name}")
+        remove.setToolTip(self.tr("Remove this item"))
+        remove.setAccessibleName(self.tr("Remove {name}").format(name=name))
         remove.clicked.connect(lambda: self.removed.emit(self))
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
@@ -147,9 +147,9 @@ class ListField(FieldEditor):
         self.items: list[_Item] = []
         self._summary = QLabel()
         self._summary.setWordWrap(True)
-        self.add_button = QPushButton("Add item")
+        self.add_button = QPushButton(self.tr("Add item"))
         self.add_button.setIcon(icon("plus"))
-        self.add_button.setAccessibleName(f"Add an item to {spec.name}")
+        self.add_button.setAccessibleName(self.tr("Add an item to {name}").format(name=spec.name))
         self.add_button.clicked.connect(self._add_clicked)
         self._list = QVBoxLayout()
         self._list.setSpacing(4)
@@ -182,7 +182,14 @@ class ListField(FieldEditor):
     def problem(self) -> str:
         """The first item that has one."""
         found = ((number, item.editor.problem()) for number, item in enumerate(self.items, 1))
-        return next((f"Item {number}: {problem}" for number, problem in found if problem), "")
+        return next(
+            (
+                self.tr("Item {number}: {problem}").format(number=number, problem=problem)
+                for number, problem in found
+                if problem
+            ),
+            "",
+        )
 
     def set_folder(self, folder: Path | None) -> None:
         """Tell the items."""
@@ -236,6 +243,6 @@ class ListField(FieldEditor):
         self.changed.emit()
 
     def _describe(self) -> None:
-        text = "Empty list" if self._given else show_value(self.spec.fallback)
+        text = self.tr("Empty list") if self._given else show_value(self.spec.fallback)
         self._summary.setText(text)
         self._summary.setVisible(bool(text) and not self.items)

@@ -97,7 +97,7 @@ class TextField(FieldEditor):
         self.changed.emit()
 
     def _say(self) -> None:
-        self.text.setPlaceholderText("Empty text" if self._given else self._placeholder())
+        self.text.setPlaceholderText(self.tr("Empty text") if self._given else self._placeholder())
 
 
 class NumberField(FieldEditor):
@@ -107,7 +107,7 @@ class NumberField(FieldEditor):
         super().__init__(spec, parent)
         self.line = QLineEdit()
         self.line.setAccessibleName(spec.name)
-        self.line.setPlaceholderText(self._placeholder("A number"))
+        self.line.setPlaceholderText(self._placeholder(self.tr("A number")))
         self.line.textEdited.connect(self._edited)
         fill(self, self.line)
 
@@ -179,7 +179,7 @@ class ChoiceField(FieldEditor):
         allowed = self.spec.choices
         if value is ABSENT or not allowed or value in allowed or value is None:
             return ""
-        return f"{value!r} is not one of the values allowed."
+        return self.tr("{value!r} is not one of the values allowed.").format(value=value)
 
     def _chosen(self, _: int) -> None:
         self.changed.emit()
@@ -191,7 +191,7 @@ class JsonField(FieldEditor):
     def __init__(self, spec: FieldSpec, parent: QWidget | None = None) -> None:
         super().__init__(spec, parent)
         self.text = GrowingText()
-        self.text.setAccessibleName(f"{spec.name}, as JSON")
+        self.text.setAccessibleName(self.tr("{name}, as JSON").format(name=spec.name))
         self.text.setFont(fixed_font(self.font()))
         self.text.setPlaceholderText(_short(self._placeholder("JSON")))
         self._highlighter: JsonHighlighter | None = None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from PySide6.QtCore import QSize
+from PySide6.QtCore import QT_TRANSLATE_NOOP, QSize
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QLineEdit, QToolButton, QWidget
 
 from studio.bridge.inputs import ABSENT, FieldSpec, FieldValue
@@ -13,8 +13,12 @@ from studio.ui.icons import icon
 from studio.ui.inputs.fields import FieldEditor
 
 _FILTERS = {
-    "image": "Pictures (*.png *.jpg *.jpeg *.gif *.webp *.bmp *.svg);;All files (*)",
-    "audio": "Sound (*.mp3 *.wav *.ogg *.m4a *.flac);;All files (*)",
+    "image": QT_TRANSLATE_NOOP(
+        "FileField", "Pictures (*.png *.jpg *.jpeg *.gif *.webp *.bmp *.svg);;All files (*)"
+    ),
+    "audio": QT_TRANSLATE_NOOP(
+        "FileField", "Sound (*.mp3 *.wav *.ogg *.m4a *.flac);;All files (*)"
+    ),
 }
 
 
@@ -26,13 +30,13 @@ class FileField(FieldEditor):
         self._folder: Path | None = None
         self.line = QLineEdit()
         self.line.setAccessibleName(spec.name)
-        self.line.setPlaceholderText(self._placeholder("Path beside the prompt, or URL"))
+        self.line.setPlaceholderText(self._placeholder(self.tr("Path beside the prompt, or URL")))
         self.line.textEdited.connect(self._edited)
         browse = QToolButton()
         browse.setIcon(icon("folder-open"))
         browse.setIconSize(QSize(16, 16))
-        browse.setToolTip("Choose a file")
-        browse.setAccessibleName(f"Choose a file for {spec.name}")
+        browse.setToolTip(self.tr("Choose a file"))
+        browse.setAccessibleName(self.tr("Choose a file for {name}").format(name=spec.name))
         browse.clicked.connect(self._browse)
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
@@ -62,8 +66,10 @@ class FileField(FieldEditor):
 
     def _browse(self) -> None:
         folder = str(self._folder or Path.home())
-        filters = _FILTERS.get(self.spec.kind, "All files (*)")
-        path, _ = QFileDialog.getOpenFileName(self, f"Choose {self.spec.name}", folder, filters)
+        filters = _FILTERS.get(self.spec.kind, self.tr("All files (*)"))
+        path, _ = QFileDialog.getOpenFileName(
+            self, self.tr("Choose {name}").format(name=self.spec.name), folder, filters
+        )
         if path:
             self.choose(Path(path))
 

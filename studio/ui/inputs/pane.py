@@ -42,7 +42,7 @@ class InputsPane(QWidget):
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setAccessibleName("Inputs")
+        self.setAccessibleName(self.tr("Inputs"))
         self._values: dict[str, Json] = {}
         self._summary = QLabel()
         self.library = InputLibrary(self)
@@ -50,20 +50,20 @@ class InputsPane(QWidget):
         self.json_button = QToolButton()
         self.json_button.setCheckable(True)
         self.json_button.setIcon(icon("braces"))
-        self.json_button.setToolTip("Edit the values as JSON")
-        self.json_button.setAccessibleName("Edit the values as JSON")
+        self.json_button.setToolTip(self.tr("Edit the values as JSON"))
+        self.json_button.setAccessibleName(self.tr("Edit the values as JSON"))
         self.reset_button = QToolButton()
         self.reset_button.setIcon(icon("rotate-ccw"))
-        self.reset_button.setToolTip("Clear all: use defaults and samples")
-        self.reset_button.setAccessibleName("Clear all values")
+        self.reset_button.setToolTip(self.tr("Clear all: use defaults and samples"))
+        self.reset_button.setAccessibleName(self.tr("Clear all values"))
         self.form = SchemaForm(theme, coloured=True)
         self.raw = JsonField(FieldSpec("values", "json", type_name="object"))
         self.raw_problem = QLabel()
         self.raw_problem.setWordWrap(True)
         self.empty = EmptyState(
             "sliders-horizontal",
-            "No inputs",
-            "Write {{ name }} in the prompt, or declare inputs in its front matter.",
+            self.tr("No inputs"),
+            self.tr("Write {{ name }} in the prompt, or declare inputs in its front matter."),
             theme,
         )
         self._scroll = _scrolled(self.form)
@@ -182,7 +182,7 @@ class InputsPane(QWidget):
         value = self.raw.value()
         problem = self.raw.problem()
         if not problem and not isinstance(value, dict):
-            problem = 'Write an object: {"name": value}.'
+            problem = self.tr('Write an object: {"name": value}.')
         self.raw_problem.setText(problem)
         if isinstance(value, dict) and not problem:
             self._values = dict(value)
@@ -196,7 +196,9 @@ class InputsPane(QWidget):
     def _describe(self) -> None:
         values, specs = self.values(), [row.spec for row in self.form.rows.values()]
         given, total = own_count(specs, values)
-        self._summary.setText(f"{given} of {total} given" if total else "")
+        self._summary.setText(
+            self.tr("{given} of {total} given").format(given=given, total=total) if total else ""
+        )
         self.reset_button.setEnabled(bool(values))
         self.json_button.setEnabled(bool(specs or values))
 

@@ -41,18 +41,20 @@ class FieldRow(QWidget):
         font.setWeight(font.Weight.DemiBold)
         self._name.setFont(font)
         self._name.setBuddy(editor)
-        self._type = QLabel(spec.type_name + (", required" if spec.required else ""))
+        self._type = QLabel(spec.type_name + (self.tr(", required") if spec.required else ""))
         self.state = QLabel()
         self.reset = QToolButton()
         self.reset.setIcon(icon("rotate-ccw"))
         self.reset.setIconSize(QSize(12, 12))
         self.reset.setFixedSize(20, 20)
         self.reset.setStyleSheet("QToolButton { padding: 1px; }")
-        self.reset.setAccessibleName(f"Clear {spec.name}")
+        self.reset.setAccessibleName(self.tr("Clear {name}").format(name=spec.name))
         self.reset.clicked.connect(self._clear)
-        self.declare = QPushButton("Declare", self)
+        self.declare = QPushButton(self.tr("Declare"), self)
         self.declare.setHidden(spec.declared)
-        self.declare.setToolTip(f"Add {spec.name!r} to the inputs of the front matter")
+        self.declare.setToolTip(
+            self.tr("Add {name!r} to the inputs of the front matter").format(name=spec.name)
+        )
         self.declare.clicked.connect(lambda: self.request_declare.emit(spec.name))
         self._description = QLabel(spec.description, self)
         self._description.setTextFormat(Qt.TextFormat.PlainText)
@@ -114,7 +116,7 @@ class FieldRow(QWidget):
     def show_missing(self) -> None:
         """Name the field as one that a run needs, as when it was tried without."""
         if self.editor.value() is ABSENT and self.spec.required:
-            self._problem.setText("A value is needed.")
+            self._problem.setText(self.tr("A value is needed."))
             self._problem.show()
 
     def _edited(self) -> None:
@@ -131,16 +133,20 @@ class FieldRow(QWidget):
         problem = self.editor.problem()
         self.reset.setVisible(given or bool(problem))
         origin = self.spec.fallback_origin
-        back = f"Clear: use the {origin} again" if origin in ("sample", "default") else "Clear"
+        back = (
+            self.tr("Clear: use the {origin} again").format(origin=origin)
+            if origin in ("sample", "default")
+            else self.tr("Clear")
+        )
         self.reset.setToolTip(back)
         missing = not given and not origin
-        self.state.setText("" if given else (origin or ("missing" if missing else "")))
+        self.state.setText("" if given else (origin or (self.tr("missing") if missing else "")))
         paint_text(
             self.state,
             self._theme.warning if missing and self.spec.required else self._theme.muted,
         )
         if missing and not self.spec.required:
-            self.state.setText("not set")
+            self.state.setText(self.tr("not set"))
         if origin == self.spec.type_name:
             self.state.setText("")
         self._problem.setText(problem)

@@ -100,7 +100,7 @@ class SchemaForm(QWidget):
             problem = row.editor.problem()
             needed = row.spec.required and row.spec.fallback is ABSENT
             if not problem and needed and row.editor.value() is ABSENT:
-                problem = "A value is needed."
+                problem = self.tr("A value is needed.")
                 row.show_missing()
             if problem:
                 found[name] = problem

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QT_TRANSLATE_NOOP, Qt, Signal
 from PySide6.QtWidgets import QFileDialog, QInputDialog, QMenu, QToolButton, QWidget
 
 from studio.bridge.inputs_library import InputLibrary
@@ -13,7 +13,9 @@ from studio.bridge.inputs_sets import InputRow
 from studio.ui.icons import icon
 from studio.ui.theme import Theme
 
-_FILTER = "Values (*.json *.jsonl *.yaml *.yml *.csv *.tsv);;All files (*)"
+_FILTER = QT_TRANSLATE_NOOP(
+    "SetsButton", "Values (*.json *.jsonl *.yaml *.yml *.csv *.tsv);;All files (*)"
+)
 
 
 class SetsButton(QToolButton):
@@ -29,7 +31,7 @@ class SetsButton(QToolButton):
         self.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.setAutoRaise(True)
-        self.setAccessibleName("Input sets")
+        self.setAccessibleName(self.tr("Input sets"))
         self.setIcon(icon("list"))
         self._menu = QMenu(self)
         self._menu.aboutToShow.connect(self._fill)
@@ -61,33 +63,53 @@ class SetsButton(QToolButton):
             action.setChecked(name == library.current)
         menu.addSeparator()
         current = library.current
-        keep = menu.addAction("Save as a set…", self._ask_name)
+        keep = menu.addAction(self.tr("Save as a set…"), self._ask_name)
         keep.setEnabled(library.can_keep)
-        keep.setToolTip(f"Kept in {library.file_name}")
+        keep.setToolTip(self.tr("Kept in {file_name}").format(file_name=library.file_name))
         if current:
-            menu.addAction(f"Update “{current}”", partial(self.values_wanted.emit, current))
-            menu.addAction(f"Delete “{current}”", partial(library.remove, current))
-        menu.addAction("Keep as samples in the prompt", self.request_samples.emit)
+            menu.addAction(
+                self.tr("Update “{current}”").format(current=current),
+                partial(self.values_wanted.emit, current),
+            )
+            menu.addAction(
+                self.tr("Delete “{current}”").format(current=current),
+                partial(library.remove, current),
+            )
+        menu.addAction(self.tr("Keep as samples in the prompt"), self.request_samples.emit)
         menu.addSeparator()
-        menu.addAction("Load from a file…", self._ask_file)
+        menu.addAction(self.tr("Load from a file…"), self._ask_file)
 
     def _describe(self) -> None:
-        self.setText(self._library.current or "Sets")
+        self.setText(self._library.current or self.tr("Sets"))
         count = len(self._library.sets)
-        kept = f"{count} kept in {self._library.file_name}" if count else "none kept yet"
+        kept = (
+            self.tr("{count} kept in {file_name}").format(
+                count=count, file_name=self._library.file_name
+            )
+            if count
+            else self.tr("none kept yet")
+        )
         can = self._library.can_keep
-        self.setToolTip(f"Input sets: {kept}" if can else "Input sets: save the prompt first")
+        self.setToolTip(
+            self.tr("Input sets: {kept}").format(kept=kept)
+            if can
+            else self.tr("Input sets: save the prompt first")
+        )
 
     def _ask_name(self) -> None:
         dialog = QInputDialog(self)
-        dialog.setWindowTitle("Save as a set")
-        dialog.setLabelText(f"Name of the set, kept in {self._library.file_name}:")
+        dialog.setWindowTitle(self.tr("Save as a set"))
+        dialog.setLabelText(
+            self.tr("Name of the set, kept in {file_name}:").format(
+                file_name=self._library.file_name
+            )
+        )
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.textValueSelected.connect(self.values_wanted)
         dialog.open()
 
     def _ask_file(self) -> None:
-        dialog = QFileDialog(self, "Load values", "", _FILTER)
+        dialog = QFileDialog(self, self.tr("Load values"), "", _FILTER)
         dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.fileSelected.connect(self._load)
@@ -99,8 +121,8 @@ class SetsButton(QToolButton):
     def _ask_row(self, rows: tuple[InputRow, ...]) -> None:
         self._rows = rows
         dialog = QInputDialog(self)
-        dialog.setWindowTitle("Load values")
-        dialog.setLabelText(f"Which of the {len(rows)} rows?")
+        dialog.setWindowTitle(self.tr("Load values"))
+        dialog.setLabelText(self.tr("Which of the {count} rows?").format(count=len(rows)))
         dialog.setComboBoxItems([row.title for row in rows])
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.textValueSelected.connect(self._take_row)

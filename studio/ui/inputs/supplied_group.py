@@ -23,7 +23,9 @@ class SuppliedGroup(QWidget):
         self.heading.setIconSize(QSize(14, 14))
         self.heading.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self.heading.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
-        self.heading.setToolTip("A run brings these values; the preview shows samples of them.")
+        self.heading.setToolTip(
+            self.tr("A run brings these values; the preview shows samples of them.")
+        )
         self._page = QWidget(self)
         self.rows = QVBoxLayout(self._page)
         self.rows.setContentsMargins(0, 0, 0, 0)
@@ -53,8 +55,14 @@ class SuppliedGroup(QWidget):
         shown = ", ".join(names)
         shown = shown if len(shown) <= 40 else f"{shown[:39]}…"
         filled = f" · {given} given" if given else ""
-        self.heading.setText(f"Supplied by the run: {shown}{filled}")
-        self.heading.setAccessibleName(f"Inputs supplied by the run: {', '.join(names)}{filled}")
+        self.heading.setText(
+            self.tr("Supplied by the run: {shown}{filled}").format(shown=shown, filled=filled)
+        )
+        self.heading.setAccessibleName(
+            self.tr("Inputs supplied by the run: {names}{filled}").format(
+                names=", ".join(names), filled=filled
+            )
+        )
 
     def set_theme(self, theme: Theme) -> None:
         """Take the colours of a theme."""

@@ -52,16 +52,16 @@ class _Turn(QWidget):
         if isinstance(role, str) and role not in _ROLES:
             self.role.addItem(role)
         self.role.setCurrentText(str(role or "user"))
-        self.role.setAccessibleName("Role of the message")
+        self.role.setAccessibleName(self.tr("Role of the message"))
         self.text = GrowingText()
-        self.text.setAccessibleName("Text of the message")
-        self.text.setPlaceholderText("What is said")
+        self.text.setAccessibleName(self.tr("Text of the message"))
+        self.text.setPlaceholderText(self.tr("What is said"))
         shown = content if isinstance(content, str) else json.dumps(content, ensure_ascii=False)
         self.text.setPlainText(shown)
         remove = QToolButton()
         remove.setIcon(icon("x"))
-        remove.setToolTip("Remove this message")
-        remove.setAccessibleName("Remove this message")
+        remove.setToolTip(self.tr("Remove this message"))
+        remove.setAccessibleName(self.tr("Remove this message"))
         remove.clicked.connect(lambda: self.removed.emit(self))
         header = QHBoxLayout()
         header.addWidget(self.role)
@@ -112,10 +112,10 @@ class ThreadField(FieldEditor):
         self._summary.setWordWrap(True)
         self._list = QVBoxLayout()
         self._list.setSpacing(6)
-        self.add_button = QPushButton("Add message")
+        self.add_button = QPushButton(self.tr("Add message"))
         self.add_button.setIcon(icon("plus"))
         self.add_button.clicked.connect(self._add_clicked)
-        self.start_button = QPushButton("Edit the sample")
+        self.start_button = QPushButton(self.tr("Edit the sample"))
         self.start_button.clicked.connect(self._start_from_sample)
         buttons = QHBoxLayout()
         buttons.addWidget(self.add_button)
@@ -185,11 +185,13 @@ class ThreadField(FieldEditor):
     def _describe(self) -> None:
         sample = len(_messages(self.spec.fallback))
         if self._given:
-            text = "" if self.turns else "Empty conversation"
+            text = "" if self.turns else self.tr("Empty conversation")
         elif sample:
-            text = f"A sample conversation of {sample} messages is shown in the preview."
+            text = self.tr(
+                "A sample conversation of {sample} messages is shown in the preview."
+            ).format(sample=sample)
         else:
-            text = "No conversation yet."
+            text = self.tr("No conversation yet.")
         self._summary.setText(text)
         self._summary.setVisible(bool(text))
         self.start_button.setVisible(not self._given and sample > 0)

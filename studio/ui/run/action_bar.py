@@ -42,7 +42,7 @@ class ActionBar(QWidget):
         layout.setSpacing(2)
         layout.addWidget(self._buttons)
         layout.addWidget(self._detail)
-        self.setAccessibleName("What to do at this pause")
+        self.setAccessibleName(self.tr("What to do at this pause"))
         self.hide()
 
     @property
@@ -115,7 +115,7 @@ class ActionBar(QWidget):
         return button
 
     def _more(self, offers: tuple[Offer, ...]) -> QPushButton:
-        button = QPushButton("More", self._buttons)
+        button = QPushButton(self.tr("More"), self._buttons)
         menu = QMenu(button)
         menu.setToolTipsVisible(True)
         for offer in offers:

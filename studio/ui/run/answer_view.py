@@ -29,14 +29,14 @@ class AnswerView(QWidget):
         super().__init__(parent)
         self._theme = LIGHT
         self._answer = ""
-        self._heading = QLabel("Final answer")
+        self._heading = QLabel(self.tr("Final answer"))
         self._heading.setProperty("title", "true")
         self._text = _Markdown()
         self._text.setFrameShape(QFrame.Shape.NoFrame)
         self._text.setOpenLinks(False)
-        self._text.setAccessibleName("Final answer")
+        self._text.setAccessibleName(self.tr("Final answer"))
         self._text.document().setDocumentMargin(0)
-        self._notes = StyledText("Notes on the answer", "")
+        self._notes = StyledText(self.tr("Notes on the answer"), "")
         layout = QVBoxLayout(self)
         layout.setContentsMargins(16, 12, 16, 8)
         layout.setSpacing(8)

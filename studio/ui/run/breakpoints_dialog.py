@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QT_TRANSLATE_NOOP, Qt
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
@@ -36,8 +36,8 @@ from studio.core.agent.state import Place
 from studio.ui.parts.colours import paint_text
 from studio.ui.theme import LIGHT, Theme
 
-_ANYWHERE = "Anywhere"
-_ANY_TOOL = "Any tool"
+_ANYWHERE = QT_TRANSLATE_NOOP("BreakpointsDialog", "Anywhere")
+_ANY_TOOL = QT_TRANSLATE_NOOP("BreakpointsDialog", "Any tool")
 _ID = Qt.ItemDataRole.UserRole
 
 
@@ -51,8 +51,8 @@ class BreakpointsDialog(QDialog):
         self._tools: tuple[str, ...] = ()
         self._loading = False
         self.list = QListWidget()
-        self.add = QPushButton("Add")
-        self.remove = QPushButton("Remove")
+        self.add = QPushButton(self.tr("Add"))
+        self.remove = QPushButton(self.tr("Remove"))
         self.place = QComboBox()
         self.tool = QComboBox()
         self.condition = QLineEdit()
@@ -61,7 +61,7 @@ class BreakpointsDialog(QDialog):
         self._problem = QLabel()
         self._fields = QWidget()
         self.filters: dict[ExceptionFilter, QCheckBox] = {}
-        self.setWindowTitle("Breakpoints")
+        self.setWindowTitle(self.tr("Breakpoints"))
         self._lay_out()
         self._connect()
         self._show_set(book.value)
@@ -180,19 +180,22 @@ class BreakpointsDialog(QDialog):
     def _lay_out(self) -> None:
         self.add.setAutoDefault(False)  # Return belongs to the field that is written in
         self.remove.setAutoDefault(False)
-        self.list.setAccessibleName("Breakpoints")
+        self.list.setAccessibleName(self.tr("Breakpoints"))
         self.list.setMinimumHeight(96)
         self.place.addItems([_ANYWHERE, *PLACE_NAMES.values()])
-        self.condition.setPlaceholderText('iteration > 2 and args.city == "Rome"')
-        self.hits.setPlaceholderText("every time; 3, >=3, %2")
-        self.log.setPlaceholderText("stops; or a line to write: {tool} took {elapsed}")
+        self.condition.setPlaceholderText(self.tr('iteration > 2 and args.city == "Rome"'))
+        self.hits.setPlaceholderText(self.tr("every time; 3, >=3, %2"))
+        self.log.setPlaceholderText(self.tr("stops; or a line to write: {tool} took {elapsed}"))
         form = QFormLayout(self._fields)
         form.setContentsMargins(0, 0, 0, 0)
         form.setSpacing(8)
         for label, field in (
-            ("Where", self.place), ("Tool", self.tool), ("When", self.condition),
-            ("Hit count", self.hits), ("Log instead", self.log),
-        ):  # fmt: skip
+            (self.tr("Where"), self.place),
+            (self.tr("Tool"), self.tool),
+            (self.tr("When"), self.condition),
+            (self.tr("Hit count"), self.hits),
+            (self.tr("Log instead"), self.log),
+        ):
             field.setAccessibleName(label)
             form.addRow(label, field)
         form.addRow("", self._problem)
@@ -201,7 +204,7 @@ class BreakpointsDialog(QDialog):
         buttons.addWidget(self.add)
         buttons.addWidget(self.remove)
         buttons.addStretch(1)
-        group = QGroupBox("Stop by itself at")
+        group = QGroupBox(self.tr("Stop by itself at"))
         grid = QGridLayout(group)
         grid.setSpacing(8)
         for index, (name, words) in enumerate(EXCEPTION_NAMES.items()):

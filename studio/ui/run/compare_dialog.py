@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QT_TRANSLATE_NOOP, Qt
 from PySide6.QtGui import QBrush, QColor
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -23,9 +23,11 @@ from studio.ui.theme import LIGHT, Theme
 
 _MARKS = {"same": "=", "differs": "≠", "left": "←", "right": "→"}
 _SAID = {
-    "same": "the same", "differs": "different", "left": "only on the left",
-    "right": "only on the right",
-}  # fmt: skip
+    "same": QT_TRANSLATE_NOOP("CompareDialog", "the same"),
+    "differs": "different",
+    "left": QT_TRANSLATE_NOOP("CompareDialog", "only on the left"),
+    "right": QT_TRANSLATE_NOOP("CompareDialog", "only on the right"),
+}
 
 
 class CompareDialog(QDialog):
@@ -37,9 +39,9 @@ class CompareDialog(QDialog):
         self._comparison: Comparison | None = None
         self.summary = QLabel()
         self.table = QTableWidget(0, 3)
-        self.setWindowTitle("Compare")
+        self.setWindowTitle(self.tr("Compare"))
         self.summary.setProperty("title", "true")
-        self.table.setAccessibleName("Comparison")
+        self.table.setAccessibleName(self.tr("Comparison"))
         self.table.setFrameShape(QFrame.Shape.NoFrame)
         self.table.setShowGrid(False)
         self.table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)

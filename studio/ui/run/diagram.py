@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QT_TRANSLATE_NOOP, QEvent, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
     QAccessible,
     QAccessibleEvent,
@@ -25,19 +25,33 @@ from studio.ui.run.diagram_layout import DiagramLayout, lay_out
 from studio.ui.theme import LIGHT, Theme
 
 _LABELS: dict[Node, str] = {
-    "prompt": "Prompt", "model": "Model", "reply": "Reply", "action": "Action", "tool": "Tool",
-    "observation": "Observation", "final": "Final", "done": "Done",
-}  # fmt: skip
+    "prompt": QT_TRANSLATE_NOOP("Diagram", "Prompt"),
+    "model": QT_TRANSLATE_NOOP("Diagram", "Model"),
+    "reply": QT_TRANSLATE_NOOP("Diagram", "Reply"),
+    "action": QT_TRANSLATE_NOOP("Diagram", "Action"),
+    "tool": QT_TRANSLATE_NOOP("Diagram", "Tool"),
+    "observation": QT_TRANSLATE_NOOP("Diagram", "Observation"),
+    "final": QT_TRANSLATE_NOOP("Diagram", "Final"),
+    "done": QT_TRANSLATE_NOOP("Diagram", "Done"),
+}
 
 _TIPS: dict[Node, str] = {
-    "prompt": "The prompt is rendered; the request is ready to be sent.",
-    "model": "The model answers.",
-    "reply": "The reply is read: an action, a final answer, or something that cannot be read.",
-    "action": "The tool call that the model asked for, before it runs.",
-    "tool": "The tool runs.",
-    "observation": "What the model will be told of the tool's result.",
-    "final": "The answer, before the run ends.",
-    "done": "The run has ended with an answer.",
+    "prompt": QT_TRANSLATE_NOOP(
+        "Diagram", "The prompt is rendered; the request is ready to be sent."
+    ),
+    "model": QT_TRANSLATE_NOOP("Diagram", "The model answers."),
+    "reply": QT_TRANSLATE_NOOP(
+        "Diagram", "The reply is read: an action, a final answer, or something that cannot be read."
+    ),
+    "action": QT_TRANSLATE_NOOP(
+        "Diagram", "The tool call that the model asked for, before it runs."
+    ),
+    "tool": QT_TRANSLATE_NOOP("Diagram", "The tool runs."),
+    "observation": QT_TRANSLATE_NOOP(
+        "Diagram", "What the model will be told of the tool's result."
+    ),
+    "final": QT_TRANSLATE_NOOP("Diagram", "The answer, before the run ends."),
+    "done": QT_TRANSLATE_NOOP("Diagram", "The run has ended with an answer."),
 }
 _PULSE_PEN = 2.0
 _REACH = 14.0
@@ -60,7 +74,7 @@ class LoopDiagram(QWidget):
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.setMouseTracking(True)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        self.setAccessibleName("Loop diagram")
+        self.setAccessibleName(self.tr("Loop diagram"))
 
     @property
     def state(self) -> DiagramState:
@@ -207,7 +221,7 @@ class LoopDiagram(QWidget):
         font.setPointSizeF(max(7.5, font.pointSizeF() - 1.0))
         painter.setFont(font)
         metrics = QFontMetricsF(font)
-        text = "next iteration"
+        text = self.tr("next iteration")
         if state.iteration:
             text = f"iteration {state.iteration}"
             if state.max_iterations is not None:
@@ -276,7 +290,7 @@ class LoopDiagram(QWidget):
             node = self._node_at(QPointF(event.pos()))
             text = "" if node is None else _TIPS[node]
             if node in PLACE_OF_NODE:
-                text += "\nRight-click for a breakpoint."
+                text += self.tr("\nRight-click for a breakpoint.")
             QToolTip.showText(event.globalPos(), text, self)
             return True
         return super().event(event)

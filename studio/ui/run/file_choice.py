@@ -6,6 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
+from PySide6.QtCore import QCoreApplication
 from PySide6.QtWidgets import QFileDialog, QMenu, QWidget
 
 from studio.core.runs.exchange import FORMS, RunForm
@@ -21,19 +22,35 @@ def fill_form_menu(menu: QMenu, chosen: Callable[[str], None]) -> None:
 
 def ask_target(parent: QWidget, form: RunForm, name: Path, then: Callable[[Path], None]) -> None:
     """Ask for the file to write; `then` gets it, unless the person cancels."""
-    dialog = QFileDialog(parent, f"Export: {form.label}", str(name.parent))
+    dialog = QFileDialog(
+        parent,
+        QCoreApplication.translate("FileChoice", "Export: {label}").format(label=form.label),
+        str(name.parent),
+    )
     dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
     dialog.setFileMode(QFileDialog.FileMode.AnyFile)
-    dialog.setNameFilters([f"{form.label} (*{form.suffix})", "All files (*)"])
+    dialog.setNameFilters(
+        [
+            f"{form.label} (*{form.suffix})",
+            QCoreApplication.translate("FileChoice", "All files (*)"),
+        ]
+    )
     dialog.selectFile(name.name)
     _ask(dialog, lambda files: then(files[0]))
 
 
 def ask_journals(parent: QWidget, folder: Path, then: Callable[[list[Path]], None]) -> None:
     """Ask for journals to take into the history."""
-    dialog = QFileDialog(parent, "Import runs", str(folder))
+    dialog = QFileDialog(
+        parent, QCoreApplication.translate("FileChoice", "Import runs"), str(folder)
+    )
     dialog.setFileMode(QFileDialog.FileMode.ExistingFiles)
-    dialog.setNameFilters(["Journals (*.jsonl)", "All files (*)"])
+    dialog.setNameFilters(
+        [
+            QCoreApplication.translate("FileChoice", "Journals (*.jsonl)"),
+            QCoreApplication.translate("FileChoice", "All files (*)"),
+        ]
+    )
     _ask(dialog, then)
 
 

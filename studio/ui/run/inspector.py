@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QT_TRANSLATE_NOOP, Qt, Signal
 from PySide6.QtGui import QColor, QKeySequence, QPalette, QShortcut
 from PySide6.QtWidgets import (
     QApplication,
@@ -31,18 +31,34 @@ from studio.ui.run.watch_table import WatchTable
 from studio.ui.theme import LIGHT, Theme
 
 TABS: tuple[tuple[Tab, str], ...] = (
-    ("messages", "Messages"), ("request", "Request"), ("reply", "Reply"), ("tool", "Tool"),
-    ("answer", "Answer"), ("usage", "Usage"), ("watch", "Watch"),
-)  # fmt: skip
+    ("messages", QT_TRANSLATE_NOOP("Inspector", "Messages")),
+    ("request", QT_TRANSLATE_NOOP("Inspector", "Request")),
+    ("reply", QT_TRANSLATE_NOOP("Inspector", "Reply")),
+    ("tool", QT_TRANSLATE_NOOP("Inspector", "Tool")),
+    ("answer", QT_TRANSLATE_NOOP("Inspector", "Answer")),
+    ("usage", QT_TRANSLATE_NOOP("Inspector", "Usage")),
+    ("watch", QT_TRANSLATE_NOOP("Inspector", "Watch")),
+)
 """The tabs, in order, with their names."""
 
 _EMPTY: dict[Tab, str] = {
-    "messages": "The messages of a step appear here, exactly as they are sent.",
-    "request": "The request's body appears here, exactly as it goes over the wire.",
-    "reply": "The model's reply appears here as it is written, coloured by what it is read as.",
-    "tool": "This step has called no tool. Arguments, result and error stream appear here.",
-    "answer": "", "usage": "", "watch": "",
-}  # fmt: skip
+    "messages": QT_TRANSLATE_NOOP(
+        "Inspector", "The messages of a step appear here, exactly as they are sent."
+    ),
+    "request": QT_TRANSLATE_NOOP(
+        "Inspector", "The request's body appears here, exactly as it goes over the wire."
+    ),
+    "reply": QT_TRANSLATE_NOOP(
+        "Inspector",
+        "The model's reply appears here as it is written, coloured by what it is read as.",
+    ),
+    "tool": QT_TRANSLATE_NOOP(
+        "Inspector", "This step has called no tool. Arguments, result and error stream appear here."
+    ),
+    "answer": "",
+    "usage": "",
+    "watch": "",
+}
 
 
 class Inspector(QWidget):
@@ -61,7 +77,7 @@ class Inspector(QWidget):
         self._tabs.setDrawBase(False)
         self._tabs.setUsesScrollButtons(False)
         self._tabs.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
-        self._tabs.setAccessibleName("Sides of the step")
+        self._tabs.setAccessibleName(self.tr("Sides of the step"))
         for _, name in TABS:
             self._tabs.addTab(name)
         self._texts: dict[Tab, StyledText] = {
@@ -199,16 +215,16 @@ class Inspector(QWidget):
 
     def _lay_out(self) -> None:
         self._summary.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-        self._only_changes.setText("Changes only")
+        self._only_changes.setText(self.tr("Changes only"))
         self._only_changes.setCheckable(True)
-        self._only_changes.setToolTip("Fold what is the same as in the step before")
-        self._search.setPlaceholderText("Find")
-        self._search.setAccessibleName("Find in this tab")
+        self._only_changes.setToolTip(self.tr("Fold what is the same as in the step before"))
+        self._search.setPlaceholderText(self.tr("Find"))
+        self._search.setAccessibleName(self.tr("Find in this tab"))
         self._search.setFixedWidth(112)
         self._search.setClearButtonEnabled(True)
         self._copy.setIcon(icon("copy"))
-        self._copy.setToolTip("Copy this tab")
-        self._copy.setAccessibleName("Copy this tab")
+        self._copy.setToolTip(self.tr("Copy this tab"))
+        self._copy.setAccessibleName(self.tr("Copy this tab"))
         for tab, _ in TABS:
             if tab in self._texts:
                 self._stack.addWidget(self._texts[tab])

@@ -33,17 +33,19 @@ class RunBar(QWidget):
         super().__init__(parent)
         self._theme = LIGHT
         self._view = RunView()
-        self.run = _button("play", "Run", "F5")
-        self.over = _button("skip-forward", "Step", "F10")
-        self.into = _button("arrow-down", "Step into", "F11")
-        self.out = _button("arrow-up", "Step out", "Shift+F11")
-        self.pause = _button("pause", "Pause", "")
-        self.stop = _button("square", "Stop", "Shift+F5")
-        self.restart = _button("rotate-ccw", "Run again from the start", "")
-        self.breakpoints = _button("circle-dot", "Breakpoints", "")
-        self.branches = _button("git-branch", "Branches", "")
-        self.search = _button("search", "Find in the whole run", "Ctrl+F in the timeline")
-        self.export = _button("file-output", "Export this run", "")
+        self.run = _button("play", self.tr("Run"), "F5")
+        self.over = _button("skip-forward", self.tr("Step"), "F10")
+        self.into = _button("arrow-down", self.tr("Step into"), "F11")
+        self.out = _button("arrow-up", self.tr("Step out"), "Shift+F11")
+        self.pause = _button("pause", self.tr("Pause"), "")
+        self.stop = _button("square", self.tr("Stop"), "Shift+F5")
+        self.restart = _button("rotate-ccw", self.tr("Run again from the start"), "")
+        self.breakpoints = _button("circle-dot", self.tr("Breakpoints"), "")
+        self.branches = _button("git-branch", self.tr("Branches"), "")
+        self.search = _button(
+            "search", self.tr("Find in the whole run"), self.tr("Ctrl+F in the timeline")
+        )
+        self.export = _button("file-output", self.tr("Export this run"), "")
         self.sentence = ElidedLabel()
         self._protocol = QLabel()
         self._facts = QLabel()
@@ -64,14 +66,16 @@ class RunBar(QWidget):
         waiting, busy = view.is_waiting, view.is_busy
         goes_on = waiting or busy
         self.run.setEnabled(not busy)
-        words = "Continue" if waiting else "Run"
+        words = self.tr("Continue") if waiting else self.tr("Run")
         _name(self.run, words, "F5")
         for button in (self.over, self.into):
             button.setEnabled(not busy)
         self.out.setEnabled(waiting or bool(view.record))
-        _name(self.over, "Next place" if view.record else "Step", "F10")
-        _name(self.into, "Next place" if view.record else "Step into", "F11")
-        _name(self.out, "Place before" if view.record else "Step out", "Shift+F11")
+        _name(self.over, self.tr("Next place") if view.record else self.tr("Step"), "F10")
+        _name(self.into, self.tr("Next place") if view.record else self.tr("Step into"), "F11")
+        _name(
+            self.out, self.tr("Place before") if view.record else self.tr("Step out"), "Shift+F11"
+        )
         self.pause.setEnabled(busy)
         self.stop.setEnabled(goes_on)
         self.restart.setEnabled(not goes_on and view.state is not None)
@@ -131,7 +135,11 @@ class RunBar(QWidget):
         menu.addSeparator()
         for one in shown:
             if one is not current:
-                action = menu.addAction(f"Compare {one.title} with {current.title}")
+                action = menu.addAction(
+                    self.tr("Compare {title} with {title2}").format(
+                        title=one.title, title2=current.title
+                    )
+                )
                 action.triggered.connect(partial(self.compare_chosen.emit, one, current))
         return menu
 

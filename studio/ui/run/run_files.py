@@ -37,7 +37,9 @@ class RunFiles(QObject):
         """Write the branch that the run pane shows."""
         past = self._run.past
         if past is None:
-            self._messages.info("There is no run to export.", "Run the prompt first (F5).")
+            self._messages.info(
+                self.tr("There is no run to export."), self.tr("Run the prompt first (F5).")
+            )
             return
         form = form_of(name)
         setup = past.setup
@@ -60,11 +62,19 @@ class RunFiles(QObject):
         ask_journals(self._window, self._folder, self._exchange.import_files)
 
     def _on_exported(self, path: Path) -> None:
-        self._messages.say(Notice("info", f"The run was written to {path.name}.", str(path)))
+        self._messages.say(
+            Notice(
+                "info", self.tr("The run was written to {name}.").format(name=path.name), str(path)
+            )
+        )
 
     def _on_imported(self, runs: tuple[str, ...]) -> None:
-        words = "1 run was taken" if len(runs) == 1 else f"{len(runs)} runs were taken"
-        self._messages.say(Notice("info", f"{words} into the history."))
+        words = (
+            self.tr("1 run was taken")
+            if len(runs) == 1
+            else self.tr("{count} runs were taken").format(count=len(runs))
+        )
+        self._messages.say(Notice("info", self.tr("{words} into the history.").format(words=words)))
 
     def _on_failed(self, what: str, hint: str) -> None:
         self._messages.error(what, hint)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtCore import QT_TRANSLATE_NOOP, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QPalette
 from PySide6.QtWidgets import (
     QFrame,
@@ -39,9 +39,10 @@ from studio.ui.theme import LIGHT, Theme
 
 _LOWEST = 64
 _LOW = 320
-_EMPTY = (
-    "Press Run (F5) to run the prompt, or Step (F10) to go through it one step at a time. "
-    "Every message, reply and tool call will be listed here."
+_EMPTY = QT_TRANSLATE_NOOP(
+    "RunPane",
+    "Press Run (F5) to run the prompt, or Step (F10) to go through it one step "
+    "at a time. Every message, reply and tool call will be listed here.",
 )
 _TAB_OF_NODE: dict[Node, Tab] = {
     "prompt": "messages", "model": "request", "reply": "reply", "action": "tool", "tool": "tool",
@@ -85,14 +86,14 @@ class RunPane(QWidget):
         self.editor = EditInPlace()
         self.comparing = CompareDialog(self)
         self._empty = QLabel(_EMPTY)
-        self._follow = QPushButton("To the newest", self.timeline)
-        self._back = QPushButton("Go back to here", self.timeline)
+        self._follow = QPushButton(self.tr("To the newest"), self.timeline)
+        self._back = QPushButton(self.tr("Go back to here"), self.timeline)
         self._pages = QStackedWidget()  # empty sentence | splitter
         self._side = QStackedWidget()  # inspector | editor
         self._splitter = QSplitter(Qt.Orientation.Horizontal)
         self._lay_out()
         self._connect()
-        self.setAccessibleName("Run")
+        self.setAccessibleName(self.tr("Run"))
 
     @property
     def view(self) -> RunView:
@@ -336,8 +337,8 @@ class RunPane(QWidget):
 
     def _lay_out(self) -> None:
         self.setAutoFillBackground(True)
-        self._follow.setToolTip("Stay with the run as it goes on")
-        self._back.setToolTip("Stand at this place again, as a new branch  (Ctrl+Return)")
+        self._follow.setToolTip(self.tr("Stay with the run as it goes on"))
+        self._back.setToolTip(self.tr("Stand at this place again, as a new branch  (Ctrl+Return)"))
         self._follow.hide()
         self._back.hide()
         self._empty.setWordWrap(True)

@@ -30,11 +30,11 @@ class SearchBar(QWidget):
         self._timer.setSingleShot(True)
         self._timer.setInterval(_TYPING_MS)
         self._timer.timeout.connect(self._on_words)
-        self.field.setPlaceholderText("Find in the whole run")
-        self.field.setAccessibleName("Find in the whole run")
+        self.field.setPlaceholderText(self.tr("Find in the whole run"))
+        self.field.setAccessibleName(self.tr("Find in the whole run"))
         self._close.setIcon(icon("x"))
         self._close.setAutoRaise(True)
-        self._close.setAccessibleName("Close the search")
+        self._close.setAccessibleName(self.tr("Close the search"))
         layout = QHBoxLayout(self)
         layout.setContentsMargins(8, 4, 4, 4)
         layout.setSpacing(8)
@@ -74,9 +74,13 @@ class SearchBar(QWidget):
         if not self.field.text().strip():
             self.count.clear()
         elif not count:
-            self.count.setText("nowhere")
+            self.count.setText(self.tr("nowhere"))
         else:
-            self.count.setText(f"{at + 1} of {count}" if at >= 0 else f"{count}")
+            self.count.setText(
+                self.tr("{number} of {count}").format(number=at + 1, count=count)
+                if at >= 0
+                else f"{count}"
+            )
         paint_text(self.count, self._theme.muted if count else self._theme.error)
 
     def _on_words(self) -> None:

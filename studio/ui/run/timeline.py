@@ -204,7 +204,7 @@ class TimelineView(QTableView):
         self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
-        self.setAccessibleName("Steps of the run")
+        self.setAccessibleName(self.tr("Steps of the run"))
         self.setMinimumWidth(180)
         self.selectionModel().currentChanged.connect(self._on_current_changed)
         for keys in ("Ctrl+Return", "Ctrl+Enter"):
@@ -288,9 +288,9 @@ class TimelineView(QTableView):
         if not isinstance(card, StepCard):
             return
         menu = QMenu(self)
-        back = menu.addAction(icon("git-branch"), "Go back to here, as a new branch")
+        back = menu.addAction(icon("git-branch"), self.tr("Go back to here, as a new branch"))
         back.triggered.connect(partial(self.fork_asked.emit, card))
-        copy = menu.addAction(icon("copy"), "Copy")
+        copy = menu.addAction(icon("copy"), self.tr("Copy"))
         copy.triggered.connect(partial(QApplication.clipboard().setText, card.gist or card.title))
         menu.exec(event.globalPos())
         menu.deleteLater()

@@ -68,7 +68,7 @@ class UsageTable(QTableView):
         super().__init__(parent)
         self._model = _UsageModel(self)
         self.setModel(self._model)
-        self.setAccessibleName("Usage")
+        self.setAccessibleName(self.tr("Usage"))
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setShowGrid(False)
         self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)

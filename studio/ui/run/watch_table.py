@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QT_TRANSLATE_NOOP, Qt, Signal
 from PySide6.QtGui import QColor, QKeySequence, QShortcut
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
 from studio.bridge.run_watch import HINT, WatchRow
 from studio.ui.theme import LIGHT, Theme
 
-_NEW = "Add an expression: args.city, tokens.total > 1000 …"
+_NEW = QT_TRANSLATE_NOOP("WatchTable", "Add an expression: args.city, tokens.total > 1000 …")
 
 
 class WatchTable(QTableWidget):
@@ -31,8 +31,8 @@ class WatchTable(QTableWidget):
         self._theme = LIGHT
         self._rows: tuple[WatchRow, ...] = ()
         self._filling = False
-        self.setHorizontalHeaderLabels(["Expression", "Value"])
-        self.setAccessibleName("Watch")
+        self.setHorizontalHeaderLabels([self.tr("Expression"), self.tr("Value")])
+        self.setAccessibleName(self.tr("Watch"))
         self.setToolTip(HINT)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setShowGrid(False)

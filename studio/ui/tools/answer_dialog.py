@@ -29,24 +29,29 @@ class AnswerDialog(QDialog):
         super().__init__(parent)
         self.question = question
         self._is_given = False
-        self.setWindowTitle(f"Answer for {question.tool}")
+        self.setWindowTitle(self.tr("Answer for {tool}").format(tool=question.tool))
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setMinimumWidth(440)
-        head = QLabel(f"{question.tool} was called, and you answer it. The arguments:", self)
+        head = QLabel(
+            self.tr("{tool} was called, and you answer it. The arguments:").format(
+                tool=question.tool
+            ),
+            self,
+        )
         head.setTextFormat(Qt.TextFormat.PlainText)
         head.setWordWrap(True)
         arguments = JsonView(theme, self)
-        arguments.setAccessibleName("Arguments of the call")
+        arguments.setAccessibleName(self.tr("Arguments of the call"))
         arguments.show_json(json.dumps(question.arguments, ensure_ascii=False, indent=2))
         arguments.grow(12)
         self.text = QPlainTextEdit(self)
-        self.text.setAccessibleName("Your answer")
-        self.text.setPlaceholderText("What the tool answers")
+        self.text.setAccessibleName(self.tr("Your answer"))
+        self.text.setPlaceholderText(self.tr("What the tool answers"))
         self.text.setTabChangesFocus(True)
-        self.give = QPushButton("Answer", self)
+        self.give = QPushButton(self.tr("Answer"), self)
         self.give.setDefault(True)
         self.give.clicked.connect(lambda: self._give(is_error=False))
-        fail = QPushButton("Answer as a failure", self)
+        fail = QPushButton(self.tr("Answer as a failure"), self)
         fail.clicked.connect(lambda: self._give(is_error=True))
         buttons = QHBoxLayout()
         buttons.addStretch(1)
@@ -67,7 +72,7 @@ class AnswerDialog(QDialog):
         """Closed without an answer: the call fails, it must not wait for ever."""
         if not self._is_given:
             self._is_given = True
-            self.answered.emit(self.question.id, "The person gave no answer.", True)
+            self.answered.emit(self.question.id, self.tr("The person gave no answer."), True)
         super().done(result)
 
     def _give(self, *, is_error: bool) -> None:

@@ -80,18 +80,20 @@ class ToolsDesk(QObject):
         self._messages.say(
             Notice(
                 "warning",
-                "This folder is not trusted.",
-                "Its Python tools and MCP servers do not run, and no ${env:} of it is read, until "
-                "you trust it.",
+                self.tr("This folder is not trusted."),
+                self.tr(
+                    "Its Python tools and MCP servers do not run, and no ${env:} of it is "
+                    "read, until you trust it."
+                ),
                 str(folder),
-                (Offer("Trust…", partial(self._pane.offer_trust, folder)),),
+                (Offer(self.tr("Trust…"), partial(self._pane.offer_trust, folder)),),
                 _NOTICE,
             )
         )
 
     def _forget(self, folder: Path) -> None:
         if self._trust.current.trusted_as(folder) is None:
-            self._messages.info("The bundled examples are always trusted.")
+            self._messages.info(self.tr("The bundled examples are always trusted."))
             return
         self._tools.forget_folder(folder)
 
@@ -105,7 +107,7 @@ class ToolsDesk(QObject):
         try:
             page.editor.apply_edits(declare_tool(document, entry.spec))
         except ValueError as error:
-            self._messages.error(f"The tool was not inserted: {error}.")
+            self._messages.error(self.tr("The tool was not inserted: {error}.").format(error=error))
 
     def _open_own_servers(self) -> None:
         path = self._own_servers
@@ -114,6 +116,11 @@ class ToolsDesk(QObject):
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_text(_NO_SERVERS, encoding="utf-8")
         except OSError as error:
-            self._messages.error(f"{path.name} cannot be made: {error.strerror}.", where=str(path))
+            self._messages.error(
+                self.tr("{name} cannot be made: {strerror}.").format(
+                    name=path.name, strerror=error.strerror
+                ),
+                where=str(path),
+            )
             return
         self._window.open_path(path)

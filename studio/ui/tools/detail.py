@@ -59,14 +59,16 @@ class ToolDetail(QWidget):
         self._state = Chip("", theme)
         self._state.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._state.setEnabled(False)
-        self._effects = Chip("has effects", theme, self)
+        self._effects = Chip(self.tr("has effects"), theme, self)
         self._effects.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._effects.setEnabled(False)
-        self._effects.setToolTip("It changes something outside; it asks before its first call")
-        self.declare = QPushButton("Insert", self)
+        self._effects.setToolTip(
+            self.tr("It changes something outside; it asks before its first call")
+        )
+        self.declare = QPushButton(self.tr("Insert"), self)
         self.declare.clicked.connect(self._declare)
-        self.definition = QPushButton("Definition")
-        self.definition.setToolTip("Go to where the tool is defined")
+        self.definition = QPushButton(self.tr("Definition"))
+        self.definition.setToolTip(self.tr("Go to where the tool is defined"))
         self.definition.clicked.connect(lambda: self.definition_asked.emit(self._entry))
         self._description = QLabel()
         self._description.setTextFormat(Qt.TextFormat.PlainText)
@@ -75,21 +77,21 @@ class ToolDetail(QWidget):
         self._problem.setTextFormat(Qt.TextFormat.PlainText)
         self._problem.setWordWrap(True)
         self.approval = QComboBox()
-        self.approval.setAccessibleName("Approval of calls")
+        self.approval.setAccessibleName(self.tr("Approval of calls"))
         for key, words in APPROVAL_WORDS.items():
             self.approval.addItem(words[0].upper() + words[1:], key)
-        self._approval_label = QLabel("Calls")
+        self._approval_label = QLabel(self.tr("Calls"))
         self.mock = MockEditor(theme)
         self.tabs = QTabBar()
-        self.tabs.setAccessibleName("Views of the tool")
+        self.tabs.setAccessibleName(self.tr("Views of the tool"))
         self.tabs.setExpanding(False)
         self.tabs.setDrawBase(False)
-        for title in ("Try it", "Schema", "Seen by models"):
+        for title in (self.tr("Try it"), self.tr("Schema"), self.tr("Seen by models")):
             self.tabs.addTab(title)
         self.try_panel = TryPanel(theme)
         self.tree = SchemaTree(theme)
         self.schema_text = JsonView(theme)
-        self.schema_text.setAccessibleName("Schema as JSON")
+        self.schema_text.setAccessibleName(self.tr("Schema as JSON"))
         self._forms = QVBoxLayout()
         self._form_views: list[JsonView] = []
         self._form_titles: list[QLabel] = []
@@ -174,14 +176,14 @@ class ToolDetail(QWidget):
         self._state.updateGeometry()
         self._effects.setVisible(entry.spec.has_effects)
         self._effects.set_colour(self._theme, self._theme.warning)
-        self.declare.setText("In the prompt" if entry.declared else "Insert")
+        self.declare.setText(self.tr("In the prompt") if entry.declared else self.tr("Insert"))
         self.declare.setToolTip(
-            "Show where the prompt declares it"
+            self.tr("Show where the prompt declares it")
             if entry.declared
-            else "Declare the tool in the prompt, as one step that can be undone"
+            else self.tr("Declare the tool in the prompt, as one step that can be undone")
         )
         self.declare.setEnabled(not entry.declared or entry.spec.span is not None)
-        self._description.setText(entry.spec.description or "No description.")
+        self._description.setText(entry.spec.description or self.tr("No description."))
         self._problem.setText(entry.problem if entry.mock is None else "")
         self._problem.setVisible(bool(self._problem.text()))
         self.approval.setCurrentIndex(self.approval.findData(entry.approval))
@@ -224,7 +226,9 @@ class ToolDetail(QWidget):
             title = QLabel(form.title)
             paint_text(title, self._theme.muted)
             view = JsonView(self._theme, self, coloured=form.language == "json")
-            view.setAccessibleName(f"{entry.name} as {form.title}")
+            view.setAccessibleName(
+                self.tr("{name} as {title}").format(name=entry.name, title=form.title)
+            )
             view.show_json(form.text)
             view.grow(40)
             self._form_titles.append(title)

@@ -6,7 +6,7 @@ import json
 import time
 from typing import assert_never
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import QT_TRANSLATE_NOOP, Signal
 from PySide6.QtWidgets import QComboBox, QLabel, QVBoxLayout, QWidget
 
 from studio.bridge.inputs import ABSENT
@@ -30,9 +30,11 @@ _KINDS: tuple[type[Mock] | None, ...] = (
     None, FixedMock, SequenceMock, TemplateMock, RecordedMock, AskMock,
 )  # fmt: skip
 _HINTS = {
-    FixedMock: "The answer to every call: JSON, or plain text",
-    SequenceMock: "One answer a line, given one call after the other",
-    TemplateMock: "It is sunny in {city}",
+    FixedMock: QT_TRANSLATE_NOOP("MockEditor", "The answer to every call: JSON, or plain text"),
+    SequenceMock: QT_TRANSLATE_NOOP(
+        "MockEditor", "One answer a line, given one call after the other"
+    ),
+    TemplateMock: QT_TRANSLATE_NOOP("MockEditor", "It is sunny in {city}"),
 }
 
 
@@ -46,14 +48,18 @@ class MockEditor(QWidget):
         super().__init__(parent)
         self._shown: Mock | None = None
         self.kind = QComboBox()
-        self.kind.setAccessibleName("What answers the calls")
+        self.kind.setAccessibleName(self.tr("What answers the calls"))
         for kind in _KINDS:
-            self.kind.addItem("The tool itself" if kind is None else f"Mock: {MOCK_TITLES[kind]}")
+            self.kind.addItem(
+                self.tr("The tool itself")
+                if kind is None
+                else self.tr("Mock: {mock_titles}").format(mock_titles=MOCK_TITLES[kind])
+            )
         self.text = GrowingText()
-        self.text.setAccessibleName("What the mock answers")
-        self._label = QLabel("Answered by")
+        self.text.setAccessibleName(self.tr("What the mock answers"))
+        self._label = QLabel(self.tr("Answered by"))
         self.runs = QComboBox(self)
-        self.runs.setAccessibleName("The run whose answers are given")
+        self.runs.setAccessibleName(self.tr("The run whose answers are given"))
         self.runs.setSizeAdjustPolicy(
             QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
         )
@@ -105,7 +111,7 @@ class MockEditor(QWidget):
             self.runs.addItem(words[:120], RecordedMock(each.answers))
         self.runs.setEnabled(bool(found))
         if not found:
-            self.runs.addItem("No former run has an answer of this tool")
+            self.runs.addItem(self.tr("No former run has an answer of this tool"))
             self._tell(RecordedMock(()))
             return
         held = next((row for row, each in enumerate(found) if _holds(self._shown, each)), None)
@@ -126,7 +132,9 @@ class MockEditor(QWidget):
         hint = _HINTS.get(type(mock)) if mock is not None else None
         is_recorded = isinstance(mock, RecordedMock)
         if isinstance(mock, RecordedMock) and not self.runs.count():
-            self.runs.addItem(f"{len(mock.answers)} recorded answers", mock)
+            self.runs.addItem(
+                self.tr("{count} recorded answers").format(count=len(mock.answers)), mock
+            )
         self.setHidden(hint is None and not is_recorded)
         self.text.setHidden(hint is None)
         self.runs.setHidden(not is_recorded)

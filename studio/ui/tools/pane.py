@@ -62,24 +62,24 @@ class ToolsPane(QWidget):
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setAccessibleName("Tools")
+        self.setAccessibleName(self.tr("Tools"))
         self._theme = theme
         self._registry = ToolRegistry()
         self._chosen = ""
         self.search = QLineEdit()
-        self.search.setPlaceholderText("Search tools")
+        self.search.setPlaceholderText(self.tr("Search tools"))
         self.search.setClearButtonEnabled(True)
-        self.search.setAccessibleName("Search tools")
+        self.search.setAccessibleName(self.tr("Search tools"))
         self._count = QLabel()
         self.reload_button = QToolButton()
         self.reload_button.setIcon(icon("refresh-cw"))
-        self.reload_button.setToolTip("Load the tools again")
-        self.reload_button.setAccessibleName("Load the tools again")
+        self.reload_button.setToolTip(self.tr("Load the tools again"))
+        self.reload_button.setAccessibleName(self.tr("Load the tools again"))
         self.sources_button = QToolButton(self)
         self.sources_button.setIcon(icon("plug"))
         self.sources_button.setCheckable(True)
-        self.sources_button.setToolTip("Where the tools come from: servers, files, trust")
-        self.sources_button.setAccessibleName("Show where the tools come from")
+        self.sources_button.setToolTip(self.tr("Where the tools come from: servers, files, trust"))
+        self.sources_button.setAccessibleName(self.tr("Show where the tools come from"))
         self.sources = SourcesPage(theme, self)
         self._questions: dict[int, AnswerDialog] = {}
         self.model = ToolsModel(self)
@@ -88,9 +88,11 @@ class ToolsPane(QWidget):
         self.detail = ToolDetail(theme)
         self.empty = EmptyState(
             "wrench",
-            "No tools",
-            "Declare tools in the front matter, or name a Python file of functions under "
-            "metadata.agent.tools.",
+            self.tr("No tools"),
+            self.tr(
+                "Declare tools in the front matter, or name a Python file of functions under "
+                "metadata.agent.tools."
+            ),
             theme,
         )
         self._banners = QVBoxLayout()
@@ -105,7 +107,7 @@ class ToolsPane(QWidget):
 
     def _arrange(self) -> None:
         table = self.table
-        table.setAccessibleName("Tools")
+        table.setAccessibleName(self.tr("Tools"))
         table.setRootIsDecorated(False)
         table.setUniformRowHeights(True)
         table.setAllColumnsShowFocus(True)
@@ -180,7 +182,7 @@ class ToolsPane(QWidget):
     def show_loading(self, loading: bool) -> None:
         """Say that the tools are being loaded."""
         self.reload_button.setEnabled(not loading)
-        self._count.setText("Loading…" if loading else self._count_text())
+        self._count.setText(self.tr("Loading…") if loading else self._count_text())
 
     def show_folder(self, folder: Path | None, trusted: bool, approval: str | None) -> None:
         """Show what holds for the prompt's folder."""
@@ -292,9 +294,13 @@ class ToolsPane(QWidget):
             self._banners.addWidget(banner)
             self._shown_banners.append(banner)
             if source.state == "untrusted":
-                banner.say(f"{source.label}: {source.message}", "Trust…", "warning")
+                banner.say(f"{source.label}: {source.message}", self.tr("Trust…"), "warning")
             else:
-                place = f"Line {source.line}" if source.line else ("Open" if source.path else "")
+                place = (
+                    self.tr("Line {line}").format(line=source.line)
+                    if source.line
+                    else (self.tr("Open") if source.path else "")
+                )
                 tone = "error" if source.state == "failed" else "warning"
                 banner.say(f"{source.label}: {source.message}", place, tone)
             banner.activated.connect(partial(self._source_clicked, source))
@@ -314,10 +320,12 @@ class ToolsPane(QWidget):
         """Ask the person once; a file can never grant itself trust."""
         answer = QMessageBox.question(
             self,
-            "Trust this folder?",
-            f"Trust {folder} and what is below it?\n\nPrompts in it may then run Python tools and "
-            "start MCP servers on this computer, and read environment variables. Trust only "
-            "folders whose author you know.",
+            self.tr("Trust this folder?"),
+            self.tr(
+                "Trust {folder} and what is below it?\n\nPrompts in it may then run Python "
+                "tools and start MCP servers on this computer, and read environment "
+                "variables. Trust only folders whose author you know."
+            ).format(folder=folder),
             QMessageBox.StandardButton.Yes | QMessageBox.StandardButton.No,
             QMessageBox.StandardButton.No,
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QCoreApplication, Qt
 from PySide6.QtGui import QColor, QFont
 from PySide6.QtWidgets import QHeaderView, QTreeWidget, QTreeWidgetItem, QWidget
 
@@ -20,8 +20,8 @@ class SchemaTree(QTreeWidget):
         super().__init__(parent)
         self._theme = theme
         self._schema: JsonObject = {}
-        self.setAccessibleName("Arguments of the tool")
-        self.setHeaderLabels(["Argument", "Type", "Description"])
+        self.setAccessibleName(self.tr("Arguments of the tool"))
+        self.setHeaderLabels([self.tr("Argument"), self.tr("Type"), self.tr("Description")])
         self.setUniformRowHeights(False)
         self.setWordWrap(True)
         header = self.header()
@@ -38,7 +38,7 @@ class SchemaTree(QTreeWidget):
         self.setRootIsDecorated(any(spec.properties or spec.items for spec in fields))
         self._add(None, fields)
         if not fields:
-            self.addTopLevelItem(QTreeWidgetItem(["Takes no arguments"]))
+            self.addTopLevelItem(QTreeWidgetItem([self.tr("Takes no arguments")]))
         self.expandAll()
 
     def set_theme(self, theme: Theme) -> None:
@@ -52,7 +52,7 @@ class SchemaTree(QTreeWidget):
             font = QFont(self.font())
             font.setBold(spec.required)
             item.setFont(0, font)
-            item.setToolTip(0, "Required" if spec.required else "Optional")
+            item.setToolTip(0, self.tr("Required") if spec.required else self.tr("Optional"))
             item.setForeground(1, QColor(self._theme.muted))
             item.setToolTip(2, _description(spec))
             if parent is None:
@@ -67,22 +67,31 @@ class SchemaTree(QTreeWidget):
 def _type_text(spec: FieldSpec) -> str:
     words = spec.type_name or spec.kind
     if spec.items is not None:
-        words = f"array of {spec.items.type_name or spec.items.kind}"
+        words = QCoreApplication.translate("SchemaTree", "array of {type_name}").format(
+            type_name=spec.items.type_name or spec.items.kind
+        )
     if spec.nullable:
-        words += " or null"
+        words += QCoreApplication.translate("SchemaTree", " or null")
     return words if spec.required else f"{words}, optional"
 
 
 def _description(spec: FieldSpec) -> str:
     notes = [spec.description] if spec.description else []
     if spec.choices:
-        notes.append("one of " + ", ".join(show_value(item) for item in spec.choices))
+        notes.append(
+            QCoreApplication.translate("SchemaTree", "one of ")
+            + ", ".join(show_value(item) for item in spec.choices)
+        )
     if spec.pattern:
         notes.append(f"matches {spec.pattern}")
     if spec.minimum is not None:
         notes.append(f"from {spec.minimum:g}")
     if spec.maximum is not None:
-        notes.append(f"up to {spec.maximum:g}")
+        notes.append(
+            QCoreApplication.translate("SchemaTree", "up to {maximum:g}").format(
+                maximum=spec.maximum
+            )
+        )
     if spec.fallback_origin == "default":
         notes.append(f"default {show_value(spec.fallback)}")
     return "; ".join(note.rstrip(".") for note in notes)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QT_TRANSLATE_NOOP, Qt, Signal
 from PySide6.QtWidgets import (
     QComboBox,
     QFrame,
@@ -25,9 +25,9 @@ from studio.ui.theme import Theme
 
 _STATES = {
     "ready": "ready",
-    "failed": "does not work",
-    "untrusted": "not trusted",
-    "available": "not started",
+    "failed": QT_TRANSLATE_NOOP("SourcesPage", "does not work"),
+    "untrusted": QT_TRANSLATE_NOOP("SourcesPage", "not trusted"),
+    "available": QT_TRANSLATE_NOOP("SourcesPage", "not started"),
 }
 
 
@@ -51,19 +51,19 @@ class SourcesPage(QWidget):
         self._trust = QLabel(self)
         self._trust.setWordWrap(True)
         self._trust.setTextFormat(Qt.TextFormat.PlainText)
-        self.trust_button = QPushButton("Trust…", self)
+        self.trust_button = QPushButton(self.tr("Trust…"), self)
         self.trust_button.clicked.connect(self._ask_trust)
         self.approval = QComboBox(self)
-        self.approval.setAccessibleName("Approval of calls for the whole folder")
-        self.approval.addItem("Each tool as it asks for", None)
+        self.approval.setAccessibleName(self.tr("Approval of calls for the whole folder"))
+        self.approval.addItem(self.tr("Each tool as it asks for"), None)
         for key, words in APPROVAL_WORDS.items():
             self.approval.addItem(words[0].upper() + words[1:], key)
         self.approval.activated.connect(
             lambda _: self.folder_approval_asked.emit(self.approval.currentData())
         )
-        self._approval_label = QLabel("Calls of this folder's tools", self)
-        self.own_button = QPushButton("Your own MCP servers…", self)
-        self.own_button.setToolTip("Open the file of servers that every prompt may name")
+        self._approval_label = QLabel(self.tr("Calls of this folder's tools"), self)
+        self.own_button = QPushButton(self.tr("Your own MCP servers…"), self)
+        self.own_button.setToolTip(self.tr("Open the file of servers that every prompt may name"))
         self.own_button.clicked.connect(self.own_servers_asked)
         self._list = QWidget(self)
         self._blocks = QVBoxLayout(self._list)
@@ -101,12 +101,18 @@ class SourcesPage(QWidget):
         """Show what holds for the prompt's folder."""
         self._folder, self._trusted = folder, trusted
         if folder is None:
-            self._trust.setText("A prompt that is not saved yet has no tool files.")
+            self._trust.setText(self.tr("A prompt that is not saved yet has no tool files."))
         elif trusted:
-            self._trust.setText(f"{folder} is trusted: its tools may run.")
+            self._trust.setText(
+                self.tr("{folder} is trusted: its tools may run.").format(folder=folder)
+            )
         else:
-            self._trust.setText(f"{folder} is not trusted: nothing of it is run or read.")
-        self.trust_button.setText("Trust no more" if trusted else "Trust…")
+            self._trust.setText(
+                self.tr("{folder} is not trusted: nothing of it is run or read.").format(
+                    folder=folder
+                )
+            )
+        self.trust_button.setText(self.tr("Trust no more") if trusted else self.tr("Trust…"))
         self.trust_button.setEnabled(folder is not None)
         self.approval.setEnabled(folder is not None)
         self.approval.setCurrentIndex(max(0, self.approval.findData(approval)))
@@ -127,8 +133,11 @@ class SourcesPage(QWidget):
             self._blocks.addWidget(block)
         if not sources:
             nothing = QLabel(
-                "This prompt names no tool file, server or description. Name a Python file under "
-                "metadata.agent.tools, or an MCP server under metadata.agent.mcp_servers.",
+                self.tr(
+                    "This prompt names no tool file, server or description. Name a Python file "
+                    "under metadata.agent.tools, or an MCP server under "
+                    "metadata.agent.mcp_servers."
+                ),
                 self._list,
             )
             nothing.setWordWrap(True)
@@ -174,7 +183,7 @@ class SourcesPage(QWidget):
             log = QPlainTextEdit(source.log.strip(), block)
             log.setReadOnly(True)
             log.setFont(fixed_font(self.font()))
-            log.setAccessibleName(f"Log of {source.label}")
+            log.setAccessibleName(self.tr("Log of {label}").format(label=source.label))
             log.setMaximumHeight(140)
             log.moveCursor(log.textCursor().MoveOperation.End)
             inside.addWidget(log)
@@ -183,16 +192,16 @@ class SourcesPage(QWidget):
     def _buttons(self, source: SourceStatus, block: QWidget) -> list[QPushButton]:
         made: list[QPushButton] = []
         if source.state == "available":
-            start = QPushButton("Start", block)
+            start = QPushButton(self.tr("Start"), block)
             start.clicked.connect(partial(self.start_asked.emit, source.key))
             made.append(start)
         elif source.state in ("ready", "failed") and not source.key.startswith("servers:"):
-            restart = QPushButton("Restart", block)
-            restart.setToolTip("End what runs behind it, and load it again")
+            restart = QPushButton(self.tr("Restart"), block)
+            restart.setToolTip(self.tr("End what runs behind it, and load it again"))
             restart.clicked.connect(partial(self.restart_asked.emit, source.key))
             made.append(restart)
         if source.path is not None:
-            opened = QPushButton("Open", block)
+            opened = QPushButton(self.tr("Open"), block)
             opened.clicked.connect(partial(self.open_asked.emit, source.path, max(1, source.line)))
             made.append(opened)
         return made

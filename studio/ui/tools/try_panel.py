@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 
-from PySide6.QtCore import QTimer, Signal
+from PySide6.QtCore import QT_TRANSLATE_NOOP, QTimer, Signal
 from PySide6.QtWidgets import (
     QComboBox,
     QFrame,
@@ -31,13 +31,13 @@ from studio.ui.theme import Theme
 _MOST_PAST = 30
 
 _STATUS_WORDS = {
-    "ok": "Done",
-    "error": "The tool failed",
-    "timeout": "Stopped: it took too long",
-    "cancelled": "Stopped by you",
-    "crashed": "The tool's process crashed",
-    "unknown-tool": "Nothing runs this tool",
-    "bad-arguments": "The arguments do not fit the schema",
+    "ok": QT_TRANSLATE_NOOP("TryPanel", "Done"),
+    "error": QT_TRANSLATE_NOOP("TryPanel", "The tool failed"),
+    "timeout": QT_TRANSLATE_NOOP("TryPanel", "Stopped: it took too long"),
+    "cancelled": QT_TRANSLATE_NOOP("TryPanel", "Stopped by you"),
+    "crashed": QT_TRANSLATE_NOOP("TryPanel", "The tool's process crashed"),
+    "unknown-tool": QT_TRANSLATE_NOOP("TryPanel", "Nothing runs this tool"),
+    "bad-arguments": QT_TRANSLATE_NOOP("TryPanel", "The arguments do not fit the schema"),
 }
 
 
@@ -56,7 +56,7 @@ class TryPanel(QWidget):
         self._trials: dict[str, Trial] = {}
         self._past: dict[str, list[Trial]] = {}
         self.history = QComboBox(self)
-        self.history.setAccessibleName("Calls tried before")
+        self.history.setAccessibleName(self.tr("Calls tried before"))
         self.history.setSizeAdjustPolicy(
             QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
         )
@@ -64,9 +64,9 @@ class TryPanel(QWidget):
         self.history.activated.connect(self._show_past)
         self.history.hide()
         self.request = JsonView(theme, self, coloured=False)
-        self.request.setAccessibleName("The request that will be sent")
+        self.request.setAccessibleName(self.tr("The request that will be sent"))
         self.request.grow(12)
-        self._request_title = QLabel("Request that will be sent", self)
+        self._request_title = QLabel(self.tr("Request that will be sent"), self)
         self._request_timer = QTimer(self)
         self._request_timer.setSingleShot(True)
         self._request_timer.setInterval(150)
@@ -74,25 +74,25 @@ class TryPanel(QWidget):
         self._running = ""
         self._began = 0.0
         self.form = SchemaForm(theme)
-        self.call_button = QPushButton("Call")
+        self.call_button = QPushButton(self.tr("Call"))
         self.call_button.setProperty("primary", True)
-        self.call_button.setToolTip("Call the tool with these arguments")
+        self.call_button.setToolTip(self.tr("Call the tool with these arguments"))
         self.call_button.clicked.connect(self._call)
-        self.cancel_button = QPushButton("Cancel")
+        self.cancel_button = QPushButton(self.tr("Cancel"))
         self.cancel_button.clicked.connect(self.cancel_asked)
         self.cancel_button.hide()
         self.status = QLabel()
         self.status.setWordWrap(True)
         self.result = JsonView(theme)
-        self.result.setAccessibleName("Result of the call")
+        self.result.setAccessibleName(self.tr("Result of the call"))
         self.result.grow(24)
         self.errors = QPlainTextEdit()
         self.errors.setReadOnly(True)
         self.errors.setFrameShape(QFrame.Shape.NoFrame)
-        self.errors.setAccessibleName("What the tool wrote on its error stream")
+        self.errors.setAccessibleName(self.tr("What the tool wrote on its error stream"))
         self.errors.setFont(fixed_font(self.font()))
         self.errors.setMaximumHeight(110)
-        self._errors_title = QLabel("Error stream")
+        self._errors_title = QLabel(self.tr("Error stream"))
         self.form.values_changed.connect(self._on_values)
         self._arrange()
         self._clock = QTimer(self)
@@ -212,7 +212,7 @@ class TryPanel(QWidget):
         if self._entry is None or self._running:
             return
         if self.form.problems():
-            self._say("Some arguments need attention.", self._theme.error)
+            self._say(self.tr("Some arguments need attention."), self._theme.error)
             return
         self.try_asked.emit(self._entry.name, self.form.values())
 
@@ -222,7 +222,10 @@ class TryPanel(QWidget):
 
     def _tick(self) -> None:
         if self._entry is not None and self._entry.name == self._running:
-            self._say(f"Running, {time.monotonic() - self._began:.1f} s", self._theme.muted)
+            self._say(
+                self.tr("Running, {number:.1f} s").format(number=time.monotonic() - self._began),
+                self._theme.muted,
+            )
 
     def _show_trial(self, trial: Trial | None) -> None:
         outcome = trial.outcome if trial is not None else None
@@ -234,13 +237,13 @@ class TryPanel(QWidget):
         if trial is None:
             self._say("", self._theme.muted)
         elif outcome is None:
-            self._say("Running", self._theme.muted)
+            self._say(self.tr("Running"), self._theme.muted)
         else:
             self._show_outcome(outcome)
 
     def _show_outcome(self, outcome: ToolOutcome) -> None:
         colour = self._theme.error if outcome.is_error else self._theme.success
-        cut = ", cut at the limit" if outcome.truncated else ""
+        cut = self.tr(", cut at the limit") if outcome.truncated else ""
         took = f" in {_duration(outcome.duration)}" if outcome.duration else ""
         self._say(f"{_STATUS_WORDS[outcome.status]}{took}{cut}", colour)
         self.result.show_json(pretty_json(outcome.text))
