@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from studio.bridge.run_diagram import live_node
@@ -16,6 +16,7 @@ from studio.bridge.run_words import (
 )
 from studio.core.agent.reading import Action, Final, FormatError, Refused
 from studio.core.agent.state import Call, RunState, Step, StepError
+from studio.core.agent.trail import Trail
 from studio.core.wire.reply import Reply
 
 CardKind: TypeAlias = Literal[
@@ -84,7 +85,7 @@ class Timeline:
     cards: tuple[StepCard, ...] = ()
     """In order."""
 
-    steps: tuple[Step, ...] = ()
+    steps: Trail[Step] = field(default_factory=Trail)
     """The finished steps that the first cards were made from."""
 
     settled: int = 0
@@ -121,16 +122,8 @@ def timeline_of(
 
 
 def _common_steps(before: Timeline | None, state: RunState) -> int:
-    """How many finished steps both have; immutable steps are compared by identity."""
-    if before is None:
-        return 0
-    count = min(len(before.steps), len(state.steps))
-    if count and before.steps[count - 1] is state.steps[count - 1]:
-        return count
-    same = 0
-    while same < count and before.steps[same] is state.steps[same]:
-        same += 1
-    return same
+    """How many finished steps both are known to have."""
+    return 0 if before is None else before.steps.shares(state.steps)
 
 
 def cards_of_step(

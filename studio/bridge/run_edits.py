@@ -90,7 +90,7 @@ class EditSpec:
     is_error: bool = False
     """For an observation: whether it tells of a failure."""
 
-    messages: tuple[Message, ...] = ()
+    messages: Sequence[Message] = ()
     """For messages: what will be sent."""
 
     reply: Reply = field(default_factory=Reply)

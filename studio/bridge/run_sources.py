@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from studio.bridge.run_inspector import InspectionSources
 from studio.core.agent.protocols.loops import loop_of, rules_of
 from studio.core.agent.reading import Reading
+from studio.core.agent.replay import RecordedModel
 from studio.core.agent.state import RunState, Step
 from studio.core.agent.steps import request_of
 from studio.core.models.base import Capabilities, ChatModel, ModelError
@@ -19,7 +21,7 @@ _READ_WHILE_STREAMING = 20_000
 """Characters up to which a growing reply is read again for its colours."""
 
 
-def messages_of(state: RunState, step: Step) -> tuple[Message, ...]:
+def messages_of(state: RunState, step: Step) -> Sequence[Message]:
     """The messages that a step sent; finished `native` steps share the run's conversation."""
     return step.messages or state.conversation[: step.sent]
 
@@ -31,18 +33,19 @@ def sources_for(model: ChatModel | None) -> InspectionSources:
         model: whose body is shown; None for a run of the past, whose body is made as for a
             chat-completions server.
     """
+    if isinstance(model, RecordedModel) and model.then is None:
+        model = None  # a replay sends nothing; its body is shown as for a run of the past
 
     def body_of(state: RunState, step: Step) -> JsonObject | str | None:
         messages = messages_of(state, step)
         if not messages:
             return None
-        calls = sum(len(past.calls) for past in state.steps if past.number < step.number)
         then = replace(
             state,
-            step=replace(step, messages=messages),
+            step=step,
             iteration=step.number,
-            past_calls=state.past_calls[:calls],
-            observations=state.observations[:calls],
+            past_calls=state.past_calls.upto(step.calls_before),
+            observations=state.observations.upto(step.calls_before),
         )
         request = request_of(then)
         if model is not None:

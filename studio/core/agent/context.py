@@ -6,6 +6,9 @@ import json
 from collections.abc import Sequence
 
 from studio.core.agent.conversation import legal
+from studio.core.agent.copying import replace
+from studio.core.agent.state import RunState
+from studio.core.agent.trail import Trail
 from studio.core.prompty.messages import Message, TextPart, ToolCallPart, ToolResultPart
 
 _PER_MESSAGE = 4
@@ -32,6 +35,30 @@ def _size(message: Message) -> int:
             case _:
                 total += _PER_MEDIA
     return total
+
+
+def extended(state: RunState, added: Sequence[Message]) -> RunState:
+    """The state with messages at the end of its conversation."""
+    counted = size(added) if state.setup.context_budget is not None else 0
+    return replace(
+        state,
+        conversation=state.conversation.plus(added),
+        characters=state.characters + counted,
+    )
+
+
+def replaced(state: RunState, messages: Sequence[Message]) -> RunState:
+    """The state with another conversation."""
+    if messages is state.conversation:
+        return state
+    counted = size(messages) if state.setup.context_budget is not None else 0
+    return replace(state, conversation=Trail(messages), characters=counted)
+
+
+def is_too_long(state: RunState) -> bool:
+    """Whether the conversation is over its budget; costs nothing, whatever its length."""
+    budget = state.setup.context_budget
+    return budget is not None and state.characters > budget
 
 
 def trim(messages: Sequence[Message], budget: int) -> tuple[tuple[Message, ...], int]:

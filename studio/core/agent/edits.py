@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TypeAlias, assert_never
 
+from studio.core.agent.context import extended
 from studio.core.agent.conversation import assistant_message, legal, user_message
 from studio.core.agent.copying import replace
 from studio.core.agent.effects import CheckCalls
@@ -143,7 +144,7 @@ def _go_on(state: RunState, text: str) -> Move:
     if state.setup.protocol == "native":
         # A checked answer has joined the conversation already.
         held = (said,) if state.status == "done" else (answer, said)
-        state = replace(state, conversation=state.conversation + held)
+        state = extended(state, held)
     else:
         state = replace(state, injected=(*state.injected, answer, said))
     allowed = state.setup.limits.iterations

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from studio.core.agent.state import Place
-from studio.core.models.base import ModelRequest
 from studio.core.wire.reply import Reply
 
 
@@ -28,10 +27,10 @@ class TrimContext:
 
 @dataclass(frozen=True, slots=True)
 class CallModel:
-    """Send a request. Answered by `ModelCalled`, then `ModelReplied` or `ModelFailed`."""
+    """Send the step's messages (`request_of`), the same at every try.
 
-    request: ModelRequest
-    """The snapshot; a retry sends the same."""
+    Answered by `ModelCalled`, then `ModelReplied` or `ModelFailed`.
+    """
 
     attempt: int
     """Which try, from 1."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TypeAlias, assert_never
 
-from studio.core.agent.context import size
+from studio.core.agent.context import extended, is_too_long, replaced
 from studio.core.agent.conversation import legal, user_message
 from studio.core.agent.copying import replace
 from studio.core.agent.effects import (
@@ -26,7 +26,6 @@ from studio.core.agent.steps import (
     first_call,
     fold_step,
     limit_error,
-    request_of,
     told,
     used_up,
     with_messages,
@@ -46,7 +45,7 @@ def pending(state: RunState) -> Effects:
         return ()
     match state.place:
         case "P1":
-            return (CallModel(request_of(state), state.step.attempt),)
+            return (CallModel(state.step.attempt),)
         case "P2":
             return (ReadReply(state.step.reply),) if state.step.reply is not None else ()
         case "P3":
@@ -84,34 +83,31 @@ def begin_step(state: RunState) -> Move:
     if limit is not None:
         return at_error(state, limit_error(state, limit))
     number = state.iteration + 1
-    state = replace(state, iteration=number, step=Step(number), place=None, call=None, error=None)
+    step = Step(number, calls_before=len(state.past_calls))
+    state = replace(state, iteration=number, step=step, place=None, call=None, error=None)
     if loop_of(state.setup.protocol).rerenders or not state.conversation:
         return state, (RenderPrompt(number),)
-    state = _steer_native(state)
-    budget = state.setup.context_budget
-    if budget is not None and size(state.conversation) > budget:
-        return state, (TrimContext(budget),)
-    return request_ready(state)
+    return _native_ready(state)
 
 
-def _steer_native(state: RunState) -> RunState:
+def _native_ready(state: RunState) -> Move:
+    """What the person said joins the conversation; one that is too long is trimmed first."""
     said = tuple(user_message(text) for text in state.steering)
-    return replace(state, conversation=state.conversation + said, steering=())
+    state = replace(extended(state, said), steering=())
+    if is_too_long(state):
+        return state, (TrimContext(state.setup.context_budget or 0),)
+    return request_ready(state)
 
 
 def rendered(state: RunState, messages: tuple[Message, ...]) -> Move:
     """The prompt was rendered; what its template has no place for follows it."""
     if state.setup.protocol == "native":
         # An author's own calls may lack their results; what the loop adds never does.
-        state = _steer_native(replace(state, conversation=legal(messages)))
-        budget = state.setup.context_budget
-        if budget is not None and size(state.conversation) > budget:
-            return state, (TrimContext(budget),)
-        return request_ready(state)
+        return _native_ready(replaced(state, legal(messages)))
     said = tuple(user_message(text) for text in state.steering)
     state = replace(state, injected=state.injected + said, steering=())
     trailing = loop_of(state.setup.protocol).trailing(state)
-    return request_ready(replace(state, conversation=messages + trailing))
+    return request_ready(replaced(state, messages + trailing))
 
 
 def request_ready(state: RunState) -> Move:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import assert_never
 
+from studio.core.agent.context import replaced
 from studio.core.agent.copying import replace
 from studio.core.agent.edits import edit
 from studio.core.agent.effects import CallModel, CheckCalls, RenderPrompt, RunTools
@@ -73,7 +74,6 @@ from studio.core.agent.steps import (
     new_state,
     output_error,
     replied,
-    request_of,
     stopped,
     tell_bad_calls,
     tool_ended,
@@ -98,7 +98,7 @@ def advance(state: RunState, event: Event) -> Move:  # noqa: C901 - one arm per 
             error = StepError("render", "render", message, "Mend the prompt, then go on.")
             return at_error(state, error)
         case ContextTrimmed(messages=messages):
-            return request_ready(replace(state, conversation=messages))
+            return request_ready(replaced(state, messages))
         case ModelCalled() | ModelReplied() | ModelFailed() | ReplyRead():
             return _model(state, event)
         case CallsChecked() | CallDecided() | ToolCalled() | ToolEnded() | OutcomeLost():
@@ -182,7 +182,7 @@ def _model_failed(state: RunState, event: ModelFailed) -> Move:
     state = replace(state, place=None, step=step, seconds=state.seconds + event.seconds)
     if event.retry_in is not None:
         attempt = state.step.attempt + 1
-        return state, (CallModel(request_of(state), attempt, event.retry_in),)
+        return state, (CallModel(attempt, event.retry_in),)
     error = StepError("model", event.kind, event.message, event.hint, retryable=event.retryable)
     return at_error(state, error)
 

@@ -34,6 +34,7 @@ from studio.core.agent.protocols.loops import loop_of, rules_of
 from studio.core.agent.reading import Action
 from studio.core.agent.replay import RecordedModel
 from studio.core.agent.state import RunState, StepError
+from studio.core.agent.steps import request_of
 from studio.core.agent.toolbox import RunToolbox
 from studio.core.models.base import ChatModel, ModelError, ModelRequest
 from studio.core.prompty.document import PromptDocument
@@ -127,11 +128,12 @@ class Performer:
         if reason is not None:
             self.emit(Failed(StepError("guardrail", "request", reason)))
             return
+        request = request_of(state)
         self.emit(ModelCalled(effect.attempt))
         started = time.monotonic()
         self.partial = None
         try:
-            reply, was_cut = await self._stream(effect.request)
+            reply, was_cut = await self._stream(request)
         except ModelError as error:
             self.emit(self._failed(error, effect.attempt, _since(started)))
             return
@@ -140,7 +142,7 @@ class Performer:
             self.emit(self._failed(wrapped, effect.attempt, _since(started)))
             return
         self.partial = None
-        by = self._stopped_by(effect.request, reply, was_cut=was_cut)
+        by = self._stopped_by(request, reply, was_cut=was_cut)
         origin = self.model.origin if isinstance(self.model, RecordedModel) else "live"
         self.emit(ModelReplied(reply, _since(started), origin, by))
 

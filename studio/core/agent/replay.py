@@ -75,11 +75,11 @@ def recording_of(path: Iterable[Event], *, as_told: bool = False) -> Recording:
             state = new_state(event.setup)
         match event:
             case ModelReplied(reply=reply):
-                calls.append(RecordedCall(state.step.messages, reply))
+                calls.append(RecordedCall(tuple(state.step.messages), reply))
             case ReplyEdited(reply=reply) if state.step.reply is not None and calls:
                 calls[-1] = RecordedCall(calls[-1].messages, reply)
             case ReplyEdited(reply=reply):
-                calls.append(RecordedCall(state.step.messages, reply))
+                calls.append(RecordedCall(tuple(state.step.messages), reply))
             case ToolEnded(call=index, outcome=outcome):
                 outcomes.append((call_key(state.step.calls[index]), outcome))
             case _:

@@ -92,7 +92,7 @@ class Retelling:
                 raise ValueError("a journal begins with Started")
             match event:
                 case ModelReplied(reply=reply):
-                    calls.append(RecordedCall(state.step.messages, reply))
+                    calls.append(RecordedCall(tuple(state.step.messages), reply))
                 case ToolEnded(call=row, outcome=outcome):
                     outcomes.append((call_key(state.step.calls[row]), outcome))
                 case OutcomeTold(call=row, fate="ran" | "result" as fate, text=text):

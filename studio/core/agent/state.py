@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from studio.core.agent.reading import Reading, ReadingWarning, Repair
+from studio.core.agent.trail import Trail
 from studio.core.models.base import ProtocolName
 from studio.core.prompty.messages import Message
 from studio.core.prompty.tool_spec import ToolSpec
@@ -161,12 +162,15 @@ class Step:
     attempt: int = 1
     """Which try of the model call, from 1; a retry sends the same snapshot."""
 
-    messages: tuple[Message, ...] = ()
-    """What was (or will be) sent. In a finished `native` step it is empty: `messages_of` gives it,
-    so that a long run stays small."""
+    messages: Sequence[Message] = ()
+    """What was (or will be) sent; in `native` a beginning of the run's conversation, which shares
+    its memory."""
 
     sent: int = 0
     """How many messages were sent."""
+
+    calls_before: int = 0
+    """How many calls the steps before it made."""
 
     reply: Reply | None = None
     """The reply, whole."""
@@ -329,11 +333,14 @@ class RunState:
     step: Step = field(default_factory=lambda: Step(0))
     """The current step."""
 
-    steps: tuple[Step, ...] = ()
+    steps: Trail[Step] = field(default_factory=Trail)
     """Steps that are done, in order."""
 
-    conversation: tuple[Message, ...] = ()
+    conversation: Trail[Message] = field(default_factory=Trail)
     """`native`: all messages so far. Text protocols: the messages last rendered."""
+
+    characters: int = 0
+    """Size of the conversation, counted where there is a context budget."""
 
     limits: Limits = field(default_factory=Limits)
     """Allowances now."""
@@ -353,10 +360,10 @@ class RunState:
     repairs: frozenset[str] = frozenset()
     """Repairs that are made without asking from now on."""
 
-    past_calls: tuple[tuple[str, str], ...] = ()
+    past_calls: Trail[tuple[str, str]] = field(default_factory=Trail)
     """(tool, arguments as JSON text) of the calls of the steps that are done."""
 
-    observations: tuple[str, ...] = ()
+    observations: Trail[str] = field(default_factory=Trail)
     """What those calls answered."""
 
     steering: tuple[str, ...] = ()

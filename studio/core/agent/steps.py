@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
+from studio.core.agent.context import extended, replaced
 from studio.core.agent.conversation import assistant_message, exchange, user_message
 from studio.core.agent.copying import replace
 from studio.core.agent.events import (
@@ -92,17 +93,18 @@ def output_error(problems: tuple[str, ...]) -> StepError:
     return StepError("output", "output", " ".join(problems), hint)
 
 
-def with_messages(state: RunState, messages: tuple[Message, ...]) -> RunState:
+def with_messages(state: RunState, messages: Sequence[Message]) -> RunState:
     """The messages that the current step will send."""
-    step = replace(state.step, messages=messages, sent=len(messages))
-    return replace(state, conversation=messages, step=step)
+    state = replaced(state, messages)
+    step = replace(state.step, messages=state.conversation, sent=len(messages))
+    return replace(state, step=step)
 
 
 def request_of(state: RunState) -> ModelRequest:
     """The snapshot that the current step sends; the same for every attempt."""
     setup = state.setup
     return ModelRequest(
-        messages=state.step.messages,
+        messages=tuple(state.step.messages),
         tools=setup.tools,
         options=setup.options or None,
         stop=setup.stop,
@@ -110,8 +112,8 @@ def request_of(state: RunState) -> ModelRequest:
         protocol=setup.protocol,
         iteration=state.iteration,
         max_iterations=state.limits.iterations or 1_000_000,
-        past_calls=state.past_calls,
-        observations=state.observations,
+        past_calls=tuple(state.past_calls),
+        observations=tuple(state.observations),
         question=setup.question,
     )
 
@@ -317,38 +319,33 @@ def fold_step(state: RunState) -> RunState:
         if step.observation:
             appended += (user_message(step.observation),)
     step = replace(step, appended=appended)
-    conversation = state.conversation
     if state.setup.protocol == "native":
-        conversation += appended
-    return replace(state, place="P5", call=None, step=step, conversation=conversation)
+        state = extended(state, appended)
+    return replace(state, place="P5", call=None, step=step)
 
 
 def close_step(state: RunState) -> RunState:
     """The current step goes to the finished ones."""
     step = state.step
-    if state.setup.protocol == "native":
-        step = replace(step, messages=())
     return replace(
         state,
-        steps=(*state.steps, step),
-        past_calls=state.past_calls + tuple(call_key(call) for call in step.calls),
-        observations=state.observations + tuple(call.observation or "" for call in step.calls),
+        steps=state.steps.plus((step,)),
+        past_calls=state.past_calls.plus(call_key(call) for call in step.calls),
+        observations=state.observations.plus(call.observation or "" for call in step.calls),
     )
 
 
 def answered(state: RunState, value: Json, problems: tuple[str, ...]) -> RunState:
     """The answer was checked: the run is done."""
     step = state.step
-    conversation = state.conversation
     if state.setup.protocol == "native":
         step = replace(step, appended=(assistant_message(state.answer or ""),))
-        conversation += step.appended
+        state = extended(state, step.appended)
     return replace(
         state,
         status="done",
         place=None,
         step=step,
-        conversation=conversation,
         error=None,
         answer_value=value,
         answer_problems=problems,
@@ -365,9 +362,7 @@ def stopped(state: RunState, event: Stopped) -> RunState:
     return replace(state, status=status, place=None, pause=None, step=step)
 
 
-def messages_of(state: RunState, number: int) -> tuple[Message, ...]:
-    """What step `number` sent, also where a finished step keeps no messages of its own."""
-    if number == state.step.number:
-        return state.step.messages
-    step = state.steps[number - 1]
-    return step.messages or state.conversation[: step.sent]
+def messages_of(state: RunState, number: int) -> Sequence[Message]:
+    """What step `number` sent."""
+    step = state.step if number == state.step.number else state.steps[number - 1]
+    return step.messages

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Literal, TypeAlias
@@ -50,10 +50,10 @@ def compare(one: RunState, other: RunState) -> Comparison:
     return Comparison(steps, ends)
 
 
-def steps_of(state: RunState) -> tuple[Step, ...]:
+def steps_of(state: RunState) -> Sequence[Step]:
     """All steps of a run, the current one included."""
     done = bool(state.steps) and state.steps[-1].number == state.step.number
-    return state.steps if done or state.step.number == 0 else (*state.steps, state.step)
+    return state.steps if done or state.step.number == 0 else state.steps.plus((state.step,))
 
 
 def _differences(one: RunState, other: RunState) -> Iterator[StepDifference]:
@@ -74,7 +74,7 @@ def _differences(one: RunState, other: RunState) -> Iterator[StepDifference]:
         yield StepDifference(number, tuple(aspects))
 
 
-def _said(messages: tuple[Message, ...]) -> list[tuple[str, str, list[tuple[str, str]]]]:
+def _said(messages: Sequence[Message]) -> list[tuple[str, str, list[tuple[str, str]]]]:
     return [
         (
             message.role,

@@ -70,10 +70,16 @@ def chat_lines(state: RunState) -> str:
     return "\n".join(lines)
 
 
-def bad_exchanges(steps: Sequence[Step]) -> Iterator[Message]:
-    """The unreadable replies since the last good step, each with what was said to it."""
+def bad_exchanges(steps: Sequence[Step], most: int) -> Iterator[Message]:
+    """The unreadable replies since the last good step, each with what was said to it.
+
+    Args:
+        steps: the steps that are done.
+        most: how many there may be (`RunState.format_errors`); no step before them is looked at.
+    """
     last = len(steps)
-    while last and isinstance(steps[last - 1].reading, FormatError):
+    first = max(0, last - most)
+    while last > first and isinstance(steps[last - 1].reading, FormatError):
         last -= 1
     for step in steps[last:]:
         if step.reading is not None and step.reading.kept:

@@ -74,7 +74,7 @@ class ReactLoop:
 
     def trailing(self, state: RunState) -> tuple[Message, ...]:
         """Bad replies that the history of the template has no place for, then steering."""
-        return (*bad_exchanges(state.steps), *state.injected)
+        return (*bad_exchanges(state.steps, state.format_errors), *state.injected)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,142 @@
+"""A sequence that grows at its end and is never changed: what a run's states hold of its past.
+
+Each state of a run holds all steps before it. As tuples, 10,000 steps would copy the square of
+their number; a `Trail` shares one list between all states of a branch, and its first items may
+come from somewhere else (the history) when they are looked at.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Generic, TypeVar, overload
+
+T = TypeVar("T")
+
+
+class _Held(Generic[T]):
+    """What several trails share: each of them sees a beginning of it."""
+
+    __slots__ = ("base", "items", "lock")
+
+    def __init__(self, base: Sequence[T], items: list[T]) -> None:
+        self.base = base
+        self.items = items
+        self.lock = threading.Lock()
+
+
+class Trail(Sequence[T]):
+    """An immutable sequence; adding to it costs what is added, whatever its length."""
+
+    __slots__ = ("_held", "_length")
+
+    def __init__(self, items: Iterable[T] = ()) -> None:
+        self._held: _Held[T] = _Held((), list(items))
+        self._length = len(self._held.items)
+
+    @classmethod
+    def over(cls, base: Sequence[T]) -> Trail[T]:
+        """A trail whose items are those of another sequence, asked for one at a time."""
+        return cls._view(_Held(base, []), len(base))
+
+    @classmethod
+    def _view(cls, held: _Held[T], length: int) -> Trail[T]:
+        made: Trail[T] = cls.__new__(cls)
+        made._held, made._length = held, length
+        return made
+
+    def __len__(self) -> int:
+        return self._length
+
+    @overload
+    def __getitem__(self, at: int) -> T: ...
+
+    @overload
+    def __getitem__(self, at: slice) -> Sequence[T]: ...
+
+    def __getitem__(self, at: int | slice) -> T | Sequence[T]:
+        if isinstance(at, slice):
+            start, stop, step = at.indices(self._length)
+            if (start, step) == (0, 1):
+                return self.upto(stop)
+            return tuple(self._item(index) for index in range(start, stop, step))
+        index = at + self._length if at < 0 else at
+        if not 0 <= index < self._length:
+            raise IndexError(f"there is no item {at} of {self._length}")
+        return self._item(index)
+
+    def upto(self, length: int) -> Trail[T]:
+        """Its first items; shares everything."""
+        return self._view(self._held, min(max(0, length), self._length))
+
+    def _item(self, index: int) -> T:
+        held = self._held
+        while index < (before := len(held.base)):
+            if not isinstance(held.base, Trail):
+                return held.base[index]
+            held = held.base._held  # noqa: SLF001 - its own kind
+        return held.items[index - before]
+
+    def __iter__(self) -> Iterator[T]:
+        held = self._held
+        if not held.base:  # the common case, without a question for each item
+            yield from held.items[: self._length]
+            return
+        for index in range(self._length):
+            yield self._item(index)
+
+    def plus(self, more: Iterable[T]) -> Trail[T]:
+        """This trail with further items at its end."""
+        added = more if isinstance(more, tuple | list) else tuple(more)
+        if not added:
+            return self
+        held = self._held
+        with held.lock:
+            if len(held.base) + len(held.items) == self._length:
+                held.items.extend(added)
+                return self._view(held, self._length + len(added))
+        # Another branch has gone on from here: this one begins a list of its own.
+        return self._view(_Held(self, list(added)), self._length + len(added))
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, Trail) and other._length == self._length:
+            return self.shares(other) == self._length or tuple(self) == tuple(other)
+        return isinstance(other, tuple | list) and tuple(self) == tuple(other)
+
+    def __hash__(self) -> int:
+        return hash(tuple(self))
+
+    def __repr__(self) -> str:
+        return f"Trail(<{self._length} items>)"
+
+    def shares(self, other: Trail[T]) -> int:
+        """How many first items both are known to have in common, without looking at any."""
+        mine = {id(part): seen for part, seen in self._parts()}
+        for part, seen in other._parts():
+            if id(part) in mine:
+                return min(seen, mine[id(part)])
+        own, its = self.root, other.root
+        common = getattr(own, "shares", None)
+        if common is None or type(own) is not type(its):
+            return 0
+        known: int = common(its)
+        return min(known, self._rooted(), other._rooted())
+
+    @property
+    def root(self) -> Sequence[T]:
+        """Where its first items come from; empty where it holds all itself."""
+        return self._parts()[-1][0].base
+
+    def _rooted(self) -> int:
+        held, seen = self._parts()[-1]
+        return min(seen, len(held.base))
+
+    def _parts(self) -> list[tuple[_Held[T], int]]:
+        """Its lists, the newest first, each with how many items are seen of it and those before."""
+        parts: list[tuple[_Held[T], int]] = [(self._held, self._length)]
+        base: Any = self._held.base
+        while isinstance(base, Trail):
+            held, length = base._held, base._length  # noqa: SLF001 - its own kind
+            parts.append((held, min(length, parts[-1][1])))
+            base = held.base
+        return parts
