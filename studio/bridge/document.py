@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import uuid
+import os
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -48,6 +48,7 @@ class DocumentController(QObject):
     path_changed = Signal(object)  # Path
     changed_on_disk = Signal(object)  # FileText as it is now on disk
     gone_from_disk = Signal()
+    disk_settled = Signal()  # it was decided which text counts: the one here, or the one on disk
     saved = Signal(object)  # Path
 
     def __init__(
@@ -58,7 +59,7 @@ class DocumentController(QObject):
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
-        self.id = uuid.uuid4().hex
+        self.id = os.urandom(16).hex()
         self._messages = messages
         self._swaps = swaps
         self._read_text = read_text
@@ -231,11 +232,13 @@ class DocumentController(QObject):
         """The editor took the text that is on disk now."""
         self._file = file
         self.set_modified(False)
+        self.disk_settled.emit()
 
     def keep_own(self, file: FileText) -> None:
         """The person keeps the editor's text; the same change is not reported again."""
         self._file = replace(self._file, digest=file.digest)
         self._set_dirty(True)
+        self.disk_settled.emit()
 
     def close(self) -> None:
         """Let go of the file; unsaved text was saved or thrown away on purpose."""

@@ -8,7 +8,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from studio.bridge.document import DocumentController
-from studio.bridge.files import FileText
+from studio.bridge.files import FileError, FileText
 from studio.bridge.files_swap import Swap, SwapFolder
 from studio.bridge.messages import Messages
 from studio.core.prompty.document import PromptDocument
@@ -29,11 +29,31 @@ class EditorPage(QWidget):
     open_asked = Signal(object)  # Path of a prompt that was dropped
 
     def __init__(
-        self, messages: Messages, swaps: SwapFolder, settings: Settings, theme: Theme
+        self,
+        messages: Messages,
+        swaps: SwapFolder,
+        settings: Settings,
+        theme: Theme,
+        *,
+        twin: EditorPage | None = None,
     ) -> None:
+        """Make it.
+
+        Args:
+            messages: where the person is told things.
+            swaps: where unsaved text is kept safe.
+            settings: font size, wrapping and whitespace marks.
+            theme: its colours.
+            twin: a page whose document this one shows too.
+        """
         super().__init__()
-        self.editor = PromptEditor(theme)
-        self.controller = DocumentController(messages, swaps, self.editor.text, self)
+        self._messages = messages
+        if twin is None:
+            self.editor = PromptEditor(theme)
+            self.controller = self._new_controller(messages, swaps)
+        else:
+            self.editor = PromptEditor(theme, prompt=twin.editor.prompt)
+            self.controller = twin.controller
         self.find_bar = FindBar(self.editor)
         self.assist = EditorAssist(self.editor)
         self.editor.media = MediaDrop(self.editor, messages, lambda: self.controller.path)
@@ -50,10 +70,19 @@ class EditorPage(QWidget):
         self.setFocusProxy(self.editor)
         self.apply_settings(settings)
         self._wire()
+        if twin is not None:
+            self._look_at_permissions()
+            if self.document is not None:
+                self.editor.set_document(self.document)
+
+    def _new_controller(self, messages: Messages, swaps: SwapFolder) -> DocumentController:
+        prompt = self.editor.prompt
+        controller = DocumentController(messages, swaps, prompt.read, self)
+        prompt.document.contentsChanged.connect(controller.text_changed)
+        prompt.document.modificationChanged.connect(controller.set_modified)
+        return controller
 
     def _wire(self) -> None:
-        self.editor.textChanged.connect(self.controller.text_changed)
-        self.editor.modificationChanged.connect(self.controller.set_modified)
         self.editor.caret_moved.connect(self.caret_moved)
         self.controller.parsed.connect(self._on_parsed)
         self.controller.dirty_changed.connect(self._on_title)
@@ -61,6 +90,7 @@ class EditorPage(QWidget):
         self.controller.saved.connect(self._on_saved)
         self.controller.changed_on_disk.connect(self._on_changed_on_disk)
         self.controller.gone_from_disk.connect(self._on_gone)
+        self.controller.disk_settled.connect(self._on_settled)
         self._disk.reload.clicked.connect(self.reload)
         self._disk.keep.clicked.connect(self._keep)
         self._disk.compare.clicked.connect(self.compare)
@@ -111,14 +141,21 @@ class EditorPage(QWidget):
 
     def reload(self) -> None:
         """Take the text on disk, as a step that can be undone."""
-        file = self._on_disk
-        if self.controller.path is not None and not file.digest:
-            file = self.controller.open(self.controller.path)
+        file, path = self._on_disk, self.controller.path
+        if not file.digest:
+            if path is None:
+                self._messages.info(
+                    self.tr("There is no file to reload."), self.tr("Save the prompt first.")
+                )
+                return
+            try:
+                file = self.controller.open(path)
+            except FileError as error:
+                self._messages.error(str(error), error.hint, str(path))
+                return
         self.editor.replace_all(file.text)
         self.editor.document().setModified(False)
         self.controller.accept_disk(file)
-        self._on_disk = FileText("")
-        self._disk.hide()
 
     def compare(self) -> None:
         """Show how the text here and the text on disk differ."""
@@ -146,6 +183,13 @@ class EditorPage(QWidget):
         """Let go of the file."""
         self.assist.rest()
         self.controller.close()
+
+    def hand_over(self, twin: EditorPage) -> None:
+        """Close, where another page goes on with the document."""
+        self.assist.rest()
+        if self.controller.parent() is self:
+            self.controller.setParent(twin)
+            self.editor.prompt.setParent(twin.editor)
 
     # -- slots ----------------------------------------------------------------------------------
 
@@ -193,6 +237,9 @@ class EditorPage(QWidget):
     def _keep(self) -> None:
         if self._on_disk.digest:
             self.controller.keep_own(self._on_disk)
+        self._on_settled()
+
+    def _on_settled(self) -> None:
         self._on_disk = FileText("")
         self._disk.hide()
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from PySide6.QtCore import QT_TRANSLATE_NOOP, Signal
-from PySide6.QtWidgets import QFileDialog, QMessageBox, QStackedWidget, QTabWidget, QWidget
+from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication, Qt, Signal
+from PySide6.QtWidgets import QFileDialog, QMessageBox, QStackedWidget, QWidget
 
 from studio.bridge.files import FileError
 from studio.bridge.files_swap import Swap, SwapFolder
@@ -14,6 +14,7 @@ from studio.bridge.messages import Messages
 from studio.bridge.settings import SettingsStore
 from studio.core.prompty.document import PromptDocument
 from studio.ui.editor.page import EditorPage
+from studio.ui.editor.sides import EditorSides
 from studio.ui.theme import Theme
 
 PROMPT_FILTER = QT_TRANSLATE_NOOP(
@@ -48,30 +49,24 @@ class EditorTabs(QStackedWidget):
         self._untitled = 0
         self._broken_tools: frozenset[str] = frozenset()
         self._welcome = welcome
-        self._tabs = QTabWidget()
-        self._tabs.setDocumentMode(True)
-        self._tabs.setTabsClosable(True)
-        self._tabs.setMovable(True)
-        self._tabs.setAccessibleName(self.tr("Open prompts"))
+        self.sides = EditorSides()
         self.addWidget(welcome)
-        self.addWidget(self._tabs)
-        self._tabs.currentChanged.connect(self._on_current)
-        self._tabs.tabCloseRequested.connect(self._on_close_requested)
+        self.addWidget(self.sides)
+        self.sides.current_changed.connect(self._on_current)
+        self.sides.close_asked.connect(self.close_page)
+        self.sides.others_asked.connect(self.close_others)
+        self.sides.over_asked.connect(self.move_over)
 
     # -- what is open ---------------------------------------------------------------------------
 
     @property
     def current(self) -> EditorPage | None:
         """The page shown, or None on the welcome page."""
-        page = self._tabs.currentWidget()
-        return page if isinstance(page, EditorPage) else None
+        return self.sides.current
 
     def pages(self) -> Iterator[EditorPage]:
-        """Every open page, left to right."""
-        for index in range(self._tabs.count()):
-            page = self._tabs.widget(index)
-            if isinstance(page, EditorPage):
-                yield page
+        """Every open page; a document that stands in both sides has two."""
+        yield from self.sides.pages()
 
     # -- open -----------------------------------------------------------------------------------
 
@@ -87,7 +82,8 @@ class EditorTabs(QStackedWidget):
         path = path.absolute()
         for page in self.pages():
             if page.controller.path is not None and _same(page.controller.path, path):
-                self._tabs.setCurrentWidget(page)
+                self.sides.select(page)
+                self.setCurrentWidget(self.sides)
                 return page
         page = self._page()
         try:
@@ -109,7 +105,10 @@ class EditorTabs(QStackedWidget):
     def ask_open(self) -> None:
         """Ask for files and show them."""
         names, _ = QFileDialog.getOpenFileNames(
-            self, self.tr("Open prompt"), self._folder(), PROMPT_FILTER
+            self,
+            self.tr("Open prompt"),
+            self._folder(),
+            QCoreApplication.translate("Tabs", PROMPT_FILTER),
         )
         for name in names:
             self.open(Path(name))
@@ -130,7 +129,10 @@ class EditorTabs(QStackedWidget):
             return False
         start = page.controller.path or Path(self._folder()) / page.controller.title
         name, _ = QFileDialog.getSaveFileName(
-            self, self.tr("Save prompt"), str(start), PROMPT_FILTER
+            self,
+            self.tr("Save prompt"),
+            str(start),
+            QCoreApplication.translate("Tabs", PROMPT_FILTER),
         )
         if not name:
             return False
@@ -141,27 +143,88 @@ class EditorTabs(QStackedWidget):
         return True
 
     def save_all(self) -> bool:
-        """Save every page that has something to save."""
-        return all(self.save(page) for page in list(self.pages()) if page.controller.is_dirty)
+        """Save every page that has something to save; one that cannot be saved stops no other."""
+        saved = True
+        for page in list(self.pages()):
+            if page.controller.is_dirty and not self.save(page):
+                saved = False
+        return saved
 
     def close_page(self, page: EditorPage | None = None) -> bool:
-        """Close a page; asks about unsaved text."""
+        """Close a page; asks about unsaved text where no other page shows it."""
         page = page or self.current
         if page is None:
             return False
-        if page.controller.is_dirty and not self._may_close(page):
-            return False
-        page.close_document()
-        self._tabs.removeTab(self._tabs.indexOf(page))
+        views = self.sides.views_of(page)
+        if len(views) == 1:
+            if page.controller.is_dirty and not self._may_close(page):
+                return False
+            page.close_document()
+        else:
+            page.hand_over(next(each for each in views if each is not page))
+        self.sides.take(page)
         page.deleteLater()
-        if not self._tabs.count():
+        if not any(self.pages()):
             self.setCurrentWidget(self._welcome)
             self._on_current()
         return True
 
+    def close_others(self, page: EditorPage) -> bool:
+        """Close every page but one; False when the person wants to stay."""
+        return all(self.close_page(each) for each in list(self.pages()) if each is not page)
+
     def close_all(self) -> bool:
         """Close every page; False when the person wants to stay."""
         return all(self.close_page(page) for page in list(self.pages()))
+
+    # -- two sides ------------------------------------------------------------------------------
+
+    def split(self, orientation: Qt.Orientation = Qt.Orientation.Horizontal) -> None:
+        """Show the current document in the other side too: one text, one undo, two carets."""
+        page = self.current
+        if page is None:
+            return
+        self.sides.open_side(orientation)
+        there = self.sides.active
+        shown = next((each for each in there.pages() if each.controller is page.controller), None)
+        if shown is None:
+            shown = self._page(page)
+            self.sides.add(shown)
+            shown.editor.setTextCursor(page.editor.textCursor())
+            shown.editor.centerCursor()
+        self.sides.select(shown)
+        shown.editor.setFocus()
+
+    def move_over(self, page: EditorPage | None = None) -> None:
+        """Move a page to the other side, which is made where there is one side only."""
+        page = page or self.current
+        if page is None or (not self.sides.is_split and len(list(self.pages())) < 2):
+            return  # a side without a page would be no side
+        self.sides.select(page)
+        twin = next((each for each in self.sides.views_of(page) if each is not page), None)
+        if twin is not None:
+            self.close_page(page)
+            self.sides.select(twin)
+            twin.editor.setFocus()
+            return
+        self.sides.move_over(page)
+        page.editor.setFocus()
+
+    def join(self) -> None:
+        """Have one side again, with the pages of both."""
+        kept = self.sides.active
+        current = self.current
+        for page in list(self.pages()):
+            if kept.indexOf(page) >= 0 or not self.sides.is_split:
+                continue
+            if len(self.sides.views_of(page)) > 1:
+                self.close_page(page)
+            else:
+                self.sides.take(page)
+                self.sides.add(page)
+        if current is not None:
+            self.sides.select(current)
+            current.editor.setFocus()
 
     def show_welcome(self) -> None:
         """Show the welcome page; the tabs stay open behind it."""
@@ -169,13 +232,12 @@ class EditorTabs(QStackedWidget):
 
     def show_tabs(self) -> None:
         """Go back from the welcome page to the tabs, where there are any."""
-        if self._tabs.count():
-            self.setCurrentWidget(self._tabs)
+        if self.current is not None:
+            self.setCurrentWidget(self.sides)
 
     def step(self, by: int) -> None:
-        """Go to the next tab or the one before."""
-        if self._tabs.count():
-            self._tabs.setCurrentIndex((self._tabs.currentIndex() + by) % self._tabs.count())
+        """Go to the next tab of the side or the one before."""
+        self.sides.active.step(by)
 
     def show_breakpoints(self, tools: frozenset[str]) -> None:
         """Mark the tools that a run stops before, in every editor."""
@@ -191,8 +253,8 @@ class EditorTabs(QStackedWidget):
 
     # -- inside ---------------------------------------------------------------------------------
 
-    def _page(self) -> EditorPage:
-        page = EditorPage(self._messages, self._swaps, self._settings.value, self._theme)
+    def _page(self, twin: EditorPage | None = None) -> EditorPage:
+        page = EditorPage(self._messages, self._swaps, self._settings.value, self._theme, twin=twin)
         page.title_changed.connect(lambda: self._on_title(page))
         page.parsed.connect(lambda document: self._on_parsed(page, document))
         page.open_asked.connect(self.open)
@@ -203,9 +265,8 @@ class EditorTabs(QStackedWidget):
         return page
 
     def _show(self, page: EditorPage) -> EditorPage:
-        index = self._tabs.addTab(page, page.title)
-        self.setCurrentWidget(self._tabs)
-        self._tabs.setCurrentIndex(index)
+        self.sides.add(page)
+        self.setCurrentWidget(self.sides)
         self._on_title(page)
         page.editor.setFocus()
         return page
@@ -217,7 +278,7 @@ class EditorTabs(QStackedWidget):
         return self._settings.value.workspace or str(Path.home())
 
     def _may_close(self, page: EditorPage) -> bool:
-        self._tabs.setCurrentWidget(page)
+        self.sides.select(page)
         button = QMessageBox.StandardButton
         box = QMessageBox(self.window())
         box.setIcon(QMessageBox.Icon.NoIcon)
@@ -237,11 +298,7 @@ class EditorTabs(QStackedWidget):
         self.title_changed.emit(page.title if page else "")
 
     def _on_title(self, page: EditorPage) -> None:
-        index = self._tabs.indexOf(page)
-        if index < 0:
-            return
-        self._tabs.setTabText(index, page.title)
-        self._tabs.setTabToolTip(index, str(page.controller.path or self.tr("Not saved yet")))
+        self.sides.name(page)
         if page is self.current:
             self.title_changed.emit(page.title)
 
@@ -252,11 +309,6 @@ class EditorTabs(QStackedWidget):
     def _on_caret(self, page: EditorPage, offset: int) -> None:
         if page is self.current:
             self.caret_moved.emit(offset)
-
-    def _on_close_requested(self, index: int) -> None:
-        page = self._tabs.widget(index)
-        if isinstance(page, EditorPage):
-            self.close_page(page)
 
 
 def _same(one: Path, other: Path) -> bool:
