@@ -55,7 +55,7 @@ from studio.core.agent.setup import make_setup
 from studio.core.agent.state import Place, RunSetup, RunState, StepError
 from studio.core.agent.steps import call_key, ending_error, new_state
 from studio.core.agent.toolbox import NoTools, RunToolbox
-from studio.core.agent.tree import RunTree, state_at, walk
+from studio.core.agent.tree import RunTree, walk
 from studio.core.models.base import ChatModel
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.references import ReferenceContext
@@ -121,8 +121,9 @@ class Run:
         self.gate = Gate(options)
         """What decides on pauses; its options may be replaced while the run goes."""
         self._world = world
-        self._events: list[Event] = list(events)
         past = walk(events)
+        self._events = past.events
+        self._past = past.past
         self.tree: RunTree = past.tree
         """The places reached so far."""
         self._state = past.state if past.state is not None else new_state(setup)
@@ -353,7 +354,7 @@ class Run:
         self._write(event)
         before = self._state
         if isinstance(event, Forked):
-            before = state_at(self._events, event.checkpoint)
+            before = self._past.at(event.checkpoint)
         if isinstance(event, ToolCalled):
             self._ran.add(call_key(before.step.calls[event.call]))
         self._events.append(event)
@@ -365,6 +366,7 @@ class Run:
             event, Steered | LimitRaised | Logged | Resumed
         ):
             self._effects = effects
+        self._past.keep(event, self._state)
         if self.tree.add(event, self._state) is not None:
             self._passed_gate = False
         if self._world.shown is not None:

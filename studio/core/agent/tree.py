@@ -25,6 +25,7 @@ from studio.core.agent.state import Checkpoint, Place, RunState
 from studio.core.agent.steps import call_key, new_state
 
 _NOT_A_MOVE = (Logged, Paused, Resumed, Steered, LimitRaised)
+_KEEP_EVERY = 32
 
 
 def branch_path(events: Sequence[Event], seq: int) -> list[Event]:
@@ -46,7 +47,48 @@ def branch_path(events: Sequence[Event], seq: int) -> list[Event]:
 
 def state_at(events: Sequence[Event], seq: int) -> RunState:
     """The state right after event `seq`."""
-    return fold(branch_path(events, seq))
+    return PastStates(events).at(seq)
+
+
+def is_checkpoint(event: Event, state: RunState) -> bool:
+    """Whether an event brought a run to a place; `state` is the one after it."""
+    return not isinstance(event, _NOT_A_MOVE) and state.place is not None and not state.is_over
+
+
+class PastStates:
+    """Some states of a run on its way; any other is folded from the nearest before it.
+
+    They share what they have in common (`Trail`), so that many of them cost little.
+    """
+
+    def __init__(self, events: Sequence[Event]) -> None:
+        """Keep the states of a journal; it may grow."""
+        self._events = events
+        self._kept: dict[int, RunState] = {}
+
+    def keep(self, event: Event, state: RunState) -> None:
+        """Note the state after an event, where it is time to."""
+        if event.seq % _KEEP_EVERY == 0:
+            self._kept[event.seq] = state
+
+    def at(self, seq: int) -> RunState:
+        """The state right after event `seq`.
+
+        Raises:
+            ValueError: the way there does not begin with `Started`.
+        """
+        missing: list[Event] = []
+        at = seq
+        while at > 0 and at not in self._kept:
+            event = self._events[at - 1]
+            missing.append(event)
+            at = event.checkpoint if isinstance(event, Forked) else at - 1
+        if at == 0:
+            return fold(reversed(missing))
+        state = self._kept[at]
+        for event in reversed(missing):
+            state, _ = advance(state, event)
+        return state
 
 
 @dataclass
@@ -62,23 +104,33 @@ class RunTree:
     branch: int = 0
     """Number of the branch that the run is on."""
 
+    ends: dict[int, Checkpoint] = field(default_factory=dict)
+    """The last checkpoint of each branch that reached one."""
+
     _by_id: dict[int, Checkpoint] = field(default_factory=dict)
     _branches: int = 0
 
     def add(self, event: Event, state: RunState) -> Checkpoint | None:
         """Note an event and the state after it; gives the checkpoint where it reached one."""
         if isinstance(event, Forked):
-            self._branches += 1
-            self.branch = self._branches
-            self.cursor = event.checkpoint
-        if isinstance(event, _NOT_A_MOVE) or state.place is None or state.is_over:
+            self.fork(event.checkpoint)
+        if state.place is None or not is_checkpoint(event, state):
             return None
-        made = Checkpoint(
-            event.seq, self.cursor, state.place, state.iteration, state.call, self.branch
-        )
+        return self.reach(event.seq, state.place, state.iteration, state.call)
+
+    def fork(self, checkpoint: int) -> None:
+        """Note that the run goes on from a checkpoint as a new branch."""
+        self._branches += 1
+        self.branch = self._branches
+        self.cursor = checkpoint
+
+    def reach(self, seq: int, place: Place, iteration: int, call: int | None) -> Checkpoint:
+        """Note a place that event `seq` came to."""
+        made = Checkpoint(seq, self.cursor, place, iteration, call, self.branch)
         self.checkpoints.append(made)
-        self._by_id[made.id] = made
-        self.cursor = made.id
+        self._by_id[seq] = made
+        self.ends[self.branch] = made
+        self.cursor = seq
         return made
 
     def get(self, checkpoint: int) -> Checkpoint | None:
@@ -103,6 +155,9 @@ class RunTree:
 class Walk:
     """What a journal amounts to."""
 
+    events: list[Event]
+    """The journal, in order; a run that goes on from here adds to it."""
+
     state: RunState | None
     """The last state; None of an empty journal."""
 
@@ -112,6 +167,13 @@ class Walk:
     ran: frozenset[tuple[str, str]]
     """(tool, arguments) of the calls that were made, on any branch."""
 
+    past: PastStates
+    """States on the way."""
+
+    def state_at(self, seq: int) -> RunState:
+        """The state right after event `seq`."""
+        return self.past.at(seq)
+
 
 def walk(events: Iterable[Event]) -> Walk:
     """Read a journal in one pass; forks go back to the states they name.
@@ -120,6 +182,7 @@ def walk(events: Iterable[Event]) -> Walk:
         ValueError: it does not begin with `Started`.
     """
     kept: list[Event] = []
+    past = PastStates(kept)
     tree = RunTree()
     ran: set[tuple[str, str]] = set()
     state: RunState | None = None
@@ -127,7 +190,7 @@ def walk(events: Iterable[Event]) -> Walk:
         if isinstance(event, Started):
             state = new_state(event.setup)
         elif isinstance(event, Forked):
-            state = state_at(kept, event.checkpoint)
+            state = past.at(event.checkpoint)
         if state is None:
             raise ValueError("a journal begins with Started")
         if isinstance(event, ToolCalled):
@@ -135,4 +198,5 @@ def walk(events: Iterable[Event]) -> Walk:
         kept.append(event)
         state, _ = advance(state, event)
         tree.add(event, state)
-    return Walk(state, tree, frozenset(ran))
+        past.keep(event, state)
+    return Walk(kept, state, tree, frozenset(ran), past)
