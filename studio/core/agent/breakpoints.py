@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import get_args
 
 from studio.core.agent.expressions import Environment, ExpressionError, fill, parse_expression
 from studio.core.agent.state import Place, RunState
+from studio.core.prompty.document import BodySection, PromptDocument
+from studio.core.prompty.messages import Role
+from studio.core.prompty.parse import parse
 from studio.core.text.values import Json
+
+HERE = "here"
+"""Id of the breakpoint that is met once: the place that the person wants to run to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +45,10 @@ class Breakpoint:
 
     enabled: bool = True
     """Whether it counts."""
+
+    message: str = ""
+    """Only for requests with this message of the template, newly rendered: its role and which of
+    that role it is, as in `user 2`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,9 +101,42 @@ def _fits(item: Breakpoint, state: RunState) -> bool:
     places = item.places or (frozenset({"P3"}) if item.tool else frozenset())
     if places and state.place not in places:
         return False
+    if item.message and not _sends(state, item.message):
+        return False
     if item.tool:
         return _current(state).get("tool") == item.tool
     return True
+
+
+def _sends(state: RunState, message: str) -> bool:
+    """Whether the request that is ready holds a message that this step rendered."""
+    setup = state.setup
+    wanted = _markers(setup.source, setup.path).get(message)
+    # A conversation is rendered once and then grows; other prompts are rendered at every step.
+    grows = setup.protocol == "native" and bool(state.steps)
+    known = state.steps[-1].sent if grows else 0
+    return any(
+        each.origin.marker is not None and each.origin.marker.start == wanted
+        for each in state.step.messages[known:]
+    )
+
+
+@lru_cache(maxsize=8)
+def _markers(source: str, path: str) -> dict[str, int]:
+    return {
+        name: section.marker.start
+        for name, section in named_messages(parse(source, Path(path) if path else None))
+        if section.marker is not None
+    }
+
+
+def named_messages(document: PromptDocument) -> Iterator[tuple[str, BodySection]]:
+    """The messages that a template writes, each with the name that a breakpoint has for it."""
+    counts: Counter[str] = Counter()
+    for section in document.sections:
+        if section.marker is not None and section.role in get_args(Role):
+            counts[section.role] += 1
+            yield f"{section.role} {counts[section.role]}", section
 
 
 def _count_fits(hits: str, count: int) -> bool:

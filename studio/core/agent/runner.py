@@ -55,7 +55,8 @@ from studio.core.agent.setup import make_setup
 from studio.core.agent.state import Place, RunSetup, RunState, StepError
 from studio.core.agent.steps import call_key, ending_error, new_state
 from studio.core.agent.toolbox import NoTools, RunToolbox
-from studio.core.agent.tree import RunTree, walk
+from studio.core.agent.trail import Trail
+from studio.core.agent.tree import Past, PastStates, RanCalls, RunTree, walk
 from studio.core.models.base import ChatModel
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.references import ReferenceContext
@@ -108,7 +109,7 @@ class Run:
         world: RunWorld,
         options: RunOptions,
         setup: RunSetup,
-        events: Sequence[Event] = (),
+        events: Sequence[Event] | Past = (),
     ) -> None:
         """Make a run; nothing happens before `go`.
 
@@ -116,18 +117,19 @@ class Run:
             world: what it works with.
             options: how it goes.
             setup: what it is started with.
-            events: the journal of a run that is taken up again; empty for a new one.
+            events: the journal of a run that is taken up again, or that run as it was read; empty
+                for a new one.
         """
         self.gate = Gate(options)
         """What decides on pauses; its options may be replaced while the run goes."""
         self._world = world
-        past = walk(events)
-        self._events = past.events
-        self._past = past.past
+        past: Past = walk(events) if isinstance(events, Sequence) else events
+        self._events = Trail.over(past.events)
+        self._past = PastStates(past)
         self.tree: RunTree = past.tree
         """The places reached so far."""
         self._state = past.state if past.state is not None else new_state(setup)
-        self._ran = set(past.ran)
+        self._ran = RanCalls(past)
         self._effects: Effects = pending(self._state)
         self._passed_gate = False
         self._wake = asyncio.Event()
@@ -357,7 +359,7 @@ class Run:
             before = self._past.at(event.checkpoint)
         if isinstance(event, ToolCalled):
             self._ran.add(call_key(before.step.calls[event.call]))
-        self._events.append(event)
+        self._events = self._events.plus((event,))
         self._state, effects = advance(before, event)
         if self._world.retelling is not None:
             self._world.retelling.saw(event)
@@ -366,7 +368,7 @@ class Run:
             event, Steered | LimitRaised | Logged | Resumed
         ):
             self._effects = effects
-        self._past.keep(event, self._state)
+        self._past.note(event, self._state)
         if self.tree.add(event, self._state) is not None:
             self._passed_gate = False
         if self._world.shown is not None:

@@ -339,6 +339,9 @@ class RunState:
     conversation: Trail[Message] = field(default_factory=Trail)
     """`native`: all messages so far. Text protocols: the messages last rendered."""
 
+    settled: Trail[Message] = field(default_factory=Trail)
+    """The conversation as it was when the last step was done."""
+
     characters: int = 0
     """Size of the conversation, counted where there is a context budget."""
 

@@ -330,6 +330,7 @@ def close_step(state: RunState) -> RunState:
     return replace(
         state,
         steps=state.steps.plus((step,)),
+        settled=state.conversation,
         past_calls=state.past_calls.plus(call_key(call) for call in step.calls),
         observations=state.observations.plus(call.observation or "" for call in step.calls),
     )

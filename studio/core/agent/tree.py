@@ -6,8 +6,10 @@ checkpoint that it names; what lies between is another branch and is kept.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from studio.core.agent.events import (
     Event,
@@ -47,12 +49,40 @@ def branch_path(events: Sequence[Event], seq: int) -> list[Event]:
 
 def state_at(events: Sequence[Event], seq: int) -> RunState:
     """The state right after event `seq`."""
-    return PastStates(events).at(seq)
+    return fold(branch_path(events, seq))
 
 
 def is_checkpoint(event: Event, state: RunState) -> bool:
     """Whether an event brought a run to a place; `state` is the one after it."""
     return not isinstance(event, _NOT_A_MOVE) and state.place is not None and not state.is_over
+
+
+class Past(Protocol):
+    """A run that was, read from its journal."""
+
+    @property
+    def events(self) -> Sequence[Event]:
+        """The journal."""
+        ...
+
+    @property
+    def state(self) -> RunState | None:
+        """The last state; None of an empty journal."""
+        ...
+
+    @property
+    def tree(self) -> RunTree:
+        """The places reached."""
+        ...
+
+    @property
+    def ran(self) -> AbstractSet[tuple[str, str]]:
+        """(tool, arguments) of the calls that were made, on any branch."""
+        ...
+
+    def state_at(self, seq: int) -> RunState:
+        """The state right after event `seq`."""
+        ...
 
 
 class PastStates:
@@ -61,13 +91,20 @@ class PastStates:
     They share what they have in common (`Trail`), so that many of them cost little.
     """
 
-    def __init__(self, events: Sequence[Event]) -> None:
-        """Keep the states of a journal; it may grow."""
-        self._events = events
+    def __init__(self, before: Past | None = None) -> None:
+        """Begin with nothing.
+
+        Args:
+            before: the run as it was read, where it was taken up again.
+        """
+        self._before = before
+        self._offset = len(before.events) if before is not None else 0
+        self._events: list[Event] = []
         self._kept: dict[int, RunState] = {}
 
-    def keep(self, event: Event, state: RunState) -> None:
-        """Note the state after an event, where it is time to."""
+    def note(self, event: Event, state: RunState) -> None:
+        """Take the next event, and the state after it."""
+        self._events.append(event)
         if event.seq % _KEEP_EVERY == 0:
             self._kept[event.seq] = state
 
@@ -79,13 +116,16 @@ class PastStates:
         """
         missing: list[Event] = []
         at = seq
-        while at > 0 and at not in self._kept:
-            event = self._events[at - 1]
+        while at > self._offset and at not in self._kept:
+            event = self._events[at - self._offset - 1]
             missing.append(event)
             at = event.checkpoint if isinstance(event, Forked) else at - 1
         if at == 0:
             return fold(reversed(missing))
-        state = self._kept[at]
+        held = self._kept.get(at)
+        state = held if held is not None or self._before is None else self._before.state_at(at)
+        if state is None:
+            raise ValueError(f"there is no event {at}")
         for event in reversed(missing):
             state, _ = advance(state, event)
         return state
@@ -151,12 +191,33 @@ class RunTree:
         return tuple(item for item in self.checkpoints if item.parent == checkpoint)
 
 
+class RanCalls(AbstractSet[tuple[str, str]]):
+    """(tool, arguments) of the calls that a run made; those of its past are read when asked for."""
+
+    def __init__(self, past: Past) -> None:
+        self._past = past
+        self._new: set[tuple[str, str]] = set()
+
+    def add(self, key: tuple[str, str]) -> None:
+        """Note one more."""
+        self._new.add(key)
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._new or key in self._past.ran
+
+    def __iter__(self) -> Iterator[tuple[str, str]]:
+        return iter(self._new | self._past.ran)
+
+    def __len__(self) -> int:
+        return len(self._new | self._past.ran)
+
+
 @dataclass(frozen=True)
 class Walk:
-    """What a journal amounts to."""
+    """What a journal amounts to, read from its first event to its last."""
 
-    events: list[Event]
-    """The journal, in order; a run that goes on from here adds to it."""
+    events: Sequence[Event]
+    """The journal, in order."""
 
     state: RunState | None
     """The last state; None of an empty journal."""
@@ -182,7 +243,7 @@ def walk(events: Iterable[Event]) -> Walk:
         ValueError: it does not begin with `Started`.
     """
     kept: list[Event] = []
-    past = PastStates(kept)
+    past = PastStates()
     tree = RunTree()
     ran: set[tuple[str, str]] = set()
     state: RunState | None = None
@@ -195,8 +256,8 @@ def walk(events: Iterable[Event]) -> Walk:
             raise ValueError("a journal begins with Started")
         if isinstance(event, ToolCalled):
             ran.add(call_key(state.step.calls[event.call]))
-        kept.append(event)
         state, _ = advance(state, event)
+        kept.append(event)
         tree.add(event, state)
-        past.keep(event, state)
-    return Walk(kept, state, tree, frozenset(ran), past)
+        past.note(event, state)
+    return Walk(tuple(kept), state, tree, frozenset(ran), past)
