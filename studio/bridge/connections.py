@@ -52,6 +52,7 @@ class ConnectionsController(QObject):
         self._level: GrammarLevel | None = None
         self._allowed = ""
         self._declaration = ModelDeclaration()
+        self._trusted = True
         self._folder: Path | None = None
         self._running: SwitchedModel | None = None
         self._server = EmbeddedServer()
@@ -77,7 +78,9 @@ class ConnectionsController(QObject):
     @property
     def choice(self) -> ModelChoice:
         """The connection for the open document, and why."""
-        choice = choose_connection(self._declaration, self._connections, chosen=self._chosen)
+        choice = choose_connection(
+            self._declaration, self._connections, chosen=self._chosen, trusted=self._trusted
+        )
         connection = choice.connection
         if self._level is not None and connection.kind == "embedded":
             settings = {**connection.settings, "grammar": self._level}
@@ -109,6 +112,12 @@ class ConnectionsController(QObject):
         declaration = document.model if document is not None else ModelDeclaration()
         if declaration != self._declaration:
             self._declaration = declaration
+            self.changed.emit(self.choice)
+
+    def set_trusted(self, trusted: bool) -> None:
+        """Whether the prompt's folder is trusted: only then are its `${env:}` references read."""
+        if trusted != self._trusted:
+            self._trusted = trusted
             self.changed.emit(self.choice)
 
     def choose(self, name: str) -> None:

@@ -68,7 +68,8 @@ def refusal_of(document: PromptDocument, values: Mapping[str, Json]) -> Refusal 
 
 def run_references(folder: Path | None, *, trusted: bool) -> ReferenceContext:
     """Where a run's `${…}` references find their values."""
-    return ReferenceContext(folder=folder, environment=environment_for(folder), trusted=trusted)
+    environment = environment_for(folder) if trusted else {}
+    return ReferenceContext(folder=folder, environment=environment, trusted=trusted)
 
 
 def _errors(problems: tuple[Problem, ...]) -> list[Problem]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QT_TRANSLATE_NOOP, Qt, Signal
+from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication, Qt, Signal
 from PySide6.QtWidgets import QStatusBar, QToolButton
 
 from studio.core.prompty.document import PromptDocument
@@ -66,7 +66,7 @@ class StatusBar(QStatusBar):
     def set_place(self, source: SourceText, offset: int, selected: int = 0) -> None:
         """Show the caret's place."""
         place = source.position(offset)
-        chosen = f" ({selected} selected)" if selected else ""
+        chosen = self.tr(" ({selected} selected)").format(selected=selected) if selected else ""
         self._say(
             self._place,
             self.tr("Ln {line}, Col {column}{chosen}").format(
@@ -77,12 +77,17 @@ class StatusBar(QStatusBar):
 
     def set_document(self, document: PromptDocument) -> None:
         """Show the dialect with its reason."""
-        self._say(self._dialect, _DIALECTS[document.dialect], document.dialect_reason)
+        kind = (
+            self.tr("Python")
+            if document.is_tool_file
+            else QCoreApplication.translate("Status", _DIALECTS[document.dialect])
+        )
+        self._say(self._dialect, kind, document.dialect_reason)
 
     def set_file(self, encoding: str, newline: str, *, bom: bool) -> None:
         """Show how the file is written."""
         ends = {"\n": "LF", "\r\n": "CRLF", "\r": "CR"}[newline]
-        name = f"{encoding.upper()}{' with BOM' if bom else ''}"
+        name = encoding.upper() + (self.tr(" with BOM") if bom else "")
         self._say(self._file, f"{name} · {ends}", self.tr("Kept as it is when the file is saved"))
 
     def set_problems(self, problems: Sequence[Problem]) -> None:
@@ -116,8 +121,12 @@ class StatusBar(QStatusBar):
         else:
             self._problems.setIcon(icon("circle-check", self._theme.success))
         parts = [
-            f"{count} {name}{'' if count == 1 else 's'}"
-            for count, name in ((errors, "error"), (warnings, "warning"), (hints, "hint"))
+            (one if count == 1 else many).format(count=count)
+            for count, one, many in (
+                (errors, self.tr("1 error"), self.tr("{count} errors")),
+                (warnings, self.tr("1 warning"), self.tr("{count} warnings")),
+                (hints, self.tr("1 hint"), self.tr("{count} hints")),
+            )
             if count
         ]
         self._say(

@@ -129,6 +129,8 @@ class Workbench(QObject):
         preview = self.preview.preview
         if document is None:
             return self.window.tabs.current is None
+        if document.is_tool_file:
+            return not self.tools.is_loading
         is_shown = preview is not None and preview.document is document
         return is_shown and not self.tools.is_loading
 
@@ -215,19 +217,22 @@ class Workbench(QObject):
 
     def _on_document(self, document: PromptDocument | None) -> None:
         path = document.source.path if document is not None else None
+        prompt = None if document is not None and document.is_tool_file else document
         if path != self._path:
             self._values[self._path] = self.inputs_pane.values()
             self._path = path
-            self.inputs_pane.set_document(document)
+            self.inputs_pane.set_document(prompt)
             self.inputs_pane.set_values(self._values.get(path, {}))
         else:
-            self.inputs_pane.set_document(document)
+            self.inputs_pane.set_document(prompt)
         self._show_trust()
-        self.preview.set_document(document)
-        self.connections.set_document(document)
-        if document is None:
+        self.preview.set_document(prompt)
+        self.connections.set_document(prompt)
+        self.tools_pane.set_insertable(prompt is not None)
+        if prompt is None:
             self.preview_pane.show_preview(None)
-            self.tools.set_document(None)
+            self.window.status.set_tokens("")
+            self.tools.set_document(document)  # none, or a Python file: its functions are the tools
 
     def _on_sets(self) -> None:
         self.preview_pane.set_input_sets(self.inputs_pane.library.sets)
@@ -264,7 +269,9 @@ class Workbench(QObject):
 
     def _show_trust(self) -> None:
         path = self._path
-        self.preview.set_trusted(path is None or self.trust.is_trusted(path.parent))
+        trusted = path is None or self.trust.is_trusted(path.parent)
+        self.preview.set_trusted(trusted)
+        self.connections.set_trusted(trusted)
 
     def _focus_input(self, name: str) -> None:
         self.window.docks.show("inputs")
@@ -280,7 +287,7 @@ class Workbench(QObject):
     def start_run(self, at_entry: bool) -> None:
         """Run the prompt as it stands in the editor; `at_entry` stands still at its first place."""
         document = self.window.document
-        if document is None:
+        if document is None or document.is_tool_file:
             self._services.messages.info(
                 self.tr("Nothing to run."), self.tr("Open or write a prompt first.")
             )

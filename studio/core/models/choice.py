@@ -53,6 +53,7 @@ def choose_connection(
     *,
     chosen: str = "",
     environment: Mapping[str, str] | None = None,
+    trusted: bool = True,
 ) -> ModelChoice:
     """Find the connection for a document.
 
@@ -64,6 +65,7 @@ def choose_connection(
         connections: what the person has set up.
         chosen: name of the connection picked by the person, over all.
         environment: variables; the process's own by default.
+        trusted: whether the document's folder is; of another no `${env:}` is read.
     """
     variables = os.environ if environment is None else environment
     picked = connections.named(chosen)
@@ -74,7 +76,7 @@ def choose_connection(
         return _by_name(str(block.get("name", "")), declaration, connections)
     endpoint = block.get("endpoint")
     if isinstance(endpoint, str) and endpoint.strip():
-        return _by_endpoint(endpoint, declaration, connections, variables)
+        return _by_endpoint(endpoint, declaration, connections, variables if trusted else None)
     kind = _PROVIDERS.get(declaration.provider.lower())
     if kind is not None:
         return _by_provider(kind, declaration, connections, variables)
@@ -93,15 +95,20 @@ def _by_endpoint(
     endpoint: str,
     declaration: ModelDeclaration,
     connections: Connections,
-    variables: Mapping[str, str],
+    variables: Mapping[str, str] | None,
 ) -> ModelChoice:
+    """As the document describes it; without `variables` none of its references is read."""
     variable = environment_name(endpoint)
-    address = variables.get(variable, "") if variable else endpoint
+    if variable and variables is None:
+        warning = f"The folder is not trusted, so the variable {variable} is not read."
+        return replace(_default(declaration, connections), warning=warning)
+    address = (variables or {}).get(variable, "") if variable else endpoint
     if not address:
         warning = f"The prompt's endpoint is in the variable {variable}, which is not set."
         return replace(_default(declaration, connections), warning=warning)
     key = declaration.connection.get("apiKey", declaration.connection.get("api_key", ""))
-    reference = key if isinstance(key, str) and environment_name(key) is not None else ""
+    named = isinstance(key, str) and environment_name(key) is not None
+    reference = key if isinstance(key, str) and named and variables is not None else ""
     kind = _PROVIDERS.get(declaration.provider.lower(), "compatible")
     if kind == "openai":
         kind = "compatible"  # its address is named; nothing else differs
@@ -109,7 +116,12 @@ def _by_endpoint(
         f"endpoint of {origin(address) or address}", kind, base_url=address, key=reference
     )
     choice = _choice(made, declaration, "the prompt names this endpoint")
-    if key and not reference:
+    if named and not reference:
+        choice = replace(
+            choice,
+            warning="The folder is not trusted, so the key that the prompt names is not read.",
+        )
+    elif key and not reference:
         choice = replace(
             choice, warning="The key written in the prompt is not used: name it as ${env:NAME}."
         )

@@ -222,6 +222,11 @@ class PromptDocument:
     """What is wrong, in source order."""
 
     @property
+    def is_tool_file(self) -> bool:
+        """Whether it is no prompt but a Python file, whose functions are tools."""
+        return self.source.path is not None and self.source.path.suffix == ".py"
+
+    @property
     def has_errors(self) -> bool:
         """Whether any problem is an error."""
         return any(problem.severity == "error" for problem in self.problems)

@@ -36,6 +36,11 @@ def parse(text: str, path: Path | None = None) -> PromptDocument:
     source = SourceText(text, path)
     if len(text) > MAX_TEXT:
         return _too_large(source)
+    if path is not None and path.suffix == ".py":
+        # No prompt: a file of tools, whose functions the tool registry reads.
+        return PromptDocument(
+            source, dialect_reason="a Python file of tools", body=Span(0, len(text))
+        )
     split = split_front_matter(text)
     reading = _read_front(text, split)
     data: JsonObject = reading.value if isinstance(reading.value, Mapping) else {}

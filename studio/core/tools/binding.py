@@ -14,6 +14,7 @@ from typing import Any
 
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.tools.registry import (
+    VARIABLES_KEY,
     Approval,
     SourceStatus,
     SourceTools,
@@ -41,7 +42,8 @@ def build_registry(
     """
     declared = [spec for spec in declared if spec.kind in ("function", "custom")]
     offered, sources = tuple(offered), tuple(sources)
-    unusable = next((status for status in sources if status.state in _UNUSABLE), None)
+    keys = {status.key for status in sources if status.state in _UNUSABLE} - {VARIABLES_KEY}
+    unusable = next((status for status in sources if status.key in keys), None)
     why = f"{unusable.label}: {unusable.message}" if unusable else ""
     entries: dict[str, ToolEntry] = {}
     for spec in declared:

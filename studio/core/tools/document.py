@@ -1,5 +1,7 @@
 """What a document says about tools: those it declares, and the sources it names.
 
+A Python file that is open itself is a document too: it names itself, and declares nothing.
+
 Keys under `metadata.agent`:
 
 * `tools`: paths of Python files, relative to the prompt. A function there with the name of a
@@ -20,6 +22,7 @@ from typing import TypeAlias
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.front_matter import parameter_schema, read_bindings
 from studio.core.prompty.messages import HoistedTool
+from studio.core.prompty.reference_values import find_references, whole_reference
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.values import Json, JsonObject
 from studio.core.tools.limits import ToolLimits
@@ -87,6 +90,8 @@ def declared_tools(
     document: PromptDocument, hoisted: Iterable[HoistedTool] = ()
 ) -> tuple[ToolSpec, ...]:
     """The document's tools: front matter first, then those of the body's `tools:` section."""
+    if document.is_tool_file:
+        return ()
     effects = _names(_agent(document).get("effects"))
     found = {spec.name: spec for spec in document.tools}
     for tool in hoisted:
@@ -94,6 +99,19 @@ def declared_tools(
     return tuple(
         replace(spec, has_effects=True) if spec.name in effects else spec for spec in found.values()
     )
+
+
+def needs_environment(document: PromptDocument) -> bool:
+    """Whether a run of the document would read environment variables by `${env:…}`."""
+    if document.is_tool_file:
+        return False
+    source = document.source
+    texts = [source.slice(document.front_matter)] if document.front_matter is not None else []
+    body = source.slice(document.body)
+    # FORMAT.md, "References": elsewhere a body is text, unless it is nothing but a reference.
+    if document.dialect == "section" or whole_reference(body.strip()) is not None:
+        texts.append(body)
+    return any(item.protocol == "env" for text in texts for item in find_references(text))
 
 
 def tool_limits(document: PromptDocument, base: ToolLimits) -> ToolLimits:
@@ -133,7 +151,10 @@ def named_sources(
         document: the prompt.
         own: the servers of the person's settings; those of the workspace come first.
     """
-    folder = document.source.path.parent if document.source.path else None
+    path = document.source.path
+    if path is not None and document.is_tool_file:
+        return (PythonFile(path),)
+    folder = path.parent if path is not None else None
     found: list[SourceDeclaration] = []
     if folder is not None:
         found += [PythonFile(folder / name) for name in _names(_agent(document).get("tools"))]
@@ -141,7 +162,7 @@ def named_sources(
     for name, item in _declared_items(document.data.get("tools")):
         kind = item.get("kind") or item.get("type")
         if kind == "mcp":
-            found.append(_server(name, item, (workspace, own), document.source.path))
+            found.append(_server(name, item, (workspace, own), path))
         elif kind == "openapi" and folder is not None:
             place = item.get("specification")
             if isinstance(place, str) and place:
@@ -161,6 +182,8 @@ def further_servers(
     document: PromptDocument, own: WorkspaceServers = _NO_SERVERS
 ) -> tuple[McpServer, ...]:
     """Servers of the workspace and of the person's settings that the document does not name."""
+    if document.is_tool_file:
+        return ()
     named = {item.name for item in named_sources(document, own) if isinstance(item, McpServer)}
     workspace = workspace_servers(document)
     names = [name for name in {**workspace.servers, **own.servers} if name not in named]

@@ -8,18 +8,22 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import importlib
-import sys
-from collections.abc import Awaitable, Callable
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import AsyncIterator, Awaitable, Callable
 from types import TracebackType
 from typing import TYPE_CHECKING, TypeVar
 
 from studio import __version__
 from studio.core.text.values import Json, JsonObject
+from studio.core.tools.imports import MCP, import_packages
 from studio.core.tools.mcp_streams import Opener
-from studio.core.tools.mcp_values import CallResult, ListedTool, block_text, listed_tool
-from studio.core.tools.source import ToolSourceError
+from studio.core.tools.mcp_values import (
+    CallResult,
+    ListedTool,
+    block_text,
+    listed_tool,
+    server_offer,
+)
+from studio.core.tools.source import ServerOffer, ToolSourceError
 
 if TYPE_CHECKING:
     import mcp_types as types
@@ -27,9 +31,11 @@ if TYPE_CHECKING:
     from mcp.client._transport import TransportStreams
 
 Result = TypeVar("Result")
+Page = TypeVar("Page", bound="types.PaginatedResult")
 
 _LONGEST_SAYING = 2_000
 _MOST_SAYINGS = 200
+_MOST_PAGES = 100
 
 
 class ServerRefusal(Exception):  # noqa: N818 - an answer, not a failure of ours
@@ -71,7 +77,7 @@ class McpConnection:
         Raises:
             ToolSourceError: no connection within the time, or the other side is no MCP server.
         """
-        await _import_sdk()
+        await import_packages(MCP)
         connection = cls(on_change)
         ready: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         connection._task = asyncio.create_task(connection._hold(opener, ready))
@@ -113,13 +119,9 @@ class McpConnection:
         """
         found: list[ListedTool] = []
         meta: JsonObject = {}
-        cursor: str | None = None
-        for _ in range(100):
-            page = await self._request(self._live().list_tools(cursor=cursor, cache_mode="refresh"))
+        async for page in self._pages(self._live().list_tools):
             found += (listed_tool(tool, source) for tool in page.tools)
-            meta, cursor = page.meta or {}, page.next_cursor
-            if not cursor:
-                break
+            meta = page.meta or {}
         return tuple(found), meta
 
     async def call(self, name: str, arguments: JsonObject) -> CallResult:
@@ -137,18 +139,38 @@ class McpConnection:
             result.meta or {},
         )
 
-    async def list_others(self) -> dict[str, tuple[str, ...]]:
-        """Names of the server's prompts and resources, where it has any."""
+    async def list_offers(self) -> tuple[ServerOffer, ...]:
+        """The server's prompts, resources and templates of resources, all pages of each.
+
+        Raises:
+            ServerRefusal: the server refuses.
+            ConnectionLost: it went away.
+        """
         client = self._live()
         able = client.server_capabilities
-        found: dict[str, tuple[str, ...]] = {}
+        found: list[ServerOffer] = []
         if able.prompts is not None:
-            prompts = await self._request(client.list_prompts())
-            found["prompts"] = tuple(prompt.name for prompt in prompts.prompts)
+            async for prompts in self._pages(client.list_prompts):
+                found += (server_offer("prompt", item, item.name) for item in prompts.prompts)
         if able.resources is not None:
-            resources = await self._request(client.list_resources())
-            found["resources"] = tuple(str(item.uri) for item in resources.resources)
-        return found
+            async for page in self._pages(client.list_resources):
+                found += (server_offer("resource", item, str(item.uri)) for item in page.resources)
+            async for templates in self._pages(client.list_resource_templates):
+                found += (
+                    server_offer("resource template", item, item.uri_template)
+                    for item in templates.resource_templates
+                )
+        return tuple(found)
+
+    async def _pages(self, ask: Callable[..., Awaitable[Page]]) -> AsyncIterator[Page]:
+        """Every page of a list; a server that never ends is not followed for ever."""
+        cursor: str | None = None
+        for _ in range(_MOST_PAGES):
+            page = await self._request(ask(cursor=cursor, cache_mode="refresh"))
+            yield page
+            cursor = page.next_cursor
+            if not cursor:
+                return
 
     def take_messages(self) -> str:
         """What the server wrote to its log over the protocol since the last time."""
@@ -249,14 +271,6 @@ class McpConnection:
     def _tell(self) -> None:
         if self._on_change is not None:
             self._on_change()
-
-
-async def _import_sdk() -> None:
-    """Import the SDK in a thread of its own: it takes most of a second, and the loop must go on."""
-    if "mcp" in sys.modules:
-        return
-    with ThreadPoolExecutor(1, "import-mcp") as pool:
-        await asyncio.get_running_loop().run_in_executor(pool, importlib.import_module, "mcp")
 
 
 class _Transport:

@@ -9,22 +9,35 @@ from __future__ import annotations
 import asyncio
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, assert_never
 
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.values import JsonObject
 from studio.core.tools.child import LONGEST_LOG, ChildProcess
+from studio.core.tools.imports import MCP, import_packages
 from studio.core.tools.limits import DEFAULT_LIMITS, ToolLimits, cut
 from studio.core.tools.mcp_connection import ConnectionLost, McpConnection, ServerRefusal
 from studio.core.tools.mcp_streams import command_line, over_child, over_http, safe_environment
 from studio.core.tools.server_config import HttpServer, ServerAddress, StdioServer, expand
-from studio.core.tools.source import ToolOutcome, ToolSourceError
+from studio.core.tools.source import ServerOffer, ToolOutcome, ToolSourceError
 
 _SIGN_OF_LIFE_SECONDS = 2.0
 _FRESH_SECONDS = 30.0  # asked at every pause in typing; a list is asked for again after this time
 _PATIENCE_SECONDS = 5.0  # and a server that could not be started is not tried again before
+
+
+@dataclass(frozen=True, slots=True)
+class ServerFacts:
+    """What is known of a server beside its tools."""
+
+    words: Mapping[str, str] = field(default_factory=dict)
+    """What it says of itself: name, version, protocol, capabilities, instructions."""
+
+    offers: tuple[ServerOffer, ...] = ()
+    """Its prompts and resources."""
 
 
 class McpSource:
@@ -62,7 +75,7 @@ class McpSource:
         self._calls = 0
         self._log = ""
         self._listed: tuple[float, tuple[ToolSpec, ...]] | None = None
-        self._facts: dict[str, str] | None = None
+        self._facts: ServerFacts | None = None
         self._failure: tuple[float, ToolSourceError] | None = None
         self._endings: set[asyncio.Task[None]] = set()
 
@@ -109,19 +122,16 @@ class McpSource:
         self._facts = None
         return specs
 
-    async def facts(self) -> dict[str, str]:
+    async def facts(self) -> ServerFacts:
         """What the server says of itself, and its prompts and resources, for the tools view."""
         if self._facts is not None:
             return self._facts
         connection = await self._connected()
         try:
-            others = await asyncio.wait_for(connection.list_others(), self._limits.start_seconds)
+            offers = await asyncio.wait_for(connection.list_offers(), self._limits.start_seconds)
         except (ServerRefusal, ConnectionLost, TimeoutError):
-            others = {}
-        self._facts = {
-            **connection.facts,
-            **{kind: ", ".join(names) for kind, names in others.items()},
-        }
+            offers = ()
+        self._facts = ServerFacts(connection.facts, offers)
         return self._facts
 
     async def call(self, name: str, arguments: JsonObject) -> ToolOutcome:
@@ -197,6 +207,7 @@ class McpSource:
             return self._connection
 
     async def _open(self) -> McpConnection:
+        await import_packages(MCP)
         try:
             match self._address:
                 case HttpServer(url, headers):

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.values import Json, JsonObject
+from studio.core.tools.source import ServerOffer
 
 if TYPE_CHECKING:
     import mcp_types as types
@@ -54,6 +55,16 @@ def listed_tool(tool: types.Tool, source: str) -> ListedTool:
         has_effects=not read_only,
     )
     return ListedTool(spec, tool.meta or {})
+
+
+def server_offer(
+    kind: Literal["prompt", "resource", "resource template"],
+    item: types.Prompt | types.Resource | types.ResourceTemplate,
+    name: str,
+) -> ServerOffer:
+    """A prompt or resource of the SDK as ours; without a description its title, or its name."""
+    words = item.description or item.title or (item.name if item.name != name else "")
+    return ServerOffer(kind, name, " ".join(words.split()))
 
 
 def block_text(block: object) -> str:

@@ -13,6 +13,7 @@ from typing import Any
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.prompty.yaml_reader import read_yaml
 from studio.core.text.values import Json, JsonObject
+from studio.core.tools.imports import HTTP, import_packages
 from studio.core.tools.limits import DEFAULT_LIMITS, ToolLimits, cut
 from studio.core.tools.openapi import Description, OpenApiError, read_description
 from studio.core.tools.openapi_request import (
@@ -159,6 +160,7 @@ class OpenApiSource:
 
 async def _send(request: HttpRequest, label: str, limits: ToolLimits) -> ToolOutcome:
     """Send a request and read its answer, within the limits."""
+    await import_packages(HTTP)
     import httpx2
 
     content = request.body.encode() or None

@@ -10,12 +10,17 @@ from typing import Literal, TypeAlias
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.values import JsonObject
 from studio.core.tools.mock import Mock
+from studio.core.tools.source import ServerOffer
 
 Approval: TypeAlias = Literal["always", "once", "allow"]
 """Ask before every call, ask before the first call of a run, or do not ask."""
 
 ToolState: TypeAlias = Literal["declared", "bound", "mocked"]
 """`declared`: nothing runs it. `bound`: a source runs it. `mocked`: a stand-in answers."""
+
+
+VARIABLES_KEY = "env:"
+"""Key of the status that says that a prompt's `${env:}` references are not read; no source."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +120,10 @@ class SourceStatus:
     """The newest of what it wrote on its error stream."""
 
     facts: Mapping[str, str] = field(default_factory=dict)
-    """What a server says of itself (version, capabilities, prompts, resources)."""
+    """What a server says of itself (version, capabilities, instructions)."""
+
+    offers: tuple[ServerOffer, ...] = ()
+    """A server's prompts and resources."""
 
     folder: Path | None = None
     """The folder that would have to be trusted, where that is what is missing."""

@@ -13,6 +13,7 @@ from pathlib import Path
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.messages import HoistedTool
 from studio.core.text.values import Json, JsonObject
+from studio.core.tools.admission import available, broken_files, fault_of, unread_variables
 from studio.core.tools.binding import build_registry
 from studio.core.tools.document import (
     McpServer,
@@ -24,7 +25,7 @@ from studio.core.tools.document import (
     workspace_servers,
 )
 from studio.core.tools.limits import DEFAULT_LIMITS, ToolLimits
-from studio.core.tools.mcp_source import McpSource
+from studio.core.tools.mcp_source import McpSource, ServerFacts
 from studio.core.tools.openapi_source import OpenApiSource
 from studio.core.tools.opening import (
     declared_approvals,
@@ -114,8 +115,9 @@ class ToolSession:
                 [tools for _, tools in answers if tools is not None],
                 [
                     *(status for status, _ in answers),
-                    *_broken_files(workspace_servers(document), own),
-                    *(_available(item) for key, item in further.items() if key not in declarations),
+                    *broken_files(workspace_servers(document), own),
+                    *unread_variables(document, self._trust),
+                    *(available(item) for key, item in further.items() if key not in declarations),
                 ],
                 self.registry,
             )
@@ -210,7 +212,7 @@ class ToolSession:
     ) -> tuple[SourceStatus, SourceTools | None]:
         """How a source fares, and its tools where it could say."""
         label, path = source_label(declaration), source_path(declaration)
-        fault = self._fault(declaration)
+        fault = fault_of(declaration, self._folder, self._trust)
         if fault is not None:
             return replace(fault, key=key, label=label, path=path), None
         source = self._sources.get(key) or open_source(
@@ -219,7 +221,7 @@ class ToolSession:
         self._sources[key] = source
         try:
             specs = await source.list_tools()
-            facts = await source.facts() if isinstance(source, McpSource) else {}
+            facts = await source.facts() if isinstance(source, McpSource) else ServerFacts()
         except ToolSourceError as error:
             line = error.line if isinstance(error, UnusableToolFileError) else 0
             log = source.log if isinstance(source, McpSource) else ""
@@ -234,32 +236,13 @@ class ToolSession:
                 status = replace(status, message=message, line=first.line)
             return status, replace(offered, lines=source.lines)
         if isinstance(source, McpSource):
-            status = replace(status, facts=facts, log=source.log)
+            status = replace(status, facts=facts.words, offers=facts.offers, log=source.log)
         return status, replace(
             offered,
             stands_alone=True,
             further=isinstance(declaration, McpServer) and declaration.further,
             approvals=declared_approvals(declaration, specs),
         )
-
-    def _fault(self, declaration: SourceDeclaration) -> SourceStatus | None:
-        """Why a source may not be started; None where it may. Key and label are filled in later."""
-        place = source_path(declaration)
-        for folder in (self._folder, place.parent if place else None):
-            if folder is not None and not self._trust.is_trusted(folder):
-                message = f"{folder} is not trusted, so nothing of it is run"
-                return SourceStatus("", "", "untrusted", message, folder=folder)
-        if place is not None and not self._trust.is_trusted(place):
-            message = f"{place} leads out of the trusted folder, so it is not run"
-            real = place.resolve().parent
-            return SourceStatus("", "", "untrusted", message, folder=real)
-        if isinstance(declaration, McpServer) and declaration.address is None:
-            return SourceStatus(
-                "", "", "failed",
-                f"nothing says how to reach the server {declaration.name!r}: "
-                "name it in .mcp.json, or give its connection an endpoint",
-            )  # fmt: skip
-        return None
 
     def _with_chosen_approvals(self, registry: ToolRegistry) -> ToolRegistry:
         if self._folder is None:
@@ -275,22 +258,3 @@ class ToolSession:
         entry = self.registry.entry(name)
         if entry is not None:
             self.registry = self.registry.change(name, calls=entry.calls + 1, last_used=when)
-
-
-def _available(server: McpServer) -> SourceStatus:
-    where = server.origin.name if server.origin else "your settings"
-    return SourceStatus(
-        source_key(server),
-        source_label(server),
-        "available",
-        f"named in {where}, not used by this prompt",
-        server.origin,
-    )
-
-
-def _broken_files(*files: WorkspaceServers) -> Iterable[SourceStatus]:
-    return (
-        SourceStatus(f"servers:{each.path}", each.path.name, "failed", each.problem, each.path)
-        for each in files
-        if each.problem and each.path is not None
-    )

@@ -39,6 +39,20 @@ class ToolOutcome:
         return self.status != "ok"
 
 
+@dataclass(frozen=True, slots=True)
+class ServerOffer:
+    """What an MCP server has beside its tools."""
+
+    kind: Literal["prompt", "resource", "resource template"]
+    """Which kind."""
+
+    name: str
+    """Its name; of a resource its URI."""
+
+    description: str = ""
+    """What it is, in the server's words."""
+
+
 class ToolSource(Protocol):
     """A place that tools come from and where they are called."""
 

@@ -50,6 +50,7 @@ class ToolDetail(QWidget):
         super().__init__(parent)
         self._theme = theme
         self._entry: ToolEntry | None = None
+        self._insertable = True
         self._name = QLabel()
         font = self._name.font()
         font.setPointSizeF(font.pointSizeF() * 1.15)
@@ -177,12 +178,7 @@ class ToolDetail(QWidget):
         self._effects.setVisible(entry.spec.has_effects)
         self._effects.set_colour(self._theme, self._theme.warning)
         self.declare.setText(self.tr("In the prompt") if entry.declared else self.tr("Insert"))
-        self.declare.setToolTip(
-            self.tr("Show where the prompt declares it")
-            if entry.declared
-            else self.tr("Declare the tool in the prompt, as one step that can be undone")
-        )
-        self.declare.setEnabled(not entry.declared or entry.spec.span is not None)
+        self._allow_declaring()
         self._description.setText(entry.spec.description or self.tr("No description."))
         self._problem.setText(entry.problem if entry.mock is None else "")
         self._problem.setVisible(bool(self._problem.text()))
@@ -194,6 +190,25 @@ class ToolDetail(QWidget):
             self.tree.show_schema(entry.spec.parameters)
             self.schema_text.show_json(_schema_text(entry))
             self._show_forms(entry)
+
+    def set_insertable(self, insertable: bool) -> None:
+        """Whether a prompt is open that a tool could be inserted into."""
+        self._insertable = insertable
+        self._allow_declaring()
+
+    def _allow_declaring(self) -> None:
+        entry = self._entry
+        if entry is None:
+            return
+        if entry.declared:
+            tip = self.tr("Show where the prompt declares it")
+        elif self._insertable:
+            tip = self.tr("Declare the tool in the prompt, as one step that can be undone")
+        else:
+            tip = self.tr("Open the prompt that the tool is to be inserted into")
+        self.declare.setToolTip(tip)
+        able = entry.spec.span is not None if entry.declared else self._insertable
+        self.declare.setEnabled(able)
 
     def show_trial(self, trial: Trial) -> None:
         """Show a call that began or ended."""

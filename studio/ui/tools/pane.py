@@ -188,6 +188,10 @@ class ToolsPane(QWidget):
         """Show what holds for the prompt's folder."""
         self.sources.show_folder(folder, trusted=trusted, approval=approval)
 
+    def set_insertable(self, insertable: bool) -> None:
+        """Whether a prompt is open that a tool could be inserted into."""
+        self.detail.set_insertable(insertable)
+
     def show_recordings(self, name: str, found: tuple[Recording, ...]) -> None:
         """Offer what a tool answered in former runs."""
         if self.detail.entry is not None and self.detail.entry.name == name:
@@ -253,7 +257,9 @@ class ToolsPane(QWidget):
         total, shown = len(self._registry.entries), self.model.rowCount()
         if not total:
             return ""
-        return f"{total} tools" if shown == total else f"{shown} of {total}"
+        if shown == total:
+            return self.tr("{total} tools").format(total=total)
+        return self.tr("{shown} of {total}").format(shown=shown, total=total)
 
     def _choose(self, current: QModelIndex, _: QModelIndex) -> None:
         entry = self.model.entry(current.row()) if current.isValid() else None

@@ -52,10 +52,15 @@ def greet() -> str:
     return os.environ.get("GREETING", "none") + " " + os.environ.get("SECRET_OF_OURS", "unset")
 
 @server.prompt()
-def ask() -> str: return "?"
+def ask() -> str:
+    """Ask something."""
+    return "?"
 
 @server.resource("note://one")
 def note() -> str: return "1"
+
+@server.resource("note://{number}")
+def numbered(number: str) -> str: return number
 
 @server.tool()
 def leave() -> str:
@@ -106,8 +111,12 @@ async def test_lists_and_calls(weather: McpSource) -> None:
     assert failed.status == "error"
     assert "fail" in failed.text
     facts = await weather.facts()
-    assert (facts["name"], facts["version"]) == ("weather", "1.2")
-    assert (facts["prompts"], facts["resources"]) == ("ask", "note://one")
+    assert (facts.words["name"], facts.words["version"]) == ("weather", "1.2")
+    assert [(offer.kind, offer.name, offer.description) for offer in facts.offers] == [
+        ("prompt", "ask", "Ask something."),
+        ("resource", "note://one", "note"),
+        ("resource template", "note://{number}", "numbered"),
+    ]
     assert "server starts" in weather.log
 
 

@@ -1,0 +1,79 @@
+"""Which sources of a document may be started, and the words for those that may not (or not yet)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from studio.core.prompty.document import PromptDocument
+from studio.core.tools.document import McpServer, SourceDeclaration, needs_environment
+from studio.core.tools.opening import source_key, source_label, source_path
+from studio.core.tools.registry import VARIABLES_KEY, SourceStatus
+from studio.core.tools.server_config import WorkspaceServers
+from studio.core.tools.trust import TrustStore
+
+VARIABLES = "environment variables"
+"""Label of what is no source, and wants trust like one: the `${env:}` of a prompt."""
+
+
+def fault_of(
+    declaration: SourceDeclaration, folder: Path | None, trust: TrustStore
+) -> SourceStatus | None:
+    """Why a source may not be started; None where it may.
+
+    Args:
+        declaration: the source as it is named.
+        folder: the prompt's folder; None while it is not saved: pasted text starts nothing.
+        trust: which folders are trusted.
+
+    Returns:
+        A status whose key and label its caller fills in.
+    """
+    if folder is None:
+        message = "it is not run before the prompt is saved in a folder that you trust"
+        return SourceStatus("", "", "untrusted", message)
+    place = source_path(declaration)
+    for each in (folder, place.parent if place else None):
+        if each is not None and not trust.is_trusted(each):
+            message = f"{each} is not trusted, so nothing of it is run"
+            return SourceStatus("", "", "untrusted", message, folder=each)
+    if place is not None and not trust.is_trusted(place):
+        message = f"{place} leads out of the trusted folder, so it is not run"
+        return SourceStatus("", "", "untrusted", message, folder=place.resolve().parent)
+    if isinstance(declaration, McpServer) and declaration.address is None:
+        return SourceStatus(
+            "", "", "failed",
+            f"nothing says how to reach the server {declaration.name!r}: "
+            "name it in .mcp.json, or give its connection an endpoint",
+        )  # fmt: skip
+    return None
+
+
+def unread_variables(document: PromptDocument, trust: TrustStore) -> Iterable[SourceStatus]:
+    """That the prompt's `${env:}` references are not read, where its folder is not trusted."""
+    path = document.source.path
+    if path is None or trust.is_trusted(path.parent) or not needs_environment(document):
+        return ()
+    message = f"{path.parent} is not trusted, so no ${{env:}} of it is read"
+    return (SourceStatus(VARIABLES_KEY, VARIABLES, "untrusted", message, folder=path.parent),)
+
+
+def available(server: McpServer) -> SourceStatus:
+    """A server that the prompt does not name."""
+    where = server.origin.name if server.origin else "your settings"
+    return SourceStatus(
+        source_key(server),
+        source_label(server),
+        "available",
+        f"named in {where}, not used by this prompt",
+        server.origin,
+    )
+
+
+def broken_files(*files: WorkspaceServers) -> Iterable[SourceStatus]:
+    """Files of servers in which something is wrong."""
+    return (
+        SourceStatus(f"servers:{each.path}", each.path.name, "failed", each.problem, each.path)
+        for each in files
+        if each.problem and each.path is not None
+    )

@@ -1,0 +1,43 @@
+"""Importing the heavy packages of the tools, in a thread, whole, and one caller after the other.
+
+The `mcp` SDK takes most of a second, and the loop must go on meanwhile. Two threads that import
+parts of it at the same time have seen each other's half-made modules: a prompt with a server over
+stdio and one over HTTP failed so.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+MCP = (
+    "mcp",
+    "mcp.client.stdio",
+    "mcp.client.streamable_http",
+    "mcp.client.subscriptions",
+    "httpx2",
+)
+"""What a connection to an MCP server uses."""
+
+HTTP = ("httpx2",)
+"""What a request to a service uses."""
+
+_ONE_AT_A_TIME = threading.Lock()
+_WHOLE: set[str] = set()
+
+
+async def import_packages(names: tuple[str, ...]) -> None:
+    """Import packages, if that has not been done; only then may the loop itself name them."""
+    if _WHOLE.issuperset(names):
+        return
+    with ThreadPoolExecutor(1, "import-tools") as pool:
+        await asyncio.get_running_loop().run_in_executor(pool, _import, names)
+
+
+def _import(names: tuple[str, ...]) -> None:
+    with _ONE_AT_A_TIME:
+        for name in names:
+            importlib.import_module(name)
+        _WHOLE.update(names)
