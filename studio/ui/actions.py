@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QCoreApplication, QObject
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QWidget
 
@@ -159,7 +159,7 @@ class ActionSet(QObject):
         super().__init__(window)
         self._actions: dict[str, QAction] = {}
         for spec in ACTIONS:
-            action = QAction(spec.text, window)
+            action = QAction(QCoreApplication.translate("Actions", spec.text), window)
             action.setObjectName(spec.id)
             action.setCheckable(spec.checkable)
             if spec.icon:
@@ -181,7 +181,8 @@ class ActionSet(QObject):
             action = self._actions[spec.id]
             action.setShortcuts([QKeySequence(each) for each in keys.split()])
             shown = action.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
-            action.setToolTip(f"{spec.tip or spec.text}{f'  ({shown})' if shown else ''}")
+            words = QCoreApplication.translate("Actions", spec.tip or spec.text)
+            action.setToolTip(f"{words}  ({shown})" if shown else words)
 
     def enable(self, identifiers: tuple[str, ...], *, enabled: bool) -> None:
         """Switch a group of actions on or off."""

@@ -83,7 +83,7 @@ class Chooser(QObject):
                 Choice(
                     lines[line].strip() or name,
                     lambda place=place: self._window.reveal(place),
-                    f"line {line + 1}",
+                    self.tr("line {line}").format(line=line + 1),
                 )
             )
         self._window.palette_box.ask(self.tr("Uses of {name}").format(name=name), choices)

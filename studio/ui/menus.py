@@ -13,7 +13,7 @@ def build_menus(bar: QMenuBar, actions: ActionSet, docks: Docks) -> QMenu:
     """Fill the menu bar; returns the menu of recent files, which is filled when it opens."""
     recent = QMenu(QCoreApplication.translate("Menus", "Open recent"), bar)
     for title, identifiers in MENUS:
-        menu = bar.addMenu(title)
+        menu = bar.addMenu(QCoreApplication.translate("Actions", title))
         menu.setToolTipsVisible(True)
         for identifier in identifiers:
             if identifier == SEPARATOR:

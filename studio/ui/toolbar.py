@@ -66,7 +66,9 @@ class RunChoices(QWidget):
         row.setSpacing(6)
         for combo in (self.connection, self.model, self.protocol):
             row.addWidget(combo)
-        self.set_protocols(PROTOCOLS)
+        self.set_protocols(
+            [(name, QCoreApplication.translate("Toolbar", words)) for name, words in PROTOCOLS]
+        )
         self.connection.activated.connect(
             lambda: self.connection_chosen.emit(self.connection.currentData() or "")
         )

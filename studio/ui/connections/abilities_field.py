@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QT_TRANSLATE_NOOP, Signal
+from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication, Signal
 from PySide6.QtWidgets import (
     QComboBox,
     QDoubleSpinBox,
@@ -24,7 +24,6 @@ _ABILITIES = (
     ("stop", QT_TRANSLATE_NOOP("AbilitiesField", "Stop sequences")),
 )
 _MOST_TOKENS = 100_000_000
-_KNOWN = QT_TRANSLATE_NOOP("AbilitiesField", "as known")
 
 
 class AbilitiesField(QWidget):
@@ -52,14 +51,22 @@ class AbilitiesField(QWidget):
             combo.addItem(self.tr("No"), False)
             combo.activated.connect(self.changed)
             self.abilities[ability] = combo
-            self._place(grid, index // 2, index % 2, name, combo)
+            self._place(
+                grid,
+                index // 2,
+                index % 2,
+                QCoreApplication.translate("AbilitiesField", name),
+                combo,
+            )
         self.window_size.setRange(0, _MOST_TOKENS)
         self.window_size.setSingleStep(1024)
         self.window_size.setGroupSeparatorShown(True)
-        self.window_size.setSuffix(" tokens")
+        self.window_size.setSuffix(self.tr(" tokens"))
         self.window_size.editingFinished.connect(self.changed)
         self._place(grid, 2, 0, self.tr("Context window"), self.window_size, 3)
-        for column, (way, name) in enumerate((("input", "in"), ("output", "out"))):
+        for column, (way, name) in enumerate(
+            (("input", self.tr("in")), ("output", self.tr("out")))
+        ):
             spin = self.prices[way]
             # The least value stands for "as known": nobody charges below zero.
             spin.setRange(-0.01, 10_000)
@@ -97,14 +104,18 @@ class AbilitiesField(QWidget):
         """Say what is known of the model without the corrections."""
         for ability, combo in self.abilities.items():
             yes = getattr(facts.capabilities, ability)
-            combo.setItemText(0, f"{'Yes' if yes else 'No'} ({_KNOWN})")
+            combo.setItemText(0, self.tr("Yes (as known)") if yes else self.tr("No (as known)"))
         window = facts.capabilities.context_window
         self.window_size.setSpecialValueText(
-            f"{window:,} tokens ({_KNOWN})" if window else self.tr("not known")
+            self.tr("{window:,} tokens (as known)").format(window=window)
+            if window
+            else self.tr("not known")
         )
         for way, spin in self.prices.items():
             spin.setSpecialValueText(
-                f"{getattr(facts.price, way):g} ({_KNOWN})" if facts.price else self.tr("not known")
+                self.tr("{price:g} (as known)").format(price=getattr(facts.price, way))
+                if facts.price
+                else self.tr("not known")
             )
         about = (
             self.tr("What is known of {model!r}").format(model=model)

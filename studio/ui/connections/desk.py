@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QT_TRANSLATE_NOOP, QObject
+from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication, QObject
 
 from studio.bridge.connection_trials import Trial
 from studio.bridge.connections import ConnectionsController
@@ -121,7 +121,7 @@ class ConnectionDesk(QObject):
         self._show_models(choices, choice)
         detail = f"{connection.name}: {choice.reason}"
         if connection.kind == "embedded":
-            detail += f".\n{_TOY}"
+            detail += ".\n" + QCoreApplication.translate("Desk", _TOY)
         if choice.warning:
             detail += f"\n{choice.warning}"
         self._window.status.set_connection(connection.name, detail)
@@ -129,9 +129,11 @@ class ConnectionDesk(QObject):
     def _show_models(self, choices: RunChoices, choice: ModelChoice) -> None:
         connection = choice.connection
         if connection.kind == "embedded":
-            levels = [(level, _LEVEL_NAMES[level]) for level in LEVELS]
+            levels = [
+                (level, QCoreApplication.translate("Desk", _LEVEL_NAMES[level])) for level in LEVELS
+            ]
             choices.set_models(levels, self._controller.level)
-            choices.model.setToolTip(_TOY)
+            choices.model.setToolTip(QCoreApplication.translate("Desk", _TOY))
         elif connection.is_remote:
             model = choice.declaration.id
             ids = dict.fromkeys((*((model,) if model else ()), *self._controller.models))

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from PySide6.QtCore import QT_TRANSLATE_NOOP, Qt
+from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication, Qt
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import (
     QDialog,
@@ -126,8 +126,9 @@ class ConnectionsDialog(QDialog):
         self.allowed.setVisible(bool(connections.trusted))
         choice = self._controller.choice
         self.uses.setText(
-            f"The open prompt is answered by {choice.connection.name}: {choice.reason}. "
-            f"{choice.warning}".strip()
+            self.tr("The open prompt is answered by {name}: {reason}. {warning}")
+            .format(name=choice.connection.name, reason=choice.reason, warning=choice.warning)
+            .strip()
         )
 
     def _show_trial(self, connection: Connection, trial: Trial) -> None:
@@ -164,7 +165,7 @@ class ConnectionsDialog(QDialog):
         if is_right:
             self.banner.hide()
         else:
-            self.banner.say(_NOT_SAVED, "", "warning")
+            self.banner.say(QCoreApplication.translate("Dialog", _NOT_SAVED), "", "warning")
 
     def _on_trial(self, name: str, trial: Trial) -> None:
         connection = self._controller.connections.named(name)

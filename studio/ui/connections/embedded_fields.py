@@ -109,7 +109,9 @@ class EmbeddedFields:
             QCoreApplication.translate("EmbeddedFields", "As usual for the model"), None
         )
         for level in LEVELS:
-            self.grammar.addItem(_LEVELS[level], level)
+            self.grammar.addItem(
+                QCoreApplication.translate("EmbeddedFields", _LEVELS[level]), level
+            )
 
     def set_value(self, settings: JsonObject) -> None:
         """Show settings."""

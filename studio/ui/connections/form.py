@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import cast
 
-from PySide6.QtCore import QT_TRANSLATE_NOOP, Qt, Signal
+from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication, Qt, Signal
 from PySide6.QtWidgets import (
     QComboBox,
     QDoubleSpinBox,
@@ -37,7 +37,7 @@ from studio.ui.connections.abilities_field import AbilitiesField
 from studio.ui.connections.embedded_fields import EmbeddedFields
 from studio.ui.connections.form_line import FormLine
 from studio.ui.connections.key_field import KeyField
-from studio.ui.connections.kinds import NAMES, hint_of
+from studio.ui.connections.kinds import hint_of, name_of
 from studio.ui.connections.model_field import ModelField
 from studio.ui.connections.path_field import PathField
 from studio.ui.theme import LIGHT, Theme
@@ -122,7 +122,7 @@ class ConnectionForm(QScrollArea):
         self._shown = connection
         self._others = tuple(other.name for other in others)
         self._listed = ()
-        self.hint.setText(f"<b>{NAMES[connection.kind]}</b>. {hint_of(connection)}")
+        self.hint.setText(f"<b>{name_of(connection.kind)}</b>. {hint_of(connection)}")
         for field, line in self.lines.items():
             visible = field in FIELDS[connection.kind]
             (self._more_form if field in _MORE else self._form).setRowVisible(line, visible)
@@ -326,8 +326,8 @@ class ConnectionForm(QScrollArea):
 
     def _add(self, form: QFormLayout, field: Field, line: FormLine) -> None:
         self.lines[field] = line
-        line.set_usual(_NOTES.get(field, ""))
-        label = QLabel(_LABELS[field])
+        line.set_usual(QCoreApplication.translate("Form", _NOTES[field]) if field in _NOTES else "")
+        label = QLabel(QCoreApplication.translate("Form", _LABELS[field]))
         label.setFixedHeight(28)  # as high as a field: the label stands beside it, not the note
         form.addRow(label, line)
 
@@ -335,7 +335,9 @@ class ConnectionForm(QScrollArea):
         named = {"name": self.name, "base_url": self.base_url, "api_version": self.api_version,
                  "api": self.api, "headers": self.headers, "through": self.through}  # fmt: skip
         for field, widget in named.items():
-            widget.setAccessibleName(_LABELS[cast("Field", field)])
+            widget.setAccessibleName(
+                QCoreApplication.translate("Form", _LABELS[cast("Field", field)])
+            )
         for part in (self.model, self.key, self.abilities, self.embedded.weights, self.script,
                      self.recording):  # fmt: skip
             part.changed.connect(self.commit)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QT_TRANSLATE_NOOP, Signal
+from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication, Signal
 from PySide6.QtWidgets import (
     QComboBox,
     QGridLayout,
@@ -47,7 +47,7 @@ class KeyField(QWidget):
         self.place = QComboBox()
         self.place.setAccessibleName(self.tr("Where the key is"))
         for value, name in _PLACES:
-            self.place.addItem(name, value)
+            self.place.addItem(QCoreApplication.translate("KeyField", name), value)
         self.variable = QLineEdit()
         self.variable.setAccessibleName(self.tr("Name of the variable"))
         self.variable.setPlaceholderText(self.tr("NAME_OF_THE_VARIABLE"))
@@ -104,7 +104,11 @@ class KeyField(QWidget):
         self._has_key = state.place in ("keyring", "session")
         if state.place == "session" and self.place.currentData() == "keyring":
             self.place.setCurrentIndex(self.place.findData("session"))
-        kept = _KEPT.get(state.place, "")
+        kept = (
+            QCoreApplication.translate("KeyField", _KEPT[state.place])
+            if state.place in _KEPT
+            else ""
+        )
         if state.place == "none" and self.place.currentData() != "none":
             kept = f"{state.reason[:1].upper()}{state.reason[1:]}." if state.reason else ""
         elif state.place == "session" and state.reason:

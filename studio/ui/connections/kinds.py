@@ -38,8 +38,8 @@ NAMES: Mapping[ConnectionKind, str] = {
 
 _BUNDLED = QT_TRANSLATE_NOOP("Kinds", "SmolLM2 135M, on this machine")
 _STATES = {
-    "running": "trying …",
-    "works": "works",
+    "running": QT_TRANSLATE_NOOP("Kinds", "trying …"),
+    "works": QT_TRANSLATE_NOOP("Kinds", "works"),
     "fails": QT_TRANSLATE_NOOP("Kinds", "does not answer"),
     "untried": "",
 }
@@ -47,7 +47,7 @@ _STATES = {
 
 def state_words(trial: Trial) -> str:
     """How a try went, in few words; empty where there was none."""
-    return _STATES[trial.state]
+    return QCoreApplication.translate("Kinds", _STATES[trial.state]) if _STATES[trial.state] else ""
 
 
 def second_line(connection: Connection, trial: Trial) -> str:
@@ -64,7 +64,9 @@ def _what(connection: Connection) -> str:
                 "/"
             ) or QCoreApplication.translate("Kinds", "no address yet")
         case "embedded":
-            return Path(str(settings.get("weights") or _BUNDLED)).stem
+            return Path(
+                str(settings.get("weights") or QCoreApplication.translate("Kinds", _BUNDLED))
+            ).stem
         case "scripted":
             return Path(
                 str(settings.get("script") or QCoreApplication.translate("Kinds", "no script yet"))
@@ -76,7 +78,12 @@ def _what(connection: Connection) -> str:
         case "manual":
             return QCoreApplication.translate("Kinds", "you reply yourself")
         case _:
-            return connection.model or NAMES[connection.kind]
+            return connection.model or name_of(connection.kind)
+
+
+def name_of(kind: ConnectionKind) -> str:
+    """What a kind is called, in the language of the window."""
+    return QCoreApplication.translate("Kinds", NAMES[kind])
 
 
 def hint_of(connection: Connection) -> str:

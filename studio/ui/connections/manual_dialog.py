@@ -169,7 +169,12 @@ class ManualDialog(QDialog):
         for button in (self.send, self.decline):
             button.setAutoDefault(False)
         count = len(request.messages)
-        title = QLabel(f"Request {request.iteration}: {count} message{'' if count == 1 else 's'}")
+        words = (
+            self.tr("Request {number}: 1 message")
+            if count == 1
+            else self.tr("Request {number}: {count} messages")
+        )
+        title = QLabel(words.format(number=request.iteration, count=count))
         title.setProperty("title", True)
         title.setContentsMargins(14, 10, 14, 8)
         lower = QWidget()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import assert_never
 
+from PySide6.QtCore import QCoreApplication
 from PySide6.QtGui import QColor, QFont, QShowEvent, QTextBlockFormat, QTextCharFormat, QTextCursor
 from PySide6.QtWidgets import QFrame, QTextEdit, QWidget
 
@@ -97,7 +98,9 @@ def _texts(message: Message) -> Iterable[str]:
             case MediaPart():
                 yield f"[{part.kind}: {part.source[:80]}]"
             case ToolCallPart():
-                yield f"calls {part.name} {part.arguments}"
+                yield QCoreApplication.translate("RequestView", "calls {name} {arguments}").format(
+                    name=part.name, arguments=part.arguments
+                )
             case ToolResultPart():
                 yield part.text
             case _:

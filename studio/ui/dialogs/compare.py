@@ -55,7 +55,8 @@ def as_html(mine: str, disk: str, theme: Theme) -> str:
         if number < 2:
             continue  # the file names
         if number > _MOST_LINES:
-            rows.append(f'<span style="color:{theme.muted}">… and more</span>')
+            more = QCoreApplication.translate("Compare", "… and more")
+            rows.append(f'<span style="color:{theme.muted}">{more}</span>')
             break
         sign, rest = line[:1], escape(line[1:])
         match sign:

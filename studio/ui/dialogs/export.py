@@ -180,7 +180,9 @@ class ExportDialog(QDialog):
         }
         for problem in sorted(result.problems, key=lambda each: order[each.severity])[:100]:
             line = source.position(problem.span.start).line
-            item = QListWidgetItem(f"{problem.message}  (line {line})")
+            item = QListWidgetItem(
+                self.tr("{problem}  (line {line})").format(problem=problem.message, line=line)
+            )
             item.setIcon(icon(*looks[problem.severity]))
             self.checks.addItem(item)
         self.checks.setVisible(bool(result.problems))

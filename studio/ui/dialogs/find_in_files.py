@@ -153,8 +153,14 @@ class FindInFiles(QDialog):
 def _told(matches: int, files: int) -> str:
     if not matches:
         return QCoreApplication.translate("FindInFiles", "Nothing found.")
-    more = (
-        QCoreApplication.translate("FindInFiles", " or more") if matches >= Query("").most else ""
-    )
-    places = "1 place" if matches == 1 else f"{matches}{more} places"
-    return f"{places} in {'1 file' if files == 1 else f'{files} files'}"
+    if matches == 1:
+        return QCoreApplication.translate("FindInFiles", "1 place in 1 file")
+    if matches >= Query("").most:
+        words = QCoreApplication.translate(
+            "FindInFiles", "{matches} or more places in {files} files"
+        )
+    elif files == 1:
+        words = QCoreApplication.translate("FindInFiles", "{matches} places in 1 file")
+    else:
+        words = QCoreApplication.translate("FindInFiles", "{matches} places in {files} files")
+    return words.format(matches=matches, files=files)

@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import replace
 from types import MappingProxyType
 
-from PySide6.QtCore import QT_TRANSLATE_NOOP, Qt
+from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication, Qt
 from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import (
     QCheckBox,
@@ -70,7 +70,7 @@ class SettingsDialog(QDialog):
         self.theme = QComboBox()
         self.theme.setAccessibleName(self.tr("Theme"))
         for key, name in _THEMES:
-            self.theme.addItem(name, key)
+            self.theme.addItem(QCoreApplication.translate("Settings", name), key)
         self.theme.setCurrentIndex(self.theme.findData(value.theme))
         self.size = QDoubleSpinBox()
         self.size.setAccessibleName(self.tr("Text size"))

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QObject, QPoint, QSize, Qt, Signal
+from PySide6.QtCore import QCoreApplication, QEvent, QObject, QPoint, QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QFrame, QLabel, QListWidget, QListWidgetItem, QVBoxLayout
 
-from studio.ui.editor.completion import Completion, Offered
+from studio.ui.editor.offered import Completion, Offered
 from studio.ui.icons import icon
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ _ICONS = {
     "role": "user",
     "filter": "funnel",
     "file": "file-text",
+    "snippet": "braces",
 }
 _ITEM = Qt.ItemDataRole.UserRole
 
@@ -95,7 +96,11 @@ class CompletionPopup(QFrame):
 
     def _on_current(self, item: QListWidgetItem | None) -> None:
         completion: Completion | None = item.data(_ITEM) if item else None
-        self._detail.setText(completion.detail if completion else "")
+        detail = completion.detail if completion else ""
+        # The words of `completion_words` are English tables; other details pass unchanged.
+        self._detail.setText(
+            QCoreApplication.translate("CompletionWords", detail) if detail else ""
+        )
 
     def _take(self, item: QListWidgetItem | None = None) -> None:
         chosen = item or self._list.currentItem()

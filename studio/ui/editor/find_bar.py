@@ -215,7 +215,9 @@ class FindBar(QWidget):
         elif number:
             self._count.setText(self.tr("{number} of {count}").format(number=number, count=count))
         else:
-            self._count.setText(f"{count} match{'' if count == 1 else 'es'}")
+            self._count.setText(
+                self.tr("1 match") if count == 1 else self.tr("{count} matches").format(count=count)
+            )
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Enter and Esc in the fields."""

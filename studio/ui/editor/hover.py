@@ -95,7 +95,9 @@ def _tool(document: PromptDocument, offset: int) -> str:
 
 
 def _spec(tool: ToolSpec) -> str:
-    text = f"<b>{escape(tool.name)}</b> ({escape(tool.kind)} tool)"
+    text = QCoreApplication.translate("Hover", "<b>{name}</b> ({kind} tool)").format(
+        name=escape(tool.name), kind=escape(tool.kind)
+    )
     if tool.description:
         text += f"<br>{escape(tool.description)}"
     schema = json.dumps(tool.parameters, ensure_ascii=False, default=str)

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QT_TRANSLATE_NOOP, QModelIndex, QPersistentModelIndex, QPoint, Qt, Signal
+from PySide6.QtCore import (
+    QT_TRANSLATE_NOOP,
+    QCoreApplication,
+    QModelIndex,
+    QPersistentModelIndex,
+    QPoint,
+    Qt,
+    Signal,
+)
 from PySide6.QtGui import QColor, QKeySequence, QPalette, QShortcut
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -142,7 +150,7 @@ class HistoryPane(QWidget):
         what = (
             self.tr("the run of “{prompt}”").format(prompt=runs[0].prompt)
             if len(runs) == 1
-            else f"{len(runs)} runs"
+            else self.tr("{count} runs").format(count=len(runs))
         )
         asked = QMessageBox.question(
             self,
@@ -257,7 +265,9 @@ class HistoryPane(QWidget):
         )
         self.filter.setAccessibleName(self.tr("Filter runs"))
         self.filter.setClearButtonEnabled(True)
-        self.ends.addItems([_ANY_END, *STATUS_NAMES.values()])
+        self.ends.addItems(
+            [QCoreApplication.translate("HistoryPane", _ANY_END), *STATUS_NAMES.values()]
+        )
         self.ends.setAccessibleName(self.tr("How the run ended"))
         self.open_button.setEnabled(False)
         self.compare_button.setEnabled(False)

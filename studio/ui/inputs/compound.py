@@ -213,7 +213,12 @@ class ListField(FieldEditor):
         editor = make_editor(self._item_spec, self._theme)
         editor.set_folder(self._folder)
         editor.changed.connect(self._changed)
-        item = _Item(editor, f"item {len(self.items) + 1} of {self.spec.name}")
+        item = _Item(
+            editor,
+            self.tr("item {number} of {name}").format(
+                number=len(self.items) + 1, name=self.spec.name
+            ),
+        )
         item.removed.connect(self._remove)
         self.items.append(item)
         self._list.addWidget(item)

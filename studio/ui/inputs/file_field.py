@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from PySide6.QtCore import QT_TRANSLATE_NOOP, QSize
+from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication, QSize
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QLineEdit, QToolButton, QWidget
 
 from studio.bridge.inputs import ABSENT, FieldSpec, FieldValue
@@ -66,7 +66,10 @@ class FileField(FieldEditor):
 
     def _browse(self) -> None:
         folder = str(self._folder or Path.home())
-        filters = _FILTERS.get(self.spec.kind, self.tr("All files (*)"))
+        known = _FILTERS.get(self.spec.kind, "")
+        filters = (
+            QCoreApplication.translate("FileField", known) if known else self.tr("All files (*)")
+        )
         path, _ = QFileDialog.getOpenFileName(
             self, self.tr("Choose {name}").format(name=self.spec.name), folder, filters
         )

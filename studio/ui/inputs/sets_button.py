@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QT_TRANSLATE_NOOP, Qt, Signal
+from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication, Qt, Signal
 from PySide6.QtWidgets import QFileDialog, QInputDialog, QMenu, QToolButton, QWidget
 
 from studio.bridge.inputs_library import InputLibrary
@@ -109,7 +109,9 @@ class SetsButton(QToolButton):
         dialog.open()
 
     def _ask_file(self) -> None:
-        dialog = QFileDialog(self, self.tr("Load values"), "", _FILTER)
+        dialog = QFileDialog(
+            self, self.tr("Load values"), "", QCoreApplication.translate("SetsButton", _FILTER)
+        )
         dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.fileSelected.connect(self._load)

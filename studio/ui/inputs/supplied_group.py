@@ -54,7 +54,7 @@ class SuppliedGroup(QWidget):
         self.setHidden(not names)
         shown = ", ".join(names)
         shown = shown if len(shown) <= 40 else f"{shown[:39]}…"
-        filled = f" · {given} given" if given else ""
+        filled = self.tr(" · {given} given").format(given=given) if given else ""
         self.heading.setText(
             self.tr("Supplied by the run: {shown}{filled}").format(shown=shown, filled=filled)
         )

@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import assert_never
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QCoreApplication, Qt, Signal
 from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import (
     QHBoxLayout,
@@ -128,7 +128,11 @@ class MessageCard(QWidget):
         if said != self._said:
             self._said = said
             self._meta.setText(said[2])
-            self.setAccessibleName(f"Message {data.number}, {data.message.role}")
+            self.setAccessibleName(
+                self.tr("Message {number}, {role}").format(
+                    number=data.number, role=data.message.role
+                )
+            )
         description = data.message.text[:200]
         if description != self.accessibleDescription():
             self.setAccessibleDescription(description)
@@ -185,12 +189,20 @@ class MessageCard(QWidget):
         _empty(self._chips)
         _empty(self._warnings)
         if data.message.origin.source in ("thread", "implicit"):
-            word = "from the thread" if data.message.origin.source == "thread" else "no marker"
-            self._add_chip(word, self._theme.muted, "Click to see where it stands")
+            word = (
+                self.tr("from the thread")
+                if data.message.origin.source == "thread"
+                else self.tr("no marker")
+            )
+            self._add_chip(word, self._theme.muted, self.tr("Click to see where it stands"))
         for key, value in data.message.attributes.items():
-            self._add_chip(f"{key}={value}", self._theme.muted, f"Attribute {key!r}")
+            self._add_chip(
+                f"{key}={value}", self._theme.muted, self.tr("Attribute {key!r}").format(key=key)
+            )
         for problem in data.warnings:
-            chip = self._chip("⚠ looks like structure", self._theme.warning, problem.message)
+            chip = self._chip(
+                self.tr("⚠ looks like structure"), self._theme.warning, problem.message
+            )
             chip.setAccessibleName(problem.message)
             self._warnings.addWidget(chip)
         if data.warnings:
@@ -224,7 +236,11 @@ class MessageCard(QWidget):
 
     def _add_text(self, data: CardData, index: int, part: TextPart | ToolResultPart) -> None:
         body = TextBody()
-        body.setAccessibleName(f"Text of message {data.number}, {data.message.role}")
+        body.setAccessibleName(
+            self.tr("Text of message {number}, {role}").format(
+                number=data.number, role=data.message.role
+            )
+        )
         body.place_clicked.connect(self.place_clicked)
         body.input_clicked.connect(self.input_clicked)
         if self._whole:
@@ -235,7 +251,7 @@ class MessageCard(QWidget):
         self._bodies.append((body, index))
         self._content.addWidget(body)
         if left_out:
-            more = QPushButton(f"Show {left_out:,} more lines")
+            more = QPushButton(self.tr("Show {left_out:,} more lines").format(left_out=left_out))
             more.clicked.connect(self._show_whole)
             self._content.addWidget(more, 0, Qt.AlignmentFlag.AlignLeft)
 
@@ -244,7 +260,7 @@ class MessageCard(QWidget):
             isinstance(part, TextPart | ToolResultPart) for part in data.message.parts
         ):
             return
-        label = QLabel("Empty: the model gets a message without text.")
+        label = QLabel(self.tr("Empty: the model gets a message without text."))
         paint_text(label, self._theme.muted)
         self._content.addWidget(label)
 
@@ -291,6 +307,12 @@ def _said(data: CardData) -> tuple[int, str, str]:
 
 
 def _meta(data: CardData) -> str:
-    place = f"line {data.line} · " if data.line is not None else ""
-    about = "" if data.is_exact else "≈"
-    return f"{place}{about}{data.tokens:,} token{'' if data.tokens == 1 else 's'}"
+    words = (
+        QCoreApplication.translate("Card", "1 token")
+        if data.tokens == 1
+        else QCoreApplication.translate("Card", "{count:,} tokens").format(count=data.tokens)
+    )
+    said = words if data.is_exact else f"≈{words}"
+    if data.line is None:
+        return said
+    return QCoreApplication.translate("Card", "line {line} · ").format(line=data.line) + said

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from html import escape
 
-from PySide6.QtCore import QT_TRANSLATE_NOOP, QUrl, Signal
+from PySide6.QtCore import QUrl, Signal
 from PySide6.QtGui import QColor, QPalette
 from PySide6.QtWidgets import (
     QComboBox,
@@ -22,7 +22,6 @@ from studio.core.text.values import JsonObject
 from studio.ui.parts.colours import blend, fixed_font, paint_text
 from studio.ui.theme import Theme
 
-_SAVED = Against(QT_TRANSLATE_NOOP("DiffTab", "Last saved version"))
 _SIGNS = {"same": "  ", "added": "+ ", "removed": "− "}
 
 
@@ -36,10 +35,11 @@ class DiffTab(QWidget):
         super().__init__(parent)
         self._theme = theme
         self._comparison: Comparison | None = None
-        self._choices: list[Against] = [_SAVED]
+        self._saved = Against(self.tr("Last saved version"))
+        self._choices: list[Against] = [self._saved]
         self.choice = QComboBox(self)
         self.choice.setAccessibleName(self.tr("Compare with"))
-        self.choice.addItem(_SAVED.title)
+        self.choice.addItem(self._saved.title)
         self.choice.activated.connect(self._choose)
         self._said = QLabel(self)
         self.view = QTextBrowser(self)
@@ -74,7 +74,7 @@ class DiffTab(QWidget):
         """Offer the sets of values, beside the saved version."""
         kept = self.against.title
         self._choices = [
-            _SAVED,
+            self._saved,
             *(Against(self.tr("Inputs “{name}”").format(name=name), sets[name]) for name in sets),
         ]
         self.choice.clear()
@@ -108,12 +108,13 @@ class DiffTab(QWidget):
         elif not count:
             self._said.setText(self.tr("No message differs."))
         else:
-            verb = "differs" if count == 1 else "differ"
-            self._said.setText(
-                self.tr("{count} {verb}, {unchanged} the same").format(
-                    count=count, verb=verb, unchanged=found.unchanged
-                )
+            same = found.unchanged
+            words = (
+                self.tr("1 differs, {same} the same")
+                if count == 1
+                else self.tr("{count} differ, {same} the same")
             )
+            self._said.setText(words.format(count=count, same=same))
         place = self.view.verticalScrollBar().value()
         theme = self._theme
         pieces = []

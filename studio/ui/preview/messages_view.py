@@ -6,7 +6,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtCore import QCoreApplication, Qt, QTimer, Signal
 from PySide6.QtGui import (
     QColor,
     QPainter,
@@ -59,7 +59,7 @@ class MessagesView(QScrollArea):
         self._goal: Slot | None = None
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.setAccessibleName("Messages")
+        self.setAccessibleName(QCoreApplication.translate("MessagesView", "Messages"))
         self._column = CardColumn(theme)
         self._column.place_clicked.connect(self.place_clicked)
         self._column.input_clicked.connect(self.input_clicked)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from PySide6.QtCore import QT_TRANSLATE_NOOP, QModelIndex, QSize, Qt, Signal
+from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication, QModelIndex, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QPainter, QPixmap
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -23,11 +23,11 @@ from studio.ui.parts.empty_state import EmptyState
 from studio.ui.theme import Theme
 
 _ORIGINS = {
-    "given": "given",
-    "default": "default",
-    "sample": "sample",
+    "given": QT_TRANSLATE_NOOP("VariablesTab", "given"),
+    "default": QT_TRANSLATE_NOOP("VariablesTab", "default"),
+    "sample": QT_TRANSLATE_NOOP("VariablesTab", "sample"),
     "reserved": QT_TRANSLATE_NOOP("VariablesTab", "supplied by the run"),
-    "missing": "missing",
+    "missing": QT_TRANSLATE_NOOP("VariablesTab", "missing"),
 }
 _ROW = Qt.ItemDataRole.UserRole
 _SHORT = 120
@@ -111,8 +111,12 @@ class VariablesTab(QWidget):
         self._stack.setCurrentWidget(self.tree if self._rows else self._empty)
 
     def _item(self, number: int, row: VariableRow) -> QTreeWidgetItem:
-        origin = _ORIGINS[row.origin] if row.declared else _undeclared(row)
-        uses = f"{len(row.uses)}" if row.uses else "unused"
+        origin = (
+            QCoreApplication.translate("VariablesTab", _ORIGINS[row.origin])
+            if row.declared
+            else _undeclared(row)
+        )
+        uses = f"{len(row.uses)}" if row.uses else self.tr("unused")
         tokens = f"{row.tokens:,}" if row.tokens else ""
         item = QTreeWidgetItem([row.name, value_text(row), origin, uses, tokens])
         item.setIcon(0, _dot(input_colour(self._theme, number)))
@@ -125,7 +129,13 @@ class VariablesTab(QWidget):
         item.setForeground(4, muted)
         for span in row.uses:
             place = self._source.position(span.start)
-            use = QTreeWidgetItem([f"line {place.line}, column {place.column}"])
+            use = QTreeWidgetItem(
+                [
+                    self.tr("line {line}, column {column}").format(
+                        line=place.line, column=place.column
+                    )
+                ]
+            )
             use.setForeground(0, muted)
             use.setData(0, _ROW, span)
             item.addChild(use)
@@ -155,14 +165,18 @@ def value_text(row: VariableRow, limit: int = _SHORT) -> str:
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
     text = " ".join(text.split()) if limit <= _SHORT else text
     if text == "":
-        return "(empty)"
+        return QCoreApplication.translate("VariablesTab", "(empty)")
     return text if len(text) <= limit else f"{text[: limit - 1]}…"
 
 
 def _undeclared(row: VariableRow) -> str:
     if row.origin == "reserved":
-        return _ORIGINS["reserved"]
-    return "undeclared" if row.origin == "missing" else f"{_ORIGINS[row.origin]}, undeclared"
+        return QCoreApplication.translate("VariablesTab", _ORIGINS["reserved"])
+    if row.origin == "missing":
+        return QCoreApplication.translate("VariablesTab", "undeclared")
+    return QCoreApplication.translate("VariablesTab", "{origin}, undeclared").format(
+        origin=QCoreApplication.translate("VariablesTab", _ORIGINS[row.origin])
+    )
 
 
 def _dot(colour: str) -> QPixmap:

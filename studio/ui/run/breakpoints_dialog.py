@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from PySide6.QtCore import QT_TRANSLATE_NOOP, Qt
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
@@ -36,8 +36,6 @@ from studio.core.agent.state import Place
 from studio.ui.parts.colours import paint_text
 from studio.ui.theme import LIGHT, Theme
 
-_ANYWHERE = QT_TRANSLATE_NOOP("BreakpointsDialog", "Anywhere")
-_ANY_TOOL = QT_TRANSLATE_NOOP("BreakpointsDialog", "Any tool")
 _ID = Qt.ItemDataRole.UserRole
 
 
@@ -111,11 +109,11 @@ class BreakpointsDialog(QDialog):
         shown = one or Breakpoint("")
         self._loading = True
         place = next(iter(sorted(shown.places)), None)
-        self.place.setCurrentText(PLACE_NAMES[place] if place is not None else _ANYWHERE)
+        self.place.setCurrentText(PLACE_NAMES[place] if place is not None else self.tr("Anywhere"))
         self.tool.clear()
         names = dict.fromkeys((*self._tools, *((shown.tool,) if shown.tool else ())))
-        self.tool.addItems([_ANY_TOOL, *names])
-        self.tool.setCurrentText(shown.tool or _ANY_TOOL)
+        self.tool.addItems([self.tr("Any tool"), *names])
+        self.tool.setCurrentText(shown.tool or self.tr("Any tool"))
         for field, text in (
             (self.condition, shown.condition), (self.hits, shown.hits), (self.log, shown.log),
         ):  # fmt: skip
@@ -135,7 +133,7 @@ class BreakpointsDialog(QDialog):
             replace(
                 one,
                 places=frozenset() if place is None else frozenset({place}),
-                tool="" if tool == _ANY_TOOL else tool,
+                tool="" if tool == self.tr("Any tool") else tool,
                 condition=self.condition.text().strip(),
                 hits=self.hits.text().strip(),
                 log=self.log.text(),
@@ -182,7 +180,7 @@ class BreakpointsDialog(QDialog):
         self.remove.setAutoDefault(False)
         self.list.setAccessibleName(self.tr("Breakpoints"))
         self.list.setMinimumHeight(96)
-        self.place.addItems([_ANYWHERE, *PLACE_NAMES.values()])
+        self.place.addItems([self.tr("Anywhere"), *PLACE_NAMES.values()])
         self.condition.setPlaceholderText(self.tr('iteration > 2 and args.city == "Rome"'))
         self.hits.setPlaceholderText(self.tr("every time; 3, >=3, %2"))
         self.log.setPlaceholderText(self.tr("stops; or a line to write: {tool} took {elapsed}"))

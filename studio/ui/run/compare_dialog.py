@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QT_TRANSLATE_NOOP, Qt
+from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication, Qt
 from PySide6.QtGui import QBrush, QColor
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -24,7 +24,7 @@ from studio.ui.theme import LIGHT, Theme
 _MARKS = {"same": "=", "differs": "≠", "left": "←", "right": "→"}
 _SAID = {
     "same": QT_TRANSLATE_NOOP("CompareDialog", "the same"),
-    "differs": "different",
+    "differs": QT_TRANSLATE_NOOP("CompareDialog", "different"),
     "left": QT_TRANSLATE_NOOP("CompareDialog", "only on the left"),
     "right": QT_TRANSLATE_NOOP("CompareDialog", "only on the right"),
 }
@@ -89,7 +89,10 @@ class CompareDialog(QDialog):
             item.setToolTip(text)
             if column == 1:
                 item.setTextAlignment(Qt.AlignmentFlag.AlignCenter)
-                item.setData(Qt.ItemDataRole.AccessibleTextRole, _SAID[row.match])
+                item.setData(
+                    Qt.ItemDataRole.AccessibleTextRole,
+                    QCoreApplication.translate("CompareDialog", _SAID[row.match]),
+                )
             if row.match == "same":
                 item.setForeground(QBrush(QColor(theme.muted)))
             else:

@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QT_TRANSLATE_NOOP, QEvent, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import (
+    QT_TRANSLATE_NOOP,
+    QCoreApplication,
+    QEvent,
+    QPointF,
+    QRectF,
+    QSize,
+    Qt,
+    Signal,
+)
 from PySide6.QtGui import (
     QAccessible,
     QAccessibleEvent,
@@ -140,7 +149,7 @@ class LoopDiagram(QWidget):
         size = self.size()
         if self._layout is None or self._layout.size != (size.width(), size.height()):
             metrics = QFontMetricsF(self._node_font())
-            widths = {node: metrics.horizontalAdvance(_LABELS[node]) for node in NODES}
+            widths = {node: metrics.horizontalAdvance(_label(node)) for node in NODES}
             reach = _COMPACT_REACH if self._compact else _REACH
             self._layout = lay_out(size.width(), size.height(), widths, metrics.height(), reach)
         return self._layout
@@ -181,7 +190,7 @@ class LoopDiagram(QWidget):
         painter.drawRoundedRect(box, radius, radius)
         painter.setPen(ink)
         painter.setFont(self._node_font())
-        painter.drawText(box, Qt.AlignmentFlag.AlignCenter, _LABELS[node])
+        painter.drawText(box, Qt.AlignmentFlag.AlignCenter, _label(node))
         if node in self._state.breakpoints:
             painter.setPen(QPen(QColor(self._theme.surface), 1.5))
             painter.setBrush(QColor(self._theme.error))
@@ -223,9 +232,11 @@ class LoopDiagram(QWidget):
         metrics = QFontMetricsF(font)
         text = self.tr("next iteration")
         if state.iteration:
-            text = f"iteration {state.iteration}"
-            if state.max_iterations is not None:
-                text += f" of {state.max_iterations}"
+            text = (
+                self.tr("iteration {number}")
+                if state.max_iterations is None
+                else self.tr("iteration {number} of {most}")
+            ).format(number=state.iteration, most=state.max_iterations)
         width = metrics.horizontalAdvance(text) + 16
         box = QRectF(layout.loop_label.x() - width / 2, layout.loop_label.y() - 8, width, 16)
         painter.setPen(Qt.PenStyle.NoPen)
@@ -268,7 +279,7 @@ class LoopDiagram(QWidget):
         if step:
             index = (NODES.index(self._focused) + step) % len(NODES)
             self._focused = NODES[index]
-            self.setAccessibleDescription(f"{_LABELS[self._focused]}: {_TIPS[self._focused]}")
+            self.setAccessibleDescription(f"{_label(self._focused)}: {_tip(self._focused)}")
         elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space):
             self._choose(self._focused, wants_break=False)
         elif event.key() == Qt.Key.Key_F9:
@@ -288,7 +299,7 @@ class LoopDiagram(QWidget):
         """Say what a node is when the pointer rests on it."""
         if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
             node = self._node_at(QPointF(event.pos()))
-            text = "" if node is None else _TIPS[node]
+            text = "" if node is None else _tip(node)
             if node in PLACE_OF_NODE:
                 text += self.tr("\nRight-click for a breakpoint.")
             QToolTip.showText(event.globalPos(), text, self)
@@ -320,3 +331,11 @@ def _arrow_head(painter: QPainter, before: QPointF, tip: QPointF, colour: QColor
     painter.setPen(Qt.PenStyle.NoPen)
     painter.setBrush(colour)
     painter.drawPath(head)
+
+
+def _label(node: Node) -> str:
+    return QCoreApplication.translate("Diagram", _LABELS[node])
+
+
+def _tip(node: Node) -> str:
+    return QCoreApplication.translate("Diagram", _TIPS[node])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QT_TRANSLATE_NOOP, Qt, Signal
+from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication, Qt, Signal
 from PySide6.QtGui import QColor, QKeySequence, QPalette, QShortcut
 from PySide6.QtWidgets import (
     QApplication,
@@ -79,9 +79,13 @@ class Inspector(QWidget):
         self._tabs.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         self._tabs.setAccessibleName(self.tr("Sides of the step"))
         for _, name in TABS:
-            self._tabs.addTab(name)
+            self._tabs.addTab(QCoreApplication.translate("Inspector", name))
         self._texts: dict[Tab, StyledText] = {
-            tab: StyledText(name, _EMPTY[tab]) for tab, name in TABS[:4]
+            tab: StyledText(
+                QCoreApplication.translate("Inspector", name),
+                QCoreApplication.translate("Inspector", _EMPTY[tab]),
+            )
+            for tab, name in TABS[:4]
         }
         self._answer = AnswerView()
         self._usage = UsageTable()

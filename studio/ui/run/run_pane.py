@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from PySide6.QtCore import QT_TRANSLATE_NOOP, QSize, Qt, Signal
+from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QPalette
 from PySide6.QtWidgets import (
     QFrame,
@@ -85,7 +85,7 @@ class RunPane(QWidget):
         self.inspector = Inspector()
         self.editor = EditInPlace()
         self.comparing = CompareDialog(self)
-        self._empty = QLabel(_EMPTY)
+        self._empty = QLabel(QCoreApplication.translate("RunPane", _EMPTY))
         self._follow = QPushButton(self.tr("To the newest"), self.timeline)
         self._back = QPushButton(self.tr("Go back to here"), self.timeline)
         self._pages = QStackedWidget()  # empty sentence | splitter

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QT_TRANSLATE_NOOP, Qt, Signal
+from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication, Qt, Signal
 from PySide6.QtGui import QColor, QKeySequence, QShortcut
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -81,7 +81,10 @@ class WatchTable(QTableWidget):
             value.setForeground(QColor(ink))
             self.setItem(index, 0, QTableWidgetItem(one.expression))
             self.setItem(index, 1, value)
-        new, rest = QTableWidgetItem(""), QTableWidgetItem(_NEW)
+        new, rest = (
+            QTableWidgetItem(""),
+            QTableWidgetItem(QCoreApplication.translate("WatchTable", _NEW)),
+        )
         rest.setFlags(Qt.ItemFlag.ItemIsEnabled)
         rest.setForeground(QColor(self._theme.muted))
         self.setItem(len(self._rows), 0, new)

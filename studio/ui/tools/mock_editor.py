@@ -6,7 +6,7 @@ import json
 import time
 from typing import assert_never
 
-from PySide6.QtCore import QT_TRANSLATE_NOOP, Signal
+from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication, Signal
 from PySide6.QtWidgets import QComboBox, QLabel, QVBoxLayout, QWidget
 
 from studio.bridge.inputs import ABSENT
@@ -107,7 +107,9 @@ class MockEditor(QWidget):
         self.runs.clear()
         for each in found:
             when = time.strftime("%d %b %H:%M", time.localtime(each.started))
-            words = f"{when}: {len(each.answers)} answers, {' '.join(each.question.split())}"
+            words = self.tr("{when}: {count} answers, {question}").format(
+                when=when, count=len(each.answers), question=" ".join(each.question.split())
+            )
             self.runs.addItem(words[:120], RecordedMock(each.answers))
         self.runs.setEnabled(bool(found))
         if not found:
@@ -138,7 +140,7 @@ class MockEditor(QWidget):
         self.setHidden(hint is None and not is_recorded)
         self.text.setHidden(hint is None)
         self.runs.setHidden(not is_recorded)
-        self.text.setPlaceholderText(hint or "")
+        self.text.setPlaceholderText(QCoreApplication.translate("MockEditor", hint) if hint else "")
 
     def _index(self, mock: Mock | None) -> int:
         if mock is None:

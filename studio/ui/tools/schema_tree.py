@@ -72,7 +72,11 @@ def _type_text(spec: FieldSpec) -> str:
         )
     if spec.nullable:
         words += QCoreApplication.translate("SchemaTree", " or null")
-    return words if spec.required else f"{words}, optional"
+    return (
+        words
+        if spec.required
+        else QCoreApplication.translate("SchemaTree", "{words}, optional").format(words=words)
+    )
 
 
 def _description(spec: FieldSpec) -> str:
@@ -83,9 +87,17 @@ def _description(spec: FieldSpec) -> str:
             + ", ".join(show_value(item) for item in spec.choices)
         )
     if spec.pattern:
-        notes.append(f"matches {spec.pattern}")
+        notes.append(
+            QCoreApplication.translate("SchemaTree", "matches {pattern}").format(
+                pattern=spec.pattern
+            )
+        )
     if spec.minimum is not None:
-        notes.append(f"from {spec.minimum:g}")
+        notes.append(
+            QCoreApplication.translate("SchemaTree", "from {minimum:g}").format(
+                minimum=spec.minimum
+            )
+        )
     if spec.maximum is not None:
         notes.append(
             QCoreApplication.translate("SchemaTree", "up to {maximum:g}").format(
@@ -93,5 +105,9 @@ def _description(spec: FieldSpec) -> str:
             )
         )
     if spec.fallback_origin == "default":
-        notes.append(f"default {show_value(spec.fallback)}")
+        notes.append(
+            QCoreApplication.translate("SchemaTree", "default {value}").format(
+                value=show_value(spec.fallback)
+            )
+        )
     return "; ".join(note.rstrip(".") for note in notes)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QT_TRANSLATE_NOOP, Qt, Signal
+from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication, Qt, Signal
 from PySide6.QtWidgets import (
     QComboBox,
     QFrame,
@@ -161,8 +161,12 @@ class SourcesPage(QWidget):
         head = QHBoxLayout()
         name = QLabel(source.label, block)
         name.setProperty("title", True)
-        count = f", {source.tools} tools" if source.state == "ready" else ""
-        state = QLabel(f"{_STATES[source.state]}{count}", block)
+        count = (
+            self.tr(", {count} tools").format(count=source.tools) if source.state == "ready" else ""
+        )
+        state = QLabel(
+            QCoreApplication.translate("SourcesPage", _STATES[source.state]) + count, block
+        )
         paint_text(state, _colour(self._theme, source))
         head.addWidget(name)
         head.addWidget(state)

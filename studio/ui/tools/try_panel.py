@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 
-from PySide6.QtCore import QT_TRANSLATE_NOOP, QTimer, Signal
+from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication, QTimer, Signal
 from PySide6.QtWidgets import (
     QComboBox,
     QFrame,
@@ -197,7 +197,11 @@ class TryPanel(QWidget):
         self.history.clear()
         for trial in past:
             when = time.strftime("%H:%M:%S", time.localtime(trial.when))
-            ended = _STATUS_WORDS[trial.outcome.status] if trial.outcome else ""
+            ended = (
+                QCoreApplication.translate("TryPanel", _STATUS_WORDS[trial.outcome.status])
+                if trial.outcome
+                else ""
+            )
             given = json.dumps(trial.arguments, ensure_ascii=False)
             self.history.addItem(f"{when}  {ended}  {given}"[:160])
         self.history.setVisible(len(past) > 1)
@@ -244,8 +248,15 @@ class TryPanel(QWidget):
     def _show_outcome(self, outcome: ToolOutcome) -> None:
         colour = self._theme.error if outcome.is_error else self._theme.success
         cut = self.tr(", cut at the limit") if outcome.truncated else ""
-        took = f" in {_duration(outcome.duration)}" if outcome.duration else ""
-        self._say(f"{_STATUS_WORDS[outcome.status]}{took}{cut}", colour)
+        took = (
+            self.tr(" in {duration}").format(duration=_duration(outcome.duration))
+            if outcome.duration
+            else ""
+        )
+        self._say(
+            QCoreApplication.translate("TryPanel", _STATUS_WORDS[outcome.status]) + took + cut,
+            colour,
+        )
         self.result.show_json(pretty_json(outcome.text))
 
     def _say(self, text: str, colour: str) -> None:
