@@ -220,7 +220,7 @@ def _request(
     body = mask_secrets(request.body)
     notes = tuple(dict.fromkeys((*notes, *(problem.message for problem in request.problems))))
     text = json.dumps(body, ensure_ascii=False, indent=2)
-    return RequestPreview(provider, text, body, notes)
+    return RequestPreview(provider, text, body, request, notes)
 
 
 def with_tokens(preview: Preview, tokens: ConversationTokens) -> Preview:

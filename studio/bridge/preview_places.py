@@ -2,131 +2,142 @@
 
 from __future__ import annotations
 
-import json
-import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from studio.bridge.preview_secrets import mask_text
+from studio.bridge.json_spots import JsonSpot, spot_at
+from studio.bridge.preview_secrets import unmasked_place
 from studio.bridge.preview_value import Preview, RequestPreview
-from studio.core.prompty.messages import MediaPart, Part, TextPart, ToolCallPart, ToolResultPart
+from studio.core.prompty.document import PromptDocument
+from studio.core.prompty.front_matter import LEGACY_OPTIONS
+from studio.core.prompty.roles import read_marker
+from studio.core.prompty.sections import find_markers
 from studio.core.text.span import Span
+from studio.core.text.values import Json
+from studio.core.wire.origins import FoundOrigin, Place, ValueOrigin
 
-_STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
-_KEY_MARK = re.compile(r"\s*:")
+_ALIASES: Mapping[str, tuple[str, ...]] = {
+    "type": ("kind",),
+    "options": ("parameters",),
+    "id": ("azure_deployment", "model", "name"),
+    **{
+        name: tuple(old for old, new in LEGACY_OPTIONS.items() if new == name)
+        for name in LEGACY_OPTIONS.values()
+    },
+}
+"""Words of a body and of Prompty 2 that a front matter may write otherwise."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Piece:
-    """A text that the request was made from."""
+class ValueSource:
+    """Where a value of a body comes from."""
 
-    text: str
-    span: Span
-    part: Part | None = None
+    span: Span | None
+    """The place in the document; `None` where it stands nowhere there."""
+
+    input: str = ""
+    """The input whose value it is; empty for the author's own text."""
 
 
-def place_of(preview: Preview, request: RequestPreview, offset: int) -> Span | None:
-    """The source of what stands at a place of the body.
-
-    The same texts go into the body in the order of the messages, so the n-th string of the body
-    that is equal to a text belongs to the n-th message part with that text.
+def source_of(preview: Preview, request: RequestPreview, offset: int) -> ValueSource | None:
+    """Where the value at a place of a body comes from; `None` where nobody wrote it.
 
     Args:
         preview: the preview that the body belongs to.
         request: the body.
         offset: place in `request.text`, in code points.
     """
-    earlier: list[str] = []
-    for match in _STRING.finditer(request.text):
-        if match.start() > offset:
-            break
-        is_key = _KEY_MARK.match(request.text, match.end()) is not None
-        value = _decoded(match[0])
-        if match.start() <= offset < match.end():
-            if is_key:
+    spot = spot_at(request.text, offset)
+    found = request.made.origin(spot.place) if spot is not None and request.made else None
+    if spot is None or found is None or request.made is None:
+        return None
+    raw = _value_at(request.made.body, spot.place)
+    piece = None if spot.is_key else _piece(found.origin, raw, spot)
+    if piece is not None:
+        return ValueSource(piece[0], piece[1])
+    document = preview.shown
+    if spot.place == ("model",) and raw != document.model.id:
+        return None  # the connection's own model
+    span = _span(document, found)
+    return ValueSource(span, found.origin.input) if span is not None else None
+
+
+def _piece(origin: ValueOrigin, raw: Json, spot: JsonSpot) -> tuple[Span, str] | None:
+    """The value, or the author's own character, at a place of a text made of pieces."""
+    if not isinstance(raw, str) or "".join(piece.text for piece in origin.pieces) != raw:
+        return None
+    at, done = unmasked_place(raw, spot.at), 0
+    for piece in origin.pieces:
+        if at < done + len(piece.text):
+            if piece.span is None:
                 return None
-            return _find(preview, value, earlier.count(value), match[0], offset - match.start())
-        if not is_key:
-            earlier.append(value)
+            if piece.kind != "literal":
+                return piece.span, piece.input or ""
+            place = min(piece.span.start + at - done, piece.span.end)
+            return Span(place, place), ""
+        done += len(piece.text)
+    last = next((piece.span for piece in reversed(origin.pieces) if piece.span is not None), None)
+    return (Span(last.end, last.end), "") if last is not None else None
+
+
+def _span(document: PromptDocument, found: FoundOrigin) -> Span | None:
+    origin = found.origin
+    if origin.attribute and origin.span is not None:
+        return _attribute(document, origin.span, origin.attribute) or origin.span
+    if origin.keys:
+        keys = (*origin.keys, *found.further) if origin.is_deep else origin.keys
+        return _front_matter(document, keys) or origin.span
+    return origin.span
+
+
+def _attribute(document: PromptDocument, marker: Span, name: str) -> Span | None:
+    """The value of an attribute of a role marker."""
+    line = document.source.slice(marker)
+    read = read_marker(line, document.dialect) or next(
+        iter(find_markers(line, document.dialect)), None
+    )
+    for item in reversed(read.attributes if read is not None else ()):
+        if item.key == name:
+            return item.value_span.shift(marker.start)
     return None
 
 
-def _find(preview: Preview, value: str, nth: int, written: str, inside: int) -> Span | None:
-    pieces = [piece for piece in _pieces(preview) if mask_text(piece.text) == value]
-    if pieces:
-        piece = pieces[min(nth, len(pieces) - 1)]
-        if piece.text != value:  # a secret is masked: places in it are not those of the source
-            return piece.span
-        return _inside(piece, len(_decoded(written[:inside] + '"')) if inside else 0)
-    return _joined(preview, value, len(_decoded(written[:inside] + '"')) if inside else 0)
+def _front_matter(document: PromptDocument, keys: Sequence[str | int]) -> Span | None:
+    """The value that keys lead to, as far as the front matter has them.
+
+    A body has levels that the front matter leaves out (`properties`), and one word for another.
+    """
+    if document.dialect == "legacy" and tuple(keys) == ("model", "id"):
+        keys = ("model", "configuration", "id")  # a level deeper in Prompty 1
+    places = {entry.path: entry.value for entry in document.entries}
+    path: Place = ()
+    node: Json = document.data
+    for key in keys:
+        step = next((each for each in _steps(node, key)), None)
+        if step is not None:
+            path = (*path, step)
+            node = node[step]  # type: ignore[index]
+        elif not path:
+            return None
+    return places.get(path)
 
 
-def _joined(preview: Preview, value: str, at: int) -> Span | None:
-    """The piece at a place of a string that several of them were joined to."""
-    done = 0
-    for piece in _pieces(preview):
-        found = value.find(piece.text, done) if piece.text else -1
-        if found < 0:
-            continue
-        if found <= at < found + len(piece.text):
-            return _inside(piece, at - found)
-        done = found + len(piece.text)
-    return None
+def _steps(node: Json, key: str | int) -> Iterator[str | int]:
+    """The keys of a node that a key may mean."""
+    if isinstance(node, Mapping):
+        yield from (each for each in (key, *_ALIASES.get(str(key), ())) if each in node)
+    elif isinstance(node, list | tuple):
+        for index, item in enumerate(node):
+            if isinstance(item, Mapping) and item.get("name", item.get("id")) == key:
+                yield index
 
 
-def _inside(piece: _Piece, at: int) -> Span:
-    """The value, or the author's own character, at a place of a piece."""
-    if not isinstance(piece.part, TextPart | ToolResultPart):
-        return piece.span
-    done = 0
-    for segment in piece.part.segments:
-        if at < done + len(segment.text):
-            if segment.span is None:
-                return piece.span
-            if segment.kind != "literal":
-                return segment.span
-            place = min(segment.span.start + at - done, segment.span.end)
-            return Span(place, place)
-        done += len(segment.text)
-    return piece.span
-
-
-def _pieces(preview: Preview) -> Iterator[_Piece]:
-    model = preview.shown.model
-    if model.span is not None:
-        yield _Piece(model.id, model.span)
-    for message in preview.messages.messages:
-        marker = message.origin.marker or message.origin.span
-        if marker is not None:
-            yield _Piece(message.role, marker)
-            for value in message.attributes.values():
-                if isinstance(value, str):
-                    yield _Piece(value, marker)
-        for part in message.parts:
-            span = part.span or marker
-            if span is not None:
-                yield from (_Piece(text, span, part) for text in _texts(part))
-    for tool in preview.tools:
-        if tool.span is not None and tool.source == "document":
-            yield _Piece(tool.name, tool.span)
-            yield _Piece(tool.description, tool.span)
-
-
-def _texts(part: Part) -> tuple[str, ...]:
-    match part:
-        case TextPart(text) | ToolResultPart(text):
-            return (text,)
-        case MediaPart(_, source):
-            return (source,)
-        case ToolCallPart(identifier, name, arguments):
-            return (identifier, name, arguments)
-
-
-def _decoded(written: str) -> str:
-    """A JSON string as its text; of a piece that ends in an escape, what can be read."""
-    for cut in range(6):
-        try:
-            return str(json.loads(written[: len(written) - 1 - cut] + '"'))
-        except json.JSONDecodeError:
-            continue
-    return ""
+def _value_at(body: Json, place: Place) -> Json:
+    for key in place:
+        if isinstance(body, Mapping):
+            body = body.get(str(key))
+        elif isinstance(body, list | tuple) and isinstance(key, int) and key < len(body):
+            body = body[key]
+        else:
+            return None
+    return body

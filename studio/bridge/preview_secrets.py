@@ -32,6 +32,19 @@ def mask_text(text: str) -> str:
     return _FORMS.sub(MASK, text)
 
 
+def unmasked_place(text: str, at: int) -> int:
+    """The place in `text` of what stands at `at` in `mask_text(text)`."""
+    shift = 0
+    for found in _FORMS.finditer(text):
+        start = found.start() - shift
+        if start > at:
+            break
+        if at < start + len(MASK):
+            return found.start()
+        shift += len(found[0]) - len(MASK)
+    return at + shift
+
+
 def mask_secrets(value: JsonObject) -> JsonObject:
     """A JSON object with everything that looks like a secret hidden."""
     return {key: _mask(key, item) for key, item in value.items()}

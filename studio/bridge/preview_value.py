@@ -15,7 +15,7 @@ from studio.core.text.problem import Problem
 from studio.core.text.span import Span
 from studio.core.text.values import Json, JsonObject
 from studio.core.tokens.conversation import ConversationTokens
-from studio.core.wire.request import Provider
+from studio.core.wire.request import Provider, WireRequest
 
 PROVIDERS: Mapping[Provider, str] = {
     "openai-chat": "OpenAI chat completions",
@@ -57,6 +57,9 @@ class RequestPreview:
 
     body: JsonObject = field(default_factory=dict)
     """The same as a value, secrets masked."""
+
+    made: WireRequest | None = field(default=None, compare=False, repr=False)
+    """The request itself, which knows where its values were written."""
 
     notes: tuple[str, ...] = ()
     """What the shape cannot carry, and what was left out, one sentence each."""

@@ -8,6 +8,7 @@ import pytest
 from studio.bridge.preview_build import PreviewOrder, build_preview, keep_last_good
 from studio.bridge.preview_value import PreviewTarget
 from studio.core.prompty.parse import parse
+from studio.core.text.values import Json
 
 CHAT = """---
 name: trip
@@ -130,3 +131,14 @@ def test_the_environment_is_looked_at_for_trusted_folders_only(
     preview = build_preview(PreviewOrder(parse(text, tmp_path / "x.prompty"), trusted=trusted))
     unset = [problem.message for problem in preview.problems if problem.code == "env-not-set"]
     assert [("NOWHERE" in message) for message in unset] == ([True] if trusted else [])
+
+
+def test_a_declared_thread_of_any_name_is_what_the_token_means() -> None:
+    text = "---\ninputs:\n  talk: {kind: thread}\n---\nsystem:\nHi\n\n![thread]\n"
+    talk: list[Json] = [{"role": "user", "content": "mine"}]
+    preview = build_preview(PreviewOrder(parse(text), {"talk": talk}))
+    assert [message.text for message in preview.messages.messages] == ["Hi", "mine"]
+    assert preview.messages.messages[1].origin.input == "talk"
+    sample = build_preview(PreviewOrder(parse(text)))
+    assert {message.origin.input for message in sample.messages.messages[1:]} == {"talk"}
+    assert [row.origin for row in sample.variables if row.name == "talk"] == ["sample"]

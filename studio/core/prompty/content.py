@@ -71,7 +71,7 @@ class Conversation:
         """Put the messages of a thread input in."""
         self.used_rich.add(name)
         value = self.inputs.get(name)
-        messages = read_thread(value, attributes, span)
+        messages = read_thread(value, attributes, span, name)
         if messages is not None:
             self.messages += messages
         elif value is not None:

@@ -98,18 +98,32 @@ def preview_inputs(
         if name not in given and name not in values:
             values[name] = _reserved_sample(document, name)
             samples.add(name)
+    lone = _lone_thread(document)
+    if lone and lone not in given and lone not in values and _has_thread_token(document):
+        values[lone] = RESERVED_SAMPLES["thread"]
+        samples.add(lone)
     values.update(given)
     return values, frozenset(samples)
+
+
+def _lone_thread(document: PromptDocument) -> str:
+    """The only declared thread: it is what `![thread]` means, under whatever name, as in a run."""
+    threads = [item.name for item in document.inputs if item.kind == "thread"]
+    return threads[0] if len(threads) == 1 else ""
+
+
+def _has_thread_token(document: PromptDocument) -> bool:
+    return document.dialect != "prompty" and (
+        any(section.role == "thread" for section in document.sections)
+        or "![thread]" in document.source.text
+    )
 
 
 def _wanted(document: PromptDocument) -> list[str]:
     """Reserved names that the template uses, or that an input declares without a value."""
     used = {variable.name for variable in document.variables}
     used |= {item.name for item in document.inputs}
-    if document.dialect != "prompty" and (
-        any(section.role == "thread" for section in document.sections)
-        or "![thread]" in document.source.text
-    ):
+    if not _lone_thread(document) and _has_thread_token(document):
         used.add("thread")
     return [name for name in RESERVED_SAMPLES if name in used]
 

@@ -101,6 +101,9 @@ class Origin:
     marker: Span | None = None
     """The role marker line itself."""
 
+    input: str = ""
+    """Of an item of a thread: the input that holds the thread."""
+
 
 @dataclass(frozen=True, slots=True)
 class Message:

@@ -33,7 +33,7 @@ _OWN_KEYS = frozenset({"role", "content", "parts", "tool_calls", "metadata"})
 
 
 def read_thread(
-    value: Json, attributes: Mapping[str, Json], span: Span | None
+    value: Json, attributes: Mapping[str, Json], span: Span | None, name: str = ""
 ) -> tuple[Message, ...] | None:
     """The messages of a thread input.
 
@@ -41,6 +41,7 @@ def read_thread(
         value: A list of messages, or `{"messages": […]}`.
         attributes: Attributes of the `thread[…]` marker; a message's own win.
         span: Where the thread stands in the template.
+        name: The input that holds it.
 
     Returns:
         The messages; None where `value` is no list.
@@ -49,7 +50,7 @@ def read_thread(
         value = value.get("messages")
     if not isinstance(value, list):
         return None
-    origin = Origin("thread", span, span)
+    origin = Origin("thread", span, span, name)
     return tuple(
         _read_message(item, attributes, origin) for item in value if isinstance(item, Mapping)
     )

@@ -17,6 +17,7 @@ from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.problem import Severity
 from studio.core.text.values import Json
 from studio.core.wire.draft import Draft, result_id, tool_calls
+from studio.core.wire.origins import ValueOrigin, message_origin, part_origin, text_origin
 from studio.core.wire.parts import report_attributes, report_kind, resolve_media
 from studio.core.wire.responses import report_message_attributes
 from studio.core.wire.schema import closed_schema, told_parameters
@@ -37,9 +38,10 @@ _EFFORTS = {"minimal": "low"}
 def anthropic_body(messages: Sequence[Message], draft: Draft) -> dict[str, Json]:
     """The body of a messages request: system texts apart, tool results in user messages."""
     body: dict[str, Json] = {"model": draft.model.id}
-    system = [message.text for message in messages if message.role in _SYSTEM]
+    system = [message for message in messages if message.role in _SYSTEM]
     if system:
-        body["system"] = "\n\n".join(system)
+        body["system"] = "\n\n".join(message.text for message in system)
+        draft.origins.note_top("system", text_origin(*system, between="\n\n"))
     body["messages"] = _messages(messages, draft)
     body["max_tokens"] = _DEFAULT_MAX_TOKENS
     # These two have a place of their own in the body, below.
@@ -48,7 +50,10 @@ def anthropic_body(messages: Sequence[Message], draft: Draft) -> dict[str, Json]
     effort = options.pop("output_config", None)
     parallel = options.pop("tool_choice", None)
     body |= options
-    tools: list[Json] = [_tool(tool) for tool in draft.sendable_tools()]
+    tools: list[Json] = []
+    for tool in draft.sendable_tools():
+        draft.origins.note(tools, len(tools), ValueOrigin(tool.span))
+        tools.append(_tool(tool, draft))
     if tools:
         body["tools"] = tools
         if parallel is False:
@@ -56,9 +61,13 @@ def anthropic_body(messages: Sequence[Message], draft: Draft) -> dict[str, Json]
     output: dict[str, Json] = {}
     schema = draft.schema_of_outputs()
     if schema is not None:
-        output["format"] = {"type": "json_schema", "schema": closed_schema(schema)}
+        held: dict[str, Json] = {"type": "json_schema", "schema": closed_schema(schema)}
+        output["format"] = held
+        draft.note_outputs("output_config", held)
     if effort not in (None, "none"):
         output["effort"] = _EFFORTS.get(str(effort), effort)
+        keys = ("model", "options", "reasoningEffort")
+        draft.origins.note(output, "effort", ValueOrigin(draft.model.span, keys=keys))
     if output:
         body["output_config"] = output
     if draft.stream:
@@ -66,11 +75,12 @@ def anthropic_body(messages: Sequence[Message], draft: Draft) -> dict[str, Json]
     return body
 
 
-def _tool(tool: ToolSpec) -> dict[str, Json]:
+def _tool(tool: ToolSpec, draft: Draft) -> dict[str, Json]:
     made: dict[str, Json] = {"name": tool.name}
     if tool.description:
         made["description"] = tool.description
     made["input_schema"] = told_parameters(tool)
+    draft.origins.note_tool(made, tool, "input_schema")
     return made
 
 
@@ -82,19 +92,22 @@ def _messages(messages: Sequence[Message], draft: Draft) -> list[Json]:
             continue
         if message.role == "tool":
             # All results of a turn go into one user message.
-            results.append(
-                {
-                    "type": "tool_result",
-                    "tool_use_id": result_id(message),
-                    "content": message.text,
-                }
-            )
+            result: dict[str, Json] = {
+                "type": "tool_result",
+                "tool_use_id": result_id(message),
+                "content": message.text,
+            }
+            draft.origins.note_result(result, message, "tool_use_id", "content")
+            results.append(result)
             continue
         if results:
             made.append({"role": "user", "content": results})
             results = []
         report_message_attributes(message, draft, "Anthropic")
-        made.append({"role": message.role, "content": _blocks(message, draft)})
+        said: dict[str, Json] = {"role": message.role, "content": _blocks(message, draft)}
+        draft.origins.note_message(said, message)
+        draft.origins.note(made, len(made), message_origin(message))
+        made.append(said)
     if results:
         made.append({"role": "user", "content": results})
     return made
@@ -106,17 +119,21 @@ def _blocks(message: Message, draft: Draft) -> list[Json]:
         match part:
             case TextPart() | ToolResultPart():
                 # The API refuses empty text beside other blocks.
-                if part.text or len(message.parts) == 1:
-                    made.append({"type": "text", "text": part.text})
+                if not part.text and len(message.parts) > 1:
+                    continue
+                made.append({"type": "text", "text": part.text})
             case MediaPart():
                 block = _media(part, draft)
-                if block is not None:
-                    made.append(block)
+                if block is None:
+                    continue
+                made.append(block)
             case ToolCallPart():
-                pass
+                continue
             case _:
                 assert_never(part)
+        draft.origins.note(made, len(made) - 1, part_origin(part, message))
     for call in tool_calls(message):
+        draft.origins.note(made, len(made), part_origin(call, message))
         made.append(
             {"type": "tool_use", "id": call.id, "name": call.name, "input": _input(call, draft)}
         )

@@ -17,6 +17,7 @@ from studio.core.text.problem import Severity
 from studio.core.text.values import Json, JsonObject
 from studio.core.wire.draft import UNSUPPORTED_MEDIA, Draft, merged_text, result_id
 from studio.core.wire.media import MediaData, is_web
+from studio.core.wire.origins import ValueOrigin, message_origin, part_origin, text_origin
 from studio.core.wire.parts import (
     declared_type,
     file_name,
@@ -47,32 +48,36 @@ _NO_PARAMETERS: JsonObject = {"type": "object", "properties": {}}
 def chat_body(messages: Sequence[Message], draft: Draft) -> dict[str, Json]:
     """The body of a chat completions request."""
     body: dict[str, Json] = {"model": draft.model.id}
-    body["messages"] = [_message(message, draft) for message in messages]
+    talk: list[Json] = [_message(message, draft) for message in messages]
+    for index, message in enumerate(messages):
+        draft.origins.note(talk, index, message_origin(message))
+    body["messages"] = talk
     body |= draft.options(OPTIONS, _TAKEN)
+    sent = list(draft.sendable_tools())
     tools: list[Json] = [
-        {"type": "function", "function": function_definition(tool)}
-        for tool in draft.sendable_tools()
+        {"type": "function", "function": function_definition(tool, draft)} for tool in sent
     ]
     if tools:
         body["tools"] = tools
+    for index, tool in enumerate(sent):
+        draft.origins.note(tools, index, ValueOrigin(tool.span))
     schema = draft.schema_of_outputs()
     if schema is not None:
-        body["response_format"] = {
-            "type": "json_schema",
-            "json_schema": {
-                "name": "structured_output",
-                "strict": True,
-                "schema": strict_schema(schema),
-            },
+        held: dict[str, Json] = {
+            "name": "structured_output",
+            "strict": True,
+            "schema": strict_schema(schema),
         }
+        body["response_format"] = {"type": "json_schema", "json_schema": held}
+        draft.note_outputs("response_format", held)
     if draft.stream:
         body["stream"] = True
         body["stream_options"] = {"include_usage": True}
     return body
 
 
-def function_definition(tool: ToolSpec) -> dict[str, Json]:
-    """A function as OpenAI describes one."""
+def function_definition(tool: ToolSpec, draft: Draft | None = None) -> dict[str, Json]:
+    """A function as OpenAI describes one; a draft is told where it stands."""
     made: dict[str, Json] = {"name": tool.name}
     if tool.description:
         made["description"] = tool.description
@@ -81,6 +86,8 @@ def function_definition(tool: ToolSpec) -> dict[str, Json]:
         made["parameters"] = strict_schema(parameters) if tool.strict else parameters
     if tool.strict:
         made["strict"] = True
+    if draft is not None:
+        draft.origins.note_tool(made, tool, "parameters")
     return made
 
 
@@ -95,9 +102,12 @@ def _message(message: Message, draft: Draft) -> dict[str, Json]:
         made["tool_call_id"] = result_id(message)
     text = merged_text(message)
     made["content"] = text if text is not None else _blocks(message, draft)
+    draft.origins.note_message(made, message)
+    if text is not None:
+        draft.origins.note(made, "content", text_origin(message))
     calls = [part for part in message.parts if isinstance(part, ToolCallPart)]
     if calls:
-        made["tool_calls"] = [
+        listed: list[Json] = [
             {
                 "id": call.id,
                 "type": "function",
@@ -105,6 +115,9 @@ def _message(message: Message, draft: Draft) -> dict[str, Json]:
             }
             for call in calls
         ]
+        for index, call in enumerate(calls):
+            draft.origins.note(listed, index, part_origin(call, message))
+        made["tool_calls"] = listed
     return made
 
 
@@ -117,9 +130,10 @@ def _blocks(message: Message, draft: Draft) -> list[Json]:
             case MediaPart():
                 made.append(_media(part, draft))
             case ToolCallPart():
-                pass
+                continue
             case _:
                 assert_never(part)
+        draft.origins.note(made, len(made) - 1, part_origin(part, message))
     return made
 
 

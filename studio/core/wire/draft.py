@@ -14,6 +14,7 @@ from studio.core.text.problem import Problem, Severity
 from studio.core.text.span import Span
 from studio.core.text.values import Json, JsonObject
 from studio.core.wire.media import MediaSource
+from studio.core.wire.origins import OriginNotes, ValueOrigin
 
 UNSUPPORTED_ATTRIBUTE = "unsupported-attribute"
 UNSUPPORTED_OPTION = "unsupported-option"
@@ -36,6 +37,7 @@ class Draft:
     stream: bool
     media: MediaSource | None
     problems: list[Problem] = field(default_factory=list)
+    origins: OriginNotes = field(default_factory=OriginNotes)
 
     def report(
         self,
@@ -46,6 +48,21 @@ class Draft:
     ) -> None:
         """Tell the person about something that the provider does not get as it was written."""
         self.problems.append(Problem(code, severity, message, span or _NOWHERE))
+
+    def note_model(self) -> None:
+        """Say where the model's id comes from."""
+        self.origins.note_top("model", ValueOrigin(self.model.span, keys=("model", "id")))
+
+    def note_outputs(self, top: str, holder: dict[str, Json]) -> None:
+        """Say where the answer's schema comes from: the declared outputs.
+
+        Args:
+            top: Key of the body that holds it.
+            holder: The dict whose key `schema` it is.
+        """
+        if self.outputs:
+            self.origins.note_top(top, ValueOrigin(keys=("outputs",)))
+            self.origins.note(holder, "schema", ValueOrigin(keys=("outputs",), is_deep=True))
 
     def schema_of_outputs(self) -> JsonObject | None:
         """The JSON schema that the answer must follow."""
@@ -80,6 +97,7 @@ class Draft:
                 continue
             if name in names:
                 made[names[name]] = value
+                self._note_option(names[name], name)
             else:
                 self._report_option(name)
         self._add_stop(made, names.get("stopSequences"))
@@ -96,6 +114,7 @@ class Draft:
                     )
                 else:
                     made[str(name)] = value
+                    self._note_option(str(name), "additionalProperties", str(name))
         return made
 
     def _add_stop(self, made: dict[str, Json], name: str | None) -> None:
@@ -106,6 +125,11 @@ class Draft:
             self._report_option("stopSequences")
         elif stops and name is not None:
             made[name] = stops
+            self._note_option(name, "stopSequences")
+
+    def _note_option(self, key: str, *keys: str) -> None:
+        path = ("model", "options", *keys)
+        self.origins.note_top(key, ValueOrigin(self.model.span, keys=path, is_deep=True))
 
     def _report_option(self, name: str) -> None:
         self.report(

@@ -7,11 +7,16 @@ from collections.abc import Mapping, Sequence
 from studio.core.prompty.messages import Message
 from studio.core.text.values import Json
 from studio.core.wire.draft import Draft
+from studio.core.wire.origins import text_origin
 
 
 def embedding_body(messages: Sequence[Message], draft: Draft) -> dict[str, Json]:
     """One text is sent alone, several as a list."""
     texts: list[Json] = [message.text for message in messages]
+    for index, message in enumerate(messages):
+        draft.origins.note(texts, index, text_origin(message))
+    if len(texts) == 1:
+        draft.origins.note_top("input", text_origin(messages[0]))
     return {
         "model": draft.model.id,
         "input": texts[0] if len(texts) == 1 else texts,
@@ -21,8 +26,9 @@ def embedding_body(messages: Sequence[Message], draft: Draft) -> dict[str, Json]
 
 def image_body(messages: Sequence[Message], draft: Draft) -> dict[str, Json]:
     """The last message of the user is what is drawn."""
-    prompts = [message.text for message in messages if message.role == "user"]
-    prompt = prompts[-1] if prompts else "\n\n".join(message.text for message in messages)
+    own = [message for message in messages if message.role == "user"][-1:] or messages
+    prompt = "\n\n".join(message.text for message in own)
+    draft.origins.note_top("prompt", text_origin(*own, between="\n\n"))
     return {"model": draft.model.id, "prompt": prompt, **_further(draft, ("model", "prompt"))}
 
 

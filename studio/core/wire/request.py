@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, TypeAlias, assert_never
 
 from studio.core.prompty.document import InputDeclaration, ModelDeclaration
@@ -16,6 +16,7 @@ from studio.core.wire.chat import chat_body
 from studio.core.wire.draft import TOOL_NAME, Draft, is_sendable
 from studio.core.wire.history import history_problems
 from studio.core.wire.media import MediaSource
+from studio.core.wire.origins import FoundOrigin, OriginNotes, Place
 from studio.core.wire.other import embedding_body, image_body
 from studio.core.wire.responses import responses_body
 from studio.core.wire.tool_names import name_refusal
@@ -33,6 +34,13 @@ class WireRequest:
 
     problems: tuple[Problem, ...] = ()
     """What the provider does not take, media that cannot be read, calls without results."""
+
+    origins: OriginNotes = field(default_factory=OriginNotes, compare=False, repr=False)
+    """Where the values of the body were written."""
+
+    def origin(self, place: Place) -> FoundOrigin | None:
+        """Where the value at a place of the body was written."""
+        return self.origins.find(self.body, place)
 
 
 def provider_of(model: ModelDeclaration) -> Provider:
@@ -70,14 +78,17 @@ def to_request(
         media: Reads local files. Without it paths stay as the author wrote them.
     """
     draft = Draft(model, tuple(tools), tuple(outputs), response_schema, tuple(stop), stream, media)
+    draft.note_model()
     if not model.id:
         message = "Neither the prompt nor a connection names a model; a run takes its connection's."
         # Most prompts leave the model to the connection: worth knowing, and no fault.
         draft.report("no-model", message, model.span, Severity.HINT)
     if model.api_type == "embedding":
-        return WireRequest(embedding_body(messages, draft), tuple(draft.problems))
+        body = embedding_body(messages, draft)
+        return WireRequest(body, tuple(draft.problems), draft.origins)
     if model.api_type == "image":
-        return WireRequest(image_body(messages, draft), tuple(draft.problems))
+        body = image_body(messages, draft)
+        return WireRequest(body, tuple(draft.problems), draft.origins)
     match provider:
         case "openai-chat":
             body = chat_body(messages, draft)
@@ -91,4 +102,4 @@ def to_request(
         refusal = name_refusal(tool.name, provider) if is_sendable(tool) else ""
         if refusal:
             draft.report(TOOL_NAME, refusal, tool.span)
-    return WireRequest(body, (*history_problems(messages), *draft.problems))
+    return WireRequest(body, (*history_problems(messages), *draft.problems), draft.origins)

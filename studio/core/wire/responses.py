@@ -23,6 +23,7 @@ from studio.core.wire.draft import (
     tool_calls,
 )
 from studio.core.wire.media import MediaData, is_web
+from studio.core.wire.origins import ValueOrigin, message_origin, part_origin, text_origin
 from studio.core.wire.parts import (
     file_name,
     image_detail,
@@ -45,33 +46,40 @@ _SYSTEM = ("system", "developer")
 def responses_body(messages: Sequence[Message], draft: Draft) -> dict[str, Json]:
     """The body of a responses request; system messages are its instructions."""
     body: dict[str, Json] = {"model": draft.model.id}
-    instructions = [message.text for message in messages if message.role in _SYSTEM]
-    if instructions:
-        body["instructions"] = "\n\n".join(instructions)
+    system = [message for message in messages if message.role in _SYSTEM]
+    if system:
+        body["instructions"] = "\n\n".join(message.text for message in system)
+        draft.origins.note_top("instructions", text_origin(*system, between="\n\n"))
     items: list[Json] = []
     for message in messages:
         if message.role not in _SYSTEM:
+            first = len(items)
             items += _items(message, draft)
+            for index in range(first, len(items)):
+                draft.origins.note(items, index, message_origin(message))
     body["input"] = items
     effort = draft.model.options.get("reasoningEffort")
     body |= draft.options({**OPTIONS, "reasoningEffort": "reasoning"}, _TAKEN)
     if effort is not None:
         body["reasoning"] = {"effort": effort}
-    tools: list[Json] = [
-        {"type": "function", **function_definition(tool)} for tool in draft.sendable_tools()
-    ]
+    tools: list[Json] = []
+    for tool in draft.sendable_tools():
+        described: dict[str, Json] = {"type": "function", **function_definition(tool)}
+        draft.origins.note_tool(described, tool, "parameters")
+        draft.origins.note(tools, len(tools), ValueOrigin(tool.span))
+        tools.append(described)
     if tools:
         body["tools"] = tools
     schema = draft.schema_of_outputs()
     if schema is not None:
-        body["text"] = {
-            "format": {
-                "type": "json_schema",
-                "name": "structured_output",
-                "strict": True,
-                "schema": strict_schema(schema),
-            }
+        held: dict[str, Json] = {
+            "type": "json_schema",
+            "name": "structured_output",
+            "strict": True,
+            "schema": strict_schema(schema),
         }
+        body["text"] = {"format": held}
+        draft.note_outputs("text", held)
     if draft.stream:
         body["stream"] = True
     return body
@@ -79,30 +87,34 @@ def responses_body(messages: Sequence[Message], draft: Draft) -> dict[str, Json]
 
 def _items(message: Message, draft: Draft) -> list[Json]:
     if message.role == "tool":
-        return [
-            {
-                "type": "function_call_output",
-                "call_id": result_id(message),
-                "output": message.text,
-            }
-        ]
+        result: dict[str, Json] = {
+            "type": "function_call_output",
+            "call_id": result_id(message),
+            "output": message.text,
+        }
+        draft.origins.note_result(result, message, "call_id", "output")
+        return [result]
     calls = tool_calls(message)
     report_message_attributes(message, draft, "The responses API")
     text = merged_text(message)
     items: list[Json] = []
-    if text is None:
-        items.append({"role": message.role, "content": _blocks(message, draft)})
-    elif text or not calls:
-        items.append({"role": message.role, "content": text})
+    if text is None or text or not calls:
+        content: Json = text if text is not None else _blocks(message, draft)
+        said: dict[str, Json] = {"role": message.role, "content": content}
+        draft.origins.note_message(said, message)
+        if text is not None:
+            draft.origins.note(said, "content", text_origin(message))
+        items.append(said)
     for call in calls:
-        items.append(
-            {
-                "type": "function_call",
-                "call_id": call.id,
-                "name": call.name,
-                "arguments": call.arguments,
-            }
-        )
+        made: dict[str, Json] = {
+            "type": "function_call",
+            "call_id": call.id,
+            "name": call.name,
+            "arguments": call.arguments,
+        }
+        for key in made:
+            draft.origins.note(made, key, part_origin(call, message))
+        items.append(made)
     return items
 
 
@@ -127,12 +139,14 @@ def _blocks(message: Message, draft: Draft) -> list[Json]:
                 made.append({"type": text_type, "text": part.text})
             case MediaPart():
                 block = _media(part, draft)
-                if block is not None:
-                    made.append(block)
+                if block is None:
+                    continue
+                made.append(block)
             case ToolCallPart():
-                pass
+                continue
             case _:
                 assert_never(part)
+        draft.origins.note(made, len(made) - 1, part_origin(part, message))
     return made
 
 

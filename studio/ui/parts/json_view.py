@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QEvent, QPoint, Qt, Signal
 from PySide6.QtGui import (
     QColor,
+    QHelpEvent,
     QKeyEvent,
     QMouseEvent,
     QPalette,
@@ -79,6 +80,8 @@ class JsonView(QPlainTextEdit):
     """Shows JSON; can be selected and copied, not changed."""
 
     place_clicked = Signal(int)  # place in the text, UTF-16 units, as Qt counts
+    place_wanted = Signal(int)  # the same, clicked with Ctrl held
+    place_asked = Signal(int, QPoint)  # the mouse rests there; the point is the screen's
 
     def __init__(
         self, theme: Theme, parent: QWidget | None = None, *, coloured: bool = True
@@ -108,16 +111,30 @@ class JsonView(QPlainTextEdit):
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         """A click that selects nothing tells its place."""
         super().mouseReleaseEvent(event)
-        is_plain = event.modifiers() == Qt.KeyboardModifier.NoModifier
-        is_click = event.button() == Qt.MouseButton.LeftButton and is_plain
+        told = {
+            Qt.KeyboardModifier.NoModifier: self.place_clicked,
+            Qt.KeyboardModifier.ControlModifier: self.place_wanted,
+        }.get(event.modifiers())
+        is_click = event.button() == Qt.MouseButton.LeftButton and told is not None
         if is_click and not self.textCursor().hasSelection():
             place = self.cursorForPosition(event.position().toPoint()).position()
-            self.place_clicked.emit(place)
+            told.emit(place)
+
+    def viewportEvent(self, event: QEvent) -> bool:
+        """Somebody may know what to tell of the place where the mouse rests."""
+        if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
+            cursor = self.cursorForPosition(event.pos())
+            if self.cursorRect(cursor).adjusted(-20, 0, 20, 0).contains(event.pos()):
+                self.place_asked.emit(cursor.position(), event.globalPos())
+                return True
+        return super().viewportEvent(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Enter does at the caret what a click does."""
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
-            self.place_clicked.emit(self.textCursor().position())
+            held = event.modifiers() & Qt.KeyboardModifier.ControlModifier
+            told = self.place_wanted if held else self.place_clicked
+            told.emit(self.textCursor().position())
         else:
             super().keyPressEvent(event)
 

@@ -123,6 +123,7 @@ class PreviewPane(QWidget):
         self.diff.place_chosen.connect(self.request_reveal)
         self.diff.against_chosen.connect(self.request_compare)
         self.request.place_chosen.connect(self.request_reveal)
+        self.request.input_chosen.connect(self.request_input)
         self.variables.place_chosen.connect(self.request_reveal)
         self.variables.input_chosen.connect(self.request_input)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import QPoint, Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import (
     QComboBox,
@@ -14,12 +14,13 @@ from PySide6.QtWidgets import (
     QSplitter,
     QStackedWidget,
     QToolButton,
+    QToolTip,
     QVBoxLayout,
     QWidget,
 )
 
 from studio.bridge.preview_copy import request_as_curl, request_as_python
-from studio.bridge.preview_places import place_of
+from studio.bridge.preview_places import ValueSource, source_of
 from studio.bridge.preview_value import PROVIDERS, Preview, RequestPreview
 from studio.core.text.source import SourceText
 from studio.core.wire.request import Provider
@@ -35,6 +36,7 @@ class RequestTab(QWidget):
 
     provider_changed = Signal(str)  # Provider
     place_chosen = Signal(object)  # Span: what made the value that was clicked
+    input_chosen = Signal(str)  # the input whose value was clicked with Ctrl held
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -133,17 +135,45 @@ class RequestTab(QWidget):
         view.setAccessibleName(
             self.tr("Body of the request, JSON, {providers}").format(providers=PROVIDERS[provider])
         )
-        view.setToolTip(self.tr("Click a value: its place in the prompt"))
         view.place_clicked.connect(partial(self._choose_place, provider))
+        view.place_wanted.connect(partial(self._choose_input, provider))
+        view.place_asked.connect(partial(self._tell_place, provider))
         return view
 
     def _choose_place(self, provider: Provider, place: int) -> None:
+        source = self._source(provider, place)
+        if source is not None and source.span is not None:
+            self.place_chosen.emit(source.span)
+
+    def _choose_input(self, provider: Provider, place: int) -> None:
+        source = self._source(provider, place)
+        if source is not None and source.input:
+            self.input_chosen.emit(source.input)
+        else:
+            self._choose_place(provider, place)
+
+    def _tell_place(self, provider: Provider, place: int, point: QPoint) -> None:
+        tip = self.source_tip(provider, place)
+        QToolTip.showText(point, tip, self._views[provider])
+
+    def source_tip(self, provider: Provider, place: int) -> str:
+        """What is told of the value at a place of a body, UTF-16 units."""
+        preview, source = self._preview, self._source(provider, place)
+        if preview is None:
+            return ""
+        if source is None or source.span is None:
+            return self.tr("Not written in the prompt: the request's form, or the connection's.")
+        line = preview.shown.source.line_of(source.span.start) + 1
+        if source.input:
+            text = self.tr("Value of the input “{name}”, line {line}. Ctrl+click edits it.")
+            return text.format(name=source.input, line=line)
+        return self.tr("Written in line {line}: click to go there.").format(line=line)
+
+    def _source(self, provider: Provider, place: int) -> ValueSource | None:
         request = self._requests.get(provider)
         if request is None or self._preview is None:
-            return
-        span = place_of(self._preview, request, SourceText(request.text).from_utf16(place))
-        if span is not None:
-            self.place_chosen.emit(span)
+            return None
+        return source_of(self._preview, request, SourceText(request.text).from_utf16(place))
 
     def _choose(self, _: int) -> None:
         self._by_hand = True  # from now on the person's choice stays

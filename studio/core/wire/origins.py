@@ -1,0 +1,168 @@
+"""Where the values of a request were written: kept beside the body, which stays as it is.
+
+A builder notes an origin for a key of a dict or list that it makes. Nothing is looked up by text
+afterwards: two equal values have each their own origin. A value without a note of its own has that
+of what holds it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from studio.core.prompty.messages import (
+    MediaPart,
+    Message,
+    Part,
+    TextPart,
+    ToolCallPart,
+    ToolResultPart,
+)
+from studio.core.prompty.rendering import Segment
+from studio.core.prompty.tool_spec import ToolSpec
+from studio.core.text.span import Span
+from studio.core.text.values import Json, JsonObject
+
+Place: TypeAlias = tuple[str | int, ...]
+"""Keys and indices that lead to a value of a body."""
+
+
+@dataclass(frozen=True, slots=True)
+class ValueOrigin:
+    """Where a value was written."""
+
+    span: Span | None = None
+    """What made the value, where it is one place of the source."""
+
+    pieces: tuple[Segment, ...] = ()
+    """Of a text: the pieces whose texts joined are it."""
+
+    keys: tuple[str, ...] = ()
+    """Of a value of the front matter: the keys to it; items of lists stand by their names."""
+
+    is_deep: bool = False
+    """Whether what the value holds stands under `keys` too, by its own keys."""
+
+    attribute: str = ""
+    """Of an attribute of a role marker, which `span` is then: its name."""
+
+    input: str = ""
+    """The input that the whole value came from."""
+
+
+@dataclass(frozen=True, slots=True)
+class FoundOrigin:
+    """The nearest origin of a value."""
+
+    origin: ValueOrigin
+    """Its own, or that of what holds it."""
+
+    further: Place = ()
+    """What leads from there to the value; empty where the origin is its own."""
+
+
+@dataclass(slots=True)
+class OriginNotes:
+    """The origins of one body."""
+
+    _notes: dict[tuple[int, str | int], ValueOrigin] = field(default_factory=dict)
+    _holders: list[object] = field(default_factory=list)
+    _top: dict[str, ValueOrigin] = field(default_factory=dict)
+
+    def note(
+        self, holder: Mapping[str, Json] | Sequence[Json], key: str | int, origin: ValueOrigin
+    ) -> None:
+        """Say where the value of a key of this very dict or list comes from."""
+        self._holders.append(holder)  # while it lives, no other object has its id
+        self._notes[id(holder), key] = origin
+
+    def note_top(self, key: str, origin: ValueOrigin) -> None:
+        """Say where a value at the top of the body comes from."""
+        self._top[key] = origin
+
+    def note_message(self, made: dict[str, Json], message: Message) -> None:
+        """Say where a message's role and attributes come from, under the names they have in it."""
+        marker = message.origin.marker or message.origin.span
+        by = message.origin.input
+        self.note(made, "role", ValueOrigin(marker, input=by))
+        for name in message.attributes:
+            if name in made and name not in ("role", "content"):
+                self.note(made, name, ValueOrigin(marker, attribute=name, input=by))
+
+    def note_result(self, made: dict[str, Json], message: Message, id_key: str, key: str) -> None:
+        """Say where a tool's result comes from, and the call that it answers."""
+        own = message.origin
+        marker = own.marker or own.span
+        for each in made:
+            self.note(made, each, message_origin(message))
+        self.note(made, id_key, ValueOrigin(marker, attribute="tool_call_id", input=own.input))
+        self.note(made, key, text_origin(message))
+
+    def note_tool(self, made: dict[str, Json], tool: ToolSpec, schema_key: str) -> None:
+        """Say where a tool's name, description and schema come from."""
+        if tool.source != "document":
+            return
+        for name, key in (("name", "name"), ("description", "description")):
+            keys = ("tools", tool.name, key)
+            self.note(made, name, ValueOrigin(tool.span, keys=keys))
+        keys = ("tools", tool.name, "parameters")
+        self.note(made, schema_key, ValueOrigin(tool.span, keys=keys, is_deep=True))
+        self.note(made, "strict", ValueOrigin(tool.span, keys=("tools", tool.name, "strict")))
+
+    def find(self, body: JsonObject, place: Place) -> FoundOrigin | None:
+        """The nearest origin of a value; `None` where nobody wrote it or what holds it."""
+        holder: Json = body
+        found: FoundOrigin | None = None
+        for depth, key in enumerate(place):
+            origin = self._notes.get((id(holder), key))
+            if origin is None and depth == 0:
+                origin = self._top.get(str(key))
+            if origin is not None:
+                found = FoundOrigin(origin, place[depth + 1 :])
+            if isinstance(holder, Mapping):
+                holder = holder.get(str(key))
+            elif isinstance(holder, list | tuple) and isinstance(key, int):
+                holder = holder[key] if key < len(holder) else None
+            else:
+                break
+        return found
+
+
+def message_origin(message: Message) -> ValueOrigin:
+    """Where a message stands."""
+    return ValueOrigin(message.origin.marker or message.origin.span, input=message.origin.input)
+
+
+def text_origin(*messages: Message, between: str = "") -> ValueOrigin:
+    """Where the texts of messages come from, joined by `between`."""
+    pieces: tuple[Segment, ...] = ()
+    for index, message in enumerate(messages):
+        if index:
+            pieces += (Segment("literal", between, None),)
+        for part in message.parts:
+            if isinstance(part, TextPart | ToolResultPart):
+                pieces += part_pieces(part, message)
+    first = messages[0].origin if messages else None
+    span = (first.marker or first.span) if first else None
+    return ValueOrigin(span, pieces, input=first.input if first else "")
+
+
+def part_origin(part: Part, message: Message) -> ValueOrigin:
+    """Where a part of a message stands."""
+    own = message.origin
+    span = part.span or own.marker or own.span
+    match part:
+        case TextPart() | ToolResultPart():
+            return ValueOrigin(span, part_pieces(part, message), input=own.input)
+        case MediaPart() | ToolCallPart():
+            return ValueOrigin(span, input=own.input)
+
+
+def part_pieces(part: TextPart | ToolResultPart, message: Message) -> tuple[Segment, ...]:
+    """A part's pieces; of one that no template made, a single one."""
+    if part.segments:
+        return part.segments
+    own = message.origin
+    span = part.span or own.span
+    return (Segment("rich", part.text, span, own.input or None),) if part.text else ()
