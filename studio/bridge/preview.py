@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from studio.bridge.jobs import LatestJob
 from studio.bridge.preview_build import PreviewOrder, build_preview, keep_last_good, with_tokens
-from studio.bridge.preview_diff import Against, Comparison, compare
+from studio.bridge.preview_diff import Comparison, Pair, compare
 from studio.bridge.preview_value import Preview, PreviewTarget
 from studio.bridge.probe import ProbeReport, probe
 from studio.core.prompty.document import PromptDocument
@@ -59,7 +59,7 @@ class PreviewController(QObject):
         self._probe_job: LatestJob[ProbeReport] = LatestJob(self)
         self._probe_job.finished.connect(self.probed)
         self._probe_job.failed.connect(self._fail)
-        self._against: Against | None = None
+        self._pair: Pair | None = None
         self._compare_job: LatestJob[Comparison] = LatestJob(self)
         self._compare_job.finished.connect(self.compared)
         self._compare_job.failed.connect(self._fail)
@@ -130,15 +130,15 @@ class PreviewController(QObject):
         if self._document is not None:
             self._probe_job.submit(partial(probe, self._document, dict(self._inputs)))
 
-    def compare(self, against: Against | None) -> None:
+    def compare(self, pair: Pair | None) -> None:
         """Compare every preview from now on; the result comes by `compared`. `None` ends that."""
-        self._against = against
+        self._pair = pair
         self._compare_job.drop()
         self._compare()
 
     def _compare(self) -> None:
-        if self._against is not None and self._document is not None:
-            self._compare_job.submit(partial(compare, self._make_order(), self._against))
+        if self._pair is not None and self._document is not None:
+            self._compare_job.submit(partial(compare, self._make_order(), self._pair))
 
     def _start(self) -> None:
         if self._document is not None:

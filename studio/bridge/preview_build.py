@@ -66,13 +66,7 @@ class PreviewOrder:
 def build_preview(order: PreviewOrder) -> Preview:
     """Prepare the messages and write the request bodies. Never raises for any document."""
     document = order.document
-    tools = order.tools if order.tools is not None else declared_tools(document, ())
-    path = document.source.path
-    folder = path.parent if path else None
-    environment = environment_for(folder) if order.trusted else {}
-    context = ReferenceContext(folder=folder, environment=environment, trusted=order.trusted)
-    given = {**_protocol_values(document, tools), **order.inputs}
-    prepared = prepare(document, given, references=context, preview=True)
+    prepared, tools = prepare_order(order)
     model = prepared.document.model
     if order.target.model_id:
         model = replace(model, id=order.target.model_id)
@@ -99,6 +93,18 @@ def build_preview(order: PreviewOrder) -> Preview:
         revision=order.revision,
     )
     return replace(preview, cards=cards(preview))
+
+
+def prepare_order(order: PreviewOrder) -> tuple[Prepared, tuple[ToolSpec, ...]]:
+    """The messages of an order, and the tools that go with them."""
+    document = order.document
+    tools = order.tools if order.tools is not None else declared_tools(document, ())
+    path = document.source.path
+    folder = path.parent if path else None
+    environment = environment_for(folder) if order.trusted else {}
+    context = ReferenceContext(folder=folder, environment=environment, trusted=order.trusted)
+    given = {**_protocol_values(document, tools), **order.inputs}
+    return prepare(document, given, references=context, preview=True), tuple(tools)
 
 
 def keep_last_good(preview: Preview, last: Preview | None) -> Preview:

@@ -3,32 +3,49 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from studio.bridge.preview_build import PreviewOrder, build_preview
+from studio.bridge.preview_build import PreviewOrder, prepare_order
 from studio.bridge.preview_copy import message_as_text
+from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.messages import Message
 from studio.core.prompty.parse import parse
 from studio.core.text.span import Span
 from studio.core.text.values import Json
 
-LineKind: TypeAlias = Literal["same", "added", "removed"]
+LineKind: TypeAlias = Literal["same", "added", "removed", "left-out"]
 
 _MOST_LINES = 4_000
+_MOST_SHOWN = 2_000
+_AROUND = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Against:
-    """What the conversation is compared with."""
+class Side:
+    """One of the two conversations that are compared."""
 
     title: str
     """For people."""
 
     values: Mapping[str, Json] | None = None
-    """Other input values; `None` for the last saved version of the file."""
+    """The input values; `None` for those of the inputs pane."""
+
+    is_saved: bool = False
+    """Whether the text is the file's last saved one, not the editor's."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """What is compared with what."""
+
+    before: Side
+    """The one whose own lines are shown as gone."""
+
+    after: Side
+    """The one whose own lines are shown as new."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +53,7 @@ class DiffLine:
     """One line."""
 
     kind: LineKind
-    """Whether it is in both, only here, or only in what is compared with."""
+    """Whether it is in both, in one of them, or stands for lines that are not shown."""
 
     text: str
     """The line."""
@@ -53,15 +70,18 @@ class MessageDiff:
     """Its lines, those around the changes too."""
 
     span: Span | None = None
-    """Where the message is written; `None` where it is only in what is compared with."""
+    """Where the message is written in the editor; `None` where it is not."""
+
+    is_after: bool = True
+    """Whether the second side has it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
     """What differs."""
 
-    against: Against
-    """What was compared with."""
+    pair: Pair
+    """What was compared."""
 
     messages: tuple[MessageDiff, ...] = ()
     """The messages that differ, in order."""
@@ -73,50 +93,86 @@ class Comparison:
     """Why nothing could be compared."""
 
 
-def compare(order: PreviewOrder, against: Against) -> Comparison:
-    """Compare the messages of an order with others; reads the saved file, so for a worker."""
-    document, inputs = order.document, order.inputs
-    if against.values is None:
-        path = document.source.path
-        if path is None:
-            return Comparison(against, problem="The prompt has not been saved yet.")
-        try:
-            document = parse(path.read_text(encoding="utf-8-sig", errors="replace"), Path(path))
-        except OSError as error:
-            return Comparison(against, problem=f"The saved file cannot be read: {error.strerror}.")
-    else:
-        inputs = against.values
-    other = PreviewOrder(document, inputs, order.tools, order.target, revision=order.revision)
-    before = build_preview(other).messages.messages
-    after = build_preview(order).messages.messages
-    changed = tuple(_changes(before, after))
-    shared = sum(1 for item in changed if item.span is not None)
-    return Comparison(against, changed, max(0, len(after) - shared))
+class _UnsavedError(Exception):
+    """There is no saved text; the message says why, for people."""
 
 
-def _changes(before: tuple[Message, ...], after: tuple[Message, ...]) -> Iterator[MessageDiff]:
+def compare(order: PreviewOrder, pair: Pair) -> Comparison:
+    """Compare the messages of two sides; reads the saved file, so for a worker."""
+    try:
+        before, after = _messages(order, pair.before), _messages(order, pair.after)
+    except _UnsavedError as error:
+        return Comparison(pair, problem=str(error))
+    changed = tuple(_changes(before, after, pair))
+    shared = sum(1 for item in changed if item.is_after)
+    return Comparison(pair, changed, max(0, len(after) - shared))
+
+
+def _messages(order: PreviewOrder, side: Side) -> tuple[Message, ...]:
+    document = _saved(order.document) if side.is_saved else order.document
+    values = order.inputs if side.values is None else side.values
+    return prepare_order(replace(order, document=document, inputs=values))[0].messages.messages
+
+
+def _saved(document: PromptDocument) -> PromptDocument:
+    path = document.source.path
+    if path is None:
+        raise _UnsavedError("The prompt has not been saved yet.")
+    try:
+        return parse(path.read_text(encoding="utf-8-sig", errors="replace"), Path(path))
+    except OSError as error:
+        raise _UnsavedError(f"The saved file cannot be read: {error.strerror}.") from error
+
+
+def _changes(
+    before: tuple[Message, ...], after: tuple[Message, ...], pair: Pair
+) -> Iterator[MessageDiff]:
     old = [message_as_text(item) for item in before]
     new = [message_as_text(item) for item in after]
     for kind, a, b, c, d in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
         if kind == "equal":
             continue
         for index in range(max(b - a, d - c)):
-            left = old[a + index] if a + index < b else ""
+            was = before[a + index] if a + index < b else None
             here = after[c + index] if c + index < d else None
-            right = new[c + index] if here is not None else ""
+            lines = _lines(old[a + index] if was else "", new[c + index] if here else "")
             if here is not None:
                 title = f"{here.role}, message {c + index + 1}"
-                span = here.origin.marker or here.origin.span
+                title += "" if was is not None else ", only there now"
             else:
-                title, span = f"{before[a + index].role}, no longer there", None
-            yield MessageDiff(title, tuple(_lines(left, right)), span)
+                title = f"{before[a + index].role}, message {a + index + 1}, no longer there"
+            # Places of the saved text are not those of the editor's.
+            source = was if pair.after.is_saved else here
+            if pair.after.is_saved and pair.before.is_saved:
+                source = None
+            origin = source.origin if source is not None else None
+            span = (origin.marker or origin.span) if origin is not None else None
+            yield MessageDiff(title, tuple(lines), span, here is not None)
 
 
 def _lines(left: str, right: str) -> Iterator[DiffLine]:
     old, new = left.splitlines()[:_MOST_LINES], right.splitlines()[:_MOST_LINES]
+    shown = 0
     for kind, a, b, c, d in SequenceMatcher(None, old, new, autojunk=True).get_opcodes():
         if kind == "equal":
-            yield from (DiffLine("same", line) for line in old[a:b])
+            found = list(_unchanged(old[a:b], is_first=a == 0, is_last=b == len(old)))
         else:
-            yield from (DiffLine("removed", line) for line in old[a:b])
-            yield from (DiffLine("added", line) for line in new[c:d])
+            found = [DiffLine("removed", line) for line in old[a:b]]
+            found += [DiffLine("added", line) for line in new[c:d]]
+        yield from found[: _MOST_SHOWN - shown]
+        shown += len(found)
+        if shown > _MOST_SHOWN:
+            yield DiffLine("left-out", "The rest is not shown.")
+            return
+
+
+def _unchanged(lines: list[str], *, is_first: bool, is_last: bool) -> Iterator[DiffLine]:
+    """Lines that are the same: the few beside a change, and how many more there are."""
+    head = 0 if is_first else _AROUND
+    tail = 0 if is_last else _AROUND
+    if len(lines) <= head + tail + 1:
+        yield from (DiffLine("same", line) for line in lines)
+        return
+    yield from (DiffLine("same", line) for line in lines[:head])
+    yield DiffLine("left-out", f"{len(lines) - head - tail:,} lines are the same")
+    yield from (DiffLine("same", line) for line in lines[len(lines) - tail :])

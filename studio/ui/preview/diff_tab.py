@@ -1,4 +1,4 @@
-"""What the messages are, beside what they were: the saved file, or another set of inputs."""
+"""Two conversations compared: of the editor, of the saved file, of any two sets of inputs."""
 
 from __future__ import annotations
 
@@ -13,35 +13,46 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
     QTextBrowser,
+    QToolButton,
     QVBoxLayout,
     QWidget,
 )
 
-from studio.bridge.preview_diff import Against, Comparison, DiffLine
+from studio.bridge.preview_diff import Comparison, DiffLine, Pair, Side
 from studio.core.text.values import JsonObject
+from studio.ui.icons import icon
 from studio.ui.parts.colours import blend, fixed_font, paint_text
 from studio.ui.theme import Theme
 
-_SIGNS = {"same": "  ", "added": "+ ", "removed": "− "}
+_SIGNS = {"same": "  ", "added": "+ ", "removed": "− ", "left-out": "… "}
 
 
 class DiffTab(QWidget):
-    """A choice of what to compare with, and the messages that differ."""
+    """A choice of two sides to compare, and the messages that differ."""
 
-    against_chosen = Signal(object)  # Against
+    pair_chosen = Signal(object)  # Pair
     place_chosen = Signal(object)  # Span
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
         self._comparison: Comparison | None = None
-        self._saved = Against(self.tr("Last saved version"))
-        self._choices: list[Against] = [self._saved]
-        self.choice = QComboBox(self)
-        self.choice.setAccessibleName(self.tr("Compare with"))
-        self.choice.addItem(self._saved.title)
-        self.choice.activated.connect(self._choose)
+        self._own = (
+            Side(self.tr("Last saved version"), is_saved=True),
+            Side(self.tr("Now: editor and inputs")),
+        )
+        self._sides: list[Side] = list(self._own)
+        self.before = self._make_choice(self.tr("Compare this"), 0)
+        self.after = self._make_choice(self.tr("with this"), 1)
+        self.swap = QToolButton(self)
+        self.swap.setIcon(icon("arrow-left-right"))
+        self.swap.setAutoRaise(True)
+        self.swap.setToolTip(self.tr("Swap the two sides"))
+        self.swap.setAccessibleName(self.tr("Swap the two sides"))
+        self.swap.clicked.connect(self._swap)
         self._said = QLabel(self)
+        self._said.setWordWrap(True)
+        self._said.setContentsMargins(12, 0, 12, 8)
         self.view = QTextBrowser(self)
         self.view.setFrameShape(QFrame.Shape.NoFrame)
         self.view.setOpenLinks(False)
@@ -49,21 +60,23 @@ class DiffTab(QWidget):
         self.view.document().setDocumentMargin(12)
         self.view.anchorClicked.connect(self._follow)
         bar = QHBoxLayout()
-        bar.setContentsMargins(12, 8, 12, 8)
+        bar.setContentsMargins(12, 8, 12, 6)
         bar.setSpacing(8)
-        bar.addWidget(self.choice)
-        bar.addWidget(self._said, 1)
+        bar.addWidget(self.before, 1)
+        bar.addWidget(self.swap)
+        bar.addWidget(self.after, 1)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
         layout.addLayout(bar)
+        layout.addWidget(self._said)
         layout.addWidget(self.view, 1)
         self.set_theme(theme)
 
     @property
-    def against(self) -> Against:
-        """What is compared with."""
-        return self._choices[max(0, self.choice.currentIndex())]
+    def pair(self) -> Pair:
+        """What is compared with what."""
+        return Pair(self._side(self.before), self._side(self.after))
 
     @property
     def sentence(self) -> str:
@@ -71,15 +84,20 @@ class DiffTab(QWidget):
         return self._said.text()
 
     def set_input_sets(self, sets: Mapping[str, JsonObject]) -> None:
-        """Offer the sets of values, beside the saved version."""
-        kept = self.against.title
-        self._choices = [
-            self._saved,
-            *(Against(self.tr("Inputs “{name}”").format(name=name), sets[name]) for name in sets),
+        """Offer the sets of values, beside the editor's and the saved version."""
+        named = [
+            Side(self.tr("Inputs “{name}”").format(name=name), values)
+            for name, values in sets.items()
         ]
-        self.choice.clear()
-        self.choice.addItems([each.title for each in self._choices])
-        self.choice.setCurrentIndex(max(0, self.choice.findText(kept)))
+        self._sides = [*self._own, *named]
+        for number, choice in enumerate((self.before, self.after)):
+            kept = choice.currentText()
+            choice.clear()
+            choice.addItems([side.title for side in self._sides])
+            found = choice.findText(kept)
+            choice.setCurrentIndex(found if found >= 0 else number)
+        if self.isVisible():
+            self.pair_chosen.emit(self.pair)
 
     def show_comparison(self, comparison: Comparison) -> None:
         """Show what differs."""
@@ -133,14 +151,34 @@ class DiffTab(QWidget):
     def _line(self, line: DiffLine) -> str:
         theme = self._theme
         text = escape(_SIGNS[line.kind] + line.text).replace("  ", "&nbsp; ")
-        if line.kind == "same":
+        if line.kind in ("same", "left-out"):
             return f'<span style="color:{theme.muted}">{text}</span>'
         colour = theme.success if line.kind == "added" else theme.error
         ground = blend(colour, theme.surface, 0.12)
         return f'<span style="color:{colour}; background-color:{ground}">{text}</span>'
 
+    def _make_choice(self, name: str, index: int) -> QComboBox:
+        choice = QComboBox(self)
+        choice.setAccessibleName(name)
+        choice.setToolTip(name)
+        choice.addItems([side.title for side in self._sides])
+        choice.setCurrentIndex(index)
+        choice.setMinimumContentsLength(8)
+        choice.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        choice.activated.connect(self._choose)
+        return choice
+
+    def _side(self, choice: QComboBox) -> Side:
+        return self._sides[max(0, choice.currentIndex())]
+
+    def _swap(self) -> None:
+        before, after = self.before.currentIndex(), self.after.currentIndex()
+        self.before.setCurrentIndex(after)
+        self.after.setCurrentIndex(before)
+        self.pair_chosen.emit(self.pair)
+
     def _choose(self, _: int) -> None:
-        self.against_chosen.emit(self.against)
+        self.pair_chosen.emit(self.pair)
 
     def _follow(self, link: QUrl) -> None:
         number = int(link.path() or -1)

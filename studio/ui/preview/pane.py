@@ -40,7 +40,7 @@ class PreviewPane(QWidget):
 
     request_reveal = Signal(object)  # Span: bring this place of the source into view
     request_input = Signal(str)  # name: bring this input's field into view
-    request_compare = Signal(object)  # Against, or None: no longer
+    request_compare = Signal(object)  # Pair, or None: no longer
     request_probe = Signal()  # try the inputs for holes
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
@@ -121,7 +121,7 @@ class PreviewPane(QWidget):
         self.messages.place_clicked.connect(self.request_reveal)
         self.messages.input_clicked.connect(self.request_input)
         self.diff.place_chosen.connect(self.request_reveal)
-        self.diff.against_chosen.connect(self.request_compare)
+        self.diff.pair_chosen.connect(self.request_compare)
         self.request.place_chosen.connect(self.request_reveal)
         self.request.input_chosen.connect(self.request_input)
         self.variables.place_chosen.connect(self.request_reveal)
@@ -221,7 +221,7 @@ class PreviewPane(QWidget):
         on_messages = self._pages.currentWidget() is self.messages
         # Comparing costs a second preview: it is made only while it is looked at.
         on_diff = self._pages.currentWidget() is self.diff
-        self.request_compare.emit(self.diff.against if on_diff else None)
+        self.request_compare.emit(self.diff.pair if on_diff else None)
         for button in (self.raw_button, self.probe_button, self.copy_button):
             button.setVisible(on_messages)
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QPoint, Qt, QUrl
 from PySide6.QtGui import QGuiApplication, QTextCursor
+from PySide6.QtWidgets import QComboBox
 from pytestqt.qtbot import QtBot
 
 from studio.bridge.preview import PreviewController
@@ -82,6 +83,13 @@ def desk(qtbot: QtBot, qapp: object, tmp_path: Path) -> Desk:
 
 def texts(desk: Desk) -> list[str]:
     return [body.toPlainText() for card in desk.pane.messages.cards for body in card.bodies]
+
+
+def choose(combo: QComboBox, text: str) -> None:
+    index = combo.findText(text)
+    assert index >= 0
+    combo.setCurrentIndex(index)
+    combo.activated.emit(index)
 
 
 def test_typing_changes_the_card_and_keeps_the_others(desk: Desk) -> None:
@@ -349,15 +357,30 @@ def test_the_messages_are_compared_with_the_saved_file_and_with_other_inputs(des
     assert "+ You know **Lisbon** badly." in shown
     tab.view.anchorClicked.emit(QUrl("message:0"))
     assert DOC[desk.revealed[-1].start :].startswith("system:")
-    desk.pane.set_input_sets({"Italy": {"city": "Rome", "q": "Ciao"}})
-    tab.choice.setCurrentIndex(1)
     with desk.bot.waitSignal(desk.controller.compared):
-        tab.choice.activated.emit(1)
+        desk.pane.set_input_sets(
+            {"Italy": {"city": "Rome", "q": "Ciao"}, "Norway": {"city": "Oslo", "q": "Ciao"}}
+        )
+    with desk.bot.waitSignal(desk.controller.compared):
+        choose(tab.before, "Inputs “Italy”")
     assert tab.sentence == "2 differ, 0 the same"
     assert "− You know **Rome** badly." in tab.view.toPlainText()
     with desk.bot.waitSignal(desk.controller.compared):
-        desk.write(DOC, city="Rome", q="Ciao")
-    assert "− You know **Rome** well." not in tab.view.toPlainText()
+        choose(tab.after, "Inputs “Norway”")
+    assert tab.sentence == "1 differs, 1 the same"
+    assert "+ You know **Oslo** badly." in tab.view.toPlainText()
+    with desk.bot.waitSignal(desk.controller.compared):
+        desk.write(DOC, city="Bern", q="Hallo")  # the editor's values have no part in it
+    assert "− You know **Rome** well." in tab.view.toPlainText()
+    with desk.bot.waitSignal(desk.controller.compared):
+        tab.swap.click()
+    assert "− You know **Oslo** well." in tab.view.toPlainText()
+    with desk.bot.waitSignal(desk.controller.compared):
+        desk.pane.set_input_sets({})
+    assert (tab.before.currentText(), tab.after.currentText()) == (
+        "Last saved version",
+        "Now: editor and inputs",
+    )
 
 
 def test_variables_lead_to_their_declaration_and_their_uses(desk: Desk) -> None:
