@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from studio.core.text.problem import TextEdit
 from studio.core.text.span import Span
 
 SKIPPED = frozenset(
@@ -89,8 +90,13 @@ def files_of(root: Path) -> Iterator[Path]:
                 yield path
 
 
-def search(root: Path, query: Query) -> tuple[Match, ...]:
+def search(root: Path, query: Query, texts: Mapping[Path, str] | None = None) -> tuple[Match, ...]:
     """Every match below a folder, file by file.
+
+    Args:
+        root: the folder.
+        query: what to look for.
+        texts: unsaved texts, by resolved path, which count in place of what is on disk.
 
     Raises:
         re.error: the pattern is no regular expression.
@@ -100,20 +106,29 @@ def search(root: Path, query: Query) -> tuple[Match, ...]:
     if not query.text:
         return ()
     for path in files_of(root):
-        found += _in_file(path, pattern, query.most - len(found))
+        text = texts.get(path.resolve()) if texts else None
+        found += _in_file(path, text, pattern, query.most - len(found))
         if len(found) >= query.most:
             break
     return tuple(found)
 
 
-def _in_file(path: Path, pattern: re.Pattern[str], most: int) -> list[Match]:
-    try:
-        if path.stat().st_size > _LARGEST_BYTES:
-            return []
-        text = path.read_bytes().decode("utf-8-sig", "replace")
-    except OSError:
-        return []
-    text = text.replace("\r\n", "\n").replace("\r", "\n")
+def replaced(text: str, query: Query, new: str) -> tuple[TextEdit, ...]:
+    r"""Edits that put `new` in place of every match; a pattern's groups are `\1` or `\g<name>`.
+
+    Raises:
+        re.error: the pattern is none, or `new` names a group that there is not.
+    """
+    return tuple(
+        TextEdit(Span(*match.span()), match.expand(new) if query.regex else new)
+        for match in query.pattern().finditer(text)
+        if match.end() > match.start()
+    )
+
+
+def _in_file(path: Path, text: str | None, pattern: re.Pattern[str], most: int) -> list[Match]:
+    if text is None:
+        text = _read(path)
     found: list[Match] = []
     line, counted = 1, 0
     for match in pattern.finditer(text):
@@ -128,3 +143,14 @@ def _in_file(path: Path, pattern: re.Pattern[str], most: int) -> list[Match]:
         whole = text[start : end if end >= 0 else len(text)]
         found.append(Match(path, line, Span(*match.span()), whole[:_LONGEST_LINE]))
     return found
+
+
+def _read(path: Path) -> str:
+    """A file's text; nothing of one that is too large or cannot be read."""
+    try:
+        if path.stat().st_size > _LARGEST_BYTES:
+            return ""
+        text = path.read_bytes().decode("utf-8-sig", "replace")
+    except OSError:
+        return ""
+    return text.replace("\r\n", "\n").replace("\r", "\n")

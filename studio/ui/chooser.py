@@ -67,7 +67,7 @@ class Chooser(QObject):
         page = self._window.tabs.current
         if page is None:
             return
-        name, places = page.assist.uses_here()
+        name, places = page.names.uses_here()
         if not places:
             self._window.services.messages.info(
                 self.tr("Nothing is named here."),
@@ -87,6 +87,30 @@ class Chooser(QObject):
                 )
             )
         self._window.palette_box.ask(self.tr("Uses of {name}").format(name=name), choices)
+
+    def ask_snippet(self) -> None:
+        """Choose a snippet that is right at the caret, and put it in."""
+        from studio.ui.editor.completion import snippets_at
+
+        page = self._window.tabs.current
+        if page is None:
+            return
+        found = snippets_at(page.editor.text(), page.editor.caret(), page.document)
+        self._window.palette_box.ask(
+            self.tr("Insert snippet"),
+            [
+                Choice(
+                    each.name,
+                    # After the palette gave the keyboard back to the editor.
+                    lambda each=each: QTimer.singleShot(
+                        0, page.assist, lambda: page.assist.insert_snippet(each.body)
+                    ),
+                    each.detail,
+                    icon("braces"),
+                )
+                for each in found
+            ],
+        )
 
     def ask_line(self) -> None:
         """Choose a line."""

@@ -18,6 +18,7 @@ from studio.core.text.problem import Fix
 from studio.core.text.span import Span
 from studio.ui.actions import ActionSet
 from studio.ui.editor.page import EditorPage
+from studio.ui.editor_commands import EditorCommands
 from studio.ui.mirror import EnabledMirror
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ class Commands(QObject):
         super().__init__(window)
         self._window = window
         self._mirror = EnabledMirror(self)
+        self._editing = EditorCommands(window, self)
 
     @cached_property
     def chooser(self) -> Chooser:
@@ -94,30 +96,11 @@ class Commands(QObject):
             "file.export": self.export,
             "file.settings": self.settings,
             "file.quit": window.close,
-            "edit.undo": self._on_page(lambda page: page.editor.undo()),
-            "edit.redo": self._on_page(lambda page: page.editor.redo()),
-            "edit.cut": self._on_page(lambda page: page.editor.cut()),
-            "edit.copy": self._on_page(lambda page: page.editor.copy()),
-            "edit.paste": self._on_page(lambda page: page.editor.paste()),
-            "edit.all": self._on_page(lambda page: page.editor.selectAll()),
-            "edit.find": self._on_page(lambda page: page.find_bar.ask(replace=False)),
-            "edit.replace": self._on_page(lambda page: page.find_bar.ask(replace=True)),
-            "edit.find_next": self._on_page(lambda page: page.find_bar.go(1)),
-            "edit.find_previous": self._on_page(lambda page: page.find_bar.go(-1)),
-            "edit.find_in_files": self.find_in_files,
             "edit.line": self._asking("ask_line"),
             "edit.symbol": self._asking("ask_symbol"),
-            "edit.comment": self._on_page(lambda page: page.editor.toggle_comment()),
-            "edit.complete": self._on_page(lambda page: page.assist.complete()),
-            "edit.fix": self._on_page(lambda page: page.assist.show_fixes()),
-            "edit.rename": self._on_page(lambda page: page.assist.rename()),
-            "edit.definition": self._on_page(lambda page: page.assist.go_to_definition()),
             "edit.uses": self._asking("ask_use"),
-            "edit.next_problem": self._on_page(lambda page: page.assist.go_to_problem(1)),
-            "edit.previous_problem": self._on_page(lambda page: page.assist.go_to_problem(-1)),
-            "edit.fold": self._on_page(lambda page: page.editor.toggle_fold()),
-            "edit.fold_all": self._on_page(lambda page: page.editor.fold_all()),
-            "edit.unfold_all": self._on_page(lambda page: page.editor.unfold_all()),
+            "edit.snippet": self._asking("ask_snippet"),
+            **self._editing.table(self._on_page),
             "view.commands": self._asking("ask_command"),
             "view.light": lambda: self._set(theme="light"),
             "view.dark": lambda: self._set(theme="dark"),
@@ -127,9 +110,6 @@ class Commands(QObject):
             "view.zoom_reset": lambda: self.zoom(0),
             "view.wrap": lambda: self._set(word_wrap=self._is_on("view.wrap")),
             "view.whitespace": lambda: self._set(show_whitespace=self._is_on("view.whitespace")),
-            "view.next_tab": lambda: tabs.step(1),
-            "view.previous_tab": lambda: tabs.step(-1),
-            "view.editor": self._on_page(lambda page: page.editor.setFocus()),
             "view.problems": lambda: window.docks.show("problems"),
             "view.reset": window.docks.reset,
             "prompt.check": self.check,
@@ -228,34 +208,6 @@ class Commands(QObject):
                 key="recovery",
             )
         )
-
-    def find_in_files(self) -> None:
-        """Look for a text in the folder of Files, else in the folder of the prompt shown."""
-        from studio.core.search_files import Match
-        from studio.ui.dialogs.find_in_files import FindInFiles
-
-        page = self._window.tabs.current
-        folder = self._window.files.root
-        if folder is None and page is not None and page.controller.path is not None:
-            folder = page.controller.path.parent
-        if folder is None:
-            self._window.services.messages.info(
-                self.tr("There is no folder to look in."),
-                self.tr("Open a folder first: File, Open folder…"),
-            )
-            return
-
-        def show(match: Match) -> None:
-            opened = self._window.open_path(match.path)
-            if opened is not None:
-                opened.editor.reveal(match.span)
-
-        chosen = page.editor.textCursor().selectedText() if page is not None else ""
-        text = chosen if "\u2029" not in chosen else ""
-        dialog = FindInFiles(folder, text, self._window)
-        dialog.chosen.connect(show)
-        dialog.show()
-        dialog.field.setFocus()
 
     # -- the prompt -----------------------------------------------------------------------------
 

@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QLabel, QStackedWidget, QTreeWidget, QTreeWidgetIt
 
 from studio.core.prompty.document import PromptDocument
 from studio.core.text.span import Span
+from studio.ui.editor.crumbs import key_label
 from studio.ui.icons import icon
 from studio.ui.theme import Theme
 
@@ -110,7 +111,7 @@ class OutlinePane(QStackedWidget):
         muted = QBrush(QColor(self._theme.muted))
         for entry in document.entries[:_MOST]:
             parent = by_path.get(entry.path[:-1])
-            item = QTreeWidgetItem([self._label(document, entry.path)])
+            item = QTreeWidgetItem([key_label(document, entry.path)])
             item.setData(0, _SPAN, entry.key)
             item.setData(0, _PATH, repr(entry.path))
             if parent is None:
@@ -133,15 +134,6 @@ class OutlinePane(QStackedWidget):
         for _, item in self._items:
             item.setExpanded(opened.get(item.data(0, _PATH), item.parent() is None))
         self._tree.setUpdatesEnabled(True)
-
-    def _label(self, document: PromptDocument, path: tuple[str | int, ...]) -> str:
-        key = path[-1]
-        if isinstance(key, str):
-            return key
-        named = document.entry(*path, "name") or document.entry(*path, "id")
-        if named is None:
-            return f"[{key}]"
-        return document.source.slice(named.value).strip("\"' ") or f"[{key}]"
 
     def _go(self, item: QTreeWidgetItem) -> None:
         span = item.data(0, _SPAN)

@@ -40,6 +40,9 @@ QToolButton[popupMode="1"] { padding-right: 18px; }
 QToolButton[popupMode="2"] { padding-right: 18px; }
 QToolButton::menu-indicator { image: url("$arrow_down"); subcontrol-position: right center;
     subcontrol-origin: padding; right: 4px; width: 10px; height: 10px; }
+QWidget#crumbs { background: $surface; border-bottom: 1px solid $border; }
+QToolButton[crumb="true"] { padding: 1px 5px; color: $muted; border-radius: 4px; }
+QToolButton[crumb="true"]:hover, QToolButton[crumb="true"]:focus { color: $text; }
 QPushButton { background: $surface; border: 1px solid $border; border-radius: 5px;
     padding: 5px 14px; }
 QPushButton:hover { background: $raised; }
@@ -71,6 +74,7 @@ QTabBar::tab { background: transparent; color: $muted; padding: 6px 12px; border
     border-bottom: 2px solid transparent; }
 QTabBar::tab:hover { color: $text; background: $raised; }
 QTabBar::tab:selected { color: $text; border-bottom-color: $accent; }
+QTabBar[aside="true"]::tab:selected { border-bottom-color: $border; }
 QTabBar::tab:focus { color: $text; background: $raised; }
 QTabBar::close-button { image: url("$close"); width: 14px; height: 14px; border-radius: 3px; }
 QTabBar::close-button:hover { background: $border; }

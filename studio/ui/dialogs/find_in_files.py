@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication, Qt, QTimer, Signal
 from PySide6.QtGui import QCloseEvent
@@ -13,6 +14,8 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
     QLineEdit,
+    QMessageBox,
+    QPushButton,
     QTreeWidget,
     QTreeWidgetItem,
     QVBoxLayout,
@@ -23,8 +26,12 @@ from studio.bridge.jobs import LatestJob
 from studio.core.search_files import Match, Query, search
 from studio.ui.theme import mono_font
 
+if TYPE_CHECKING:
+    from studio.ui.replace_files import FileReplacer
+
 _TYPED_MS = 150
 _MATCH = Qt.ItemDataRole.UserRole
+_PATH = Qt.ItemDataRole.UserRole + 1
 
 
 class FindInFiles(QDialog):
@@ -32,10 +39,32 @@ class FindInFiles(QDialog):
 
     chosen = Signal(object)  # Match
 
-    def __init__(self, root: Path, text: str, parent: QWidget | None = None) -> None:
+    def __init__(
+        self,
+        root: Path,
+        text: str,
+        replacer: FileReplacer,
+        parent: QWidget | None = None,
+        *,
+        replace: bool = False,
+    ) -> None:
+        """Make it.
+
+        Args:
+            root: the folder to look in.
+            text: what to look for at first.
+            replacer: knows the unsaved texts, and replaces.
+            parent: the window that it belongs to.
+            replace: whether it begins with the field for the new text.
+        """
         super().__init__(parent)
+        self._replacer = replacer
+        self._replacing = replace
+        self._said = ""
+        """What a replacement came to, told with the next result."""
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle(self.tr("Find in {name}").format(name=root.name))
+        title = self.tr("Replace in {name}") if replace else self.tr("Find in {name}")
+        self.setWindowTitle(title.format(name=root.name))
         self.resize(720, 480)
         self._root = root
         self._searching: LatestJob[tuple[Match, ...]] = LatestJob(self)
@@ -48,6 +77,14 @@ class FindInFiles(QDialog):
         self.field.setClearButtonEnabled(True)
         self.case = QCheckBox(self.tr("Match case"), self)
         self.regex = QCheckBox(self.tr("Pattern"), self)
+        self.new = QLineEdit(self)
+        self.new.setPlaceholderText(self.tr("Replace with"))
+        self.new.setAccessibleName(self.tr("Replace with"))
+        self.replace_all = QPushButton(self.tr("Replace all…"), self)
+        self.replace_all.setAutoDefault(False)
+        self.replace_all.setEnabled(False)
+        for widget in (self.new, self.replace_all):
+            widget.setVisible(replace)
         self.found = QTreeWidget(self)
         self.found.setHeaderHidden(True)
         self.found.setAccessibleName(self.tr("Places found"))
@@ -64,13 +101,17 @@ class FindInFiles(QDialog):
         row.addWidget(self.field, 1)
         row.addWidget(self.case)
         row.addWidget(self.regex)
+        second = QHBoxLayout()
+        second.addWidget(self.new, 1)
+        second.addWidget(self.replace_all)
         box = QVBoxLayout(self)
         box.addLayout(row)
+        box.addLayout(second)
         box.addWidget(self.found, 1)
         box.addWidget(self.count)
 
     def _wire(self) -> None:
-        self.field.textChanged.connect(self._soon.start)
+        self.field.textChanged.connect(self._on_typed)
         self.field.returnPressed.connect(self._to_first)
         self.case.toggled.connect(self._search)
         self.regex.toggled.connect(self._search)
@@ -79,10 +120,16 @@ class FindInFiles(QDialog):
         self._searching.failed.connect(self._on_failed)
         self.found.itemActivated.connect(self._choose)
         self.found.itemClicked.connect(self._choose)
+        self.replace_all.clicked.connect(self._ask_replace)
+
+    def _on_typed(self) -> None:
+        self.replace_all.setEnabled(False)  # what is shown is not what would be replaced
+        self._soon.start()
 
     def _search(self) -> None:
         self._soon.stop()
-        query = Query(self.field.text(), self.regex.isChecked(), self.case.isChecked())
+        self.replace_all.setEnabled(False)
+        query = self._query()
         if not query.text:
             self._searching.drop()
             self.found.clear()
@@ -94,9 +141,9 @@ class FindInFiles(QDialog):
             self._searching.drop()
             self.count.setText(self.tr("Pattern: {error}").format(error=error))
             return
-        root = self._root
+        root, texts = self._root, self._replacer.texts()
         self.count.setText(self.tr("Looking…"))
-        self._searching.submit(lambda: search(root, query))
+        self._searching.submit(lambda: search(root, query, texts))
 
     def _show(self, matches: tuple[Match, ...]) -> None:
         self.found.clear()
@@ -109,6 +156,9 @@ class FindInFiles(QDialog):
             parent = files.get(match.path)
             if parent is None:
                 parent = QTreeWidgetItem([match.path.relative_to(self._root).as_posix()])
+                if self._replacing:
+                    parent.setCheckState(0, Qt.CheckState.Checked)
+                parent.setData(0, _PATH, match.path)
                 files[match.path] = parent
             item = QTreeWidgetItem([f"{match.line}: {match.text.strip()}"])
             item.setData(0, _MATCH, match)
@@ -116,7 +166,9 @@ class FindInFiles(QDialog):
             parent.addChild(item)
         self.found.addTopLevelItems(list(files.values()))
         self.found.expandAll()
-        self.count.setText(_told(len(matches), len(files)))
+        self.replace_all.setEnabled(bool(files))
+        self.count.setText(f"{self._said} {_told(len(matches), len(files))}".strip())
+        self._said = ""
 
     def _on_failed(self, error: object) -> None:
         self.count.setText(
@@ -134,6 +186,47 @@ class FindInFiles(QDialog):
         match = item.data(0, _MATCH)
         if isinstance(match, Match):
             self.chosen.emit(match)
+
+    def _query(self) -> Query:
+        return Query(self.field.text(), self.regex.isChecked(), self.case.isChecked())
+
+    def _ask_replace(self) -> None:
+        """Say what will be written before it is."""
+        items = (self.found.topLevelItem(row) for row in range(self.found.topLevelItemCount()))
+        chosen = [
+            item.data(0, _PATH)
+            for item in items
+            if item is not None and item.checkState(0) == Qt.CheckState.Checked
+        ]
+        if not chosen:
+            self.count.setText(self.tr("Tick the files to replace in."))
+            return
+        box = QMessageBox(self)
+        box.setIcon(QMessageBox.Icon.NoIcon)
+        box.setWindowTitle(self.tr("Replace in files"))
+        box.setText(self.tr("Replace in {count} files?").format(count=len(chosen)))
+        box.setInformativeText(
+            self.tr(
+                "Files that are open are changed in their editors, where undo leads back. The "
+                "others are written to disk at once."
+            )
+        )
+        button = QMessageBox.StandardButton
+        box.setStandardButtons(button.Yes | button.Cancel)
+        box.button(button.Yes).setText(self.tr("Replace"))
+        if box.exec() == button.Yes:
+            self._replace(tuple(chosen))
+
+    def _replace(self, paths: tuple[Path, ...]) -> None:
+        try:
+            done = self._replacer.replace(paths, self._query(), self.new.text())
+        except (re.error, IndexError) as error:
+            self.count.setText(self.tr("Pattern: {error}").format(error=error))
+            return
+        words = self.tr("{places} places replaced in {files} files.")
+        self._said = words.format(places=done.places, files=done.files)
+        self._said = " ".join((self._said, *done.failed))
+        self._search()
 
     def done(self, result: int) -> None:
         """Leave nothing to do later."""

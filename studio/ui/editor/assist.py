@@ -1,26 +1,27 @@
-"""Help while editing: completion, hover, quick fixes, rename and go to definition."""
+"""Help while editing: completion, hover and quick fixes."""
 
 from __future__ import annotations
 
 import itertools
-import os
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QObject, QPoint, QTimer
 from PySide6.QtGui import QHelpEvent, QTextCursor
-from PySide6.QtWidgets import QInputDialog, QLineEdit, QMenu, QToolTip
+from PySide6.QtWidgets import QMenu, QToolTip
 
 from studio.core.text.problem import Fix, Problem, TextEdit
 from studio.core.text.span import Span
-from studio.ui.editor.names import definition, name_at, places_of
+from studio.ui.editor.knowledge import NOTHING, Knowledge
 from studio.ui.editor.view import PromptEditor
 from studio.ui.icons import icon
 
 if TYPE_CHECKING:
-    from studio.ui.editor.completion import Completion
     from studio.ui.editor.completion_popup import CompletionPopup
+    from studio.ui.editor.offered import Completion
+    from studio.ui.editor.snippet_session import SnippetSession
 
 _TYPED_DELAY_MS = 40
 _MOST_FILES = 300
@@ -32,7 +33,7 @@ class EditorAssist(QObject):
     def __init__(self, editor: PromptEditor) -> None:
         super().__init__(editor)
         self._editor = editor
-        self._last_length = 0
+        self._knowledge = NOTHING
         self._soon = QTimer(self)
         self._soon.setSingleShot(True)
         self._soon.setInterval(_TYPED_DELAY_MS)
@@ -48,6 +49,22 @@ class EditorAssist(QObject):
         popup = completion_popup.CompletionPopup(self._editor)
         popup.chosen.connect(self._insert)
         return popup
+
+    @cached_property
+    def _snippets(self) -> SnippetSession:
+        """What leads through a snippet's places, made with the first snippet."""
+        from studio.ui.editor import snippet_session
+
+        self._editor.snippet = snippet_session.SnippetSession(self._editor)
+        return self._editor.snippet
+
+    def know(self, knowledge: Knowledge) -> None:
+        """Take what is known of the world around the prompt."""
+        self._knowledge = replace(knowledge, files=self._files)
+
+    def _files(self) -> tuple[str, ...]:
+        document = self._editor.parsed
+        return _files_beside(document.source.path) if document is not None else ()
 
     def rest(self) -> None:
         """The editor closes: offer nothing more."""
@@ -71,12 +88,7 @@ class EditorAssist(QObject):
         caret = self._editor.caret()
         document = self._editor.parsed
         offer = complete(
-            self._editor.text(),
-            caret,
-            document,
-            asked=asked,
-            files=_files_beside(document.source.path) if document else (),
-            environment=os.environ,
+            self._editor.text(), caret, document, asked=asked, knowledge=self._knowledge
         )
         if not offer.items:
             if "_popup" in self.__dict__:
@@ -88,6 +100,9 @@ class EditorAssist(QObject):
         """Put the chosen text in place of what was typed of it."""
         caret = self._editor.caret()
         where = Span(min(span.start, caret), max(caret, min(span.end, len(self._editor.text()))))
+        if item.snippet:
+            self.insert_snippet(item.insert, where)
+            return
         self._editor.apply_edits((TextEdit(where, item.insert),))
         cursor = self._editor.textCursor()
         end = self._editor.source().to_utf16(where.start + len(item.insert))
@@ -99,6 +114,14 @@ class EditorAssist(QObject):
         self._editor.setTextCursor(cursor)
         if item.again:
             QTimer.singleShot(0, self, self.complete)
+
+    def insert_snippet(self, body: str, where: Span | None = None) -> None:
+        """Put a snippet in, at the caret or in place of a span, and go to its first place."""
+        if self._editor.isReadOnly():
+            return
+        caret = self._editor.caret()
+        self._snippets.start(where or Span(caret, caret), body)
+        self._editor.setFocus()
 
     # -- problems -------------------------------------------------------------------------------
 
@@ -146,74 +169,6 @@ class EditorAssist(QObject):
             chosen = next((span for span in reversed(places) if span.start < caret), places[-1])
         self._editor.reveal(chosen)
 
-    # -- names ----------------------------------------------------------------------------------
-
-    def go_to_definition(self) -> None:
-        """Go to where the input or tool at the caret is declared; from there, to its first use."""
-        document = self._editor.parsed
-        if document is None:
-            return
-        place = definition(document, self._editor.caret())
-        if place is None:
-            self._tell(self.tr("Nothing is declared under this name."))
-            return
-        self._editor.reveal(place)
-
-    def rename(self) -> None:
-        """Ask for a new name of the input at the caret."""
-        document = self._editor.parsed
-        name = name_at(document, self._editor.caret()) if document else None
-        if document is None or name is None:
-            self._tell(self.tr("Put the caret on an input to rename it."))
-            return
-        new, agreed = QInputDialog.getText(
-            self._editor,
-            self.tr("Rename input"),
-            self.tr("New name of {name!r}:").format(name=name),
-            QLineEdit.EchoMode.Normal,
-            name,
-        )
-        if agreed:
-            self.rename_to(new)
-
-    def rename_to(self, new: str) -> bool:
-        """Rename the input at the caret everywhere; False when the name cannot be used."""
-        document = self._editor.parsed
-        name = name_at(document, self._editor.caret()) if document else None
-        if document is None or name is None or new == name:
-            return False
-        if not new.isidentifier():
-            self._tell(
-                self.tr("{new!r} is no name: use letters, digits and underscores.").format(new=new)
-            )
-            return False
-        if document.input(new) is not None:
-            self._tell(self.tr("There is an input named {new!r} already.").format(new=new))
-            return False
-        from studio.core.prompty.edits import rename_input
-
-        if document.source.text != self._editor.text():
-            from studio.core.prompty.parse import parse
-
-            document = parse(self._editor.text(), document.source.path)
-        self._editor.apply_edits(rename_input(document, name, new))
-        return True
-
-    def uses_here(self) -> tuple[str, tuple[Span, ...]]:
-        """The input or tool at the caret, and every place that names it."""
-        document, caret = self._editor.parsed, self._editor.caret()
-        if document is None:
-            return "", ()
-        if document.source.text != self._editor.text():
-            from studio.core.prompty.parse import parse
-
-            document = parse(self._editor.text(), document.source.path)
-        return places_of(document, caret)
-
-    def _tell(self, text: str) -> None:
-        place = self._editor.viewport().mapToGlobal(self._editor.cursorRect().bottomLeft())
-        QToolTip.showText(place, text, self._editor)
-
     # -- hover ----------------------------------------------------------------------------------
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
@@ -238,16 +193,16 @@ class EditorAssist(QObject):
         if self._editor.cursorRect(cursor).left() < at.x() - 40:
             return ""  # right of the line's end
         offset = self._editor.source().from_utf16(cursor.position())
-        return hover(document, self._editor.problems, offset)
+        return hover(document, self._editor.problems, offset, self._knowledge)
 
 
-def _files_beside(path: Path | None) -> list[str]:
+def _files_beside(path: Path | None) -> tuple[str, ...]:
     """Files that `${file:}` could read: those in the prompt's folder, two levels deep."""
     if path is None:
-        return []
+        return ()
     found: list[str] = []
     for pattern in ("*", "*/*"):
         for each in itertools.islice(path.parent.glob(pattern), _MOST_FILES):
             if each.suffix.lower() in (".json", ".yaml", ".yml", ".txt", ".md") and each != path:
                 found.append(each.relative_to(path.parent).as_posix())
-    return sorted(found)
+    return tuple(sorted(found))

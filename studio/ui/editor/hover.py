@@ -5,19 +5,27 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from html import escape
+from pathlib import Path
 
 from PySide6.QtCore import QCoreApplication
 
+from studio.bridge.preview_secrets import mask_secrets
 from studio.core.prompty.document import InputDeclaration, PromptDocument
 from studio.core.prompty.schema import key_at
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.problem import Problem
-from studio.ui.editor.names import name_at, word_at
+from studio.ui.editor.knowledge import NOTHING, Knowledge
+from studio.ui.editor.names import file_at, name_at, variable_at, word_at
 
 _LONGEST = 240
 
 
-def hover(document: PromptDocument, problems: Sequence[Problem], offset: int) -> str:
+def hover(
+    document: PromptDocument,
+    problems: Sequence[Problem],
+    offset: int,
+    knowledge: Knowledge = NOTHING,
+) -> str:
     """The tooltip for a place; empty when there is nothing to say."""
     parts = [
         f"<b>{problem.severity.value.capitalize()}</b>&nbsp; {escape(problem.message)}"
@@ -29,13 +37,52 @@ def hover(document: PromptDocument, problems: Sequence[Problem], offset: int) ->
         for problem in problems
         if problem.span.touches(offset)
     ][:3]
-    about = _name(document, offset) or _key(document, offset) or _tool(document, offset)
+    about = (
+        _variable(document, offset, knowledge)
+        or _file(document, offset)
+        or _name(document, offset, knowledge)
+        or _key(document, offset)
+        or _tool(document, offset, knowledge)
+    )
     if about:
         parts.append(about)
     return "<hr>".join(parts)
 
 
-def _name(document: PromptDocument, offset: int) -> str:
+def _variable(document: PromptDocument, offset: int, knowledge: Knowledge) -> str:
+    """Whether an environment variable is set; its value is never shown."""
+    found = variable_at(document, offset)
+    if found is None:
+        return ""
+    name, default = found
+    translate = QCoreApplication.translate
+    known = knowledge.environment()
+    if known is None:
+        said = translate("Hover", "not looked up: this folder is not trusted")
+    elif name in known:
+        said = translate("Hover", "set in the environment; its value is not shown")
+    elif default is not None:
+        said = translate("Hover", "not set; the default is used")
+    else:
+        said = translate("Hover", "not set, and there is no default")
+    return f"<b>{escape(name)}</b>: {escape(said)}"
+
+
+def _file(document: PromptDocument, offset: int) -> str:
+    name = file_at(document, offset)
+    if name is None:
+        return ""
+    translate = QCoreApplication.translate
+    own = document.source.path
+    path = own.parent / name if own is not None else Path(name)
+    try:
+        said = translate("Hover", "{size:,} bytes; F12 opens it").format(size=path.stat().st_size)
+    except OSError:
+        said = translate("Hover", "there is no such file beside the prompt")
+    return f"<b>{escape(name)}</b>: {escape(said)}"
+
+
+def _name(document: PromptDocument, offset: int, knowledge: Knowledge) -> str:
     name = name_at(document, offset)
     if name is None:
         return ""
@@ -44,10 +91,10 @@ def _name(document: PromptDocument, offset: int) -> str:
         return QCoreApplication.translate(
             "Hover", "<b>{name}</b> is not declared under <code>inputs</code>"
         ).format(name=escape(name))
-    return _input(declared)
+    return _input(declared, knowledge)
 
 
-def _input(declared: InputDeclaration) -> str:
+def _input(declared: InputDeclaration, knowledge: Knowledge) -> str:
     head = f"<b>{escape(declared.name)}</b>: {escape(declared.kind)}"
     head += " (required)" if declared.required else ""
     lines = [head]
@@ -70,6 +117,13 @@ def _input(declared: InputDeclaration) -> str:
                 sample=_value(declared.sample)
             )
         )
+    if declared.name in knowledge.values:
+        shown = mask_secrets({declared.name: knowledge.values[declared.name]})
+        lines.append(
+            QCoreApplication.translate("Hover", "Value now: <code>{value}</code>").format(
+                value=_value(shown[declared.name])
+            )
+        )
     return "<br>".join(lines)
 
 
@@ -88,9 +142,10 @@ def _key(document: PromptDocument, offset: int) -> str:
     return ""
 
 
-def _tool(document: PromptDocument, offset: int) -> str:
+def _tool(document: PromptDocument, offset: int, knowledge: Knowledge) -> str:
     word = word_at(document.source.text, offset)
     found = next((tool for tool in document.tools if tool.name == word), None)
+    found = found or knowledge.tool(word)
     return _spec(found) if found is not None else ""
 
 

@@ -5,9 +5,13 @@ from __future__ import annotations
 import re
 
 from studio.core.prompty.document import PromptDocument
+from studio.core.text.problem import TextEdit
 from studio.core.text.span import Span
 
 _WORD = re.compile(r"[\w-]+")
+_TOOL_NAME = re.compile(r"[A-Za-z_][\w-]*")
+_FILE = re.compile(r"\$\{file:(?P<path>[^}\n]+)\}")
+_ENV = re.compile(r"\$\{env:(?P<name>\w+)(?P<default>:[^}\n]*)?\}")
 
 
 def name_at(document: PromptDocument, offset: int) -> str | None:
@@ -44,6 +48,68 @@ def places_of(document: PromptDocument, offset: int) -> tuple[str, tuple[Span, .
         return "", ()
     whole = re.compile(rf"(?<![\w-]){re.escape(word)}(?![\w-])")
     return word, tuple(Span(*match.span()) for match in whole.finditer(text))
+
+
+def tool_at(document: PromptDocument, offset: int) -> str | None:
+    """The declared tool whose name touches `offset`."""
+    word = word_at(document.source.text, offset)
+    return word if any(tool.name == word for tool in document.tools) else None
+
+
+def tool_rename(document: PromptDocument, old: str, new: str) -> tuple[TextEdit, ...]:
+    """Edits that rename a tool where it is declared and where it is named as a tool.
+
+    Prose is left alone: in a body a name counts in backticks, in quotes, as the value of `name`,
+    and after a ReAct `Action:`.
+
+    Raises:
+        ValueError: `new` is no name, or is taken; the text says which.
+    """
+    if not _TOOL_NAME.fullmatch(new):
+        raise ValueError(f"{new!r} is not a name: letters, digits, _ and - only, no digit first")
+    if any(tool.name == new for tool in document.tools):
+        raise ValueError(f"the name {new!r} is taken already")
+    name = re.escape(old)
+    named = re.compile(
+        rf"(?<=`){name}(?=`)|(?<=\"){name}(?=\")|(?<='){name}(?=')"
+        rf"|(?<=name=){name}(?![\w-])|(?<=name: ){name}(?![\w-])|(?<=Action: ){name}(?![\w-])"
+    )
+    text = document.source.text
+    places = {Span(*match.span()) for match in named.finditer(text, document.body.start)}
+    for entry in document.entries:
+        written = text[entry.value.start : entry.value.end]
+        if entry.path[:1] == ("tools",) and entry.path[2:] in (("name",), ("id",)):
+            quoted = written[:1] in "\"'" and written[:1] == written[-1:]
+            if written.strip("\"'") == old and entry.value.end > entry.value.start:
+                by = 1 if quoted else 0
+                places.add(Span(entry.value.start + by, entry.value.end - by))
+    return tuple(TextEdit(place, new) for place in sorted(places))
+
+
+def file_at(document: PromptDocument, offset: int) -> str | None:
+    """The path of the `${file:…}` at `offset`, as it is written."""
+    match = _reference_at(_FILE, document, offset)
+    return match["path"] if match is not None else None
+
+
+def variable_at(document: PromptDocument, offset: int) -> tuple[str, str | None] | None:
+    """The environment variable of the `${env:…}` at `offset`, and its default."""
+    match = _reference_at(_ENV, document, offset)
+    if match is None:
+        return None
+    return match["name"], match["default"][1:] if match["default"] is not None else None
+
+
+def _reference_at(
+    kind: re.Pattern[str], document: PromptDocument, offset: int
+) -> re.Match[str] | None:
+    text = document.source.text
+    start = text.rfind("\n", 0, offset) + 1
+    end = text.find("\n", offset)
+    for match in kind.finditer(text, start, end if end >= 0 else len(text)):
+        if match.start() <= offset <= match.end():
+            return match
+    return None
 
 
 def definition(document: PromptDocument, offset: int) -> Span | None:

@@ -14,8 +14,10 @@ from studio.bridge.messages import Messages
 from studio.core.prompty.document import PromptDocument
 from studio.core.settings import Settings
 from studio.ui.editor.assist import EditorAssist
+from studio.ui.editor.crumb_bar import CrumbBar
 from studio.ui.editor.find_bar import FindBar
 from studio.ui.editor.media_drop import MediaDrop
+from studio.ui.editor.naming import Naming
 from studio.ui.editor.view import PromptEditor
 from studio.ui.theme import Theme
 
@@ -54,8 +56,10 @@ class EditorPage(QWidget):
         else:
             self.editor = PromptEditor(theme, prompt=twin.editor.prompt)
             self.controller = twin.controller
+        self.crumbs = CrumbBar(self.editor, lambda: self.controller.path)
         self.find_bar = FindBar(self.editor)
         self.assist = EditorAssist(self.editor)
+        self.names = Naming(self.editor)
         self.editor.media = MediaDrop(self.editor, messages, lambda: self.controller.path)
         self.editor.media.open_asked.connect(self.open_asked)
         self._disk = _DiskBar()
@@ -65,13 +69,14 @@ class EditorPage(QWidget):
         box = QVBoxLayout(self)
         box.setContentsMargins(0, 0, 0, 0)
         box.setSpacing(0)
-        for widget in (self._disk, self.find_bar, self.editor):
+        for widget in (self.crumbs, self._disk, self.find_bar, self.editor):
             box.addWidget(widget)
         self.setFocusProxy(self.editor)
         self.apply_settings(settings)
         self._wire()
         if twin is not None:
             self._look_at_permissions()
+            self._name_file()
             if self.document is not None:
                 self.editor.set_document(self.document)
 
@@ -84,6 +89,11 @@ class EditorPage(QWidget):
 
     def _wire(self) -> None:
         self.editor.caret_moved.connect(self.caret_moved)
+        self.editor.caret_moved.connect(self.crumbs.follow)
+        self.editor.fixes_asked.connect(self.assist.show_fixes)
+        self.crumbs.open_asked.connect(self.open_asked)
+        self.names.open_asked.connect(self.open_asked)
+        self.title_changed.connect(self._name_file)
         self.controller.parsed.connect(self._on_parsed)
         self.controller.dirty_changed.connect(self._on_title)
         self.controller.path_changed.connect(self._on_title)
@@ -195,7 +205,11 @@ class EditorPage(QWidget):
 
     def _on_parsed(self, document: PromptDocument) -> None:
         self.editor.set_document(document)
+        self.crumbs.follow(self.editor.caret())
         self.parsed.emit(document)
+
+    def _name_file(self) -> None:
+        self.crumbs.set_title(self.controller.title)
 
     def _on_title(self) -> None:
         self.title_changed.emit()

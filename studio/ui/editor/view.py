@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QMimeData, QRect, QRectF, Qt, QTimer, Signal
 from PySide6.QtGui import (
@@ -32,6 +33,9 @@ from studio.ui.editor.prompt_text import PromptText
 from studio.ui.editor.shown_marks import ShownMarks
 from studio.ui.editor.typing_keys import TypingKeys
 from studio.ui.theme import Theme, mono_font
+
+if TYPE_CHECKING:
+    from studio.ui.editor.snippet_session import SnippetSession
 
 _PALETTE_KEY = int(Qt.Modifier.CTRL.value) | int(Qt.Key.Key_K.value)
 _CARET_MS = 30  # the rest of the window follows the caret just behind the key
@@ -69,6 +73,8 @@ class PromptEditor(QPlainTextEdit):
         self._broken_tools: frozenset[str] = frozenset()
         self.media: MediaDrop | None = None
         """Takes files and pictures, where someone set it."""
+        self.snippet: SnippetSession | None = None
+        """The snippet that is being filled, once there was one."""
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setFont(mono_font())
         self.setAccessibleName(self.tr("Prompt text"))
@@ -279,7 +285,8 @@ class PromptEditor(QPlainTextEdit):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Let the typing rules see the key first."""
-        if not self._keys.press(event):
+        filled = self.snippet is not None and self.snippet.press(event)
+        if not filled and not self._keys.press(event):
             super().keyPressEvent(event)
         control = event.modifiers() & Qt.KeyboardModifier.ControlModifier
         wrote = event.text().isprintable() or event.key() == Qt.Key.Key_Backspace

@@ -3,8 +3,17 @@ from __future__ import annotations
 import pytest
 
 from studio.core.prompty.parse import parse
+from studio.core.prompty.tool_spec import ToolSpec
 from studio.ui.editor.completion import complete
+from studio.ui.editor.knowledge import Knowledge
 from studio.ui.editor.yaml_path import path_at
+
+AROUND = Knowledge(
+    tools=(ToolSpec("calculator", "Counts"),),
+    models=("house-model-7b",),
+    environment=lambda: frozenset({"HOME_KEY"}),
+    files=lambda: ("facts.json",),
+)
 
 HEAD = """---
 name: x
@@ -29,7 +38,7 @@ def labels(text: str, *, asked: bool = True, document: str | None = None) -> lis
     return [
         item.label
         for item in complete(
-            plain, caret, parsed, asked=asked, files=("facts.json",), environment=("HOME_KEY",)
+            plain, caret, parsed, asked=asked, knowledge=AROUND
         ).items
     ]
 

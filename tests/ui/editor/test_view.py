@@ -13,10 +13,11 @@ from studio.core.text.problem import TextEdit
 from studio.core.text.span import Span
 from studio.ui.editor.assist import EditorAssist
 from studio.ui.editor.find_bar import FindBar
+from studio.ui.editor.naming import Naming
 from studio.ui.editor.view import PromptEditor
 from studio.ui.theme import DARK, LIGHT
 
-pytestmark = pytest.mark.qt_log_ignore("does not support propagateSizeHints")
+pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
 
 PROMPT = (
     "---\nname: x\ninputs:\n  city:\n    kind: string\n---\n"
@@ -126,7 +127,7 @@ def test_fix_menu_says_when_there_is_nothing(editor: PromptEditor) -> None:
 def test_rename_changes_every_place_and_definition_goes_both_ways(editor: PromptEditor) -> None:
     editor.load(PROMPT)
     editor.set_document(parse(PROMPT))
-    assist = EditorAssist(editor)
+    assist = Naming(editor)
     caret_at(editor, PROMPT.index("{{ city") + 4)
     assist.go_to_definition()
     assert editor.textCursor().selectedText() == "city"
@@ -135,7 +136,7 @@ def test_rename_changes_every_place_and_definition_goes_both_ways(editor: Prompt
     assert editor.caret() == PROMPT.index("{{ city") + 7
     assert assist.rename_to("place")
     assert editor.text() == PROMPT.replace("city", "place")
-    assert not EditorAssist(editor).rename_to("not a name")
+    assert not Naming(editor).rename_to("not a name")
 
 
 def test_completion_with_real_keys(editor: PromptEditor, qtbot: QtBot) -> None:

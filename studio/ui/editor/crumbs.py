@@ -1,0 +1,92 @@
+"""Where the caret is in a prompt, as the way that leads there: pure readings of the document."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from dataclasses import dataclass
+
+from studio.core.prompty.document import Entry, PromptDocument
+from studio.core.text.span import Span
+
+_LONGEST = 36
+_MOST = 200
+
+Path = tuple[str | int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Crumb:
+    """One step of the way, and one choice of a menu of steps."""
+
+    label: str
+    """What it is called; empty for the front matter as a whole and for text before any marker."""
+
+    place: Span
+    """Where it begins in the text."""
+
+    path: Path | None = None
+    """The key's path; None for a section of the body."""
+
+    gist: str = ""
+    """How a section's text begins."""
+
+
+def crumbs_at(document: PromptDocument, offset: int) -> tuple[Crumb, ...]:
+    """The way to a place: the front matter and its keys, or the section of the body."""
+    if document.front_matter is not None and offset < document.body.start:
+        front = _front(document)
+        index = bisect_right(document.entries, offset, key=lambda entry: entry.key.start) - 1
+        if index < 0:
+            return (front,)
+        path = document.entries[index].path
+        steps = [document.entry(*path[: depth + 1]) for depth in range(len(path))]
+        return (front, *(_key(document, step) for step in steps if step is not None))
+    index = bisect_right(document.sections, offset, key=lambda each: each.span.start) - 1
+    return (_section(document, index),) if index >= 0 else ()
+
+
+def beside(document: PromptDocument, crumb: Crumb) -> tuple[Crumb, ...]:
+    """Every step that could stand in the crumb's place, in the order of the text."""
+    if crumb.path:
+        parent = crumb.path[:-1]
+        found = [
+            _key(document, entry)
+            for entry in document.entries
+            if len(entry.path) == len(crumb.path) and entry.path[:-1] == parent
+        ]
+    else:
+        found = [_front(document)] if document.front_matter is not None else []
+        found += [_section(document, index) for index in range(len(document.sections))]
+    return tuple(found[:_MOST])
+
+
+def _front(document: PromptDocument) -> Crumb:
+    start = document.front_matter.start if document.front_matter is not None else 0
+    return Crumb("", Span(start, start), ())
+
+
+def _key(document: PromptDocument, entry: Entry) -> Crumb:
+    return Crumb(key_label(document, entry.path), entry.key, entry.path)
+
+
+def key_label(document: PromptDocument, path: Path) -> str:
+    """A key as people call it; an item of a list goes by its name."""
+    key = path[-1]
+    if isinstance(key, str):
+        return _short(key)
+    named = document.entry(*path, "name") or document.entry(*path, "id")
+    said = document.source.slice(named.value).strip("\"' ") if named is not None else ""
+    return _short(said) if said else f"[{key}]"
+
+
+def _section(document: PromptDocument, index: int) -> Crumb:
+    section = document.sections[index]
+    text = document.source.text
+    content = section.content
+    gist = text[content.start : min(content.end, content.start + 200)].strip()
+    place = section.marker or section.content
+    return Crumb(section.role, place, None, _short(gist.split("\n", 1)[0]))
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"

@@ -1,0 +1,45 @@
+"""What the editor is told of the world around its text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from studio.core.prompty.tool_spec import ToolSpec
+from studio.core.text.values import Json
+
+
+def _no_files() -> tuple[str, ...]:
+    return ()
+
+
+def _no_environment() -> None:
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class Knowledge:
+    """Handed to completion and hover; looked up only where they ask."""
+
+    values: Mapping[str, Json] = field(default_factory=dict)
+    """What the person entered for inputs, by name."""
+
+    tools: tuple[ToolSpec, ...] = ()
+    """Every tool that a run would get, those of other sources too."""
+
+    models: tuple[str, ...] = ()
+    """Model ids that the prompt's connection was found to offer."""
+
+    environment: Callable[[], frozenset[str] | None] = _no_environment
+    """Names of the variables that are set; None where the folder is not trusted."""
+
+    files: Callable[[], tuple[str, ...]] = _no_files
+    """Paths beside the prompt that `${file:}` can read."""
+
+    def tool(self, name: str) -> ToolSpec | None:
+        """The tool of that name."""
+        return next((tool for tool in self.tools if tool.name == name), None)
+
+
+NOTHING = Knowledge()
+"""Before anyone told anything."""

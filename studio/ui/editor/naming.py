@@ -1,0 +1,121 @@
+"""Going by names: where inputs and tools are declared and used, and giving them other names."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtWidgets import QInputDialog, QLineEdit, QToolTip
+
+from studio.core.prompty.document import PromptDocument
+from studio.core.text.span import Span
+from studio.ui.editor.names import (
+    definition,
+    file_at,
+    name_at,
+    places_of,
+    tool_at,
+    tool_rename,
+)
+from studio.ui.editor.view import PromptEditor
+
+
+class Naming(QObject):
+    """Go to definition, find uses and rename, in one editor."""
+
+    open_asked = Signal(object)  # Path of a file that the prompt refers to
+
+    def __init__(self, editor: PromptEditor) -> None:
+        super().__init__(editor)
+        self._editor = editor
+
+    def go_to_definition(self) -> None:
+        """Go to where the input or tool at the caret is declared; from there, to its first use.
+
+        On a reference to a file, open the file.
+        """
+        document = self._document()
+        if document is None:
+            return
+        caret = self._editor.caret()
+        file = file_at(document, caret)
+        if file is not None:
+            self._open(file, document)
+            return
+        place = definition(document, caret)
+        if place is None:
+            self._tell(self.tr("Nothing is declared under this name."))
+            return
+        self._editor.reveal(place)
+
+    def rename(self) -> None:
+        """Ask for a new name of the input or tool at the caret."""
+        document, caret = self._document(), self._editor.caret()
+        if document is None:
+            return
+        name = name_at(document, caret)
+        title = self.tr("Rename input")
+        if name is None:
+            name, title = tool_at(document, caret), self.tr("Rename tool")
+        if name is None:
+            self._tell(self.tr("Put the caret on an input or a tool to rename it."))
+            return
+        new, agreed = QInputDialog.getText(
+            self._editor,
+            title,
+            self.tr("New name of {name!r}:").format(name=name),
+            QLineEdit.EchoMode.Normal,
+            name,
+        )
+        if agreed:
+            self.rename_to(new.strip())
+
+    def rename_to(self, new: str) -> bool:
+        """Rename what is at the caret everywhere; False when the name cannot be used."""
+        from studio.core.prompty.edits import rename_input
+
+        document, caret = self._document(), self._editor.caret()
+        if document is None:
+            return False
+        name = name_at(document, caret)
+        tool = tool_at(document, caret) if name is None else None
+        if new == (name or tool):
+            return False
+        try:
+            if name is not None:
+                edits = rename_input(document, name, new)
+            elif tool is not None:
+                edits = tool_rename(document, tool, new)
+            else:
+                return False
+        except ValueError as error:
+            self._tell(f"{str(error)[:1].upper()}{str(error)[1:]}.")
+            return False
+        self._editor.apply_edits(edits)
+        return True
+
+    def uses_here(self) -> tuple[str, tuple[Span, ...]]:
+        """The input or tool at the caret, and every place that names it."""
+        document = self._document()
+        return places_of(document, self._editor.caret()) if document is not None else ("", ())
+
+    def _document(self) -> PromptDocument | None:
+        """The document of the text as it is now, which the reader may be a few keys behind."""
+        document = self._editor.parsed
+        if document is None or document.source.text == self._editor.text():
+            return document
+        from studio.core.prompty.parse import parse
+
+        return parse(self._editor.text(), document.source.path)
+
+    def _open(self, file: str, document: PromptDocument) -> None:
+        own = document.source.path
+        path = own.parent / Path(file) if own is not None else Path(file)
+        if path.is_file():
+            self.open_asked.emit(path)
+        else:
+            self._tell(self.tr("There is no file {name!r} beside the prompt.").format(name=file))
+
+    def _tell(self, text: str) -> None:
+        place = self._editor.viewport().mapToGlobal(self._editor.cursorRect().bottomLeft())
+        QToolTip.showText(place, text, self._editor)
