@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -69,13 +69,24 @@ class HitCounter:
     counts: dict[str, int] = field(default_factory=dict)
     """By id."""
 
-    def look(self, breakpoints: Iterable[Breakpoint], state: RunState) -> Hit:
-        """What the breakpoints say at the state's place; counts what is met."""
+    def look(
+        self,
+        breakpoints: Iterable[Breakpoint],
+        state: RunState,
+        rendered: Container[int] = frozenset(),
+    ) -> Hit:
+        """What the breakpoints say at the state's place; counts what is met.
+
+        Args:
+            breakpoints: all of them.
+            state: the run.
+            rendered: the places of the role markers whose messages were just rendered.
+        """
         stops: list[str] = []
         logs: list[tuple[str, str]] = []
         environment: Environment | None = None
         for item in breakpoints:
-            if not item.enabled or not _fits(item, state):
+            if not item.enabled or not _fits(item, state, rendered):
                 continue
             environment = environment if environment is not None else environment_of(state)
             try:
@@ -97,28 +108,17 @@ class HitCounter:
         return Hit(tuple(stops), tuple(logs))
 
 
-def _fits(item: Breakpoint, state: RunState) -> bool:
+def _fits(item: Breakpoint, state: RunState, rendered: Container[int]) -> bool:
     places = item.places or (frozenset({"P3"}) if item.tool else frozenset())
     if places and state.place not in places:
         return False
-    if item.message and not _sends(state, item.message):
-        return False
+    if item.message:
+        setup = state.setup
+        if _markers(setup.source, setup.path).get(item.message) not in rendered:
+            return False
     if item.tool:
         return _current(state).get("tool") == item.tool
     return True
-
-
-def _sends(state: RunState, message: str) -> bool:
-    """Whether the request that is ready holds a message that this step rendered."""
-    setup = state.setup
-    wanted = _markers(setup.source, setup.path).get(message)
-    # A conversation is rendered once and then grows; other prompts are rendered at every step.
-    grows = setup.protocol == "native" and bool(state.steps)
-    known = state.steps[-1].sent if grows else 0
-    return any(
-        each.origin.marker is not None and each.origin.marker.start == wanted
-        for each in state.step.messages[known:]
-    )
 
 
 @lru_cache(maxsize=8)

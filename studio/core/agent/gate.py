@@ -48,6 +48,9 @@ class Gate:
     logs: list[tuple[str, str]] = field(default_factory=list)
     """(id, line) of log points that were met and not yet written."""
 
+    rendered: frozenset[int] = frozenset()
+    """Places in the source of the role markers whose messages were rendered for this request."""
+
     entered: bool = False
     """Whether the first place is behind."""
 
@@ -56,7 +59,7 @@ class Gate:
         if state.place is None:
             return None
         first, self.entered = not self.entered, True
-        hit = self.counter.look(self.options.breakpoints, state)
+        hit = self.counter.look(self.options.breakpoints, state, self.rendered)
         self.logs += hit.logs
         if self.options.headless:
             return None

@@ -88,6 +88,9 @@ class Performer:
     partial: Reply | None = None
     """What has come of the reply under way; kept where it breaks or is stopped."""
 
+    rendered: frozenset[int] = frozenset()
+    """Places in the source of the role markers whose messages were rendered."""
+
     ran: AbstractSet[tuple[str, str]] = frozenset()
     """Calls made on any branch; those with effects are asked about before they are made again."""
 
@@ -104,7 +107,10 @@ class Performer:
         if errors:
             self.emit(RenderFailed(" ".join(errors[:3])))
             return
-        messages = tuple(plain(message) for message in prepared.messages.messages)
+        made = prepared.messages.messages
+        markers = (message.origin.marker for message in made)
+        self.rendered = frozenset(each.start for each in markers if each is not None)
+        messages = tuple(plain(message) for message in made)
         self.emit(Rendered(messages, tuple(item.message for item in prepared.problems)))
 
     def _supplies(self, name: str) -> bool:

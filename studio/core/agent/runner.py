@@ -314,9 +314,11 @@ class Run:
         match effect:
             case RenderPrompt():
                 performer.render(state)
+                self.gate.rendered = performer.rendered
             case TrimContext(budget=budget):
                 performer.trim(state, budget)
             case CallModel():
+                self.gate.rendered = frozenset()
                 await performer.call_model(state, effect)
             case ReadReply():
                 performer.read(state, effect)

@@ -9,6 +9,10 @@ from __future__ import annotations
 import hashlib
 import sqlite3
 from collections import OrderedDict
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, TypeAlias
+
+from studio.core.text.values import Json
 
 MINIMUM = 400
 """Characters; shorter texts stay in their row."""
@@ -18,13 +22,60 @@ _CACHED = 64
 _WORTH = 200
 
 
+_Row: TypeAlias = tuple[bytes | None, int, bytes]
+"""The text that one begins like, how many characters of it, and what follows them."""
+
+
+class StoredTexts:
+    """Puts texts together from what is kept of them."""
+
+    def __init__(self, row_of: Callable[[bytes], _Row | None]) -> None:
+        """Take what gives the row of a text."""
+        self._row_of = row_of
+        self._cache: OrderedDict[bytes, str] = OrderedDict()
+
+    def get(self, name: str) -> str:
+        """The text of that name.
+
+        A text may stand at the end of a chain of ten thousand that each grew by a little; its
+        pieces are collected and joined once.
+
+        Raises:
+            KeyError: there is none.
+        """
+        first = bytes.fromhex(name)
+        key: bytes | None = first
+        pieces: list[str] = []
+        wanted: int | None = None
+        while key is not None and wanted != 0:
+            held = self._cache.get(key)
+            if held is not None:
+                pieces.append(held if wanted is None else held[:wanted])
+                break
+            row = self._row_of(key)
+            if row is None:
+                raise KeyError(name)
+            base, shared, data = row
+            if wanted is None or wanted > shared:
+                tail = data.decode("utf-8", "surrogatepass")
+                pieces.append(tail if wanted is None else tail[: wanted - shared])
+                wanted = shared
+            key = base
+        text = "".join(reversed(pieces))
+        self._cache[first] = text
+        self._cache.move_to_end(first)
+        while len(self._cache) > _CACHED:
+            self._cache.popitem(last=False)
+        return text
+
+
 class BlobStore:
     """The table of texts in an open database."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
         self._recent: OrderedDict[bytes, str] = OrderedDict()
-        self._cache: OrderedDict[bytes, str] = OrderedDict()
+        self._texts = StoredTexts(self._row)
 
     def put(self, text: str) -> str:
         """Keep a text; gives its name."""
@@ -50,7 +101,7 @@ class BlobStore:
     def forget(self) -> None:
         """Trust nothing held in memory: texts may have gone with a transaction, or been tidied."""
         self._recent.clear()
-        self._cache.clear()
+        self._texts = StoredTexts(self._row)
 
     def get(self, name: str) -> str:
         """The text of that name.
@@ -58,31 +109,26 @@ class BlobStore:
         Raises:
             KeyError: there is none.
         """
-        chain: list[tuple[bytes, int, str]] = []
-        key: bytes | None = bytes.fromhex(name)
-        text = ""
-        while key is not None:
-            held = self._cache.get(key)
-            if held is not None:
-                text = held
-                break
-            row = self._connection.execute(
-                "SELECT base, shared, tail FROM blobs WHERE hash = ?", (key,)
-            ).fetchone()
-            if row is None:
-                raise KeyError(name)
-            chain.append((key, row[1], row[2].decode("utf-8", "surrogatepass")))
-            key = row[0]
-        for key, shared, tail in reversed(chain):
-            text = text[:shared] + tail
-            self._keep(key, text)
-        return text
+        return self._texts.get(name)
 
-    def _keep(self, key: bytes, text: str) -> None:
-        self._cache[key] = text
-        self._cache.move_to_end(key)
-        while len(self._cache) > _CACHED:
-            self._cache.popitem(last=False)
+    def held_by(self, names: Iterable[str]) -> StoredTexts:
+        """Texts by name, with all that they begin with, taken out of the database at once."""
+        rows: dict[bytes, _Row] = {}
+        for name in names:
+            key: bytes | None = bytes.fromhex(name)
+            while key is not None and key not in rows:
+                row = self._row(key)
+                if row is None:
+                    break
+                rows[key] = row
+                key = row[0]
+        return StoredTexts(rows.get)
+
+    def _row(self, key: bytes) -> _Row | None:
+        row: _Row | None = self._connection.execute(
+            "SELECT base, shared, tail FROM blobs WHERE hash = ?", (key,)
+        ).fetchone()
+        return row
 
     def _best_base(self, text: str) -> tuple[bytes | None, int]:
         best: bytes | None = None
@@ -106,3 +152,43 @@ def _common_prefix(one: str, other: str) -> int:
         else:
             high = middle - 1
     return low
+
+
+def shorten(value: Json, blobs: BlobStore) -> Json:
+    """The value with its long texts replaced by `{"$": name}`; a key `$` of a user's is escaped."""
+    if isinstance(value, str):
+        return {"$": blobs.put(value)} if len(value) >= MINIMUM else value
+    if isinstance(value, Mapping):
+        made = {key: shorten(item, blobs) for key, item in value.items()}
+        return {"$$": made} if "$" in made or "$$" in made else made
+    if isinstance(value, list | tuple):
+        return [shorten(item, blobs) for item in value]
+    return value
+
+
+def restore(value: Json, text_of: Callable[[str], str]) -> Any:  # noqa: ANN401 - what JSON gives
+    """The value with its long texts put back; `text_of` gives one by its name."""
+    if isinstance(value, dict):
+        if "$" in value:
+            return text_of(str(value["$"]))
+        if "$$" in value:
+            inner = value["$$"]
+            assert isinstance(inner, dict)
+            return {key: restore(item, text_of) for key, item in inner.items()}
+        return {key: restore(item, text_of) for key, item in value.items()}
+    if isinstance(value, list):
+        return [restore(item, text_of) for item in value]
+    return value
+
+
+def names_in(value: Json) -> Iterator[str]:
+    """The names of the long texts of a value."""
+    if isinstance(value, dict):
+        if "$" in value:
+            yield str(value["$"])
+            return
+        for item in value.values():
+            yield from names_in(item)
+    elif isinstance(value, list):
+        for item in value:
+            yield from names_in(item)

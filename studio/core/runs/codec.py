@@ -13,11 +13,12 @@ import types
 import typing
 from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from typing import Any
+from typing import Any, TypeVar
 
 from studio.core.agent.events import Event
 from studio.core.text.values import Json
 
+T = TypeVar("T")
 Encoder = Callable[[Any], Json]
 Decoder = Callable[[Any], Any]
 
@@ -55,6 +56,24 @@ def decode_event(data: Mapping[str, Any]) -> Event:
         made: Event = _decoder(kind)(data)
     except (TypeError, ValueError, KeyError, AttributeError) as error:
         raise JournalError(f"the event {data.get('t')!r} cannot be read: {error}") from error
+    return made
+
+
+def encode_value(value: Any) -> Json:  # noqa: ANN401 - any dataclass
+    """A frozen dataclass as a JSON object, its fields by their names."""
+    return _encoder(type(value))(value)
+
+
+def decode_value(kind: type[T], data: Mapping[str, Any]) -> T:
+    """A dataclass from its JSON object.
+
+    Raises:
+        JournalError: it is none.
+    """
+    try:
+        made: T = _decoder(kind)(data)
+    except (TypeError, ValueError, KeyError, AttributeError) as error:
+        raise JournalError(f"{kind.__name__} cannot be read: {error}") from error
     return made
 
 

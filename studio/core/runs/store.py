@@ -9,102 +9,23 @@ from __future__ import annotations
 import contextlib
 import json
 import sqlite3
-import threading
 import uuid
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 from studio.core.agent.events import Event, Stopped
-from studio.core.runs.blobs import MINIMUM, BlobStore
-from studio.core.runs.codec import decode_event, encode_event
+from studio.core.agent.tree import Past, walk
+from studio.core.runs.blobs import names_in, restore
+from studio.core.runs.codec import JournalError, decode_event
+from studio.core.runs.database import Database, StoreError
+from studio.core.runs.listing import RunFilter, line_of, lines_of
 from studio.core.runs.lock import LockFile, is_held
-from studio.core.runs.summary import RunSummary, summarise
-from studio.core.text.values import Json
+from studio.core.runs.opened import OpenedRun, StoredEvents
+from studio.core.runs.outline import FOLD_FAULTS, Follower
+from studio.core.runs.rows import RunWriter, read_rows
+from studio.core.runs.summary import RunSummary
 
-VERSION = 1
-
-_SCHEMA = """
-CREATE TABLE IF NOT EXISTS runs (
-  number INTEGER PRIMARY KEY, id TEXT UNIQUE NOT NULL, owner TEXT NOT NULL DEFAULT '',
-  started REAL, updated REAL, prompt TEXT, path TEXT, protocol TEXT, model TEXT, question TEXT,
-  status TEXT, calls_model INTEGER, calls_tool INTEGER, tokens INTEGER, cost REAL, answer TEXT,
-  events INTEGER, branches INTEGER, tags TEXT DEFAULT '', note TEXT DEFAULT '',
-  pinned INTEGER DEFAULT 0
-);
-CREATE TABLE IF NOT EXISTS events (
-  run INTEGER NOT NULL, seq INTEGER NOT NULL, at REAL NOT NULL, data TEXT NOT NULL,
-  PRIMARY KEY (run, seq)
-) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS blobs (
-  hash BLOB PRIMARY KEY, base BLOB, shared INTEGER NOT NULL, tail BLOB NOT NULL
-);
-"""
-_SHOWN = (
-    "id", "started", "updated", "prompt", "path", "protocol", "model", "question", "status",
-    "calls_model", "calls_tool", "tokens", "cost", "answer", "events", "branches", "tags", "note",
-    "pinned",
-)  # fmt: skip
-_KEPT = tuple(name for name in _SHOWN if name not in ("id", "tags", "note", "pinned"))
-
-
-class StoreError(Exception):
-    """A history that cannot be used; the text says what to do."""
-
-
-@dataclass(frozen=True, slots=True)
-class RunFilter:
-    """Which runs a list shows; empty fields filter nothing."""
-
-    text: str = ""
-    """Words that all stand in prompt, question, answer, model, tags or note."""
-
-    status: str = ""
-    """A status."""
-
-    path: str = ""
-    """The prompt file."""
-
-    tag: str = ""
-    """A tag."""
-
-    limit: int = 500
-    """How many at most, newest first."""
-
-
-class _Database:
-    """The open file; one thread at a time has a transaction, and each is whole or not there."""
-
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        self.connection = connection
-        self.blobs = BlobStore(connection)
-        self._lock = threading.RLock()
-
-    @contextmanager
-    def transaction(self) -> Iterator[None]:
-        """A transaction, or a part of the one that this thread has open.
-
-        Raises:
-            StoreError: the file cannot be written.
-        """
-        with self._lock:
-            if self.connection.in_transaction:
-                yield
-                return
-            try:
-                self.connection.execute("BEGIN IMMEDIATE")
-                try:
-                    yield
-                except BaseException:
-                    if self.connection.in_transaction:  # a full disk has rolled back by itself
-                        self.connection.execute("ROLLBACK")
-                    self.blobs.forget()
-                    raise
-                self.connection.execute("COMMIT")
-            except sqlite3.Error as error:
-                raise StoreError(f"the history cannot be written: {error}") from error
+__all__ = ["RunFilter", "RunStore", "RunWriter", "StoreError"]
 
 
 class RunStore:
@@ -119,31 +40,12 @@ class RunStore:
         Raises:
             StoreError: the file is no history, or of a newer studio.
         """
-        path.parent.mkdir(parents=True, exist_ok=True)
         self._path = path
-        self._connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
-        try:
-            self._prepare()
-        except sqlite3.DatabaseError as error:
-            self._connection.close()
-            message = f"{path} cannot be read as a history ({error}); move it away to start anew"
-            raise StoreError(message) from error
-        self._database = _Database(self._connection)
+        self._database = Database(path)
+        self._connection = self._database.connection
         self._session = uuid.uuid4().hex[:12]
         self._lock = LockFile(self._lock_path(self._session))
         self.blobs = self._database.blobs
-
-    def _prepare(self) -> None:
-        run = self._connection.execute
-        run("PRAGMA busy_timeout = 5000")
-        run("PRAGMA journal_mode = WAL")
-        run("PRAGMA synchronous = NORMAL")
-        (version,) = run("PRAGMA user_version").fetchone()
-        if version > VERSION:
-            self._connection.close()
-            raise StoreError(f"{self._path} was written by a newer studio")
-        self._connection.executescript(_SCHEMA)
-        run(f"PRAGMA user_version = {VERSION}")
 
     def _lock_path(self, session: str) -> Path:
         return self._path.with_name(f"{self._path.stem}-{session}.lock")
@@ -164,8 +66,13 @@ class RunStore:
             "SELECT number FROM runs WHERE id = ?", (run,)
         ).fetchone()
         held = self.summary(run)
-        line = held if held is not None and held.events else RunSummary(run)
-        return RunWriter(self._database, number, line)
+        if held is None or not held.events:
+            return RunWriter(self._database, number, RunSummary(run), Follower())
+        try:
+            follower = Follower(self.open(run))
+        except JournalError:
+            follower = Follower()  # it cannot be followed: written without notes
+        return RunWriter(self._database, number, held, follower)
 
     def add(self, events: Sequence[Event], run: str) -> None:
         """Keep a whole journal (an import) in one transaction.
@@ -205,11 +112,38 @@ class RunStore:
                     (value, run),
                 )
 
+    def name_branch(self, run: str, branch: int, name: str) -> None:
+        """Give a branch of a run a name; an empty one takes it back."""
+        with self._database.transaction():
+            number = "(SELECT number FROM runs WHERE id = ?)"
+            if name:
+                self._connection.execute(
+                    "INSERT OR REPLACE INTO branches SELECT number, ?, ? FROM runs WHERE id = ?",
+                    (branch, name, run),
+                )
+            else:
+                self._connection.execute(
+                    f"DELETE FROM branches WHERE branch = ? AND run = {number}", (branch, run)
+                )
+
+    def branch_names(self, run: str) -> dict[int, str]:
+        """The person's names of a run's branches, by number."""
+        rows = self._connection.execute(
+            "SELECT branch, name FROM branches JOIN runs ON run = number WHERE id = ?", (run,)
+        )
+        return dict(rows.fetchall())
+
     def delete(self, run: str) -> None:
         """Remove a run; its texts go with `tidy`."""
         with self._database.transaction():
             self._connection.execute(
                 "DELETE FROM events WHERE run IN (SELECT number FROM runs WHERE id = ?)", (run,)
+            )
+            self._connection.execute(
+                "DELETE FROM branches WHERE run IN (SELECT number FROM runs WHERE id = ?)", (run,)
+            )
+            self._connection.execute(
+                "DELETE FROM steps WHERE run IN (SELECT number FROM runs WHERE id = ?)", (run,)
             )
             self._connection.execute("DELETE FROM runs WHERE id = ?", (run,))
 
@@ -226,13 +160,16 @@ class RunStore:
         for run, owner in rows:
             if owner == self._session or (owner and is_held(self._lock_path(owner))):
                 continue
-            events = list(self.events(run))
-            if not events:
+            last = self._connection.execute(
+                "SELECT seq, at FROM events JOIN runs ON run = number WHERE id = ? "
+                "ORDER BY seq DESC LIMIT 1",
+                (run,),
+            ).fetchone()
+            if last is None:
                 self.delete(run)
                 continue
-            last = events[-1]
             with self._database.transaction():
-                self.journal(run).write(Stopped(interrupted=True, seq=last.seq + 1, at=last.at))
+                self.journal(run).write(Stopped(interrupted=True, seq=last[0] + 1, at=last[1]))
                 self._connection.execute("UPDATE runs SET owner = '' WHERE id = ?", (run,))
             ended.append(run)
             if owner:
@@ -255,38 +192,32 @@ class RunStore:
         for seq, at, data in rows:
             value = json.loads(data)
             if '"$' in data:
-                value = restore(value, self.blobs)
+                value = restore(value, self.blobs.get)
             yield decode_event(value | {"seq": seq, "at": at})
+
+    def open(self, run: str) -> Past:
+        """A run, to be looked at anywhere; a long one is read only where it is looked at.
+
+        Raises:
+            JournalError: its events do not follow from each other.
+        """
+        with self._database.reading():
+            rows, steps, texts = read_rows(self._database, run)
+        events = StoredEvents(rows, texts.get)
+        if any(row.mark is None for row in rows):
+            try:
+                return walk(events)
+            except FOLD_FAULTS as error:
+                raise JournalError(f"the run cannot be followed: {error}") from error
+        return OpenedRun(rows, steps, events)
 
     def summary(self, run: str) -> RunSummary | None:
         """The line of one run."""
-        row = self._connection.execute(
-            f"SELECT {', '.join(_SHOWN)} FROM runs WHERE id = ?",
-            (run,),
-        ).fetchone()
-        return _line(row) if row is not None else None
+        return line_of(self._connection, run)
 
     def runs(self, wanted: RunFilter | None = None) -> tuple[RunSummary, ...]:
         """The lines of the history, pinned and newest first."""
-        wanted = wanted if wanted is not None else RunFilter()
-        where, values = ["events > 0"], list[Any]()
-        for word in wanted.text.split():
-            columns = ("prompt", "question", "answer", "model", "tags", "note", "id")
-            where.append("(" + " OR ".join(f"{name} LIKE ? ESCAPE '\\'" for name in columns) + ")")
-            values += [f"%{_literal(word)}%"] * len(columns)
-        for name, value in (("status", wanted.status), ("path", wanted.path)):
-            if value:
-                where.append(f"{name} = ?")
-                values.append(value)
-        if wanted.tag:
-            where.append("char(10) || tags || char(10) LIKE ? ESCAPE '\\'")
-            values.append(f"%\n{_literal(wanted.tag)}\n%")
-        rows = self._connection.execute(
-            f"SELECT {', '.join(_SHOWN)} FROM runs WHERE {' AND '.join(where)} "
-            "ORDER BY pinned DESC, started DESC, number DESC LIMIT ?",
-            (*values, wanted.limit),
-        )
-        return tuple(_line(row) for row in rows)
+        return lines_of(self._connection, wanted if wanted is not None else RunFilter())
 
     def size(self) -> int:
         """Bytes of the history on disk."""
@@ -319,8 +250,10 @@ class RunStore:
         """Remove texts that no event uses any more, and give the room back to the disk."""
         with self._database.transaction():  # a text written meanwhile must not count as unused
             used: set[str] = set()
-            for (data,) in self._connection.execute("SELECT data FROM events"):
-                used |= set(_names(json.loads(data)))
+            for (data,) in self._connection.execute(
+                "SELECT data FROM events UNION ALL SELECT state FROM steps WHERE state IS NOT NULL"
+            ):
+                used |= set(names_in(json.loads(data)))
             bases = dict(self._connection.execute("SELECT hash, base FROM blobs").fetchall())
             kept: set[bytes] = set()
             for name in used:
@@ -334,95 +267,3 @@ class RunStore:
         with contextlib.suppress(sqlite3.OperationalError):  # another process is writing: next time
             self._connection.execute("VACUUM")
             self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-
-
-class RunWriter:
-    """Writes the events of one run; each is on disk when `write` returns."""
-
-    def __init__(self, database: _Database, number: int, line: RunSummary) -> None:
-        self._database = database
-        self._connection = database.connection
-        self._blobs = database.blobs
-        self._number = number
-        self._line = line
-
-    def __call__(self, event: Event) -> None:
-        """The same as `write`, for `start_run(journal=…)`."""
-        self.write(event)
-
-    def write(self, event: Event) -> None:
-        """Write one event, its texts and the run's line, in one transaction.
-
-        Raises:
-            StoreError: the file cannot be written; nothing of the event is there.
-        """
-        data = encode_event(event)
-        for name in ("seq", "at"):  # they have columns of their own
-            data.pop(name, None)
-        line = summarise(self._line, event)
-        with self._database.transaction():
-            text = json.dumps(shorten(data, self._blobs), separators=(",", ":"))
-            self._connection.execute(
-                "INSERT INTO events (run, seq, at, data) VALUES (?, ?, ?, ?)",
-                (self._number, event.seq, event.at, text),
-            )
-            self._update(line)
-        self._line = line
-
-    def _update(self, line: RunSummary) -> None:
-        names = ", ".join(f"{name} = ?" for name in _KEPT)
-        self._connection.execute(
-            f"UPDATE runs SET {names} WHERE number = ?",
-            (*(getattr(line, name) for name in _KEPT), self._number),
-        )
-
-
-def _line(row: Sequence[Any]) -> RunSummary:
-    values: dict[str, Any] = dict(zip(_SHOWN, row, strict=True))
-    values["tags"] = tuple((values["tags"] or "").split("\n")) if values["tags"] else ()
-    values["pinned"] = bool(values["pinned"])
-    defaults = RunSummary("")
-    return replace(defaults, **{name: item for name, item in values.items() if item is not None})
-
-
-def _literal(word: str) -> str:
-    return word.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
-
-
-def shorten(value: Json, blobs: BlobStore) -> Json:
-    """The value with its long texts replaced by `{"$": name}`; a key `$` of a user's is escaped."""
-    if isinstance(value, str):
-        return {"$": blobs.put(value)} if len(value) >= MINIMUM else value
-    if isinstance(value, Mapping):
-        made = {key: shorten(item, blobs) for key, item in value.items()}
-        return {"$$": made} if "$" in made or "$$" in made else made
-    if isinstance(value, list | tuple):
-        return [shorten(item, blobs) for item in value]
-    return value
-
-
-def restore(value: Json, blobs: BlobStore) -> Any:  # noqa: ANN401 - what JSON gives
-    """The value with its long texts put back."""
-    if isinstance(value, dict):
-        if "$" in value:
-            return blobs.get(str(value["$"]))
-        if "$$" in value:
-            inner = value["$$"]
-            assert isinstance(inner, dict)
-            return {key: restore(item, blobs) for key, item in inner.items()}
-        return {key: restore(item, blobs) for key, item in value.items()}
-    if isinstance(value, list):
-        return [restore(item, blobs) for item in value]
-    return value
-
-
-def _names(value: Json) -> Iterator[str]:
-    if isinstance(value, dict):
-        if "$" in value:
-            yield str(value["$"])
-            return
-        for item in value.values():
-            yield from _names(item)
-    elif isinstance(value, list):
-        for item in value:
-            yield from _names(item)

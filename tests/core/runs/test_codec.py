@@ -39,10 +39,10 @@ from studio.core.prompty.messages import (
     ToolResultPart,
 )
 from studio.core.prompty.tool_spec import ToolSpec
-from studio.core.runs.blobs import BlobStore
+from studio.core.runs.blobs import BlobStore, restore, shorten
 from studio.core.runs.codec import JournalError, decode_event, encode_event, event_kinds
 from studio.core.runs.journal import read_journal, write_journal
-from studio.core.runs.store import RunStore, restore, shorten
+from studio.core.runs.store import RunStore
 from studio.core.text.span import Span
 from studio.core.tools.source import ToolOutcome
 from studio.core.wire.reply import Reply, ToolCall, Usage
@@ -148,5 +148,5 @@ def test_long_texts_are_kept_once_and_lone_surrogates_survive(tmp_path):
     value = {"a": long, "b": [long + "tail", {"$": 1, "x": long}], "c": "short"}
     short = shorten(value, blobs)
     assert short["a"] == short["b"][1]["$$"]["x"]
-    assert restore(short, blobs) == value
+    assert restore(short, blobs.get) == value
     store.close()

@@ -1,0 +1,119 @@
+"""The history's file: its tables, and transactions that are whole or not there."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from studio.core.runs.blobs import BlobStore
+
+VERSION = 2
+
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS runs (
+  number INTEGER PRIMARY KEY, id TEXT UNIQUE NOT NULL, owner TEXT NOT NULL DEFAULT '',
+  started REAL, updated REAL, prompt TEXT, path TEXT, protocol TEXT, model TEXT, question TEXT,
+  status TEXT, calls_model INTEGER, calls_tool INTEGER, tokens INTEGER, cost REAL, answer TEXT,
+  events INTEGER, branches INTEGER, tags TEXT DEFAULT '', note TEXT DEFAULT '',
+  pinned INTEGER DEFAULT 0
+);
+CREATE TABLE IF NOT EXISTS events (
+  run INTEGER NOT NULL, seq INTEGER NOT NULL, at REAL NOT NULL, data TEXT NOT NULL, mark TEXT,
+  PRIMARY KEY (run, seq)
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS steps (
+  run INTEGER NOT NULL, seq INTEGER NOT NULL, shape TEXT NOT NULL, messages INTEGER NOT NULL,
+  kept INTEGER NOT NULL, calls INTEGER NOT NULL, state TEXT,
+  PRIMARY KEY (run, seq)
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS blobs (
+  hash BLOB PRIMARY KEY, base BLOB, shared INTEGER NOT NULL, tail BLOB NOT NULL
+);
+CREATE TABLE IF NOT EXISTS branches (
+  run INTEGER NOT NULL, branch INTEGER NOT NULL, name TEXT NOT NULL, PRIMARY KEY (run, branch)
+) WITHOUT ROWID;
+"""
+
+
+class StoreError(Exception):
+    """A history that cannot be used; the text says what to do."""
+
+
+class Database:
+    """The open file; one thread at a time has a transaction, and each is whole or not there."""
+
+    def __init__(self, path: Path) -> None:
+        """Open the file, or make it.
+
+        Raises:
+            StoreError: it is no history, or one of a newer studio.
+        """
+        path.parent.mkdir(parents=True, exist_ok=True)
+        connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+        try:
+            _prepare(connection, path)
+        except sqlite3.DatabaseError as error:
+            connection.close()
+            message = f"{path} cannot be read as a history ({error}); move it away to start anew"
+            raise StoreError(message) from error
+        self.connection = connection
+        self.blobs = BlobStore(connection)
+        self._lock = threading.RLock()
+
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """What is read inside belongs together, whatever others write meanwhile."""
+        with self._lock:
+            if self.connection.in_transaction:
+                yield
+                return
+            self.connection.execute("BEGIN")
+            try:
+                yield
+            finally:
+                self.connection.execute("COMMIT")
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """A transaction, or a part of the one that this thread has open.
+
+        Raises:
+            StoreError: the file cannot be written.
+        """
+        with self._lock:
+            if self.connection.in_transaction:
+                yield
+                return
+            try:
+                self.connection.execute("BEGIN IMMEDIATE")
+                try:
+                    yield
+                except BaseException:
+                    if self.connection.in_transaction:  # a full disk has rolled back by itself
+                        self.connection.execute("ROLLBACK")
+                    self.blobs.forget()
+                    raise
+                self.connection.execute("COMMIT")
+            except sqlite3.Error as error:
+                raise StoreError(f"the history cannot be written: {error}") from error
+
+
+def _prepare(connection: sqlite3.Connection, path: Path) -> None:
+    run = connection.execute
+    run("PRAGMA busy_timeout = 5000")
+    run("PRAGMA journal_mode = WAL")
+    run("PRAGMA synchronous = NORMAL")
+    (version,) = run("PRAGMA user_version").fetchone()
+    if version > VERSION:
+        connection.close()
+        raise StoreError(f"{path} was written by a newer studio")
+    connection.executescript(_SCHEMA)
+    if version == 1:  # its runs have no marks, and are read from their first event
+        run("BEGIN IMMEDIATE")
+        if "mark" not in {row[1] for row in run("PRAGMA table_info(events)")}:
+            run("ALTER TABLE events ADD COLUMN mark TEXT")
+        run("COMMIT")
+    run(f"PRAGMA user_version = {VERSION}")

@@ -1,0 +1,89 @@
+"""The lines of the history, and which of them a filter shows."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from studio.core.runs.summary import RunSummary
+
+_SHOWN = (
+    "id", "started", "updated", "prompt", "path", "protocol", "model", "question", "status",
+    "calls_model", "calls_tool", "tokens", "cost", "answer", "events", "branches", "tags", "note",
+    "pinned",
+)  # fmt: skip
+_KEPT = tuple(name for name in _SHOWN if name not in ("id", "tags", "note", "pinned"))
+
+
+@dataclass(frozen=True, slots=True)
+class RunFilter:
+    """Which runs a list shows; empty fields filter nothing."""
+
+    text: str = ""
+    """Words that all stand in prompt, question, answer, model, tags or note."""
+
+    status: str = ""
+    """A status."""
+
+    path: str = ""
+    """The prompt file."""
+
+    tag: str = ""
+    """A tag."""
+
+    limit: int = 500
+    """How many at most, newest first."""
+
+
+def line_of(connection: sqlite3.Connection, run: str) -> RunSummary | None:
+    """The line of one run."""
+    row = connection.execute(
+        f"SELECT {', '.join(_SHOWN)} FROM runs WHERE id = ?",
+        (run,),
+    ).fetchone()
+    return _line(row) if row is not None else None
+
+
+def write_line(connection: sqlite3.Connection, number: int, line: RunSummary) -> None:
+    """Keep what the studio says of a run; what the person said of it stays."""
+    names = ", ".join(f"{name} = ?" for name in _KEPT)
+    connection.execute(
+        f"UPDATE runs SET {names} WHERE number = ?",
+        (*(getattr(line, name) for name in _KEPT), number),
+    )
+
+
+def lines_of(connection: sqlite3.Connection, wanted: RunFilter) -> tuple[RunSummary, ...]:
+    """The lines that fit, pinned and newest first."""
+    where, values = ["events > 0"], list[Any]()
+    for word in wanted.text.split():
+        columns = ("prompt", "question", "answer", "model", "tags", "note", "id")
+        where.append("(" + " OR ".join(f"{name} LIKE ? ESCAPE '\\'" for name in columns) + ")")
+        values += [f"%{_literal(word)}%"] * len(columns)
+    for name, value in (("status", wanted.status), ("path", wanted.path)):
+        if value:
+            where.append(f"{name} = ?")
+            values.append(value)
+    if wanted.tag:
+        where.append("char(10) || tags || char(10) LIKE ? ESCAPE '\\'")
+        values.append(f"%\n{_literal(wanted.tag)}\n%")
+    rows = connection.execute(
+        f"SELECT {', '.join(_SHOWN)} FROM runs WHERE {' AND '.join(where)} "
+        "ORDER BY pinned DESC, started DESC, number DESC LIMIT ?",
+        (*values, wanted.limit),
+    )
+    return tuple(_line(row) for row in rows)
+
+
+def _line(row: Sequence[Any]) -> RunSummary:
+    values: dict[str, Any] = dict(zip(_SHOWN, row, strict=True))
+    values["tags"] = tuple((values["tags"] or "").split("\n")) if values["tags"] else ()
+    values["pinned"] = bool(values["pinned"])
+    defaults = RunSummary("")
+    return replace(defaults, **{name: item for name, item in values.items() if item is not None})
+
+
+def _literal(word: str) -> str:
+    return word.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")

@@ -1,0 +1,336 @@
+"""A kept run, opened: its rows are in memory, its events and steps are read when looked at.
+
+A run of 10,000 steps has 90,000 events; reading and folding them takes seconds. With the notes of
+`studio.core.runs.outline` its tree and the number of its cards are known at once, and a step is
+folded from the nearest state before it.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from bisect import bisect_left, bisect_right
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Generic, TypeVar, cast, overload
+
+from studio.core.agent.events import Event, Started
+from studio.core.agent.machine import advance
+from studio.core.agent.state import RunState, Step
+from studio.core.agent.steps import new_state
+from studio.core.agent.trail import Trail
+from studio.core.agent.tree import RunTree, walk
+from studio.core.prompty.messages import Message
+from studio.core.runs.blobs import restore
+from studio.core.runs.codec import JournalError, decode_event
+from studio.core.runs.outline import Before, StepRow, note_mark, state_of
+
+T = TypeVar("T")
+
+_STRETCHES_KEPT = 64
+
+
+@dataclass(frozen=True, slots=True)
+class EventRow:
+    """One event as it is kept."""
+
+    at: float
+    """When, in seconds since 1970 UTC."""
+
+    data: str
+    """Its JSON."""
+
+    mark: str | None
+    """What it reached (`studio.core.runs.outline`); None where nobody followed the run."""
+
+
+class _Asked(Sequence[T]):
+    """A sequence whose items are made one at a time."""
+
+    def _make(self, index: int) -> T:
+        raise NotImplementedError
+
+    @overload
+    def __getitem__(self, at: int) -> T: ...
+
+    @overload
+    def __getitem__(self, at: slice) -> Sequence[T]: ...
+
+    def __getitem__(self, at: int | slice) -> T | Sequence[T]:
+        if isinstance(at, slice):
+            return tuple(self._make(index) for index in range(*at.indices(len(self))))
+        index = at + len(self) if at < 0 else at
+        if not 0 <= index < len(self):
+            raise IndexError(f"there is no item {at} of {len(self)}")
+        return self._make(index)
+
+    def __iter__(self) -> Iterator[T]:
+        for index in range(len(self)):
+            yield self._make(index)
+
+
+class StoredEvents(_Asked[Event]):
+    """A kept journal; each event is read when it is looked at."""
+
+    def __init__(self, rows: Sequence[EventRow], text_of: Callable[[str], str]) -> None:
+        """Take the rows, in order from event 1, and what gives a long text by its name."""
+        self._rows = rows
+        self._text_of = text_of
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def _make(self, index: int) -> Event:
+        row = self._rows[index]
+        try:
+            value = json.loads(row.data)
+            if '"$' in row.data:
+                value = restore(value, self._text_of)
+        except (ValueError, KeyError) as error:
+            raise JournalError(f"event {index + 1} cannot be read: {error!r}") from error
+        return decode_event(value | {"seq": index + 1, "at": row.at})
+
+
+@dataclass(frozen=True)
+class _Stretch:
+    """Some steps in a row, folded."""
+
+    first: int
+    """Index of the first of them."""
+
+    states: tuple[RunState, ...]
+    """The state after each."""
+
+
+class OpenedRun:
+    """A kept run that was followed while it was written."""
+
+    def __init__(
+        self, rows: Sequence[EventRow], steps: Sequence[StepRow], events: StoredEvents
+    ) -> None:
+        """Take what is kept of it.
+
+        Args:
+            rows: its events, each with a mark.
+            steps: its steps of all branches, in order.
+            events: the same events, to be read.
+        """
+        self.events: StoredEvents = events
+        self.tree = RunTree()
+        self._steps = steps
+        self._ends = [row.seq for row in steps]
+        self._forks: list[tuple[int, int]] = []
+        for seq, row in enumerate(rows, 1):
+            forked = note_mark(self.tree, seq, row.mark) if row.mark else None
+            if forked is not None:
+                self._forks.append((seq, forked))
+        self._starts = [seq for seq, _ in self._forks]
+        self._ways: dict[int, _Way] = {}
+        self._lock = threading.RLock()
+
+    @cached_property
+    def first(self) -> Started:
+        """The event that began it."""
+        first = self.events[0]
+        if not isinstance(first, Started):
+            raise JournalError("a journal begins with Started")
+        return first
+
+    @cached_property
+    def state(self) -> RunState | None:
+        """The last state."""
+        return self.state_at(len(self.events)) if self.events else None
+
+    @cached_property
+    def ran(self) -> AbstractSet[tuple[str, str]]:
+        """The calls that were made; the one thing that every event must be read for."""
+        return walk(self.events).ran
+
+    def state_at(self, seq: int) -> RunState:
+        """The state right after event `seq`; its past is loaded when it is looked at."""
+        way = self._way(seq)
+        return way.fold_to(seq)
+
+    def _way(self, seq: int) -> _Way:
+        """The branch that an event is on."""
+        index = bisect_right(self._starts, seq) - 1
+        start = self._starts[index] if index >= 0 else 1
+        with self._lock:
+            way = self._ways.get(start)
+            if way is None:
+                way = self._ways[start] = _Way(self, self._stretches(index))
+            return way
+
+    def _stretches(self, index: int) -> list[range]:
+        """The events of a branch, from the run's start to the branch's end."""
+        found: list[range] = []
+        at = self._starts[index + 1] - 1 if index + 1 < len(self._starts) else len(self.events)
+        while at > 0:
+            index = bisect_right(self._starts, at) - 1
+            start, came_from = self._forks[index] if index >= 0 else (1, 0)
+            found.append(range(start, at + 1))
+            at = came_from
+        found.reverse()
+        return found
+
+    def rows_in(self, stretches: Sequence[range]) -> list[StepRow]:
+        """The steps that were done on a branch."""
+        found: list[StepRow] = []
+        for part in stretches:
+            low, high = bisect_left(self._ends, part.start), bisect_left(self._ends, part.stop)
+            found += self._steps[low:high]
+        return found
+
+
+class _Way:
+    """One branch of an opened run, from the run's start to the branch's end."""
+
+    def __init__(self, run: OpenedRun, stretches: list[range]) -> None:
+        self.run = run
+        self.rows = run.rows_in(stretches)
+        self._seqs = [seq for part in stretches for seq in part]
+        self._ends = [row.seq for row in self.rows]
+        self._firsts = [0] + [
+            at + 1 for at, row in enumerate(self.rows) if row.snapshot is not None
+        ]
+        self.since = _unbroken(self.rows)
+        self.lengths = [row.messages for row in self.rows]
+        self.calls = [row.calls for row in self.rows]
+        self.steps = Trail.over(LaterSteps(self))
+        self._past_calls: Trail[tuple[str, str]] = Trail.over(_Calls(self, "past_calls"))
+        self._observations: Trail[str] = Trail.over(_Calls(self, "observations"))
+        self._folded: OrderedDict[int, _Stretch] = OrderedDict()
+        self._lock = threading.RLock()
+
+    def fold_to(self, seq: int) -> RunState:
+        """The state right after an event of this branch."""
+        done = bisect_right(self._ends, seq)
+        first = self._firsts[bisect_right(self._firsts, done) - 1]
+        return self._fold(first, seq)[-1]
+
+    def state_after(self, index: int) -> RunState:
+        """The state after a step, with that step in it."""
+        first = self._firsts[bisect_right(self._firsts, index) - 1]
+        with self._lock:
+            stretch = self._folded.get(first)
+            if stretch is None:
+                last = next(iter(self._after(first)), len(self.rows))
+                states = self._fold(first, self._ends[last - 1])
+                stretch = self._folded[first] = _Stretch(first, tuple(states[: last - first]))
+                while len(self._folded) > _STRETCHES_KEPT:
+                    self._folded.popitem(last=False)
+            else:
+                self._folded.move_to_end(first)
+        return stretch.states[index - first]
+
+    def _after(self, first: int) -> Sequence[int]:
+        at = bisect_right(self._firsts, first)
+        return self._firsts[at : at + 1]
+
+    def _fold(self, first: int, seq: int) -> list[RunState]:
+        """The states after each step from step `first` on, and the one after event `seq`."""
+        began = self._ends[first - 1] if first else 0
+        state = self._begun(first)
+        ends = set(self._ends[first:])
+        states: list[RunState] = []
+        low, high = bisect_right(self._seqs, began), bisect_right(self._seqs, seq)
+        for at in self._seqs[low:high]:
+            state, _ = advance(state, self.run.events[at - 1])
+            if at in ends:
+                states.append(state)
+        return [*states, state]
+
+    def _begun(self, first: int) -> RunState:
+        """The state that stands before step `first`."""
+        setup = self.run.first.setup
+        snapshot = self.rows[first - 1].snapshot if first else None
+        if snapshot is None:
+            return new_state(setup)
+        calls = self.calls[first - 1]
+        return state_of(
+            setup,
+            snapshot,
+            Before(
+                self.steps.upto(first),
+                Trail.over(_Settled(self, first - 1)),
+                self._past_calls.upto(calls),
+                self._observations.upto(calls),
+            ),
+        )
+
+
+def _unbroken(rows: Sequence[StepRow]) -> list[int]:
+    """For each step, the first from which on the conversation only grew."""
+    since: list[int] = []
+    for at, row in enumerate(rows):
+        grew = at > 0 and row.kept == rows[at - 1].messages
+        since.append(since[-1] if grew else at)
+    return since
+
+
+class LaterSteps(_Asked[Step]):
+    """The steps of a branch; each is folded when it is looked at."""
+
+    def __init__(self, way: _Way) -> None:
+        self._way = way
+
+    def __len__(self) -> int:
+        return len(self._way.rows)
+
+    def _make(self, index: int) -> Step:
+        return self._way.state_after(index).steps[index]
+
+    def shapes(self, count: int) -> list[str]:
+        """What the first steps have to show, without looking at them (`outline.shape_of`)."""
+        return [row.shape for row in self._way.rows[:count]]
+
+    def shares(self, other: LaterSteps) -> int:
+        """How many first steps two branches have in common."""
+        mine, its = self._way.rows, other._way.rows
+        low, high = 0, min(len(mine), len(its)) if self._way.run is other._way.run else 0
+        while low < high:
+            middle = (low + high + 1) // 2
+            if mine[middle - 1] is its[middle - 1]:
+                low = middle
+            else:
+                high = middle - 1
+        return low
+
+
+class _Settled(_Asked[Message]):
+    """The conversation as it was after a step."""
+
+    def __init__(self, way: _Way, row: int) -> None:
+        self._way = way
+        self._row = row
+
+    def __len__(self) -> int:
+        return self._way.lengths[self._row]
+
+    def _make(self, index: int) -> Message:
+        way, row = self._way, self._row
+        while True:
+            since = way.since[row]
+            at = bisect_right(way.lengths, index, since, row)
+            if at > since or not since or index >= way.rows[since].kept:
+                return way.state_after(at).settled[index]
+            row = since - 1
+
+
+class _Calls(_Asked[T], Generic[T]):
+    """What a branch's states hold of its calls, one by one."""
+
+    def __init__(self, way: _Way, name: str) -> None:
+        self._way = way
+        self._name = name
+
+    def __len__(self) -> int:
+        return self._way.calls[-1] if self._way.calls else 0
+
+    def _make(self, index: int) -> T:
+        state = self._way.state_after(bisect_right(self._way.calls, index))
+        held: Any = getattr(state, self._name)
+        return cast("T", held[index])

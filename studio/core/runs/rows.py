@@ -1,0 +1,105 @@
+"""The rows of one run: writing them event by event, and reading them all at once."""
+
+from __future__ import annotations
+
+import json
+import re
+
+from studio.core.agent.events import Event
+from studio.core.runs.blobs import StoredTexts, restore, shorten
+from studio.core.runs.codec import decode_value, encode_event, encode_value
+from studio.core.runs.database import Database
+from studio.core.runs.listing import write_line
+from studio.core.runs.opened import EventRow
+from studio.core.runs.outline import Follower, Snapshot, StepRow
+from studio.core.runs.summary import RunSummary, summarise
+
+_NAME = re.compile(r'"\$":"([0-9a-f]{32})"')
+
+
+class RunWriter:
+    """Writes the events of one run; each is on disk when `write` returns."""
+
+    def __init__(
+        self, database: Database, number: int, line: RunSummary, follower: Follower
+    ) -> None:
+        self._database = database
+        self._connection = database.connection
+        self._blobs = database.blobs
+        self._number = number
+        self._line = line
+        self._follower = follower
+
+    def __call__(self, event: Event) -> None:
+        """The same as `write`, for `start_run(journal=…)`."""
+        self.write(event)
+
+    def write(self, event: Event) -> None:
+        """Write one event, its texts and the run's line, in one transaction.
+
+        Raises:
+            StoreError: the file cannot be written; nothing of the event is there.
+        """
+        data = encode_event(event)
+        for name in ("seq", "at"):  # they have columns of their own
+            data.pop(name, None)
+        line = summarise(self._line, event)
+        noted = self._follower.look(event)
+        with self._database.transaction():
+            text = json.dumps(shorten(data, self._blobs), separators=(",", ":"))
+            self._connection.execute(
+                "INSERT INTO events (run, seq, at, data, mark) VALUES (?, ?, ?, ?, ?)",
+                (self._number, event.seq, event.at, text, noted.mark if noted else None),
+            )
+            if noted is not None and noted.row is not None:
+                self._write_step(noted.row)
+            write_line(self._connection, self._number, line)
+        self._line = line
+        self._follower.take(event, noted)
+
+    def _write_step(self, row: StepRow) -> None:
+        state = None
+        if row.snapshot is not None:
+            data = encode_value(row.snapshot)
+            state = json.dumps(shorten(data, self._blobs), separators=(",", ":"))
+        self._connection.execute(
+            "INSERT INTO steps (run, seq, shape, messages, kept, calls, state) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?)",
+            (self._number, row.seq, row.shape, row.messages, row.kept, row.calls, state),
+        )
+
+
+def read_rows(database: Database, run: str) -> tuple[list[EventRow], list[StepRow], StoredTexts]:
+    """All that is kept of a run: its events, its steps, and the texts that they name."""
+    ask = database.connection.execute
+    rows = [
+        EventRow(*row)
+        for row in ask(
+            "SELECT at, data, mark FROM events JOIN runs ON run = number WHERE id = ? ORDER BY seq",
+            (run,),
+        )
+    ]
+    kept = ask(
+        "SELECT seq, shape, steps.messages, kept, calls, state FROM steps JOIN runs "
+        "ON run = number WHERE id = ? ORDER BY seq",
+        (run,),
+    ).fetchall()
+    names: set[str] = set()
+    for text in (*(row.data for row in rows), *(row[5] for row in kept if row[5] is not None)):
+        if '"$' in text:
+            names.update(_NAME.findall(text))
+    texts = database.blobs.held_by(names)
+    steps = [
+        StepRow(seq, shape, messages, held, calls, _snapshot(state, texts))
+        for seq, shape, messages, held, calls, state in kept
+    ]
+    return rows, steps, texts
+
+
+def _snapshot(text: str | None, texts: StoredTexts) -> Snapshot | None:
+    if text is None:
+        return None
+    value = json.loads(text)
+    if '"$' in text:
+        value = restore(value, texts.get)
+    return decode_value(Snapshot, value)
