@@ -20,6 +20,7 @@ MINIMUM = 400
 _RECENT = 6
 _CACHED = 64
 _WORTH = 200
+_AT_ONCE = 500
 
 
 _Row: TypeAlias = tuple[bytes | None, int, bytes]
@@ -114,15 +115,20 @@ class BlobStore:
     def held_by(self, names: Iterable[str]) -> StoredTexts:
         """Texts by name, with all that they begin with, taken out of the database at once."""
         rows: dict[bytes, _Row] = {}
-        for name in names:
-            key: bytes | None = bytes.fromhex(name)
-            while key is not None and key not in rows:
-                row = self._row(key)
-                if row is None:
-                    break
-                rows[key] = row
-                key = row[0]
+        wanted = {bytes.fromhex(name) for name in names}
+        while wanted:
+            found = dict(self._rows(list(wanted)))
+            rows |= found
+            wanted = {base for base, _, _ in found.values() if base is not None} - rows.keys()
         return StoredTexts(rows.get)
+
+    def _rows(self, keys: list[bytes]) -> Iterator[tuple[bytes, _Row]]:
+        for first in range(0, len(keys), _AT_ONCE):
+            some = keys[first : first + _AT_ONCE]
+            marks = ", ".join("?" * len(some))
+            query = f"SELECT hash, base, shared, tail FROM blobs WHERE hash IN ({marks})"
+            for key, base, shared, tail in self._connection.execute(query, some):
+                yield key, (base, shared, tail)
 
     def _row(self, key: bytes) -> _Row | None:
         row: _Row | None = self._connection.execute(

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Generic, TypeVar, cast, overload
+from typing import Any, Generic, NamedTuple, TypeVar, cast, overload
 
 from studio.core.agent.events import Event, Started
 from studio.core.agent.machine import advance
@@ -25,16 +25,15 @@ from studio.core.agent.trail import Trail
 from studio.core.agent.tree import RunTree, walk
 from studio.core.prompty.messages import Message
 from studio.core.runs.blobs import restore
-from studio.core.runs.codec import JournalError, decode_event
-from studio.core.runs.outline import Before, StepRow, note_mark, state_of
+from studio.core.runs.codec import JournalError, decode_event, decode_value
+from studio.core.runs.outline import Before, Snapshot, note_mark, state_of
 
 T = TypeVar("T")
 
 _STRETCHES_KEPT = 64
 
 
-@dataclass(frozen=True, slots=True)
-class EventRow:
+class EventRow(NamedTuple):
     """One event as it is kept."""
 
     at: float
@@ -45,6 +44,28 @@ class EventRow:
 
     mark: str | None
     """What it reached (`studio.core.runs.outline`); None where nobody followed the run."""
+
+
+class KeptStep(NamedTuple):
+    """A step's row as it is kept; see `outline.StepRow`."""
+
+    seq: int
+    """The event that ended it."""
+
+    shape: str
+    """What it has to show."""
+
+    messages: int
+    """Length of the conversation then."""
+
+    kept: int
+    """How many of its first messages were there when the step before was done."""
+
+    calls: int
+    """How many calls were made so far."""
+
+    state: str | None
+    """JSON of the state right after, where it was kept."""
 
 
 class _Asked(Sequence[T]):
@@ -93,6 +114,11 @@ class StoredEvents(_Asked[Event]):
             raise JournalError(f"event {index + 1} cannot be read: {error!r}") from error
         return decode_event(value | {"seq": index + 1, "at": row.at})
 
+    def snapshot(self, text: str) -> Snapshot:
+        """A state that is kept beside the events."""
+        value = json.loads(text)
+        return decode_value(Snapshot, restore(value, self._text_of) if '"$' in text else value)
+
 
 @dataclass(frozen=True)
 class _Stretch:
@@ -109,7 +135,7 @@ class OpenedRun:
     """A kept run that was followed while it was written."""
 
     def __init__(
-        self, rows: Sequence[EventRow], steps: Sequence[StepRow], events: StoredEvents
+        self, rows: Sequence[EventRow], steps: Sequence[KeptStep], events: StoredEvents
     ) -> None:
         """Take what is kept of it.
 
@@ -176,9 +202,9 @@ class OpenedRun:
         found.reverse()
         return found
 
-    def rows_in(self, stretches: Sequence[range]) -> list[StepRow]:
+    def rows_in(self, stretches: Sequence[range]) -> list[KeptStep]:
         """The steps that were done on a branch."""
-        found: list[StepRow] = []
+        found: list[KeptStep] = []
         for part in stretches:
             low, high = bisect_left(self._ends, part.start), bisect_left(self._ends, part.stop)
             found += self._steps[low:high]
@@ -193,9 +219,7 @@ class _Way:
         self.rows = run.rows_in(stretches)
         self._seqs = [seq for part in stretches for seq in part]
         self._ends = [row.seq for row in self.rows]
-        self._firsts = [0] + [
-            at + 1 for at, row in enumerate(self.rows) if row.snapshot is not None
-        ]
+        self._firsts = [0] + [at + 1 for at, row in enumerate(self.rows) if row.state is not None]
         self.since = _unbroken(self.rows)
         self.lengths = [row.messages for row in self.rows]
         self.calls = [row.calls for row in self.rows]
@@ -246,13 +270,13 @@ class _Way:
     def _begun(self, first: int) -> RunState:
         """The state that stands before step `first`."""
         setup = self.run.first.setup
-        snapshot = self.rows[first - 1].snapshot if first else None
-        if snapshot is None:
+        text = self.rows[first - 1].state if first else None
+        if text is None:
             return new_state(setup)
         calls = self.calls[first - 1]
         return state_of(
             setup,
-            snapshot,
+            self.run.events.snapshot(text),
             Before(
                 self.steps.upto(first),
                 Trail.over(_Settled(self, first - 1)),
@@ -262,7 +286,7 @@ class _Way:
         )
 
 
-def _unbroken(rows: Sequence[StepRow]) -> list[int]:
+def _unbroken(rows: Sequence[KeptStep]) -> list[int]:
     """For each step, the first from which on the conversation only grew."""
     since: list[int] = []
     for at, row in enumerate(rows):

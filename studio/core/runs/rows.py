@@ -6,12 +6,12 @@ import json
 import re
 
 from studio.core.agent.events import Event
-from studio.core.runs.blobs import StoredTexts, restore, shorten
-from studio.core.runs.codec import decode_value, encode_event, encode_value
+from studio.core.runs.blobs import StoredTexts, shorten
+from studio.core.runs.codec import encode_event, encode_value
 from studio.core.runs.database import Database
 from studio.core.runs.listing import write_line
-from studio.core.runs.opened import EventRow
-from studio.core.runs.outline import Follower, Snapshot, StepRow
+from studio.core.runs.opened import EventRow, KeptStep
+from studio.core.runs.outline import Follower, StepRow
 from studio.core.runs.summary import RunSummary, summarise
 
 _NAME = re.compile(r'"\$":"([0-9a-f]{32})"')
@@ -69,37 +69,22 @@ class RunWriter:
         )
 
 
-def read_rows(database: Database, run: str) -> tuple[list[EventRow], list[StepRow], StoredTexts]:
+def read_rows(database: Database, run: str) -> tuple[list[EventRow], list[KeptStep], StoredTexts]:
     """All that is kept of a run: its events, its steps, and the texts that they name."""
     ask = database.connection.execute
-    rows = [
-        EventRow(*row)
-        for row in ask(
-            "SELECT at, data, mark FROM events JOIN runs ON run = number WHERE id = ? ORDER BY seq",
-            (run,),
-        )
-    ]
-    kept = ask(
-        "SELECT seq, shape, steps.messages, kept, calls, state FROM steps JOIN runs "
-        "ON run = number WHERE id = ? ORDER BY seq",
+    events = ask(
+        "SELECT at, data, mark FROM events JOIN runs ON run = number WHERE id = ? ORDER BY seq",
         (run,),
-    ).fetchall()
+    )
+    rows = [EventRow._make(row) for row in events]
+    ended = ask(
+        "SELECT seq, shape, messages, kept, calls, state FROM steps JOIN runs ON run = number "
+        "WHERE id = ? ORDER BY seq",
+        (run,),
+    )
+    steps = [KeptStep._make(row) for row in ended]
     names: set[str] = set()
-    for text in (*(row.data for row in rows), *(row[5] for row in kept if row[5] is not None)):
+    for text in (*(row.data for row in rows), *(row.state for row in steps if row.state)):
         if '"$' in text:
             names.update(_NAME.findall(text))
-    texts = database.blobs.held_by(names)
-    steps = [
-        StepRow(seq, shape, messages, held, calls, _snapshot(state, texts))
-        for seq, shape, messages, held, calls, state in kept
-    ]
-    return rows, steps, texts
-
-
-def _snapshot(text: str | None, texts: StoredTexts) -> Snapshot | None:
-    if text is None:
-        return None
-    value = json.loads(text)
-    if '"$' in text:
-        value = restore(value, texts.get)
-    return decode_value(Snapshot, value)
+    return rows, steps, database.blobs.held_by(names)

@@ -204,7 +204,7 @@ class RunStore:
         with self._database.reading():
             rows, steps, texts = read_rows(self._database, run)
         events = StoredEvents(rows, texts.get)
-        if any(row.mark is None for row in rows):
+        if None in (row.mark for row in rows):
             try:
                 return walk(events)
             except FOLD_FAULTS as error:
