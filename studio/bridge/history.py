@@ -12,8 +12,7 @@ from PySide6.QtCore import QObject, QThreadPool, QTimer, Signal
 
 from studio.bridge.history_rows import when
 from studio.bridge.jobs import LatestJob
-from studio.bridge.run_cards import timeline_of
-from studio.bridge.run_compare import Comparison, compare
+from studio.bridge.run_compare import Comparison, Side, compare
 from studio.bridge.run_record import RunRecord
 from studio.core.runs.codec import JournalError
 from studio.core.runs.store import RunFilter, RunStore, StoreError
@@ -168,13 +167,13 @@ def _open(path: Path, run: str) -> RunRecord:
 
 
 def _compare(path: Path, left: str, right: str) -> Comparison:
-    one, two = _open(path, left), _open(path, right)
-    return compare(
-        one.title.removeprefix("From history, "),
-        timeline_of(one.state),
-        two.title.removeprefix("From history, "),
-        timeline_of(two.state),
-    )
+    sides = []
+    for run in (left, right):
+        record = _open(path, run)
+        if record.state is None:
+            raise StoreError("the run is no longer there")
+        sides.append(Side(record.title.removeprefix("From history, "), record.state))
+    return compare(*sides)
 
 
 def _delete(runs: Sequence[str], store: RunStore) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from concurrent.futures import Future
 from dataclasses import replace
 from typing import assert_never
@@ -9,25 +10,28 @@ from typing import assert_never
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from studio.bridge.background import Background
-from studio.bridge.run_again import PastRun, branch_end
+from studio.bridge.run_again import PastRun
 from studio.bridge.run_breakpoints import BreakpointBook, BreakpointSet
-from studio.bridge.run_cards import StepCard, timeline_of
-from studio.bridge.run_compare import BranchView, branches_of, compare
+from studio.bridge.run_cards import StepCard
+from studio.bridge.run_compare import BranchView, Comparison, Side, compare
 from studio.bridge.run_inspector import Inspection, inspector_view
 from studio.bridge.run_plan import Arrived, Ended, Journal, RunPlan, Streamed
 from studio.bridge.run_record import RunRecord
 from studio.bridge.run_session import RunSession
+from studio.bridge.run_shown import ShownRun
 from studio.bridge.run_sources import reading_for_display, sources_for
 from studio.bridge.run_tree import checkpoint_of_card
-from studio.bridge.run_view import RunView, view_of
+from studio.bridge.run_view import RunView
+from studio.core.agent.breakpoints import HERE, Breakpoint
 from studio.core.agent.commands import Command, Continue, ForkFrom, PauseRun, StepOn, StopRun
-from studio.core.agent.events import Event
-from studio.core.agent.state import RunState
-from studio.core.agent.tree import RunTree, state_at
-from studio.core.wire.reply import Reply
+from studio.core.agent.state import Place, RunState
+from studio.core.agent.tree import state_at
 
 DRAIN_MS = 33
 """How often what happened is shown: thirty times a second, whatever the model's speed."""
+
+_LATE = 5
+"""Looks without a first fact after which the pane says that the tools are made ready."""
 
 
 class RunController(QObject):
@@ -39,6 +43,8 @@ class RunController(QObject):
     started = Signal(str)  # id of the run
     ended = Signal(str)  # id of the run: it is over (done, stopped, failed, …)
     compared = Signal(object)  # Comparison
+    repeated = Signal(object)  # Comparison with the run that was gone through again
+    branch_named = Signal(str, int, str)  # id of the run, number of the branch, its name
     refused = Signal(str)  # sentence for the person: what was asked is not possible, or broke
 
     def __init__(
@@ -54,15 +60,13 @@ class RunController(QObject):
         self.breakpoints = breakpoints if breakpoints is not None else BreakpointBook(self)
         self._session: RunSession | None = None
         self._driving: Future[None] | None = None
-        self._state: RunState | None = None
-        self._tree = RunTree()
-        self._events: list[Event] = []
-        self._record: RunRecord | None = None
-        self._streaming: Reply | None = None
+        self._shown = ShownRun()
         self._view = RunView()
         self._wanted = Inspection()
         self._announced = ""
         self._against: PastRun | None = None
+        self._here: Breakpoint | None = None
+        self._looks = 0
         self._drain = QTimer(self)
         self._drain.setInterval(DRAIN_MS)
         self._drain.timeout.connect(self._take)
@@ -76,39 +80,41 @@ class RunController(QObject):
     @property
     def state(self) -> RunState | None:
         """The run."""
-        return self._state
+        return self._shown.state
 
     @property
     def is_live(self) -> bool:
         """Whether a run is under way or waits."""
         return self._driving is not None
 
+    @property
+    def past(self) -> PastRun | None:
+        """The run that is shown, as something to go on from, compare with, or write to a file."""
+        return self._shown.past
+
     # Starting and ending --------------------------------------------------------------------------
 
     def start(
-        self, plan: RunPlan, *, at_entry: bool = False, against: PastRun | None = None
+        self,
+        plan: RunPlan,
+        *,
+        at_entry: bool = False,
+        to: Place | None = None,
+        against: PastRun | None = None,
     ) -> None:
         """Run a prompt; one that is still under way is stopped first.
 
         Args:
             plan: what to run.
             at_entry: stand still before the first request is sent.
+            to: stand still at the first place of this sort.
             against: a run that it is compared with when it is over.
         """
-        self._prepare(plan, at_entry=at_entry)
-        self._against = against
-        self._drive()
-
-    def _prepare(self, plan: RunPlan, *, at_entry: bool = False) -> None:
         self._abandon()
-        options = replace(
-            plan.options,
-            breakpoints=self.breakpoints.value.breakpoints,
-            exceptions=self.breakpoints.value.exceptions,
-            stop_at_entry=at_entry or plan.options.stop_at_entry,
-        )
-        self._forget()
-        self._session = RunSession(replace(plan, options=options), self._journal)
+        self._shown, self._announced, self._against = ShownRun(), "", against
+        self._here = Breakpoint(HERE, frozenset({to})) if to is not None else None
+        self._session = self._session_of(plan, at_entry=at_entry)
+        self._drive()
 
     def take_up(self, plan: RunPlan, checkpoint: int) -> None:
         """Go on with the run of the past that is shown, from one of its places.
@@ -117,53 +123,38 @@ class RunController(QObject):
             plan: what it goes on with; its past is the run's journal.
             checkpoint: id of the place; the run stands still there, on a new branch.
         """
-        tree, state = self._tree, self._state
-        self._prepare(plan)
-        self._tree, self._state, self._events = tree, state, list(plan.past)
+        self._abandon()
+        before, self._against, self._here = self._shown, None, None
+        self._shown = ShownRun(before.state, before.tree, list(plan.past), names=dict(before.names))
+        self._session = self._session_of(plan)
         self._drive(ForkFrom(checkpoint))
-
-    @property
-    def past(self) -> PastRun | None:
-        """The run that is shown, as something to go on from, compare with, or write to a file."""
-        if self._state is None or not self._events:
-            return None
-        cursor = self._tree.cursor if self._record is None else self._record.cursor
-        last = len(self._events)
-        if self._record is not None and cursor is not None:
-            last = branch_end(self._events, cursor)
-        return PastRun(tuple(self._events), self._state, cursor, last)
 
     def open_record(self, record: RunRecord) -> None:
         """Show a run of the past; nothing is asked or called."""
         self._abandon()
-        self._forget()
-        self._tree = record.tree
-        self._events = list(record.events)
+        self._announced, self._against, self._here = "", None, None
+        self._shown = ShownRun.of_record(record)
         self._view = RunView(timeline=record.timeline)
-        self._look_at(record)
+        self._show()
 
     def move_record(self, by: int) -> None:
         """In a run of the past: go some places on or back."""
-        if self._record is not None:
-            self._look_at(self._record.moved(by))
-
-    def _look_at(self, record: RunRecord) -> None:
-        self._record = record
-        self._state = record.state
-        self._show()
+        if self._shown.record is not None:
+            self._shown.look_at(self._shown.record.moved(by))
+            self._show()
 
     def close(self) -> None:
         """Let go of a run under way; it is journaled as stopped."""
         self._abandon()
 
-    def _forget(self) -> None:
-        self._record = None
-        self._state = None
-        self._streaming = None
-        self._tree = RunTree()
-        self._events = []
-        self._announced = ""
-        self._against = None
+    def _session_of(self, plan: RunPlan, *, at_entry: bool = False) -> RunSession:
+        options = replace(
+            plan.options,
+            breakpoints=self._breakpoints(self.breakpoints.value),
+            exceptions=self.breakpoints.value.exceptions,
+            stop_at_entry=at_entry or plan.options.stop_at_entry,
+        )
+        return RunSession(replace(plan, options=options), self._journal)
 
     def _abandon(self) -> None:
         self._drain.stop()
@@ -176,6 +167,7 @@ class RunController(QObject):
         if self._session is None:
             return
         self._driving = self._background.start(self._session.drive(*first))
+        self._looks = 0
         self._drain.start()
 
     # Commands -------------------------------------------------------------------------------------
@@ -191,6 +183,9 @@ class RunController(QObject):
             return
         if self._driving is None:
             self._drive(*commands)
+            return
+        if self._shown.state is None and any(isinstance(each, StopRun) for each in commands):
+            self._driving.cancel()  # its tools are still being made ready: nothing has begun
             return
         self._background.start(session.send(*commands), self._on_sent)
 
@@ -218,56 +213,98 @@ class RunController(QObject):
         """End the run now."""
         self.send(StopRun())
 
-    def fork_from(self, card: StepCard) -> None:
-        """Go back to the place of a card, and stand there as a new branch."""
-        checkpoint = checkpoint_of_card(self._tree.checkpoints, card)
-        self.go_to(checkpoint.id if checkpoint is not None else -1)
+    def run_to(self, place: Place) -> None:
+        """Go on, and stand still at the next place of a sort, or at a breakpoint before it."""
+        if self._session is not None and self._view.is_waiting:
+            self._here = Breakpoint(HERE, frozenset({place}))
+            self._tell_breakpoints()
+            self.send(Continue())
 
-    def go_to(self, checkpoint: int) -> None:
+    def fork_from(self, card: StepCard, *then: Command) -> None:
+        """Go back to the place of a card, and stand there as a new branch.
+
+        Args:
+            card: which.
+            then: what the run is told there; nothing for a run of the past.
+        """
+        checkpoint = checkpoint_of_card(self._shown.tree, self._shown.cursor, card)
+        self.go_to(checkpoint.id if checkpoint is not None else -1, *then)
+
+    def go_to(self, checkpoint: int, *then: Command) -> None:
         """Stand at a place that the run has reached; going on from there makes a new branch."""
-        if self._record is not None:
-            self._look_at(self._record.at_checkpoint(checkpoint))
+        shown = self._shown
+        if shown.record is not None:
+            shown.look_at(shown.record.at_checkpoint(checkpoint))
+            self._show()
             return
-        if self._tree.get(checkpoint) is None or self._session is None:
+        if shown.tree.get(checkpoint) is None or self._session is None:
             self.refused.emit("The run cannot go back to this place.")
             return
         if self._driving is not None and self._view.is_busy:
             self.refused.emit("Pause the run before going back.")
             return
-        self.send(ForkFrom(checkpoint))
+        self.send(ForkFrom(checkpoint), *then)
+
+    def name_branch(self, number: int, name: str) -> None:
+        """Give a branch a name of the person's own; an empty one takes it back."""
+        shown = self._shown
+        shown.names[number] = name.strip()
+        if shown.record is not None:
+            shown.record = replace(shown.record, names=dict(shown.names))
+        self.branch_named.emit(shown.run, number, name.strip())
+        self._show()
 
     def compare_branches(self, left: BranchView, right: BranchView) -> None:
         """Put two ways through the run side by side."""
-        timelines = [timeline_of(state_at(self._events, one.last)) for one in (left, right)]
-        self.compared.emit(compare(left.title, timelines[0], right.title, timelines[1]))
+        sides = [Side(one.title, state_at(self._shown.events, one.last)) for one in (left, right)]
+        self.compared.emit(compare(*sides))
+
+    def compare_with(self, past: PastRun, title: str) -> None:
+        """Put a run beside the one that is shown."""
+        if self._shown.state is not None:
+            self.compared.emit(self._beside(past, title))
 
     def _on_sent(self, future: Future[str]) -> None:
         if not future.cancelled() and (wrong := future.result()):
             self.refused.emit(wrong)
         self._take()
 
+    # Breakpoints ----------------------------------------------------------------------------------
+
+    def _breakpoints(self, value: BreakpointSet) -> tuple[Breakpoint, ...]:
+        return value.breakpoints if self._here is None else (*value.breakpoints, self._here)
+
     def _on_breakpoints(self, value: BreakpointSet) -> None:
         session = self._session
-        if session is not None:
-            options = replace(
-                session.plan.options, breakpoints=value.breakpoints, exceptions=value.exceptions
-            )
-            session.plan = replace(session.plan, options=options)
-            self._background.start(session.set_options(session.plan))
+        if session is not None and self.breakpoints.belongs_to(session.plan.document):
+            self._tell_breakpoints()
         self._show()
+
+    def _tell_breakpoints(self) -> None:
+        session, value = self._session, self.breakpoints.value
+        if session is None:
+            return
+        options = replace(
+            session.plan.options,
+            breakpoints=self._breakpoints(value),
+            exceptions=value.exceptions,
+        )
+        session.plan = replace(session.plan, options=options)
+        self._background.start(session.set_options(session.plan))
 
     # Showing --------------------------------------------------------------------------------------
 
     def inspect(self, wanted: Inspection) -> None:
         """Show a tab of a step in the inspector."""
         self._wanted = wanted
+        shown = self._shown
         model = self._session.plan.model if self._session is not None else None
         reading = None
-        if self._state is not None and wanted.tab == "reply":
-            so_far = self._streaming or self._state.step.reply
-            reading = reading_for_display(self._state, so_far)
+        if shown.state is not None and wanted.tab == "reply":
+            so_far = shown.streaming or shown.state.step.reply
+            reading = reading_for_display(shown.state, so_far)
         self.inspector_changed.emit(
-            inspector_view(self._state, wanted, sources_for(model), self._streaming, reading)
+            inspector_view(shown.state, wanted, sources_for(model), shown.streaming, reading)
         )
 
     def _take(self) -> None:
@@ -276,18 +313,15 @@ class RunController(QObject):
             return
         arrivals = self._session.take()
         if not arrivals:
+            self._looks += 1
+            if self._looks == _LATE and self._shown.state is None:
+                self._show()
             return
         over = False
         for arrival in arrivals:
             match arrival:
-                case Arrived(event=event, state=state):
-                    self._state = state
-                    self._events.append(event)
-                    self._tree.add(event, state)
-                    if state.step.reply is not None or state.is_over or state.pause is not None:
-                        self._streaming = None
-                case Streamed(reply=reply):
-                    self._streaming = reply
+                case Arrived() | Streamed():
+                    self._shown.take(arrival)
                 case Ended(fault=fault):
                     over = True
                     if fault:
@@ -297,33 +331,35 @@ class RunController(QObject):
         if over:
             self._drain.stop()
             self._driving = None
-            self._streaming = None
+            self._shown.streaming = None
+        self._leave_here(arrivals)
         self._show()
         self._announce(over=over)
-        if self._streaming is not None and isinstance(arrivals[-1], Streamed):
+        if self._shown.streaming is not None and isinstance(arrivals[-1], Streamed):
             self.inspect(self._wanted)
-            self.streamed.emit(self._streaming.text)
+            self.streamed.emit(self._shown.streaming.text)
+
+    def _leave_here(self, arrivals: Iterable[object]) -> None:
+        """Once the run stands still, the place that it was to run to is no breakpoint any more."""
+        state, here = self._shown.state, self._here
+        pause = state.pause if state is not None else None
+        arrived = any(isinstance(each, Arrived) for each in arrivals)
+        if here is not None and arrived and pause is not None and here.id in pause.breakpoints:
+            self._here = None
+            self._tell_breakpoints()
 
     def _show(self) -> None:
-        record = self._record.title if self._record is not None else ""
-        before = self._view
-        self._view = view_of(
-            self._state,
-            before,
-            streaming=self._streaming,
-            break_places=self.breakpoints.value.places,
-            branches=branches_of(
-                self._tree.checkpoints,
-                self._tree.cursor if self._record is None else self._record.cursor,
-            ),
-            record=record,
+        self._view = self._shown.view(
+            self._view,
+            self.breakpoints.value.places,
+            starting=self._driving is not None and self._shown.state is None,
         )
         self.state_changed.emit(self._view)
 
     def _announce(self, *, over: bool) -> None:
-        if self._state is None:
+        run = self._shown.run
+        if not run:
             return
-        run = self._state.setup.run
         if run != self._announced:
             self._announced = run
             self.started.emit(run)
@@ -334,7 +370,14 @@ class RunController(QObject):
     def _compare_with_past(self) -> None:
         """Once it is over, put a run beside the one whose results it used."""
         past, self._against = self._against, None
-        if past is not None and self._state is not None:
-            before = timeline_of(state_at(past.events, past.last))
-            now = timeline_of(self._state)
-            self.compared.emit(compare("The run before", before, "This run", now))
+        if past is None or self._shown.state is None:
+            return
+        comparison = self._beside(past, "The run before")
+        is_replay = self._session is not None and self._session.plan.retelling is not None
+        (self.repeated if is_replay else self.compared).emit(comparison)
+
+    def _beside(self, past: PastRun, title: str) -> Comparison:
+        now = self._shown.state
+        if now is None:
+            raise ValueError("nothing is shown")
+        return compare(Side(title, state_at(past.events, past.last)), Side("This run", now))

@@ -8,13 +8,16 @@ from pathlib import Path
 
 from studio.bridge.run_offers import Offer, Offers, offers_of
 from studio.bridge.run_plan import RunPlan
-from studio.core.agent.events import Event, Forked
-from studio.core.agent.replay import RecordedTools, recording_of
+from studio.core.agent.events import Event, Forked, Stopped
+from studio.core.agent.options import RunOptions
+from studio.core.agent.replay import RecordedModel, RecordedSpecs, RecordedTools, recording_of
+from studio.core.agent.retelling import Retelling
 from studio.core.agent.state import RunSetup, RunState
 from studio.core.agent.toolbox import NoTools, RunToolbox
 from studio.core.agent.tree import branch_path
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.parse import parse
+from studio.core.prompty.references import ReferenceContext
 
 _RESUME = Offer(
     "Go on from here",
@@ -27,6 +30,12 @@ _RERUN = Offer(
     "Run the prompt as it stands in the editor. A tool call that this run made already gets the "
     "same result without running; then both runs are compared.",
     ask="rerun",
+)
+_REPLAY = Offer(
+    "Replay exactly",
+    "Go through this run again, with its replies, its tools' results and your own edits. No model "
+    "is asked and no tool runs; breakpoints stop it.",
+    ask="replay",
 )
 
 
@@ -79,14 +88,52 @@ def with_results_of(plan: RunPlan, past: PastRun) -> RunPlan:
     return replace(plan, toolbox=None, open_toolbox=open_toolbox)
 
 
+def exactly(past: PastRun, references: ReferenceContext | None = None) -> RunPlan:
+    """The run once more: no model is asked, no tool is called, and all edits are made again.
+
+    Args:
+        past: the run.
+        references: where the prompt's `${…}` references find their values.
+    """
+    path = branch_path(past.events, past.last)
+    if path and isinstance(path[-1], Stopped):
+        path.pop()  # that it was stopped is no part of the way
+    setup = past.setup
+    told = Retelling(path)
+    # Nothing happens outside, so that no call has to be asked about.
+    specs = tuple(replace(spec, has_effects=False) for spec in setup.tools)
+    return RunPlan(
+        past.document,
+        setup.inputs,
+        RecordedModel(told.recording.calls, strict=True),
+        RecordedTools(RecordedSpecs(specs), told.recording, live=False),
+        options=RunOptions(
+            protocol=setup.protocol,
+            limits=setup.limits,
+            stop=setup.stop,
+            approve="always",
+            repairs=setup.repairs,
+            plain_is_final=setup.plain_is_final,
+            parallel=setup.parallel,
+            context_budget=setup.context_budget,
+        ),
+        references=references,
+        retelling=told,
+    )
+
+
 def offers_for(state: RunState, *, is_record: bool) -> Offers:
     """What can be done with a run: that of its place, or what can be made of one that is over."""
     if not is_record:
         made = offers_of(state)
-        return replace(made, offers=(*made.offers, _RERUN)) if _ended_well(state, made) else made
+        again = (_RERUN, _REPLAY) if _is_whole(state, made) else ()
+        return replace(made, offers=(*made.offers, *again))
     told = offers_of(state, can_reply=False) if state.is_over else Offers()
-    return replace(told, title=told.title or "A run of the past.", offers=(_RESUME, _RERUN))
+    return replace(
+        told, title=told.title or "A run of the past.", offers=(_RESUME, _RERUN, _REPLAY)
+    )
 
 
-def _ended_well(state: RunState, made: Offers) -> bool:
+def _is_whole(state: RunState, made: Offers) -> bool:
+    """Whether it is over and anything came of it."""
     return state.is_over and bool(made.title) and bool(state.steps or state.step.reply)

@@ -10,6 +10,7 @@ from PySide6.QtCore import QObject, Signal
 from studio.core.agent.breakpoints import Breakpoint
 from studio.core.agent.options import USUAL_EXCEPTIONS, ExceptionFilter
 from studio.core.agent.state import Place
+from studio.core.prompty.document import PromptDocument
 
 PLACE_NAMES: dict[Place, str] = {
     "P1": "Before the model", "P2": "With the reply", "P3": "Before a tool",
@@ -52,7 +53,7 @@ class BreakpointSet:
         return frozenset(
             place
             for item in self.breakpoints
-            if item.enabled and not item.log
+            if item.enabled and not item.log and not item.message
             for place in item.places
         )
 
@@ -60,6 +61,9 @@ class BreakpointSet:
 def describe(item: Breakpoint) -> str:
     """A breakpoint in words: `Before a tool · lookup · when iteration > 2`."""
     parts = [PLACE_NAMES[place] for place in sorted(item.places)]
+    if item.message:
+        role, _, number = item.message.partition(" ")
+        parts.append(f"message {role}" + (f" (no. {number})" if number not in ("", "1") else ""))
     if item.tool:
         parts.append(item.tool if parts else f"Before a tool · {item.tool}")
     if not parts:
@@ -74,13 +78,14 @@ def describe(item: Breakpoint) -> str:
 
 
 class BreakpointBook(QObject):
-    """Holds the set and changes it; a run under way is told through `changed`."""
+    """Holds the set of one file and changes it; a run under way is told through `changed`."""
 
     changed = Signal(object)  # BreakpointSet
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._set = BreakpointSet()
+        self._file: str | None = None
         self._made = 0
 
     @property
@@ -88,20 +93,35 @@ class BreakpointBook(QObject):
         """The set."""
         return self._set
 
+    @property
+    def file(self) -> str | None:
+        """The file that the set is for: empty for a prompt that was never saved, None for any."""
+        return self._file
+
+    def open_file(self, file: str, value: BreakpointSet) -> None:
+        """Hold the set of another file from now on."""
+        self._file = file
+        named = tuple(replace(item, id=self._next()) for item in value.breakpoints)
+        self._take(replace(value, breakpoints=named))
+
+    def belongs_to(self, document: PromptDocument) -> bool:
+        """Whether the set is for this prompt."""
+        path = document.source.path
+        return self._file is None or self._file == (str(path) if path is not None else "")
+
+    def toggle_message(self, message: str) -> None:
+        """Set or remove the plain breakpoint of a message: `user 2` is the second of that role."""
+        self._toggle(Breakpoint("", frozenset({"P1"}), message=message))
+
     def toggle_place(self, place: Place) -> None:
         """Set or remove the plain breakpoint of a place."""
-        plain = Breakpoint("", frozenset({place}))
-        same = [
-            item for item in self._set.breakpoints if replace(item, id="", enabled=True) == plain
-        ]
-        if same:
-            self.remove(same[0].id)
-        else:
-            self.add(plain)
+        self._toggle(Breakpoint("", frozenset({place})))
 
     def toggle_tool(self, tool: str) -> None:
         """Set or remove the plain breakpoint of a tool."""
-        plain = Breakpoint("", tool=tool)
+        self._toggle(Breakpoint("", tool=tool))
+
+    def _toggle(self, plain: Breakpoint) -> None:
         same = [
             item for item in self._set.breakpoints if replace(item, id="", enabled=True) == plain
         ]
@@ -110,10 +130,13 @@ class BreakpointBook(QObject):
         else:
             self.add(plain)
 
+    def _next(self) -> str:
+        self._made += 1
+        return f"b{self._made}"
+
     def add(self, item: Breakpoint) -> str:
         """Add one; gives the id that it got."""
-        self._made += 1
-        named = replace(item, id=f"b{self._made}")
+        named = replace(item, id=self._next())
         self._take(replace(self._set, breakpoints=(*self._set.breakpoints, named)))
         return named.id
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Literal, TypeAlias
 
 from studio.bridge.run_breakpoints import PLACE_NAMES
-from studio.bridge.run_cards import StepCard, Timeline
-from studio.core.agent.state import Checkpoint
+from studio.bridge.run_cards import StepCard, timeline_of
+from studio.bridge.run_differences import Sides, sides_of
+from studio.bridge.run_said import said_by, said_newly
+from studio.core.agent.state import Checkpoint, RunState
 
 Match: TypeAlias = Literal["same", "differs", "left", "right"]
 """Whether two cards say the same, or only one side has one."""
@@ -20,7 +22,7 @@ class BranchView:
     """One way through a run."""
 
     title: str
-    """Its name: "First way", "Branch 2"."""
+    """Its name: the person's own, or "First way", "Branch 2"."""
 
     detail: str
     """How far it goes."""
@@ -28,29 +30,57 @@ class BranchView:
     last: int
     """Id of its last checkpoint."""
 
+    number: int = 0
+    """Which branch it is, from 0."""
+
     is_current: bool = False
     """Whether the run stands on it."""
 
 
-def branches_of(checkpoints: Sequence[Checkpoint], current: int | None) -> tuple[BranchView, ...]:
+def branches_of(
+    checkpoints: Sequence[Checkpoint],
+    current: int | None,
+    names: Mapping[int, str] | None = None,
+) -> tuple[BranchView, ...]:
     """The ways through a run that reached any place, in the order they were begun.
 
     Args:
         checkpoints: all places reached.
         current: id of the place where the run stands.
+        names: the person's names, by number.
     """
     last: dict[int, Checkpoint] = {}
+    standing = 0
     for checkpoint in checkpoints:
         last[checkpoint.branch] = checkpoint
+        if checkpoint.id == current:
+            standing = checkpoint.branch
     return tuple(
         BranchView(
-            "First way" if number == 0 else f"Branch {number}",
+            (names or {}).get(number) or usual_name(number),
             f"to iteration {end.iteration}, {PLACE_NAMES[end.place].lower()}",
             end.id,
-            end.id == current,
+            number,
+            number == standing,
         )
         for number, end in sorted(last.items())
     )
+
+
+def usual_name(number: int) -> str:
+    """What a branch is called that nobody has named."""
+    return "First way" if number == 0 else f"Branch {number}"
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One of two ways that are compared."""
+
+    title: str
+    """Its name."""
+
+    state: RunState
+    """The run at its end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,11 +101,11 @@ class CompareRow:
 class Comparison:
     """Two ways through, side by side."""
 
-    left: str
-    """Name of the first."""
+    left: Side
+    """The first."""
 
-    right: str
-    """Name of the second."""
+    right: Side
+    """The second."""
 
     rows: tuple[CompareRow, ...]
     """Cards in order, step by step."""
@@ -86,6 +116,11 @@ class Comparison:
         return next((at for at, row in enumerate(self.rows) if row.match != "same"), None)
 
     @property
+    def differences(self) -> tuple[int, ...]:
+        """All rows that differ."""
+        return tuple(at for at, row in enumerate(self.rows) if row.match != "same")
+
+    @property
     def summary(self) -> str:
         """The comparison in one sentence."""
         at = self.first_difference
@@ -93,38 +128,39 @@ class Comparison:
             return "Both say the same, from the first message to the last."
         card = self.rows[at].left or self.rows[at].right
         where = "" if card is None else f" in iteration {card.step}, at “{card.title}”"
-        count = sum(row.match != "same" for row in self.rows)
-        return f"They part{where}; {count} of {len(self.rows)} rows differ."
+        return f"They part{where}; {len(self.differences)} of {len(self.rows)} rows differ."
+
+    def texts(self, row: int) -> Sides:
+        """The whole texts of a row, with what differs marked."""
+        one = self.rows[row]
+        return sides_of(
+            said_by(self.left.state, one.left) if one.left is not None else "",
+            said_by(self.right.state, one.right) if one.right is not None else "",
+        )
 
 
-def compare(left: str, first: Timeline, right: str, second: Timeline) -> Comparison:
-    """Put two timelines side by side, step by step.
-
-    Args:
-        left: name of the first.
-        first: its cards.
-        right: name of the second.
-        second: its cards.
-    """
-    steps = sorted({card.step for card in first.cards} | {card.step for card in second.cards})
-    by_step = [_cards_by_step(first), _cards_by_step(second)]
+def compare(left: Side, right: Side) -> Comparison:
+    """Put two ways side by side, step by step; their whole texts count, not what cards can show."""
+    by_step = [_cards_by_step(left.state), _cards_by_step(right.state)]
     rows: list[CompareRow] = []
-    for step in steps:
+    for step in sorted(by_step[0].keys() | by_step[1].keys()):
         for one, two in zip_longest(by_step[0].get(step, ()), by_step[1].get(step, ())):
-            rows.append(CompareRow(_match(one, two), one, two))
+            rows.append(CompareRow(_match(left.state, one, right.state, two), one, two))
     return Comparison(left, right, tuple(rows))
 
 
-def _cards_by_step(timeline: Timeline) -> dict[int, list[StepCard]]:
+def _cards_by_step(state: RunState) -> dict[int, list[StepCard]]:
     found: dict[int, list[StepCard]] = {}
-    for card in timeline.cards:
+    for card in timeline_of(state).cards:
         found.setdefault(card.step, []).append(card)
     return found
 
 
-def _match(one: StepCard | None, two: StepCard | None) -> Match:
+def _match(left: RunState, one: StepCard | None, right: RunState, two: StepCard | None) -> Match:
     if one is None:
         return "right"
     if two is None:
         return "left"
-    return "same" if (one.kind, one.gist) == (two.kind, two.gist) else "differs"
+    if one.kind != two.kind:
+        return "differs"
+    return "same" if said_newly(left, one) == said_newly(right, two) else "differs"

@@ -31,7 +31,7 @@ _NODE_OF_ERROR: dict[ErrorKind, Node] = {
     "format": "reply", "model": "model", "unknown_tool": "action", "schema": "action",
     "tool": "observation", "timeout": "tool", "limit": "prompt", "refusal": "reply",
     "repeated_action": "action", "guardrail": "action", "output": "final",
-    "outcome_unknown": "tool", "render": "prompt",
+    "outcome_unknown": "tool", "render": "prompt", "journal": "prompt",
 }  # fmt: skip
 
 PLACE_OF_NODE: dict[Node, Place] = {

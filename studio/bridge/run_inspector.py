@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from studio.bridge.run_cards import StepCard, Tab
 from studio.bridge.run_messages import messages_view
 from studio.bridge.run_reply import legend_of, reply_blocks, streaming_blocks
+from studio.bridge.run_said import step_at
 from studio.bridge.run_text import Block, Blocks, Piece, Style, json_block
 from studio.bridge.run_tool import tool_blocks, truth_blocks
 from studio.bridge.run_watch import WatchRow, watch_rows
@@ -154,18 +155,6 @@ def inspector_view(
             return replace(view, usage=usage_rows(state))
         case "watch":
             return replace(view, watches=watch_rows(state, wanted.watches))
-
-
-def step_at(state: RunState, number: int) -> Step:
-    """The step of that number; the current one for 0 and for numbers that are not there."""
-    if 0 < number <= len(state.steps) and state.steps[number - 1].number == number:
-        return state.steps[number - 1]
-    found = next((step for step in state.steps if step.number == number), None)
-    if found is not None:
-        return found
-    if state.step.number == 0 and state.steps:
-        return state.steps[-1]
-    return state.step
 
 
 def _messages(

@@ -44,9 +44,9 @@ class Offer:
     is_primary: bool = False
     """Whether it is the one that goes on."""
 
-    ask: Literal["", "resume", "rerun"] = ""
+    ask: Literal["", "resume", "rerun", "replay"] = ""
     """What the window is asked for, where it is no command of the run: to go on with a run of the
-    past, or to run the prompt again with a run's results."""
+    past, to run the prompt again with a run's results, or to go through the run once more."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from typing import Any, Protocol, TypeAlias
 
 from studio.core.agent.events import Event
 from studio.core.agent.options import RunOptions
+from studio.core.agent.retelling import Retelling
 from studio.core.agent.state import RunSetup, RunState
 from studio.core.agent.toolbox import RunToolbox
 from studio.core.models.base import ChatModel
@@ -59,6 +60,9 @@ class RunPlan:
 
     past: Sequence[Event] = ()
     """The journal of a run that is taken up again; empty for a new one."""
+
+    retelling: Retelling | None = None
+    """A run that is gone through again, with all that the person did in it."""
 
 
 @dataclass(frozen=True, slots=True)

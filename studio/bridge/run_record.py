@@ -80,6 +80,9 @@ class RunRecord:
     at: int | None = None
     """Index of the checkpoint looked at; None for the end."""
 
+    names: Mapping[int, str] = field(default_factory=dict)
+    """The person's names of its branches, by number."""
+
     seen: Walked | None = field(default=None, compare=False, repr=False)
     """What the journal amounts to, where it was read already."""
 

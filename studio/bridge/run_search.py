@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from studio.bridge.run_cards import StepCard
-from studio.bridge.run_inspector import step_at
+from studio.bridge.run_said import step_at
 from studio.core.agent.state import RunState, Step
 from studio.core.agent.steps import messages_of
 

@@ -106,6 +106,7 @@ class RunSession:
             shown=self._show,
             stream=self._stream,
             references=plan.references,
+            retelling=plan.retelling,
         )
 
     def _world(self, toolbox: RunToolbox | None) -> RunWorld:

@@ -16,10 +16,11 @@ Style: TypeAlias = Literal[
 """What a run of characters is; the theme gives it a colour."""
 
 BlockKind: TypeAlias = Literal[
-    "role", "title", "body", "added", "removed", "same", "warning", "error", "note", "rule",
+    "role", "title", "body", "added", "removed", "gone", "same", "warning", "error", "note", "rule",
 ]  # fmt: skip
 """What a paragraph is: `role` and `title` head a part, `added`/`removed` are lines of a
-difference, `same` is a folded run of lines, `rule` a thin remark between parts."""
+difference in one text, `gone` those of the first of two texts side by side, `same` is a folded run
+of lines, `rule` a thin remark between parts."""
 
 
 @dataclass(frozen=True, slots=True)

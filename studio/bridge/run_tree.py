@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from studio.bridge.run_cards import CardKind, StepCard
 from studio.core.agent.state import Checkpoint, Place
+from studio.core.agent.tree import RunTree
 
 _PLACE: dict[CardKind, Place] = {
     "prompt": "P1", "thought": "P2", "reply": "P2", "action": "P3", "observation": "P4",
@@ -13,12 +12,20 @@ _PLACE: dict[CardKind, Place] = {
 }  # fmt: skip
 
 
-def checkpoint_of_card(checkpoints: Sequence[Checkpoint], card: StepCard) -> Checkpoint | None:
-    """The newest checkpoint at the place of a card; None where the run never stood there."""
+def checkpoint_of_card(tree: RunTree, cursor: int | None, card: StepCard) -> Checkpoint | None:
+    """The checkpoint at the place of a card; None where the run never stood there.
+
+    Looked for on the way that is shown, from its end: another branch may have stood at a place of
+    the same sort later.
+    """
     wanted = _PLACE[card.kind]
-    for checkpoint in reversed(checkpoints):
-        if checkpoint.place != wanted or checkpoint.iteration != card.step:
-            continue
-        if card.call is None or checkpoint.call == card.call:
+    at = cursor
+    while at is not None:
+        checkpoint = tree.get(at)
+        if checkpoint is None or checkpoint.iteration < card.step:
+            return None
+        fits = checkpoint.place == wanted and checkpoint.iteration == card.step
+        if fits and (card.call is None or checkpoint.call == card.call):
             return checkpoint
+        at = checkpoint.parent
     return None

@@ -49,15 +49,25 @@ class RunView:
     record: str = ""
     """For a run opened from history: what it is; empty for a live one."""
 
+    is_starting: bool = False
+    """Whether a run is being made ready: its tools are started before its first fact."""
+
     @property
     def is_live(self) -> bool:
         """Whether a run is here that goes on or waits."""
+        if self.is_starting:
+            return True
         return self.state is not None and not self.state.is_over and not self.record
 
     @property
     def is_waiting(self) -> bool:
         """Whether it stands still and can be stepped."""
-        return self.is_live and self.state is not None and self.state.pause is not None
+        return (
+            self.is_live
+            and not self.is_starting
+            and self.state is not None
+            and self.state.pause is not None
+        )
 
     @property
     def is_busy(self) -> bool:
@@ -73,6 +83,7 @@ def view_of(
     break_places: Iterable[Place] = (),
     branches: tuple[BranchView, ...] = (),
     record: str = "",
+    starting: bool = False,
 ) -> RunView:
     """What the pane shows for a state.
 
@@ -83,10 +94,12 @@ def view_of(
         break_places: places with a breakpoint.
         branches: the ways through the run.
         record: for a run opened from history, what it is.
+        starting: whether a run is being made ready.
     """
-    sentence = sentence_of(state)
+    sentence = sentence_of(state) if not starting else "Making the tools ready"
     if state is None:
-        return RunView(diagram=diagram_of(None, sentence, break_places), record=record)
+        diagram = diagram_of(None, sentence, break_places)
+        return RunView(sentence=sentence, diagram=diagram, record=record, is_starting=starting)
     earlier = before.timeline if before is not None else None
     return RunView(
         state=state,
@@ -99,6 +112,7 @@ def view_of(
         facts=facts_of(state),
         branches=branches,
         record=record,
+        is_starting=starting,
     )
 
 

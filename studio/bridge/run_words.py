@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+from studio.core.agent.breakpoints import HERE
 from studio.core.agent.state import Call, PauseReason, RunState, StepError
 from studio.core.models.base import ProtocolName
 from studio.core.text.values import JsonObject
@@ -68,7 +69,7 @@ def _pause(state: RunState) -> str:
     pause = state.pause
     if pause is None:
         return ""
-    why = _WHY[pause.reason]
+    why = _WHY["step" if HERE in pause.breakpoints else pause.reason]
     if pause.place == "PX":
         return f"{why}: {bare(state.error.message)}" if state.error is not None else why
     where = _AT_PLACE[pause.place]
@@ -118,6 +119,7 @@ def error_title(error: StepError) -> str:
         "output": "The answer does not fit the declared outputs",
         "outcome_unknown": "Nobody knows whether the tool ran",
         "render": "The prompt cannot be rendered",
+        "journal": "The run could not be kept",
     }[error.kind]
 
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -9,10 +10,13 @@ from pytestqt.qtbot import QtBot
 from studio.bridge import run_record
 from studio.bridge.background import Background
 from studio.bridge.run import RunController
-from studio.bridge.run_again import branch_end, offers_for, with_results_of
+from studio.bridge.run_again import branch_end, exactly, offers_for, with_results_of
+from studio.bridge.run_inspector import Inspection, InspectorView
 from studio.bridge.run_plan import RunPlan
 from studio.bridge.run_record import RunRecord
-from studio.core.agent.commands import Continue, EditObservation
+from studio.bridge.run_text import plain_text
+from studio.core.agent.commands import Continue, EditCall, EditObservation
+from studio.core.agent.toolbox import NoTools, RunToolbox
 from studio.core.agent.tree import state_at, walk
 from tests.bridge.run_world import CALCULATE, FINAL, LOOKUP, ListJournal, LocalTools, plan
 
@@ -92,7 +96,7 @@ def test_the_prompt_is_run_again_with_the_results_of_a_run(
     # The call that was made before was not made again; the new one was.
     assert [name for name, _ in tools.called] == ["calculator"]
     comparison = compared.args[0]
-    assert (comparison.left, comparison.right) == ("The run before", "This run")
+    assert (comparison.left.title, comparison.right.title) == ("The run before", "This run")
     assert comparison.first_difference is not None
     row = comparison.rows[comparison.first_difference]
     assert (row.left or row.right).step == 2
@@ -102,12 +106,87 @@ def test_the_prompt_is_run_again_with_the_results_of_a_run(
     assert state.steps[1].calls[0].origin == "live"
 
 
+def test_a_run_is_replayed_with_what_the_person_did_in_it(
+    qtbot: QtBot, controller: RunController
+) -> None:
+    controller.breakpoints.toggle_place("P4")
+    controller.start(plan([LOOKUP, FINAL]))
+    waiting(qtbot, controller, "P4")
+    with qtbot.waitSignal(controller.ended):
+        controller.send(EditObservation(0, "Rome"), Continue())
+    controller.breakpoints.toggle_place("P4")
+    past = controller.past
+    assert past is not None
+    with qtbot.waitSignal(controller.repeated) as repeated:
+        controller.start(exactly(past), against=past)
+
+    comparison = repeated.args[0]
+    assert comparison.first_difference is None
+    state = controller.state
+    assert state is not None
+    assert state.setup.run != past.setup.run
+    assert (state.steps[0].calls[0].observation, state.answer) == ("Rome", past.state.answer)
+    assert {"edited", "replayed"} <= state.steps[0].marks
+    bodies: list[InspectorView] = []
+    controller.inspector_changed.connect(bodies.append)
+    controller.inspect(Inspection(1, "request"))
+    assert '"messages"' in plain_text(bodies[-1].blocks)
+
+
+def test_a_replay_stops_at_a_breakpoint_and_goes_its_own_way_from_there(
+    qtbot: QtBot, controller: RunController
+) -> None:
+    over(qtbot, controller, plan([LOOKUP, FINAL]))
+    past = controller.past
+    assert past is not None
+    controller.breakpoints.toggle_tool("lookup")
+    controller.start(exactly(past))
+    waiting(qtbot, controller, "P3")
+    controller.send(EditCall(0, "lookup", {"fact": "capital of Italy"}), Continue())
+    waiting(qtbot, controller, "PX")  # the next request is not the one that was recorded
+
+    state = controller.state
+    assert state is not None
+    assert state.error is not None
+    assert state.error.code == "diverged"
+    assert "no recorded result" in (state.steps[0].calls[0].observation or "")
+
+
+def test_it_runs_to_a_place_once(qtbot: QtBot, controller: RunController) -> None:
+    controller.start(plan([LOOKUP, CALCULATE, FINAL]), to="P3")
+    waiting(qtbot, controller, "P3")
+    assert "Breakpoint" not in controller.view.sentence
+    controller.run_to("P1")
+    waiting(qtbot, controller, "P1")
+    assert controller.state is not None
+    assert controller.state.iteration == 2
+    with qtbot.waitSignal(controller.ended):
+        controller.continue_()
+    assert controller.breakpoints.value.breakpoints == ()
+
+
+def test_stopping_while_the_tools_are_made_ready(qtbot: QtBot, controller: RunController) -> None:
+    never = asyncio.Event
+
+    async def open_toolbox() -> RunToolbox:
+        await never().wait()
+        return NoTools()
+
+    controller.start(replace(plan([FINAL]), toolbox=None, open_toolbox=open_toolbox))
+    qtbot.waitUntil(lambda: controller.view.is_starting)
+    assert controller.view.sentence == "Making the tools ready"
+    assert controller.view.is_busy
+    controller.stop()
+    qtbot.waitUntil(lambda: not controller.is_live)
+    assert not controller.view.is_live
+
+
 def test_a_branch_ends_where_it_was_left(qtbot: QtBot, controller: RunController) -> None:
     over(qtbot, controller, plan([LOOKUP, FINAL, FINAL]))
     first = controller.past
     assert first is not None
     assert first.last == len(first.events)
-    at = next(item for item in controller._tree.checkpoints if item.place == "P4")
+    at = next(item for item in controller._shown.tree.checkpoints if item.place == "P4")
     controller.go_to(at.id)
     waiting(qtbot, controller, "P4")
     with qtbot.waitSignal(controller.ended):
@@ -127,7 +206,7 @@ def test_places_of_a_record_are_folded_from_states_on_the_way(
     qtbot: QtBot, controller: RunController, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     over(qtbot, controller, plan([LOOKUP, CALCULATE, FINAL, FINAL]))
-    at = next(item for item in controller._tree.checkpoints if item.place == "P4")
+    at = next(item for item in controller._shown.tree.checkpoints if item.place == "P4")
     controller.go_to(at.id)
     waiting(qtbot, controller, "P4")
     with qtbot.waitSignal(controller.ended):
@@ -149,6 +228,6 @@ def test_what_is_offered_after_a_run(qtbot: QtBot, controller: RunController) ->
     state = controller.state
     assert state is not None
     live = [offer.label for offer in offers_for(state, is_record=False).offers]
-    assert live == ["Go on with a message…", "Run again with these results"]
+    assert live == ["Go on with a message…", "Run again with these results", "Replay exactly"]
     kept = [offer.ask for offer in offers_for(state, is_record=True).offers]
-    assert kept == ["resume", "rerun"]
+    assert kept == ["resume", "rerun", "replay"]

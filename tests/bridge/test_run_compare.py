@@ -1,14 +1,16 @@
 from __future__ import annotations
 
-from studio.bridge.run_cards import timeline_of
-from studio.bridge.run_compare import branches_of, compare
+from dataclasses import replace
+
+from studio.bridge.run_compare import Side, branches_of, compare
+from studio.bridge.run_text import plain_text
 from studio.core.agent.state import Checkpoint
+from studio.core.agent.trail import Trail
 from tests.bridge import run_examples as run
 
 
 def test_the_same_way_has_no_difference() -> None:
-    timeline = timeline_of(run.done())
-    comparison = compare("A", timeline, "B", timeline)
+    comparison = compare(Side("A", run.done()), Side("B", run.done()))
 
     assert comparison.first_difference is None
     assert comparison.summary.startswith("Both say the same")
@@ -19,7 +21,7 @@ def test_two_ways_part_where_an_observation_differs() -> None:
     other.ask()
     other.whole_step(run.FIRST, "Lyon")
     other.ask(run.HISTORY)
-    comparison = compare("A", timeline_of(run.done()), "B", timeline_of(other.pause()))
+    comparison = compare(Side("A", run.done()), Side("B", other.pause()))
     first = comparison.first_difference
 
     assert first is not None
@@ -31,6 +33,27 @@ def test_two_ways_part_where_an_observation_differs() -> None:
     assert comparison.summary == "They part in iteration 1, at “Observation”; 3 of 7 rows differ."
 
 
+def test_texts_count_whole_not_as_far_as_a_card_shows_them() -> None:
+    state = run.done()
+    call = state.steps[0].calls[0]
+    sides = []
+    for end in ("one", "two"):
+        said = replace(call, observation="x" * 5_000 + f"\nthe end is {end}")
+        steps = Trail([replace(state.steps[0], calls=(said,)), *state.steps[1:]])
+        sides.append(Side(end, replace(state, steps=steps)))
+    comparison = compare(*sides)
+    first = comparison.first_difference
+
+    assert first is not None
+    row = comparison.rows[first]
+    assert row.left is not None
+    assert row.right is not None
+    assert row.left.gist == row.right.gist
+    texts = comparison.texts(first)
+    assert [block.kind for block in texts.left] == ["body", "gone"]
+    assert plain_text(texts.right[1:]) == "the end is two"
+
+
 def test_branches_are_named_by_how_far_they_go() -> None:
     places = (
         Checkpoint(2, None, "P1", 1, None, 0), Checkpoint(9, 2, "P6", 2, None, 0),
@@ -40,3 +63,11 @@ def test_branches_are_named_by_how_far_they_go() -> None:
 
     assert (first.title, first.detail) == ("First way", "to iteration 2, with the answer")
     assert (second.title, second.last, second.is_current) == ("Branch 2", 14, True)
+
+
+def test_branches_bear_the_names_that_they_were_given() -> None:
+    places = (Checkpoint(2, None, "P1", 1, None, 0), Checkpoint(9, 2, "P6", 2, None, 1))
+    first, second = branches_of(places, 2, {1: "with Lyon", 0: ""})
+
+    assert (first.title, second.title) == ("First way", "with Lyon")
+    assert (first.is_current, second.is_current) == (True, False)

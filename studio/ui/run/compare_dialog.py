@@ -2,104 +2,184 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication, Qt
-from PySide6.QtGui import QBrush, QColor
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QColor, QKeyEvent, QPalette
 from PySide6.QtWidgets import (
     QAbstractItemView,
+    QCheckBox,
     QDialog,
     QFrame,
+    QHBoxLayout,
     QHeaderView,
     QLabel,
-    QTableWidget,
-    QTableWidgetItem,
+    QPushButton,
+    QSplitter,
+    QTableView,
     QVBoxLayout,
     QWidget,
 )
 
-from studio.bridge.run_cards import StepCard
-from studio.bridge.run_compare import CompareRow, Comparison
-from studio.ui.parts.colours import blend
+from studio.bridge.run_compare import Comparison
+from studio.bridge.run_differences import Sides
+from studio.ui.run.compare_model import CompareModel
+from studio.ui.run.styled_text import StyledText
 from studio.ui.theme import LIGHT, Theme
 
-_MARKS = {"same": "=", "differs": "≠", "left": "←", "right": "→"}
-_SAID = {
-    "same": QT_TRANSLATE_NOOP("CompareDialog", "the same"),
-    "differs": QT_TRANSLATE_NOOP("CompareDialog", "different"),
-    "left": QT_TRANSLATE_NOOP("CompareDialog", "only on the left"),
-    "right": QT_TRANSLATE_NOOP("CompareDialog", "only on the right"),
-}
+_LINES_OPEN = 6
+"""Rows of the list that are in sight above the texts."""
 
 
 class CompareDialog(QDialog):
-    """Shows a `Comparison`; not modal."""
+    """Shows a `Comparison`: the list of steps, and the whole texts of the chosen one. Not modal."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = LIGHT
         self._comparison: Comparison | None = None
         self.summary = QLabel()
-        self.table = QTableWidget(0, 3)
+        self.model = CompareModel(self)
+        self.table = QTableView()
+        self.only_differences = QCheckBox(self.tr("Only what differs"))
+        self.before = QPushButton(self.tr("Previous difference"))
+        self.next = QPushButton(self.tr("Next difference"))
+        self.left = StyledText(self.tr("The whole text, left"), self.tr("Nothing on this side."))
+        self.right = StyledText(self.tr("The whole text, right"), self.tr("Nothing on this side."))
         self.setWindowTitle(self.tr("Compare"))
-        self.summary.setProperty("title", "true")
-        self.table.setAccessibleName(self.tr("Comparison"))
-        self.table.setFrameShape(QFrame.Shape.NoFrame)
-        self.table.setShowGrid(False)
-        self.table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
-        self.table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
-        self.table.verticalHeader().hide()
-        header = self.table.horizontalHeader()
-        header.setHighlightSections(False)
-        header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
-        self.table.setStyleSheet("QTableView::item { padding: 0 8px; }")
-        header.setSectionResizeMode(QHeaderView.ResizeMode.Stretch)
-        header.setSectionResizeMode(1, QHeaderView.ResizeMode.ResizeToContents)
-        self.setSizeGripEnabled(True)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(16, 16, 16, 16)
-        layout.setSpacing(8)
-        layout.addWidget(self.summary)
-        layout.addWidget(self.table, 1)
-        self.resize(960, 560)
+        self._lay_out()
+        self.table.selectionModel().currentRowChanged.connect(self._on_row)
+        self.only_differences.toggled.connect(self._list)
+        self.before.clicked.connect(self.go_before)
+        self.next.clicked.connect(self.go_next)
 
     def set_theme(self, theme: Theme) -> None:
         """Paint in these colours."""
         self._theme = theme
-        if self._comparison is not None:
-            self.show_comparison(self._comparison)
+        self.model.set_theme(theme)
+        for text in (self.left, self.right):
+            palette = text.palette()
+            palette.setColor(QPalette.ColorRole.Base, QColor(theme.surface))
+            palette.setColor(QPalette.ColorRole.Text, QColor(theme.text))
+            palette.setColor(QPalette.ColorRole.PlaceholderText, QColor(theme.muted))
+            text.setPalette(palette)
+            text.set_theme(theme)
 
     def show_comparison(self, comparison: Comparison) -> None:
         """Show two ways through, at the place where they part."""
         self._comparison = comparison
         self.summary.setText(comparison.summary)
-        self.table.setHorizontalHeaderLabels([comparison.left, "", comparison.right])
-        self.table.setRowCount(len(comparison.rows))
-        first = comparison.first_difference
-        for at, row in enumerate(comparison.rows):
-            self._fill(at, row)
-        if first is not None:
-            self.table.setCurrentCell(first, 0)
-            item = self.table.item(first, 0)
-            self.table.scrollToItem(item, QAbstractItemView.ScrollHint.PositionAtCenter)
+        differs = comparison.first_difference is not None
+        self.only_differences.setChecked(False)
+        for part in (self.only_differences, self.before, self.next):
+            part.setEnabled(differs)
+        self._list()
 
-    def _fill(self, at: int, row: CompareRow) -> None:
-        theme = self._theme
-        texts = (_text(row.left), _MARKS[row.match], _text(row.right))
-        for column, text in enumerate(texts):
-            item = QTableWidgetItem(text)
-            item.setToolTip(text)
-            if column == 1:
-                item.setTextAlignment(Qt.AlignmentFlag.AlignCenter)
-                item.setData(
-                    Qt.ItemDataRole.AccessibleTextRole,
-                    QCoreApplication.translate("CompareDialog", _SAID[row.match]),
-                )
-            if row.match == "same":
-                item.setForeground(QBrush(QColor(theme.muted)))
-            else:
-                tint = blend(theme.warning, theme.surface, 0.12)
-                item.setBackground(QBrush(QColor(tint)))
-            self.table.setItem(at, column, item)
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """F8 and Shift+F8 go from difference to difference, as problems are gone through."""
+        if event.key() != Qt.Key.Key_F8:
+            super().keyPressEvent(event)
+        elif event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
+            self.go_before()
+        else:
+            self.go_next()
 
+    def go_next(self) -> None:
+        """Choose the next row that differs, round and round."""
+        self._go(1)
 
-def _text(card: StepCard | None) -> str:
-    return "" if card is None else f"{card.title}: {card.gist}"
+    def go_before(self) -> None:
+        """Choose the row before that differs."""
+        self._go(-1)
+
+    def _list(self) -> None:
+        comparison = self._comparison
+        if comparison is None:
+            return
+        self.model.show_comparison(comparison, only_differences=self.only_differences.isChecked())
+        header = self.table.horizontalHeader()
+        header.setSectionResizeMode(QHeaderView.ResizeMode.Stretch)
+        header.setSectionResizeMode(1, QHeaderView.ResizeMode.Fixed)
+        header.resizeSection(1, 36)
+        self._choose(comparison.first_difference or 0)
+
+    def _choose(self, row: int) -> None:
+        rows = self.model.rows
+        if row not in rows:
+            return
+        index = self.model.index(rows.index(row), 0)
+        self.table.setCurrentIndex(index)
+        self.table.scrollTo(index, QAbstractItemView.ScrollHint.PositionAtCenter)
+
+    def _go(self, by: int) -> None:
+        comparison, rows = self._comparison, self.model.rows
+        if comparison is None or not rows:
+            return
+        at = self.table.currentIndex().row()
+        now = rows[at] if 0 <= at < len(rows) else -1
+        found = comparison.differences
+        if not found:
+            return
+        after = (
+            [row for row in found if row > now] if by > 0 else [row for row in found if row < now]
+        )
+        if by > 0:
+            self._choose(after[0] if after else found[0])
+        else:
+            self._choose(after[-1] if after else found[-1])
+
+    def _on_row(self) -> None:
+        comparison, at = self._comparison, self.table.currentIndex().row()
+        if comparison is None or not 0 <= at < len(self.model.rows):
+            self._show_texts(Sides())
+            return
+        self._show_texts(comparison.texts(self.model.rows[at]))
+
+    def _show_texts(self, sides: Sides) -> None:
+        for text, blocks in ((self.left, sides.left), (self.right, sides.right)):
+            text.show_blocks(blocks)
+            marked = next((i for i, each in enumerate(blocks) if each.kind != "body"), 0)
+            text.show_block(marked)
+
+    def _lay_out(self) -> None:
+        table = self.table
+        table.setModel(self.model)
+        table.setAccessibleName(self.tr("Comparison"))
+        table.setFrameShape(QFrame.Shape.NoFrame)
+        table.setShowGrid(False)
+        table.setWordWrap(False)
+        table.setTabKeyNavigation(False)
+        table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        table.verticalHeader().hide()
+        table.verticalHeader().setDefaultSectionSize(28)
+        table.horizontalHeader().setHighlightSections(False)
+        table.setStyleSheet("QTableView::item { padding: 0 8px; }")
+        table.setMinimumHeight(_LINES_OPEN * 28)
+        self.summary.setProperty("title", "true")
+        self.summary.setWordWrap(True)
+        self.before.setToolTip("Shift+F8")
+        self.next.setToolTip("F8")
+        for button in (self.before, self.next):
+            button.setAutoDefault(False)
+        head = QHBoxLayout()
+        head.setSpacing(8)
+        head.addWidget(self.summary, 1)
+        head.addWidget(self.only_differences)
+        head.addWidget(self.before)
+        head.addWidget(self.next)
+        texts = QSplitter(Qt.Orientation.Horizontal)
+        texts.addWidget(self.left)
+        texts.addWidget(self.right)
+        texts.setChildrenCollapsible(False)
+        whole = QSplitter(Qt.Orientation.Vertical)
+        whole.addWidget(table)
+        whole.addWidget(texts)
+        whole.setStretchFactor(0, 2)
+        whole.setStretchFactor(1, 3)
+        whole.setChildrenCollapsible(False)
+        self.setSizeGripEnabled(True)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(16, 16, 16, 16)
+        layout.setSpacing(8)
+        layout.addLayout(head)
+        layout.addWidget(whole, 1)
+        self.resize(1080, 680)

@@ -23,7 +23,7 @@ from studio.ui.theme import LIGHT, Theme, mono_font, ui_font
 
 _MARGIN = 12.0
 _LINE = "\u2028"
-_TINTED: tuple[BlockKind, ...] = ("added", "removed", "same", "warning", "error")
+_TINTED: tuple[BlockKind, ...] = ("added", "removed", "gone", "same", "warning", "error")
 
 
 class StyledText(QTextEdit):
@@ -180,6 +180,7 @@ class StyledText(QTextEdit):
         look = QTextBlockFormat()
         tints: dict[BlockKind, tuple[str, float]] = {
             "added": (theme.success, 0.12), "removed": (theme.error, 0.10),
+            "gone": (theme.error, 0.10),
             "warning": (theme.warning, 0.12), "error": (theme.error, 0.12),
             "same": (theme.muted, 0.10),
         }  # fmt: skip

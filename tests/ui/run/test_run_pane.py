@@ -359,7 +359,7 @@ def test_a_run_of_the_past_is_read_place_by_place(bench: Bench) -> None:
 
     assert bench.pane.bar.sentence.whole.startswith("From history · Done")
     labels = [button.text() for button in bench.pane.actions_bar.buttons]
-    assert labels == ["Go on from here", "Run again with these results"]
+    assert labels == ["Go on from here", "Run again with these results", "Replay exactly"]
     bench.click(bench.pane.bar.out)  # the place before
     assert bench.pane.diagram.state.live == "final"
     bench.click(bench.pane.bar.out)
@@ -395,9 +395,21 @@ def test_two_branches_are_compared_at_the_place_where_they_part(bench: Bench) ->
     dialog = bench.pane.findChild(CompareDialog)
     assert dialog is not None
     assert dialog.isVisible()
-    row = dialog.table.currentRow()
-    assert dialog.table.item(row, 0).text() == "Observation: Paris"
-    assert dialog.table.item(row, 2).text() == "Observation: Lutetia"
+    row = dialog.table.currentIndex().row()
+    assert dialog.model.index(row, 0).data() == "Observation: Paris"
+    assert dialog.model.index(row, 2).data() == "Observation: Lutetia"
+    assert (dialog.left.toPlainText(), dialog.right.toPlainText()) == ("Paris", "Lutetia")
+    with bench.qtbot.waitActive(dialog):
+        dialog.activateWindow()
+    bench.qtbot.keyClick(dialog.table, Qt.Key.Key_F8)
+    later = dialog.table.currentIndex().row()
+    assert later > row
+    assert "Lutetia" in dialog.right.toPlainText()
+    bench.qtbot.keyClick(dialog.table, Qt.Key.Key_F8, Qt.KeyboardModifier.ShiftModifier)
+    assert dialog.table.currentIndex().row() == row
+    dialog.only_differences.click()
+    assert dialog.model.rowCount() == len(dialog.model.rows) < later + 10
+    assert {dialog.model.index(at, 1).data() for at in range(dialog.model.rowCount())} == {"≠"}
     dialog.close()
 
     menu.actions()[0].trigger()  # back to the end of the first way

@@ -1,0 +1,101 @@
+"""The run that is shown, live or of the past: what has arrived of it, and how it looks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from studio.bridge.run_again import PastRun, branch_end
+from studio.bridge.run_compare import branches_of
+from studio.bridge.run_plan import Arrived, Streamed
+from studio.bridge.run_record import RunRecord
+from studio.bridge.run_view import RunView, view_of
+from studio.core.agent.events import Event
+from studio.core.agent.state import Place, RunState
+from studio.core.agent.tree import RunTree
+from studio.core.wire.reply import Reply
+
+
+@dataclass
+class ShownRun:
+    """Kept by the GUI thread alone; a new one is made for each run that is shown."""
+
+    state: RunState | None = None
+    """Where the run stands; None before its first fact."""
+
+    tree: RunTree = field(default_factory=RunTree)
+    """The places it reached."""
+
+    events: list[Event] = field(default_factory=list)
+    """Its journal so far."""
+
+    record: RunRecord | None = None
+    """For a run of the past: the place that is looked at."""
+
+    streaming: Reply | None = None
+    """What has come of the reply that runs now."""
+
+    names: dict[int, str] = field(default_factory=dict)
+    """The person's names of its branches, by number."""
+
+    @classmethod
+    def of_record(cls, record: RunRecord) -> ShownRun:
+        """A run of the past."""
+        made = cls(tree=record.tree, events=list(record.events), names=dict(record.names))
+        made.look_at(record)
+        return made
+
+    @property
+    def run(self) -> str:
+        """Its id; empty before it has one."""
+        return self.state.setup.run if self.state is not None else ""
+
+    @property
+    def cursor(self) -> int | None:
+        """Id of the place that is looked at."""
+        return self.tree.cursor if self.record is None else self.record.cursor
+
+    @property
+    def past(self) -> PastRun | None:
+        """The run as something to go on from, compare with, or write to a file."""
+        if self.state is None or not self.events:
+            return None
+        cursor = self.cursor
+        last = len(self.events)
+        if self.record is not None and cursor is not None:
+            last = branch_end(self.events, cursor)
+        return PastRun(tuple(self.events), self.state, cursor, last)
+
+    def look_at(self, record: RunRecord) -> None:
+        """Show another place of a run of the past."""
+        self.record = record
+        self.state = record.state
+
+    def take(self, arrival: Arrived | Streamed) -> None:
+        """Note what has arrived."""
+        if isinstance(arrival, Streamed):
+            self.streaming = arrival.reply
+            return
+        self.state = state = arrival.state
+        self.events.append(arrival.event)
+        self.tree.add(arrival.event, state)
+        if state.step.reply is not None or state.is_over or state.pause is not None:
+            self.streaming = None
+
+    def view(self, before: RunView, places: Iterable[Place], *, starting: bool) -> RunView:
+        """What the pane shows of it.
+
+        Args:
+            before: the view of an earlier moment; its cards are taken over.
+            places: places with a breakpoint.
+            starting: whether its tools are being made ready.
+        """
+        return view_of(
+            self.state,
+            before,
+            streaming=self.streaming,
+            break_places=places,
+            branches=branches_of(self.tree.checkpoints, self.cursor, self.names),
+            record=self.record.title if self.record is not None else "",
+            starting=starting,
+        )
