@@ -45,6 +45,7 @@ from studio.core.tools.registry import ToolRegistry
 from studio.core.tools.server_config import OWN_FILE
 from studio.core.tools.trust import TrustStore
 from studio.ui.connections.desk import ConnectionDesk
+from studio.ui.editor.knowledge import knowledge_of
 from studio.ui.history.history_pane import HistoryPane
 from studio.ui.inputs.pane import InputsPane
 from studio.ui.panes import Panes
@@ -254,6 +255,23 @@ class Workbench(QObject):
     def _on_values(self, values: dict[str, Json]) -> None:
         self.preview.set_inputs(values)
         self.tools.set_inputs(values)
+        self._tell_editor()
+
+    def _tell_editor(self) -> None:
+        """What completion and hover know of the world around the prompt."""
+        page, path = self.window.tabs.current, self._path
+        if page is None:
+            return
+        folder = path.parent if path is not None else None
+        page.assist.know(
+            knowledge_of(
+                self.inputs_pane.values(),
+                self.tools.registry.specs,
+                self.connections.models,
+                folder,
+                trusted=folder is None or self.trust.is_trusted(folder),
+            )
+        )
 
     def _on_previewed(self, preview: Preview) -> None:
         self.preview_pane.show_preview(preview)
@@ -266,6 +284,7 @@ class Workbench(QObject):
         # Trusting a folder loads its tools, and lets its variables be looked up.
         self._show_trust()
         self.preview.set_tools(registry.specs)
+        self._tell_editor()
 
     def _show_trust(self) -> None:
         path = self._path
@@ -296,6 +315,7 @@ class Workbench(QObject):
             return
         plan = self._checked_plan(document)
         if plan is not None:
+            self.inputs_pane.keep_history()
             self.run.start(plan, at_entry=at_entry)
 
     def _checked_plan(self, document: PromptDocument) -> RunPlan | None:
@@ -414,6 +434,7 @@ class Workbench(QObject):
 
     def _on_choice(self, choice: ModelChoice) -> None:
         self.preview.set_target(preview_target(choice))
+        self._tell_editor()
 
     # -- the end --------------------------------------------------------------------------------
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.values import Json
@@ -43,3 +44,29 @@ class Knowledge:
 
 NOTHING = Knowledge()
 """Before anyone told anything."""
+
+
+def knowledge_of(
+    values: Mapping[str, Json],
+    tools: Iterable[ToolSpec],
+    models: Iterable[str],
+    folder: Path | None,
+    *,
+    trusted: bool,
+) -> Knowledge:
+    """What is known around a prompt.
+
+    Args:
+        values: what was entered for its inputs.
+        tools: what a run would get.
+        models: ids that its connection offers.
+        folder: where the prompt is; None for one that has no file.
+        trusted: whether variables may be looked up, and `.env` beside the prompt be read.
+    """
+
+    def environment() -> frozenset[str] | None:
+        from studio.core.prompty.reference_values import environment_for
+
+        return frozenset(environment_for(folder)) if trusted else None
+
+    return Knowledge(dict(values), tuple(tools), tuple(models), environment)
