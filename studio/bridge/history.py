@@ -101,6 +101,10 @@ class HistoryController(QObject):
         """Set both at once."""
         self._change(partial(_describe, run, tags=tuple(tags), note=note))
 
+    def name_branch(self, run: str, branch: int, name: str) -> None:
+        """Set the person's name of a branch; an empty one takes it back."""
+        self._change(partial(_name_branch, run, branch, name))
+
     def mark_interrupted(self) -> None:
         """At the start: end the runs whose process has died."""
         self._change(_mark)
@@ -159,8 +163,9 @@ def _open(path: Path, run: str) -> RunRecord:
         if summary is None:
             raise StoreError("the run is no longer there")
         events = tuple(store.events(run))
+        names = store.branch_names(run)
     now = datetime.now().astimezone()
-    record = RunRecord(f"From history, {when(summary.started, now)}", events)
+    record = RunRecord(f"From history, {when(summary.started, now)}", events, names=names)
     # Folded here, so that the GUI thread finds it made.
     _ = record.state, record.tree, record.timeline
     return record
@@ -191,6 +196,10 @@ def _describe(
     pinned: bool | None = None,
 ) -> None:
     store.describe(run, tags=tags, note=note, pinned=pinned)
+
+
+def _name_branch(run: str, branch: int, name: str, store: RunStore) -> None:
+    store.name_branch(run, branch, name)
 
 
 def _mark(store: RunStore) -> None:
