@@ -5,12 +5,10 @@ from __future__ import annotations
 import gc
 import importlib
 import sys
-import traceback
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from threading import Thread
-from types import TracebackType
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QObject, QThreadPool, QTimer, Signal
@@ -20,15 +18,18 @@ from PySide6.QtWidgets import QApplication
 from studio import __version__
 from studio.bridge.collector import CalmCollector
 from studio.bridge.jobs import SWITCH_SECONDS
-from studio.bridge.messages import Notice
+from studio.bridge.log import FaultFile
+from studio.bridge.session import SESSION, load_session
 from studio.core.paths import user_paths
 from studio.core.resource_files import resource
 from studio.core.settings import ThemeSetting
+from studio.ui.language import install_language
 from studio.ui.services import build_services
-from studio.ui.theme import apply_theme, theme_for
+from studio.ui.theme import apply_theme, fonts_of, theme_for
 from studio.ui.window import MainWindow
 
 if TYPE_CHECKING:
+    from studio.ui.care import Care
     from studio.ui.workbench import Workbench
 
 # What is made while starting stays anyway; looking through it for garbage costs a tenth of a start.
@@ -48,7 +49,16 @@ class Studio(QObject):
 
     _loaded = Signal()  # everything that the panes need is imported
 
-    def __init__(self, *, theme: ThemeSetting | None = None) -> None:
+    def __init__(
+        self, *, theme: ThemeSetting | None = None, is_safe: bool = False, alone: bool = False
+    ) -> None:
+        """Make the window; `run` shows it.
+
+        Args:
+            theme: colours instead of those of the settings.
+            is_safe: usual settings, nothing restored, no tools, no folder trusted (`--safe`).
+            alone: a window of its own, which later starts do not hand files to (`--new-window`).
+        """
         application = QApplication.instance() or QApplication(sys.argv[:1])
         super().__init__()
         sys.setswitchinterval(SWITCH_SECONDS)
@@ -56,17 +66,22 @@ class Studio(QObject):
         application.setApplicationName("prompt-studio")
         application.setApplicationDisplayName("Prompt Studio")
         application.setApplicationVersion(__version__)
-        self._services = build_services(user_paths())
+        self._services = build_services(user_paths(), is_safe=is_safe)
         if theme is not None:
             settings = self._services.settings
             settings.set(replace(settings.value, theme=theme))
-        # Before any pane is made: some take their fonts when they are built.
-        apply_theme(application, theme_for(self._services.settings.value.theme))
+        chosen = self._services.settings.value
+        # Before any pane is made: words are taken, and some fonts, when widgets are built.
+        self._translators = install_language(application, chosen.language)
+        apply_theme(application, theme_for(chosen.theme), fonts_of(chosen))
         self.window = MainWindow(self._services, keep_places=True)
+        self.window.tabs.hold_colours()
         self.workbench: Workbench | None = None
         """The panes and what feeds them; made once the window has been painted."""
-        application.setWindowIcon(QIcon(str(resource("icons", "prompt-studio.svg"))))
-        sys.excepthook = self._on_crash
+        self._faults = FaultFile(self._services.paths.data / "log")
+        self._alone = alone
+        self._takes_picture = False
+        self._care: Care | None = None
         self._loader: Thread | None = None
         self._loaded.connect(self._make_workbench)
         self._collector = CalmCollector(self)
@@ -77,30 +92,48 @@ class Studio(QObject):
         if event.type() == QEvent.Type.Paint and self._loader is None:
             self.window.removeEventFilter(self)
             self._loader = Thread(target=self._load, name="studio-loader", daemon=True)
-            self._loader.start()
+            # Once the event is over: the loader would fight the painting for the interpreter.
+            QTimer.singleShot(0, self._after_paint)
         return False
+
+    def _after_paint(self) -> None:
+        # Reading a picture loads the plug-ins for all kinds of pictures.
+        self._application.setWindowIcon(QIcon(str(resource("icons", "prompt-studio.svg"))))
+        self.window.tabs.release_colours()
+        if self._loader is not None:
+            self._loader.start()
 
     def _load(self) -> None:
         """Importing takes most of a second; in a thread, the window answers meanwhile."""
         importlib.import_module("studio.ui.workbench")
+        importlib.import_module("studio.ui.care")
         gc.enable()
         self._loaded.emit()
 
     def _make_workbench(self) -> None:
+        from studio.ui.care import Care
         from studio.ui.workbench import Workbench
 
         if self.window.isVisible():
             self.workbench = Workbench(self._services, self.window)
             self._collector.start()
+            self._care = Care(
+                self._services,
+                self.window,
+                restore=self._restores,
+                alone=self._alone or self._takes_picture,
+            )
 
     def run(self, files: Sequence[Path]) -> int:
         """Show the window until it is closed; returns the exit code."""
+        self._faults.open()
         self._open(files)
         self.window.show()
         return self._end(self._application.exec())
 
     def take_picture(self, out: Path, files: Sequence[Path], size: tuple[int, int]) -> int:
         """Show the window, wait until everything in it stands, and write a picture of it."""
+        self._takes_picture = True
         self.window.resize(*size)
         self._open(files)
         self.window.show()
@@ -125,38 +158,39 @@ class Studio(QObject):
         self.window.close()
         return self._end(code)
 
+    @property
+    def _restores(self) -> bool:
+        settings = self._services.settings.value
+        return settings.restore_session and not self._services.is_safe and not self._takes_picture
+
     def _open(self, files: Sequence[Path]) -> None:
-        """The files asked for, else the one of last time, else the first example."""
-        recent = [Path(name) for name in self._services.settings.value.recent[:1]]
-        for path in files or [path for path in recent if path.is_file()]:
+        """The files asked for, else the one in front the last time, else the first example.
+
+        The other files of the last time follow once the window stands (`Care`).
+        """
+        for path in files:
             self.window.open_path(path.resolve())
+        if not files and self._restores:
+            self._open_last()
         if self.window.tabs.current is None:
             self.window.commands.open_example(resource("examples", FIRST_EXAMPLE))
 
+    def _open_last(self) -> None:
+        session = load_session(self._services.paths.data / SESSION)
+        recent = self._services.settings.value.recent[:1]
+        path = next((Path(each) for each in (session.current, *recent) if each), None)
+        page = self.window.open_path(path) if path is not None and path.is_file() else None
+        for file in session.files:
+            if page is not None and file.path == str(path):
+                page.restore_place(file.caret, file.scroll)
+
     def _end(self, code: int) -> int:
-        if self._loader is not None:
+        if self._care is not None:
+            self._care.close()
+        if self._loader is not None and self._loader.ident is not None:
             self._loader.join()
         if self.workbench is not None:
             self.workbench.close()
         QThreadPool.globalInstance().waitForDone(_POOL_MS)
-        sys.excepthook = sys.__excepthook__
+        self._faults.close()
         return code
-
-    def _on_crash(
-        self, kind: type[BaseException], error: BaseException, trace: TracebackType | None
-    ) -> None:
-        """A defect of the studio: said, and survived; the text typed is in its swap file."""
-        traceback.print_exception(kind, error, trace)
-        if issubclass(kind, KeyboardInterrupt):
-            self._application.quit()
-            return
-        last = traceback.extract_tb(trace)[-1:] if trace is not None else []
-        self._services.messages.say(
-            Notice(
-                "error",
-                "Something went wrong inside the studio. What you typed is safe.",
-                "Save your work; if it comes again, report the lines on the error stream.",
-                f"{kind.__name__}: {error}" + (f" ({last[0].name})" if last else ""),
-                key="crash",
-            )
-        )

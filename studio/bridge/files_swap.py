@@ -12,7 +12,6 @@ import os
 import shutil
 import threading
 import time
-import uuid
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -49,7 +48,7 @@ class SwapFolder:
 
     def __init__(self, root: Path) -> None:
         self._root = root
-        self._own = root / uuid.uuid4().hex
+        self._own = root / os.urandom(16).hex()
         self._lock: QLockFile | None = None
         self._writing = threading.Lock()
         self._forgotten: dict[str, float] = {}

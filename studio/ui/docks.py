@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QT_TRANSLATE_NOOP, QByteArray, QObject, QSettings, Qt, QTimer
+from PySide6.QtCore import (
+    QT_TRANSLATE_NOOP,
+    QByteArray,
+    QCoreApplication,
+    QObject,
+    QSettings,
+    Qt,
+    QTimer,
+)
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QDockWidget, QMainWindow, QTabWidget, QWidget
 
@@ -55,7 +63,8 @@ class Docks(QObject):
 
     def add(self, panes: dict[str, QWidget | None]) -> None:
         """Dock the panes that there are."""
-        for name, title, _ in PLACES:
+        for name, words, area in PLACES:
+            title = QCoreApplication.translate("Docks", words)
             pane = panes.get(name)
             if pane is None:
                 continue
@@ -67,7 +76,11 @@ class Docks(QObject):
             dock.topLevelChanged.connect(self._on_moved)
             dock.visibilityChanged.connect(self._on_moved)
             self._docks[name] = dock
-        self.reset()
+            if area != _RIGHT:
+                # They will have tabs; to take a title bar away later is a layout more for each.
+                dock.setTitleBarWidget(QWidget(dock))
+            # Only known so far: `restore` or, when the window has its size, `reset` places it.
+            self._window.addDockWidget(area, dock)
 
     def __getitem__(self, name: str) -> QDockWidget:
         return self._docks[name]

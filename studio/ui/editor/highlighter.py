@@ -15,7 +15,7 @@ from PySide6.QtGui import (
     QTextDocument,
 )
 
-from studio.ui.editor.lexer import START, State, Token, lex_line
+from studio.ui.editor.lexer_state import START, State, Token
 from studio.ui.theme import Theme
 
 _SLICE_SECONDS = 0.006
@@ -44,6 +44,7 @@ class Highlighter(QSyntaxHighlighter):
         self._stop_at = sys.maxsize
         self._first_done, self._last_done = sys.maxsize, -1
         self._theme = theme
+        self._held = False
         self._make_formats(theme)
         super().__init__(None)
         self._timer = QTimer(self)
@@ -72,6 +73,16 @@ class Highlighter(QSyntaxHighlighter):
         self._pending, self._unread_from = [], 0
         self._go_on()
 
+    def hold(self) -> None:
+        """Leave the text without colours until `release`: the window is about to be painted."""
+        self._held = True
+
+    def release(self) -> None:
+        """Colour what was left."""
+        if self._held:
+            self._held = False
+            self._go_on()
+
     def pause(self) -> None:
         """Stop colouring in the background until the text changes or is shown again."""
         self._timer.stop()
@@ -86,6 +97,8 @@ class Highlighter(QSyntaxHighlighter):
 
     def show_range(self, first: QTextBlock, last: QTextBlock) -> None:
         """Colour the visible lines at once, wherever the slices are."""
+        if self._held:
+            return
         block = first
         self._changed_to = -1
         self._deadline = perf_counter() + 10 * _SLICE_SECONDS
@@ -99,9 +112,13 @@ class Highlighter(QSyntaxHighlighter):
     def highlightBlock(self, text: str) -> None:
         """Colour one line, while the budget of this change lasts."""
         block = self.currentBlock()
-        if perf_counter() > self._deadline or block.blockNumber() > self._stop_at:
+        late = perf_counter() > self._deadline or block.blockNumber() > self._stop_at
+        if self._held or late:
             self._put_off(block)
             return
+        # Its tables take longer to load than a window to paint.
+        from studio.ui.editor.lexer import lex_line
+
         tokens, after = lex_line(
             text if text.isascii() else _readable(text), self.state_before(block)
         )
@@ -137,7 +154,7 @@ class Highlighter(QSyntaxHighlighter):
         else:
             # No state is set, so Qt's walk over the following lines ends here.
             self._pending.append(block)
-        if not self._timer.isActive():
+        if not self._held and not self._timer.isActive():
             self._timer.start(0)
 
     def _begin(self, position: int, removed: int, added: int) -> None:

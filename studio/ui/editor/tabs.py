@@ -48,6 +48,7 @@ class EditorTabs(QStackedWidget):
         self._theme = theme
         self._untitled = 0
         self._broken_tools: frozenset[str] = frozenset()
+        self._colours_held = False
         self._welcome = welcome
         self.sides = EditorSides()
         self.addWidget(welcome)
@@ -251,6 +252,16 @@ class EditorTabs(QStackedWidget):
         for page in self.pages():
             page.set_theme(theme)
 
+    def hold_colours(self) -> None:
+        """Show texts without their colours until `release_colours`: paint first."""
+        self._colours_held = True
+
+    def release_colours(self) -> None:
+        """Colour the texts shown."""
+        self._colours_held = False
+        for page in self.pages():
+            page.editor.highlighter.release()
+
     # -- inside ---------------------------------------------------------------------------------
 
     def _page(self, twin: EditorPage | None = None) -> EditorPage:
@@ -261,6 +272,8 @@ class EditorTabs(QStackedWidget):
         page.editor.zoom_asked.connect(self.zoom_asked)
         page.editor.breakpoint_toggled.connect(self.breakpoint_toggled)
         page.editor.show_breakpoints(self._broken_tools)
+        if self._colours_held:
+            page.editor.highlighter.hold()
         page.caret_moved.connect(lambda offset: self._on_caret(page, offset))
         return page
 

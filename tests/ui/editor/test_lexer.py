@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from studio.ui.editor.lexer import START, State, lex_line
+from studio.ui.editor.lexer import lex_line
+from studio.ui.editor.lexer_state import START, State
 
 
 def styles(text: str) -> list[list[tuple[str, str]]]:
