@@ -160,12 +160,16 @@ class Inspector(QWidget):
         self._search.selectAll()
 
     def _show_tab(self, tab: Tab) -> None:
+        with_answer = self._view.has_answer or tab == "answer"
         # A change of ours is not a choice of the person; hiding a tab chooses its neighbour.
         self._tabs.blockSignals(True)
-        self._tabs.setTabVisible(_index("answer"), self._view.has_answer or tab == "answer")
+        if self._tabs.isTabVisible(_index("answer")) != with_answer:
+            self._tabs.setTabVisible(_index("answer"), with_answer)
+            # Its width changes. Only then: this lays out the whole window, and a reply that
+            # streams comes here thirty times a second.
+            self._tabs.updateGeometry()
         self._tabs.setCurrentIndex(_index(tab))
         self._tabs.blockSignals(False)
-        self._tabs.updateGeometry()  # a tab that came or went changes the width
         self._stack.setCurrentIndex(_index(tab))
         self._only_changes.setVisible(tab == "messages")
         self._search.setVisible(tab in self._texts)

@@ -62,7 +62,9 @@ class RunBar(QWidget):
 
     def show_view(self, view: RunView) -> None:
         """Enable what can be done, and say where the run stands."""
-        self._view = view
+        before, self._view = self._view, view
+        if view.state is not None and _says(view) == _says(before):
+            return  # a reply streams: only the timeline has changed
         waiting, busy = view.is_waiting, view.is_busy
         goes_on = waiting or busy
         self.run.setEnabled(not busy)
@@ -189,6 +191,11 @@ def _button(name: str, words: str, keys: str) -> QToolButton:
     button.setAutoRaise(True)
     button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
     return button
+
+
+def _says(view: RunView) -> tuple[object, ...]:
+    """What the bar shows of a view; the state is the same object while a reply streams."""
+    return (id(view.state), view.record, view.sentence, view.facts, view.branches)
 
 
 def _name(button: QToolButton, words: str, keys: str) -> None:
