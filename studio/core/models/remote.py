@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import json
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator
 from contextlib import aclosing, suppress
-from dataclasses import replace
 
 from studio.core.models.base import Capabilities, ModelError, ModelRequest
 from studio.core.models.bodies import request_body
@@ -16,18 +14,14 @@ from studio.core.models.faults import (
     RetryLaterError,
     Target,
     UnsupportedParameterError,
-    stream_fault,
 )
 from studio.core.models.openai_client import EventStream, KeySource, OpenAIClient
+from studio.core.models.reply_stream import ReplyStream
 from studio.core.models.retry import wait_before
-from studio.core.models.scripted import deltas_of
 from studio.core.models.secrets import Secret
-from studio.core.text.values import Json, JsonObject
-from studio.core.wire.chunks import chunk_error
-from studio.core.wire.events import chunk_reader
+from studio.core.text.values import JsonObject
 from studio.core.wire.media import MediaSource
-from studio.core.wire.process import BadReplyError, read_response
-from studio.core.wire.reply import Finished, Notice, ReplyDelta, UsageDelta
+from studio.core.wire.reply import Notice, ReplyDelta
 from studio.core.wire.request import Provider
 
 _SLOW_SECONDS = 8.0
@@ -156,7 +150,11 @@ class RemoteModel:
             if not opening.done():
                 yield Notice(f"Waiting for {self._target.name} to begin its reply …")
             stream, first = await opening
-            async with aclosing(self._read(stream, first)) as deltas:
+            reading = ReplyStream(
+                stream, self._client, self._target, self._provider,
+                stall_seconds=self._connection.stall_seconds, price=self._price,
+            )  # fmt: skip
+            async with aclosing(reading.deltas(first)) as deltas:
                 async for delta in deltas:
                     yield delta
         finally:
@@ -165,15 +163,15 @@ class RemoteModel:
                 stream, _ = await opening
                 await stream.close()
 
-    async def _begin(self, body: JsonObject) -> tuple[EventStream, object | None]:
-        """Send, and wait for the first event (`None`: there is none)."""
+    async def _begin(self, body: JsonObject) -> tuple[EventStream, list[object]]:
+        """Send, and wait for the first events (empty: there are none)."""
         path = "/responses" if self._provider == "openai-responses" else "/chat/completions"
         seconds = self._connection.first_byte_seconds
         stream: EventStream | None = None
         try:
             async with asyncio.timeout(seconds):
                 stream = await self._client.post(path, body)
-                return stream, await stream.next() if stream.is_events else None
+                return stream, await stream.some() if stream.is_events else []
         except BaseException as error:
             if stream is not None:
                 await stream.close()
@@ -185,83 +183,6 @@ class RemoteModel:
                     retryable=True,
                 ) from None
             raise
-
-    async def _read(
-        self, stream: EventStream, first: object | None
-    ) -> AsyncGenerator[ReplyDelta, None]:
-        if not stream.is_events:
-            for delta in await self._whole(stream):
-                yield self._priced(delta)
-            return
-        reader = chunk_reader(self._provider)
-        some = False
-        event = first
-        while event is not None:
-            if not isinstance(event, Mapping):
-                raise self._client.bad_reply("an event of the stream is not an object")
-            said = chunk_error(event)
-            if said is not None:
-                raise stream_fault(said, self._target, self._client.mask)
-            for delta in reader.read(event):
-                some = some or not isinstance(delta, UsageDelta)
-                yield self._priced(delta)
-            event = await self._next(stream)
-        ending = reader.end()
-        if ending[-1] == Finished("unknown"):
-            # Every server says why it ends; without that the stream was cut between two events.
-            raise self._cut_off() if some else self._client.bad_reply("the reply is empty")
-        for delta in ending:
-            yield delta
-
-    async def _next(self, stream: EventStream) -> object | None:
-        seconds = self._connection.stall_seconds
-        try:
-            async with asyncio.timeout(seconds):
-                return await stream.next()
-        except TimeoutError:
-            raise ModelError(
-                "stalled",
-                f"{self._target.name} stopped in the middle of its reply, for {seconds:g} s.",
-                "What had come is kept. Run again.",
-                retryable=True,
-            ) from None
-
-    async def _whole(self, stream: EventStream) -> tuple[ReplyDelta, ...]:
-        """The reply of a server that does not stream."""
-        kind = stream.content_type
-        if "json" not in kind:
-            what = f"it sent {kind.partition(';')[0] or 'something'} where a reply was expected"
-            raise self._client.bad_reply(what)
-        text = await stream.body()
-        try:
-            value: Json = json.loads(text)
-        except ValueError:
-            raise self._client.bad_reply("its reply is not JSON") from None
-        if not isinstance(value, Mapping):
-            raise self._client.bad_reply("its reply is not an object")
-        said = chunk_error(value)
-        if said is not None:
-            raise stream_fault(said, self._target, self._client.mask)
-        try:
-            reply = read_response(value)
-        except BadReplyError as error:
-            raise self._client.bad_reply(str(error)) from None
-        notice = Notice(f"{self._target.name} does not stream: the reply came whole.")
-        end = Finished(reply.finish_reason or "unknown")
-        return (notice, *deltas_of(reply, max(1, len(text))), end)
-
-    def _priced(self, delta: ReplyDelta) -> ReplyDelta:
-        """Figures with their cost, where the server says none and the price is known."""
-        if self._price is None or not isinstance(delta, UsageDelta) or delta.usage.cost is not None:
-            return delta
-        return UsageDelta(replace(delta.usage, cost=self._price.of(delta.usage)))
-
-    def _cut_off(self) -> ModelError:
-        return RetryLaterError(
-            "cut-off",
-            f"The reply of {self._target.name} broke off.",
-            "What had come is kept. Run again.",
-        )
 
 
 def shown_address(connection: Connection) -> str:

@@ -1,0 +1,173 @@
+"""A reply of a server as it comes: its events read, its pauses limited, its end judged."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from studio.core.models.base import ModelError
+from studio.core.models.capabilities import Price
+from studio.core.models.faults import RetryLaterError, Target, stream_fault
+from studio.core.models.openai_client import EventStream, OpenAIClient
+from studio.core.models.scripted import deltas_of
+from studio.core.text.values import Json
+from studio.core.wire.chunks import chunk_error
+from studio.core.wire.events import chunk_reader
+from studio.core.wire.process import BadReplyError, read_response
+from studio.core.wire.reply import (
+    Finished,
+    Notice,
+    ReasoningDelta,
+    ReplyDelta,
+    TextDelta,
+    UsageDelta,
+)
+from studio.core.wire.request import Provider
+
+
+class ReplyStream:
+    """Reads one reply."""
+
+    def __init__(
+        self,
+        stream: EventStream,
+        client: OpenAIClient,
+        target: Target,
+        provider: Provider,
+        *,
+        stall_seconds: float,
+        price: Price | None,
+    ) -> None:
+        """Take what was opened.
+
+        Args:
+            stream: the open reply.
+            client: names its faults.
+            target: who answers.
+            provider: whose events they are.
+            stall_seconds: how long the reply may pause.
+            price: what tokens cost, where the server does not say.
+        """
+        self._stream = stream
+        self._client = client
+        self._target = target
+        self._reader = chunk_reader(provider)
+        self._stall_seconds = stall_seconds
+        self._price = price
+        self._some = False
+
+    async def deltas(self, first: Sequence[object]) -> AsyncGenerator[ReplyDelta, None]:
+        """The reply, piece by piece.
+
+        Args:
+            first: the events that have come already; empty for a reply without events.
+
+        Raises:
+            ModelError: the reply broke off, stalled, or is none.
+        """
+        if not self._stream.is_events:
+            for delta in await self._whole():
+                yield delta
+            return
+        events = first
+        while events:
+            made, fault = self._read(events)
+            for delta in joined(made):
+                yield delta
+            if fault is not None:
+                raise fault
+            events = await self._next()
+        ending = self._reader.end()
+        if ending[-1] == Finished("unknown"):
+            # Every server says why it ends; without that the stream was cut between two events.
+            raise self._cut_off() if self._some else self._client.bad_reply("the reply is empty")
+        for delta in ending:
+            yield delta
+
+    def _read(self, events: Sequence[object]) -> tuple[list[ReplyDelta], ModelError | None]:
+        """What events add, up to the first one that is wrong."""
+        made: list[ReplyDelta] = []
+        for event in events:
+            if not isinstance(event, Mapping):
+                return made, self._client.bad_reply("an event of the stream is not an object")
+            said = chunk_error(event)
+            if said is not None:
+                return made, stream_fault(said, self._target, self._client.mask)
+            for delta in self._reader.read(event):
+                self._some = self._some or not isinstance(delta, UsageDelta)
+                made.append(self._priced(delta))
+        return made, None
+
+    async def _next(self) -> list[object]:
+        seconds = self._stall_seconds
+        try:
+            async with asyncio.timeout(seconds):
+                return await self._stream.some()
+        except TimeoutError:
+            raise ModelError(
+                "stalled",
+                f"{self._target.name} stopped in the middle of its reply, for {seconds:g} s.",
+                "What had come is kept. Run again.",
+                retryable=True,
+            ) from None
+
+    async def _whole(self) -> tuple[ReplyDelta, ...]:
+        """The reply of a server that does not stream."""
+        kind = self._stream.content_type
+        if "json" not in kind:
+            what = f"it sent {kind.partition(';')[0] or 'something'} where a reply was expected"
+            raise self._client.bad_reply(what)
+        text = await self._stream.body()
+        try:
+            value: Json = json.loads(text)
+        except ValueError:
+            raise self._client.bad_reply("its reply is not JSON") from None
+        if not isinstance(value, Mapping):
+            raise self._client.bad_reply("its reply is not an object")
+        said = chunk_error(value)
+        if said is not None:
+            raise stream_fault(said, self._target, self._client.mask)
+        try:
+            reply = read_response(value)
+        except BadReplyError as error:
+            raise self._client.bad_reply(str(error)) from None
+        notice = Notice(f"{self._target.name} does not stream: the reply came whole.")
+        end = Finished(reply.finish_reason or "unknown")
+        made = (notice, *deltas_of(reply, max(1, len(text))), end)
+        return tuple(self._priced(delta) for delta in made)
+
+    def _priced(self, delta: ReplyDelta) -> ReplyDelta:
+        """Figures with their cost, where the server says none and the price is known."""
+        if self._price is None or not isinstance(delta, UsageDelta) or delta.usage.cost is not None:
+            return delta
+        return UsageDelta(replace(delta.usage, cost=self._price.of(delta.usage)))
+
+    def _cut_off(self) -> ModelError:
+        return RetryLaterError(
+            "cut-off",
+            f"The reply of {self._target.name} broke off.",
+            "What had come is kept. Run again.",
+        )
+
+
+def joined(deltas: Sequence[ReplyDelta]) -> Iterator[ReplyDelta]:
+    """Deltas with neighbouring pieces of one text put together; the reply is the same.
+
+    Each delta makes a new `Reply`, which copies the whole text so far: one for each packet of the
+    network instead of one for each token keeps a reply of a megabyte from costing its square.
+    """
+    kind: type[TextDelta | ReasoningDelta] | None = None
+    texts: list[str] = []
+    for delta in deltas:
+        if kind is not None and type(delta) is not kind:
+            yield kind("".join(texts))
+            kind, texts = None, []
+        if isinstance(delta, TextDelta | ReasoningDelta):
+            kind = type(delta)
+            texts.append(delta.text)
+        else:
+            yield delta
+    if kind is not None:
+        yield kind("".join(texts))

@@ -1,0 +1,50 @@
+"""Pieces of a reply that came together are put together, and nothing else changes."""
+
+from __future__ import annotations
+
+from functools import reduce
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from studio.core.models.reply_stream import joined
+from studio.core.wire.reply import (
+    Finished,
+    Notice,
+    ReasoningDelta,
+    RefusalDelta,
+    Reply,
+    ReplyDelta,
+    TextDelta,
+    ToolCallDelta,
+    Usage,
+    UsageDelta,
+    accumulate,
+)
+
+TEXTS = st.text(max_size=3)
+DELTAS: st.SearchStrategy[ReplyDelta] = st.one_of(
+    st.builds(TextDelta, TEXTS),
+    st.builds(ReasoningDelta, TEXTS),
+    st.builds(RefusalDelta, TEXTS),
+    st.builds(ToolCallDelta, st.integers(0, 2), st.just("a"), st.just("f"), TEXTS),
+    st.builds(Notice, TEXTS),
+    st.just(UsageDelta(Usage(1, 2))),
+    st.just(Finished("stop")),
+)
+
+
+@given(st.lists(DELTAS))
+def test_the_reply_is_the_same(deltas: list[ReplyDelta]) -> None:
+    assert reduce(accumulate, joined(deltas), Reply()) == reduce(accumulate, deltas, Reply())
+
+
+def test_neighbours_are_joined_and_the_order_stays() -> None:
+    deltas = [
+        TextDelta("Let "), TextDelta("me "), TextDelta("see."), ReasoningDelta("Hm"),
+        ReasoningDelta("m."), TextDelta("So"), Notice("waited"), TextDelta("."),
+    ]  # fmt: skip
+    assert list(joined(deltas)) == [
+        TextDelta("Let me see."), ReasoningDelta("Hmm."), TextDelta("So"), Notice("waited"),
+        TextDelta("."),
+    ]  # fmt: skip
