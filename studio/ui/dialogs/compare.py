@@ -70,4 +70,6 @@ def as_html(mine: str, disk: str, theme: Theme) -> str:
                 rows.append(f"&nbsp; {rest}")
     if not rows:
         return QCoreApplication.translate("Compare", "<p>The texts are the same.</p>")
-    return '<pre style="white-space:pre-wrap">' + "\n".join(rows) + "</pre>"
+    family = mono_font().families()[0]
+    style = f"white-space:pre-wrap; font-family:'{family}'"
+    return f'<pre style="{style}">' + "\n".join(rows) + "</pre>"

@@ -148,10 +148,11 @@ def _roles(
 ) -> tuple[str, list[Completion]]:
     if not re.fullmatch(r"[a-z]*", line) or (not asked and len(line) < 2):
         return "", []
+    plain = document is not None and document.dialect != "section"
     items = [
         Completion(name, f"{name}:\n", help_, "role")
         for name, help_ in known.ROLES.items()
-        if asked or name.startswith(line)
+        if (asked or name.startswith(line)) and not (plain and name in known.SECTION_ROLES)
     ]
     items += [
         Completion(each.name, each.body, each.detail, "snippet", snippet=True)

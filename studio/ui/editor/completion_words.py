@@ -17,6 +17,9 @@ ROLES: Mapping[str, str] = MappingProxyType(
     }
 )
 
+SECTION_ROLES = frozenset({"tool", "tools", "thread"})
+"""Roles that only the section dialect knows; elsewhere they are text."""
+
 ATTRIBUTES: Mapping[str, str] = MappingProxyType(
     {
         "name": "Name of who speaks",

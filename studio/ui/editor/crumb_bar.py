@@ -6,11 +6,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QObject, QPoint, QSize, Qt, Signal
-from PySide6.QtGui import QKeyEvent
+from PySide6.QtCore import QEvent, QObject, QPoint, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QSizePolicy, QToolButton, QWidget
-
-from studio.ui.icons import icon
 
 if TYPE_CHECKING:
     from studio.ui.editor.crumbs import Crumb
@@ -47,6 +45,8 @@ class CrumbBar(QWidget):
         self._row.setContentsMargins(8, 0, 8, 0)
         self._row.setSpacing(0)
         self._row.setSizeConstraint(QHBoxLayout.SizeConstraint.SetNoConstraint)
+        self._steps = 1
+        """How many steps there are, the file among them; the first hide where room is short."""
         self._row.addStretch(1)
         self._file = self._add_button()
 
@@ -59,6 +59,7 @@ class CrumbBar(QWidget):
     def set_title(self, title: str) -> None:
         """Name the file."""
         self._file.setText(title.replace("&", "&&"))
+        self._fit()
 
     def follow(self, offset: int) -> None:
         """Show the way to the caret."""
@@ -94,9 +95,9 @@ class CrumbBar(QWidget):
 
     def _add_button(self) -> QToolButton:
         if self._buttons:
-            mark = QLabel()
-            mark.setPixmap(icon("chevron-right").pixmap(QSize(12, 12)))
-            mark.setContentsMargins(1, 0, 1, 0)
+            mark = QLabel("›")
+            mark.setProperty("muted", True)
+            mark.setContentsMargins(2, 0, 2, 2)
             self._marks.append(mark)
             self._row.insertWidget(self._row.count() - 1, mark)
         button = QToolButton()
@@ -112,15 +113,34 @@ class CrumbBar(QWidget):
     def _show(self) -> None:
         while len(self._buttons) <= len(self._crumbs):
             self._add_button()
-        for index, button in enumerate(self._buttons[1:]):
-            there = index < len(self._crumbs)
-            button.setVisible(there)
-            self._marks[index].setVisible(there)
-            if there:
-                crumb = self._crumbs[index]
-                button.setText(self._name(crumb).replace("&", "&&"))
-                button.setToolTip(crumb.gist)
-                button.setAccessibleDescription(crumb.gist)
+        self._steps = len(self._crumbs) + 1
+        for index, crumb in enumerate(self._crumbs, 1):
+            button = self._buttons[index]
+            button.setText(self._name(crumb).replace("&", "&&"))
+            button.setToolTip(crumb.gist)
+            button.setAccessibleDescription(crumb.gist)
+        self._fit()
+
+    def _fit(self) -> None:
+        """Show the last steps that there is room for; the tab names the file anyway."""
+        room = self.width() - self._row.contentsMargins().left() * 2
+        first = self._steps - 1
+        used = self._buttons[first].sizeHint().width()
+        while first > 0:
+            used += self._buttons[first - 1].sizeHint().width()
+            used += self._marks[first - 1].sizeHint().width()
+            if used > room:
+                break
+            first -= 1
+        for index, button in enumerate(self._buttons):
+            button.setVisible(first <= index < self._steps)
+            if index:
+                self._marks[index - 1].setVisible(first < index < self._steps)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Show as many steps as there is room for."""
+        super().resizeEvent(event)
+        self._fit()
 
     def _name(self, crumb: Crumb) -> str:
         if crumb.label:

@@ -180,9 +180,16 @@ class EditorPage(QWidget):
 
     def apply_settings(self, settings: Settings) -> None:
         """Take font size, wrapping and whitespace marks."""
-        self.editor.set_font_size(settings.editor_font_size)
+        self.editor.set_font_size(settings.editor_font_size, settings.editor_font)
         self.editor.set_wrapped(settings.word_wrap)
         self.editor.set_whitespace(settings.show_whitespace)
+
+    def restore_place(self, caret: int, scroll: int) -> None:
+        """Put the caret, in UTF-16 units, and the view where they were the last time."""
+        cursor = self.editor.textCursor()
+        cursor.setPosition(min(caret, self.editor.document().characterCount() - 1))
+        self.editor.setTextCursor(cursor)
+        self.editor.verticalScrollBar().setValue(scroll)
 
     def set_theme(self, theme: Theme) -> None:
         """Take other colours."""
@@ -192,6 +199,7 @@ class EditorPage(QWidget):
     def close_document(self) -> None:
         """Let go of the file."""
         self.assist.rest()
+        self.editor.rest()
         self.controller.close()
 
     def hand_over(self, twin: EditorPage) -> None:
@@ -200,6 +208,7 @@ class EditorPage(QWidget):
         if self.controller.parent() is self:
             self.controller.setParent(twin)
             self.editor.prompt.setParent(twin.editor)
+        self.editor.rest()
 
     # -- slots ----------------------------------------------------------------------------------
 

@@ -167,7 +167,10 @@ SNIPPETS: tuple[Snippet, ...] = (
             "root", ("prompty", "section")),
     Snippet("template block", QT_TRANSLATE_NOOP("Snippets", "Template language and rule set"),
             "template:\n  format:\n    kind: ${1:jinja2}\n  parser:\n    kind: ${2:prompty}\n$0",
-            "root", ("prompty", "section")),
+            "root", ("prompty",)),
+    Snippet("template block", QT_TRANSLATE_NOOP("Snippets", "Template language and rule set"),
+            "template:\n  format:\n    kind: ${1:jinja2}\n  parser:\n    kind: ${2:section}\n$0",
+            "root", _SECTION),
     Snippet("new input", QT_TRANSLATE_NOOP("Snippets", "One more input"),
             "${1:name}:\n  kind: ${2:string}\n  description: ${3:What it is}\n$0", "inputs",
             ("prompty", "section")),
@@ -176,6 +179,7 @@ SNIPPETS: tuple[Snippet, ...] = (
             "  parameters:\n    - name: ${3:city}\n      kind: ${4:string}\n"
             "      required: ${5:true}\n$0", "tools", ("prompty", "section")),
     Snippet("new MCP tool", QT_TRANSLATE_NOOP("Snippets", "The tools of an MCP server"),
-            "- name: ${1:name}\n  kind: mcp\n  serverName: ${2:server}\n$0", "tools",
+            "- name: ${1:name}\n  kind: mcp\n  serverName: ${2:server}\n  connection:\n"
+            "    kind: ${3:reference}\n    name: ${2:server}\n$0", "tools",
             ("prompty", "section")),
 )  # fmt: skip

@@ -71,6 +71,7 @@ class PromptEditor(QPlainTextEdit):
         self._parsed: PromptDocument | None = None
         self._problems: tuple[Problem, ...] = ()
         self._broken_tools: frozenset[str] = frozenset()
+        self._is_going = False
         self.media: MediaDrop | None = None
         """Takes files and pictures, where someone set it."""
         self.snippet: SnippetSession | None = None
@@ -251,10 +252,10 @@ class PromptEditor(QPlainTextEdit):
         self._gutter.set_theme(theme)
         self.set_problems(self._problems)
 
-    def set_font_size(self, points: float) -> None:
-        """Show the text at a size, in points."""
+    def set_font_size(self, points: float, family: str = "") -> None:
+        """Show the text at a size, in points; in the bundled font where none is named."""
         points = max(_SMALLEST, min(points, _LARGEST))
-        self.setFont(mono_font(points))
+        self.setFont(mono_font(points, family))
         self.setTabStopDistance(2 * self.fontMetrics().horizontalAdvance(" "))
         self._fit_gutter()
 
@@ -316,10 +317,15 @@ class PromptEditor(QPlainTextEdit):
 
     def closeEvent(self, event: QCloseEvent) -> None:
         """Leave nothing to do later."""
+        self.rest()
+        super().closeEvent(event)
+
+    def rest(self) -> None:
+        """Do nothing later: the editor is about to go."""
+        self._is_going = True
         self._caret_timer.stop()
         if self.prompt.parent() is self:
             self.prompt.rest()
-        super().closeEvent(event)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Keep the gutter as high as the text."""
@@ -364,6 +370,8 @@ class PromptEditor(QPlainTextEdit):
         return self.blockBoundingGeometry(block).translated(self.contentOffset())
 
     def _on_caret(self) -> None:
+        if self._is_going:
+            return  # another editor of the same text moved the caret
         left = self.marks.follow_caret()
         if left is not None:
             self._gutter.update_line(left)

@@ -36,10 +36,7 @@ def labels(text: str, *, asked: bool = True, document: str | None = None) -> lis
     plain = text.replace("¦", "")
     parsed = parse(document if document is not None else plain)
     return [
-        item.label
-        for item in complete(
-            plain, caret, parsed, asked=asked, knowledge=AROUND
-        ).items
+        item.label for item in complete(plain, caret, parsed, asked=asked, knowledge=AROUND).items
     ]
 
 
