@@ -116,6 +116,7 @@ class Studio(QObject):
 
         if self.window.isVisible():
             self.workbench = Workbench(self._services, self.window)
+            self.workbench.run.streamed.connect(self._collector.touch)
             self._collector.start()
             self._care = Care(
                 self._services,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import sys
 import threading
 from collections.abc import Callable, Coroutine
 from concurrent.futures import Future
@@ -15,9 +14,6 @@ Result = TypeVar("Result")
 
 _STOP_SECONDS = 5.0
 _ROUND_SECONDS = 1.0
-# Python lets a busy thread keep the interpreter for 5 ms, and the GUI thread asks for it several
-# times a frame: a reply of 5,000 tokens a second made the window wait 50 to 250 ms (bench_stream).
-_SWITCH_SECONDS = 0.0005
 
 
 class _Relay(QObject):
@@ -78,7 +74,6 @@ class Background(QObject):
         self._thread.join(_STOP_SECONDS)
 
     def _main(self) -> None:
-        sys.setswitchinterval(min(_SWITCH_SECONDS, sys.getswitchinterval()))
         asyncio.set_event_loop(self._loop)
         try:
             self._loop.run_forever()

@@ -54,6 +54,10 @@ class CalmCollector(QObject):
         gc.set_threshold(*self._before)
         gc.unfreeze()
 
+    def touch(self) -> None:
+        """Something is under way that must not be kept waiting, such as a reply that streams."""
+        self._touched = True
+
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Note that somebody is at work."""
         if event.type() in _BUSY:

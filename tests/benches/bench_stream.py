@@ -181,6 +181,7 @@ class Studio:
         from PySide6.QtWidgets import QApplication
 
         from studio.bridge.collector import CalmCollector
+        from studio.bridge.jobs import SWITCH_SECONDS
         from studio.core.paths import user_paths
         from studio.ui.services import build_services
         from studio.ui.theme import LIGHT, apply_theme
@@ -195,6 +196,7 @@ class Studio:
         prompt = home / "bench.prompty"
         messages = "".join(f"\nuser:\nNumber {n}, **bold**\n- a line\n" for n in range(CARDS))
         prompt.write_text(f"---\nname: bench\n---\nsystem:\nGo on.\n{messages}", encoding="utf-8")
+        sys.setswitchinterval(SWITCH_SECONDS)  # this and the collector: as the application does
         self._application = QApplication.instance() or QApplication([])
         apply_theme(self._application, LIGHT)  # type: ignore[arg-type]
         self.workbench = Workbench(build_services(user_paths()))
@@ -203,7 +205,8 @@ class Studio:
         self.workbench.window.open_path(prompt)
         self._until(lambda: self.workbench.is_settled)
         self._until(lambda: self.workbench.preview_pane.messages.is_settled)
-        self._collector = CalmCollector()  # as the application does
+        self._collector = CalmCollector()
+        self.workbench.run.streamed.connect(self._collector.touch)
         self._collector.start()
 
     def idle_gap(self) -> float:

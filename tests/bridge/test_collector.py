@@ -32,6 +32,9 @@ def test_the_heap_is_searched_in_quiet_moments_only(qtbot: QtBot, qapp: QApplica
         QApplication.sendEvent(QObject(), press)
         collector._tick()
         assert gone() is not None
+        collector.touch()
+        collector._tick()
+        assert gone() is not None
         collector._tick()
         assert gone() is None
     finally:
