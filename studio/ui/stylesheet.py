@@ -88,6 +88,15 @@ QStatusBar { background: $window; border-top: 1px solid $border; }
 QStatusBar::item { border: 0; }
 QStatusBar QToolButton { padding: 2px 7px; color: $muted; border-radius: 4px; }
 QStatusBar QToolButton:hover { color: $text; }
+QCheckBox::indicator, QTreeView::indicator, QListView::indicator, QTableView::indicator {
+    width: 13px; height: 13px; border: 1px solid $muted; border-radius: 3px;
+    background: $surface; }
+QCheckBox::indicator:hover { border-color: $accent; }
+QCheckBox::indicator:checked, QTreeView::indicator:checked, QListView::indicator:checked,
+QTableView::indicator:checked { background: $accent; border-color: $accent;
+    image: url("$check"); }
+QCheckBox::indicator:disabled { border-color: $border; background: $window; }
+QCheckBox::indicator:checked:disabled { background: $muted; }
 QScrollBar:vertical { background: transparent; width: 12px; margin: 0; }
 QScrollBar:horizontal { background: transparent; height: 12px; margin: 0; }
 QScrollBar::handle { background: $handle; border-radius: 4px; margin: 2px; }
@@ -132,6 +141,7 @@ def stylesheet(theme: Theme) -> str:
         on_accent=theme.on_accent,
         selection=theme.selection,
         handle=handle,
+        check=_image("check", theme),
         close=_image("close", theme),
         float=_image("float", theme),
         arrow_down=_image("arrow-down", theme),
