@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from studio import __version__
-from studio.cli import COMMANDS, USAGE, run_command
+from studio.cli_words import COMMANDS, USAGE
+from studio.core.paths import user_paths
 
 MODEL_CHILD = "--embedded-model-child"
 """How a frozen program starts its own copy as the embedded model's process."""
@@ -30,6 +31,9 @@ def main(arguments: list[str] | None = None) -> int:
         child.main()
         return 0
     if given and given[0] in COMMANDS:
+        # What the commands work with takes longer to import than a window to paint.
+        from studio.cli import run_command
+
         return run_command(given)
     return open_studio(given)
 
@@ -48,12 +52,25 @@ def open_studio(arguments: Sequence[str]) -> int:
         print(f"prompt-studio: {missing[0]}: no such file", file=sys.stderr)
         return USAGE
     # Qt is imported only once it is known that a window can open.
+    alone = options.new_window or options.safe or picture is not None
+    if not alone and _is_taken_over(options.files):
+        return 0
     from studio.app import Studio
 
-    studio = Studio(theme=options.theme)
+    studio = Studio(theme=options.theme, is_safe=options.safe, alone=alone)
     if picture is not None:
         return studio.take_picture(picture, options.files, options.size)
     return studio.run(options.files)
+
+
+def _is_taken_over(files: Sequence[Path]) -> bool:
+    """Whether a studio that runs already shows the files; asked only where one left its mark."""
+    data = user_paths().data
+    if not (data / "instance").exists():
+        return False
+    from studio.bridge.instance import hand_over
+
+    return hand_over(data, files)
 
 
 def has_display() -> bool:
@@ -73,6 +90,14 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("files", nargs="*", type=Path, metavar="FILE", help="prompts to open")
     parser.add_argument(
         "--screenshot", type=Path, metavar="OUT.png", help="write a picture of the window and exit"
+    )
+    parser.add_argument(
+        "--safe",
+        action="store_true",
+        help="usual settings, nothing restored, no tools, no trusted folder",
+    )
+    parser.add_argument(
+        "--new-window", action="store_true", help="do not hand the files to a studio that runs"
     )
     parser.add_argument("--theme", choices=("light", "dark", "system"), help="colours, this time")
     parser.add_argument(

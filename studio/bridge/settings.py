@@ -15,12 +15,33 @@ class SettingsStore(QObject):
 
     changed = Signal(object)  # Settings
 
-    def __init__(self, path: Path, messages: Messages, parent: QObject | None = None) -> None:
+    def __init__(
+        self,
+        path: Path,
+        messages: Messages,
+        parent: QObject | None = None,
+        *,
+        is_kept: bool = True,
+    ) -> None:
+        """Read the settings.
+
+        Args:
+            path: the settings file.
+            messages: where the person is told that it cannot be written.
+            parent: the owner.
+            is_kept: False to begin with the usual settings and to write nothing (safe mode).
+        """
         super().__init__(parent)
         self._path = path
         self._messages = messages
-        self._settings, self.notice = load_settings(path)
+        self._is_kept = is_kept
+        self._settings, self.notice = load_settings(path) if is_kept else (Settings(), "")
         """`notice`: what to tell the person once a window is there; empty when all is well."""
+
+    @property
+    def path(self) -> Path:
+        """The settings file."""
+        return self._path
 
     @property
     def value(self) -> Settings:
@@ -33,7 +54,8 @@ class SettingsStore(QObject):
             return
         self._settings = settings
         try:
-            save_settings(self._path, settings)
+            if self._is_kept:
+                save_settings(self._path, settings)
         except OSError:
             self._messages.say(
                 Notice(

@@ -23,6 +23,18 @@ def resource_root() -> Path:
     raise FileNotFoundError("bundled resources are missing; install Prompt Studio again")
 
 
+def docs_root() -> Path:
+    """The folder of the user guide's pages, in a wheel among the resources.
+
+    Raises:
+        FileNotFoundError: there is none; the installation is broken.
+    """
+    for candidate in (resource_root() / "docs", _PACKAGE.parent / "docs"):
+        if candidate.is_dir():
+            return candidate
+    raise FileNotFoundError("the user guide is missing; install Prompt Studio again")
+
+
 def resource(*parts: str) -> Path:
     """The path of one bundled file, whether or not it exists."""
     return resource_root().joinpath(*parts)

@@ -16,6 +16,10 @@ ThemeSetting: TypeAlias = Literal["light", "dark", "system"]
 
 _THEMES = ("light", "dark", "system")
 _MOST_RECENT = 12
+_HEAD = """\
+# Settings of Prompt Studio. Only what differs from the usual stands here; the window's settings
+# page writes the same file. It is read when the studio starts; a broken one is set aside.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +28,18 @@ class Settings:
 
     theme: ThemeSetting = "system"
     """Light, dark, or as the desktop says."""
+
+    language: str = ""
+    """Language of the window, as "de"; empty for the system's."""
+
+    interface_font: str = ""
+    """Family of the interface's font; empty for the bundled one."""
+
+    interface_font_size: float = 10.0
+    """Size of the interface's text, in points."""
+
+    editor_font: str = ""
+    """Family of the editor's font; empty for the bundled one."""
 
     editor_font_size: float = 11.0
     """Size of the editor's text, in points."""
@@ -34,6 +50,12 @@ class Settings:
     show_whitespace: bool = False
     """Whether spaces and tabs are drawn in the editor."""
 
+    restore_session: bool = True
+    """Whether the files of the last time are opened again."""
+
+    tour_seen: bool = False
+    """Whether the tour was taken or turned down, so that it is not offered again."""
+
     workspace: str = ""
     """The folder shown in Files; empty for none."""
 
@@ -42,12 +64,6 @@ class Settings:
 
     shortcuts: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     """Shortcuts that differ from the usual ones, by action id; an empty one means none."""
-
-    remembered: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
-    """Answers to questions that are asked once, by question id."""
-
-    trusted_folders: tuple[str, ...] = ()
-    """Folders whose prompts may read the environment and run tools."""
 
     def with_recent(self, path: Path) -> Settings:
         """The same with a file at the top of the recent ones."""
@@ -95,6 +111,7 @@ def save_settings(path: Path, settings: Settings) -> None:
     handle, name = tempfile.mkstemp(prefix=".settings.", dir=path.parent)
     try:
         with os.fdopen(handle, "wb") as stream:
+            stream.write(_HEAD.encode("utf-8"))
             tomli_w.dump(data, stream)
         Path(name).replace(path)
     except OSError:

@@ -109,7 +109,9 @@ ACTIONS: tuple[ActionSpec, ...] = (
     ActionSpec("tools.sources", "Sources of tools and trust…", "", "plug"),
     ActionSpec("tools.reload", "Load the tools again", "", "refresh-cw"),
     ActionSpec("tools.window", "Tools in a window of their own", "", "external-link"),
-    ActionSpec("help.shortcuts", "Keyboard shortcuts", "F1", "keyboard"),
+    ActionSpec("help.guide", "User guide", "F1", "circle-help"),
+    ActionSpec("help.tour", "Tour of the window", "", "flag"),
+    ActionSpec("help.shortcuts", "Keyboard shortcuts", "Ctrl+F1", "keyboard"),
     ActionSpec("help.welcome", "Welcome page", "", "book-open"),
     ActionSpec("help.about", "About Prompt Studio", "", "info"),
 )
@@ -154,7 +156,10 @@ MENUS: tuple[tuple[str, tuple[str, ...]], ...] = (
          "run.stop", SEPARATOR, "run.breakpoint", SEPARATOR, "run.connections"),
     ),
     ("&Tools", ("tools.search", "tools.sources", "tools.reload", SEPARATOR, "tools.window")),
-    ("&Help", ("help.welcome", "help.shortcuts", "help.about")),
+    (
+        "&Help",
+        ("help.guide", "help.tour", "help.welcome", "help.shortcuts", SEPARATOR, "help.about"),
+    ),
 )  # fmt: skip
 
 EDITING = (

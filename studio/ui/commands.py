@@ -23,6 +23,7 @@ from studio.ui.mirror import EnabledMirror
 
 if TYPE_CHECKING:
     from studio.ui.chooser import Chooser
+    from studio.ui.dialogs.settings import SettingsDialog
     from studio.ui.run.run_pane import RunPane
     from studio.ui.window import MainWindow
 
@@ -114,6 +115,8 @@ class Commands(QObject):
             "view.reset": window.docks.reset,
             "prompt.check": self.check,
             "run.breakpoint": self._on_page(self.toggle_breakpoint),
+            "help.guide": self.guide,
+            "help.tour": self.tour,
             "help.shortcuts": self.show_shortcuts,
             "help.welcome": tabs.show_welcome,
             "help.about": self.about,
@@ -274,17 +277,42 @@ class Commands(QObject):
 
     def settings(self) -> None:
         """Open the settings."""
-        from studio.ui.dialogs.settings import SettingsDialog
-
-        SettingsDialog(self._window.services.settings, self._window).open()
+        self._settings_dialog().open()
 
     def show_shortcuts(self) -> None:
         """Open the settings at the shortcuts."""
-        from studio.ui.dialogs.settings import SettingsDialog
-
-        dialog = SettingsDialog(self._window.services.settings, self._window)
+        dialog = self._settings_dialog()
         dialog.show_shortcuts()
         dialog.open()
+
+    def _settings_dialog(self) -> SettingsDialog:
+        from studio.ui.dialogs.settings import SettingsDialog
+
+        window = self._window
+        dialog = SettingsDialog(window.services, window.theme, window)
+        dialog.connections_asked.connect(window.actions_by_id["run.connections"].trigger)
+        dialog.trust_forgotten.connect(window.trust_changed)
+        return dialog
+
+    def guide(self) -> None:
+        """Open the user guide."""
+        from studio.ui.dialogs.help import HelpDialog
+
+        HelpDialog(self._window.theme, self._window).show()
+
+    def tour(self) -> None:
+        """Show what is where in the window."""
+        from studio.ui.tour import Tour
+
+        self._set(tour_seen=True)
+        if self._window.tabs.current is None:
+            self.open_example(resource("examples", "react-agent.prompty"))
+        self._window.tabs.show_tabs()
+        Tour(self._window).start()
+
+    def no_tour(self) -> None:
+        """Do not offer the tour again."""
+        self._set(tour_seen=True)
 
     def about(self) -> None:
         """Say what this is."""

@@ -26,9 +26,12 @@ class Services:
     swaps: SwapFolder
     """Unsaved text, safe against a crash."""
 
+    is_safe: bool = False
+    """Safe mode: usual settings, nothing restored, no tools, no folder trusted."""
 
-def build_services(paths: UserPaths) -> Services:
-    """The services for a person's folders."""
+
+def build_services(paths: UserPaths, *, is_safe: bool = False) -> Services:
+    """The services for a person's folders, in safe mode without the person's settings."""
     messages = Messages()
-    settings = SettingsStore(paths.config / "settings.toml", messages)
-    return Services(paths, settings, messages, SwapFolder(paths.data / "swap"))
+    settings = SettingsStore(paths.config / "settings.toml", messages, is_kept=not is_safe)
+    return Services(paths, settings, messages, SwapFolder(paths.data / "swap"), is_safe)

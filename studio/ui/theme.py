@@ -15,6 +15,7 @@ from PySide6.QtGui import QColor, QFont, QFontDatabase, QGuiApplication, QPalett
 from PySide6.QtWidgets import QApplication, QStyleFactory
 
 from studio.core.resource_files import resource
+from studio.core.settings import Settings
 from studio.ui.stylesheet import stylesheet
 
 ThemeName: TypeAlias = Literal["light", "dark"]
@@ -198,14 +199,31 @@ def theme_for(choice: ThemeChoice) -> Theme:
     return DARK if dark else LIGHT
 
 
-def apply_theme(app: QApplication, theme: Theme) -> None:
+@dataclass(frozen=True, slots=True)
+class Fonts:
+    """The person's choice of the interface's font."""
+
+    family: str = ""
+    """Its family; empty for the bundled one."""
+
+    points: float = _UI_POINTS
+    """Its size."""
+
+
+def fonts_of(settings: Settings) -> Fonts:
+    """The fonts that the settings ask for."""
+    return Fonts(settings.interface_font, settings.interface_font_size)
+
+
+def apply_theme(app: QApplication, theme: Theme, fonts: Fonts | None = None) -> None:
     """Give the whole application Fusion, the theme's palette, its fonts and its style sheet.
 
     An own palette, because `setColorScheme` does nothing without a desktop (measured).
     """
     if app.style().objectName().lower() != "fusion":
         app.setStyle(QStyleFactory.create("Fusion"))
-    app.setFont(ui_font())
+    fonts = fonts or Fonts()
+    app.setFont(ui_font(fonts.points, fonts.family))
     app.setPalette(palette(theme))
     app.setStyleSheet(stylesheet(theme))
 
@@ -255,21 +273,21 @@ def _load_fonts() -> None:
         QFontDatabase.addApplicationFont(str(path))
 
 
-def ui_font(size: float = _UI_POINTS) -> QFont:
-    """The font of the interface, in points."""
+def ui_font(size: float = _UI_POINTS, family: str = "") -> QFont:
+    """The font of the interface, in points; the bundled family where none is named."""
     _load_fonts()
-    font = QFont([_UI_FAMILY, "sans-serif"])
+    font = QFont([*([family] if family else []), _UI_FAMILY, "sans-serif"])
     font.setPointSizeF(size)
     return font
 
 
-def mono_font(size: float = _MONO_POINTS) -> QFont:
+def mono_font(size: float = _MONO_POINTS, family: str = "") -> QFont:
     """The font of text that is source, in points, with ligatures off.
 
     JetBrains Mono draws `---` as one line otherwise.
     """
     _load_fonts()
-    font = QFont([_MONO_FAMILY, "monospace"])
+    font = QFont([*([family] if family else []), _MONO_FAMILY, "monospace"])
     font.setPointSizeF(size)
     font.setStyleHint(QFont.StyleHint.Monospace)
     font.setFixedPitch(True)

@@ -26,7 +26,7 @@ from studio.ui.panes import Panes
 from studio.ui.problems_pane import ProblemsPane
 from studio.ui.services import Services
 from studio.ui.status import StatusBar
-from studio.ui.theme import Theme, apply_theme, theme_for
+from studio.ui.theme import Theme, apply_theme, fonts_of, theme_for
 from studio.ui.toolbar import RunChoices, build_toolbar
 from studio.ui.welcome import WelcomePage
 
@@ -43,6 +43,8 @@ class MainWindow(QMainWindow):
     document_changed = Signal(object)  # PromptDocument of the shown text, or None
     caret_moved = Signal(int)  # offset in that text
     theme_changed = Signal(object)  # Theme
+    trust_changed = Signal()  # a folder is trusted no more
+    closing_asked = Signal()  # the window is asked to close; the person may still stay
     closing = Signal()  # the person agreed to close; let go of everything
 
     def __init__(
@@ -61,7 +63,8 @@ class MainWindow(QMainWindow):
         self._keep_places = keep_places
         self.theme = theme_for(services.settings.value.theme)
         # Before any widget is made: fonts and metrics are taken when widgets are laid out.
-        apply_theme(_application(), self.theme)
+        self._fonts = fonts_of(services.settings.value)
+        apply_theme(_application(), self.theme, self._fonts)
         self._extra: tuple[Problem, ...] = ()
         self._recovery = QTimer(self)
         self._recovery.setSingleShot(True)
@@ -205,7 +208,7 @@ class MainWindow(QMainWindow):
     def set_theme(self, theme: Theme) -> None:
         """Take other colours everywhere."""
         self.theme = theme
-        apply_theme(_application(), theme)
+        apply_theme(_application(), theme, self._fonts)
         for part in (self.tabs, self.outline, self.problems, self.status, self.notices):
             part.set_theme(theme)
         self._theme_panes()
@@ -270,6 +273,8 @@ class MainWindow(QMainWindow):
         self.setWindowTitle(
             self.tr("{title} – Prompt Studio").format(title=title) if title else "Prompt Studio"
         )
+        if self.services.is_safe:
+            self.setWindowTitle(self.tr("{title} (safe mode)").format(title=self.windowTitle()))
 
     def _on_opened(self, path: Path) -> None:
         settings = self.services.settings
@@ -282,7 +287,9 @@ class MainWindow(QMainWindow):
         self.actions_by_id["view.whitespace"].setChecked(settings.show_whitespace)
         for page in self.tabs.pages():
             page.apply_settings(settings)
-        if theme_for(settings.theme) is not self.theme:
+        fonts = fonts_of(settings)
+        if theme_for(settings.theme) is not self.theme or fonts != self._fonts:
+            self._fonts = fonts
             self.set_theme(theme_for(settings.theme))
 
     def _on_colour_scheme(self) -> None:
@@ -317,6 +324,7 @@ class MainWindow(QMainWindow):
 
     def closeEvent(self, event: QCloseEvent) -> None:
         """Ask about unsaved text, keep the layout, and let go."""
+        self.closing_asked.emit()
         if not self.tabs.close_all():
             event.ignore()
             return

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 from typing import get_args
+from uuid import uuid4
 
 from PySide6.QtCore import QObject, Qt
 
@@ -35,7 +36,7 @@ from studio.core.agent.toolbox import RunToolbox
 from studio.core.models.base import ModelError, ProtocolName
 from studio.core.models.choice import ModelChoice
 from studio.core.prompty.document import PromptDocument
-from studio.core.prompty.messages import Message
+from studio.core.prompty.messages import HoistedTool, Message
 from studio.core.prompty.prepare import prepare
 from studio.core.runs.store import RunStore, StoreError
 from studio.core.text.span import Span
@@ -73,9 +74,12 @@ class Workbench(QObject):
         super().__init__()
         self._services = services
         theme = theme_for(services.settings.value.theme)
-        self.trust = TrustStore(services.paths.data / "trust.json")
-        # The person's copies of the bundled examples: the studio itself writes this folder.
-        self.trust.trust(services.paths.data / "examples")
+        # In safe mode a store that is empty, and that nothing is kept in.
+        held = "trust.json" if not services.is_safe else f"safe-mode-{uuid4().hex}.json"
+        self.trust = TrustStore(services.paths.data / held)
+        if not services.is_safe:
+            # The person's copies of the bundled examples: the studio itself writes this folder.
+            self.trust.trust(services.paths.data / "examples")
         self.background = Background(self)
         tokenizers = Tokenizers(services.paths.cache / "tokenizers")
         self.preview = PreviewController(self, tokenizers=tokenizers)
@@ -139,6 +143,8 @@ class Workbench(QObject):
         """Every connection between panes, on one page."""
         window, choices = self.window, self.window.run_choices
         window.document_changed.connect(self._on_document)
+        window.trust_changed.connect(self.tools.reload)
+        window.trust_changed.connect(self._show_trust)
         window.closing.connect(self.close)
         # inputs → preview, tools
         self.inputs_pane.values_changed.connect(self._on_values)
@@ -233,7 +239,7 @@ class Workbench(QObject):
         if prompt is None:
             self.preview_pane.show_preview(None)
             self.window.status.set_tokens("")
-            self.tools.set_document(document)  # none, or a Python file: its functions are the tools
+            self._load_tools(document)  # none, or a Python file: its functions are the tools
 
     def _on_sets(self) -> None:
         self.preview_pane.set_input_sets(self.inputs_pane.library.sets)
@@ -278,7 +284,13 @@ class Workbench(QObject):
         self.window.show_more_problems(preview.problems)
         count = meter(preview)
         self.window.status.set_tokens(count.text, count.detail)
-        self.tools.set_document(preview.document, preview.messages.tools)
+        self._load_tools(preview.document, preview.messages.tools)
+
+    def _load_tools(
+        self, document: PromptDocument | None, hoisted: tuple[HoistedTool, ...] = ()
+    ) -> None:
+        if not self._services.is_safe:  # safe mode has no tools
+            self.tools.set_document(document, hoisted)
 
     def _on_registry(self, registry: ToolRegistry) -> None:
         # Trusting a folder loads its tools, and lets its variables be looked up.
@@ -389,7 +401,8 @@ class Workbench(QObject):
     async def _open_toolbox(self, document: PromptDocument, values: dict[str, Json]) -> RunToolbox:
         """The tools of the document as it is now; runs in the loop."""
         prepared = prepare(document, values)
-        await self.tools.session.load(document, prepared.messages.tools)
+        if not self._services.is_safe:
+            await self.tools.session.load(document, prepared.messages.tools)
         return self.tools.session.toolbox(prepared.inputs, self.tools.questions.ask)
 
     def _refuse(self, refusal: Refusal) -> None:

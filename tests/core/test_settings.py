@@ -11,7 +11,7 @@ def test_settings_come_back(tmp_path: Path) -> None:
     path = tmp_path / "deep" / "settings.toml"
     settings = (
         replace(
-            Settings(theme="dark", editor_font_size=13.0, word_wrap=False, workspace="/w"),
+            Settings(theme="dark", editor_font_size=13.0, word_wrap=False, workspace="/w", language="de", editor_font="Serif"),
             shortcuts=MappingProxyType({"run.start": "F6"}),
         )
         .with_recent(Path("/a"))
@@ -26,7 +26,9 @@ def test_settings_come_back(tmp_path: Path) -> None:
 def test_usual_values_are_not_written(tmp_path: Path) -> None:
     path = tmp_path / "settings.toml"
     save_settings(path, Settings())
-    assert path.read_text(encoding="utf-8") == ""
+    lines = path.read_text(encoding="utf-8").splitlines()
+    assert lines
+    assert all(line.startswith("#") for line in lines)
 
 
 def test_a_broken_file_is_set_aside_and_said(tmp_path: Path) -> None:

@@ -1,204 +1,309 @@
-"""Settings: looks, editor and shortcuts; each change holds at once."""
+"""Settings: every change holds at once, and is written to one readable file."""
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import replace
-from types import MappingProxyType
+from pathlib import Path
 
-from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication, Qt
-from PySide6.QtGui import QKeySequence
+from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication, QSize, Qt, QUrl, Signal
+from PySide6.QtGui import QDesktopServices, QFontDatabase
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
     QDialog,
     QDialogButtonBox,
     QDoubleSpinBox,
-    QFormLayout,
     QHBoxLayout,
-    QHeaderView,
-    QKeySequenceEdit,
     QLabel,
     QLineEdit,
+    QListWidget,
+    QListWidgetItem,
     QPushButton,
-    QTabWidget,
-    QTreeWidget,
-    QTreeWidgetItem,
+    QStackedWidget,
     QVBoxLayout,
     QWidget,
 )
 
-from studio.bridge.settings import SettingsStore
-from studio.ui.actions import ACTIONS
+from studio.core.tools.trust import TrustStore
+from studio.ui.dialogs.settings_keys import KeysPage
+from studio.ui.dialogs.settings_page import SettingsPage
+from studio.ui.dialogs.settings_trust import TrustList
+from studio.ui.icons import icon
+from studio.ui.language import LANGUAGES
+from studio.ui.services import Services
+from studio.ui.theme import Theme
 
 _THEMES = (
     ("system", QT_TRANSLATE_NOOP("Settings", "As the system")),
     ("light", QT_TRANSLATE_NOOP("Settings", "Light")),
     ("dark", QT_TRANSLATE_NOOP("Settings", "Dark")),
 )
-_ID = Qt.ItemDataRole.UserRole
+_PICTURES = ("palette", "pencil", "keyboard", "plug", "shield-check", "eye-off", "database")
 
 
 class SettingsDialog(QDialog):
-    """Two pages; there is nothing to confirm."""
+    """A search field over pages; there is nothing to confirm."""
 
-    def __init__(self, store: SettingsStore, parent: QWidget) -> None:
+    connections_asked = Signal()
+    trust_forgotten = Signal(object)  # Path
+
+    def __init__(self, services: Services, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(self.tr("Settings"))
-        self.resize(640, 520)
-        self._store = store
-        self._tabs = QTabWidget()
-        self._tabs.setDocumentMode(True)
-        self._tabs.addTab(self._looks(), self.tr("Looks and editor"))
-        self._tabs.addTab(self._shortcuts(), self.tr("Keyboard"))
+        self.resize(820, 600)
+        self._services = services
+        self._store = services.settings
+        self._theme = theme
+        self.search = QLineEdit()
+        self.search.setPlaceholderText(self.tr("Search settings"))
+        self.search.setAccessibleName(self.tr("Search settings"))
+        self.search.setClearButtonEnabled(True)
+        self.sections = QListWidget()
+        self.sections.setAccessibleName(self.tr("Pages of the settings"))
+        self.sections.setIconSize(QSize(16, 16))
+        self.sections.setFixedWidth(180)
+        self._pages = QStackedWidget()
+        self._nothing = QLabel(self.tr("No setting holds these words."))
+        self._nothing.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self._nothing.setProperty("muted", True)
+        keys = KeysPage(self._store, theme)
+        self.keys_page = keys
+        self.filter, self.list, self.keys, self.note = keys.filter, keys.list, keys.keys, keys.note
+        self.apply_keys, self.clear_keys = keys.apply_keys, keys.clear_keys
+        self.reset_keys = keys.reset_keys
+        self._all: list[SettingsPage | KeysPage] = [
+            self._looks(),
+            self._editor(),
+            keys,
+            self._connections(),
+            self._trust(),
+            self._privacy(),
+            self._storage(),
+        ]
+        self._lay_out()
+        self.search.textChanged.connect(self._search)
+        self.sections.currentRowChanged.connect(self._pages.setCurrentIndex)
+        self.sections.setCurrentRow(0)
+        self.search.setFocus()
+
+    def _lay_out(self) -> None:
+        for page, picture in zip(self._all, _PICTURES, strict=True):
+            self.sections.addItem(QListWidgetItem(icon(picture), page.title))
+            self._pages.addWidget(page)
+        self._pages.addWidget(self._nothing)
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
         buttons.rejected.connect(self.reject)
+        middle = QHBoxLayout()
+        middle.setSpacing(8)
+        middle.addWidget(self.sections)
+        middle.addWidget(self._pages, 1)
         box = QVBoxLayout(self)
-        box.setContentsMargins(12, 8, 12, 12)
-        box.addWidget(self._tabs)
+        box.setContentsMargins(12, 12, 12, 12)
+        box.setSpacing(10)
+        box.addWidget(self.search)
+        box.addLayout(middle, 1)
         box.addWidget(buttons)
 
     def show_shortcuts(self) -> None:
-        """Begin at the shortcuts."""
-        self._tabs.setCurrentIndex(1)
+        """Begin at the keys."""
+        self.sections.setCurrentRow(self._all.index(self.keys_page))
+        self.filter.setFocus()
 
-    # -- looks ----------------------------------------------------------------------------------
-
-    def _looks(self) -> QWidget:
-        value = self._store.value
-        self.theme = QComboBox()
-        self.theme.setAccessibleName(self.tr("Theme"))
-        for key, name in _THEMES:
-            self.theme.addItem(QCoreApplication.translate("Settings", name), key)
-        self.theme.setCurrentIndex(self.theme.findData(value.theme))
-        self.size = QDoubleSpinBox()
-        self.size.setAccessibleName(self.tr("Text size"))
-        self.size.setRange(6, 40)
-        self.size.setDecimals(0)
-        self.size.setSuffix(" pt")
-        self.size.setValue(value.editor_font_size)
-        self.wrap = QCheckBox(self.tr("Long lines go on in the next row"))
-        self.wrap.setChecked(value.word_wrap)
-        self.whitespace = QCheckBox(self.tr("Spaces and tabs are drawn"))
-        self.whitespace.setChecked(value.show_whitespace)
-        for field in (self.theme, self.size):
-            field.setMinimumHeight(28)
-            field.setMaximumWidth(220)
-        page = QWidget()
-        form = QFormLayout(page)
-        form.setContentsMargins(12, 20, 12, 12)
-        form.setVerticalSpacing(14)
-        form.setHorizontalSpacing(20)
-        form.addRow(self.tr("Theme"), self.theme)
-        form.addRow(self.tr("Text size"), self.size)
-        form.addRow(self.tr("Word wrap"), self.wrap)
-        form.addRow(self.tr("Whitespace"), self.whitespace)
-        self.theme.activated.connect(lambda: self._set(theme=self.theme.currentData()))
-        self.size.valueChanged.connect(lambda size: self._set(editor_font_size=float(size)))
-        self.wrap.toggled.connect(lambda on: self._set(word_wrap=on))
-        self.whitespace.toggled.connect(lambda on: self._set(show_whitespace=on))
-        return page
+    def _search(self, query: str) -> None:
+        """Leave the pages and rows that hold the words."""
+        first = -1
+        for index, page in enumerate(self._all):
+            hits = page.search(query)
+            if isinstance(page, KeysPage):
+                page.filter.setText(query)
+            item = self.sections.item(index)
+            item.setHidden(not hits)
+            if hits and first < 0:
+                first = index
+        current = self.sections.currentRow()
+        if first < 0:
+            self._pages.setCurrentWidget(self._nothing)
+        elif current < 0 or self.sections.item(current).isHidden():
+            self.sections.setCurrentRow(first)
+            self._pages.setCurrentIndex(first)
+        else:
+            self._pages.setCurrentIndex(current)
 
     def _set(self, **changes: object) -> None:
         self._store.set(replace(self._store.value, **changes))  # type: ignore[arg-type]
 
-    # -- shortcuts ------------------------------------------------------------------------------
+    # -- pages ----------------------------------------------------------------------------------
 
-    def _shortcuts(self) -> QWidget:
-        self.filter = QLineEdit()
-        self.filter.setPlaceholderText(self.tr("Search actions and keys"))
-        self.filter.setAccessibleName(self.tr("Search actions and keys"))
-        self.filter.setClearButtonEnabled(True)
-        self.list = QTreeWidget()
-        self.list.setHeaderLabels([self.tr("Action"), self.tr("Keys")])
-        self.list.setRootIsDecorated(False)
-        self.list.setAccessibleName(self.tr("Actions and their keys"))
-        self.list.header().setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
-        self.keys = QKeySequenceEdit()
-        self.keys.setAccessibleName(self.tr("New keys"))
-        self.keys.setMaximumSequenceLength(1)
-        self.apply_keys = QPushButton(self.tr("Set"))
-        self.clear_keys = QPushButton(self.tr("None"))
-        self.reset_keys = QPushButton(self.tr("Usual"))
-        self.note = QLabel()
-        self.note.setProperty("muted", True)
-        self.note.setWordWrap(True)
-        row = QHBoxLayout()
-        row.addWidget(QLabel(self.tr("Keys")))
-        row.addWidget(self.keys, 1)
-        for button in (self.apply_keys, self.clear_keys, self.reset_keys):
-            row.addWidget(button)
-        page = QWidget()
-        box = QVBoxLayout(page)
-        box.setContentsMargins(0, 12, 0, 0)
-        for part in (self.filter, self.list):
-            box.addWidget(part)
-        box.addLayout(row)
-        box.addWidget(self.note)
-        self._fill()
-        self.filter.textChanged.connect(self._filter)
-        self.list.currentItemChanged.connect(self._on_item)
-        self.apply_keys.clicked.connect(lambda: self._rebind(self.keys.keySequence().toString()))
-        self.clear_keys.clicked.connect(lambda: self._rebind(""))
-        self.reset_keys.clicked.connect(lambda: self._rebind(None))
-        self.list.setCurrentItem(self.list.topLevelItem(0))
+    def _looks(self) -> SettingsPage:
+        value = self._store.value
+        page = SettingsPage(self.tr("Appearance"))
+        self.theme = QComboBox()
+        for key, name in _THEMES:
+            self.theme.addItem(QCoreApplication.translate("Settings", name), key)
+        self.theme.setCurrentIndex(self.theme.findData(value.theme))
+        self.theme.activated.connect(lambda: self._set(theme=self.theme.currentData()))
+        page.add(self.tr("Theme"), self.tr("Light, dark, or as the desktop says."), self.theme)
+        self.language = QComboBox()
+        self.language.addItem(self.tr("As the system"), "")
+        for code, name in LANGUAGES.items():
+            self.language.addItem(name, code)
+        self.language.setCurrentIndex(max(0, self.language.findData(value.language)))
+        self.language.activated.connect(lambda: self._set(language=self.language.currentData()))
+        page.add(
+            self.tr("Language"), self.tr("Holds from the next start of the studio."), self.language
+        )
+        self.interface_font = _families(value.interface_font, fixed=False)
+        self.interface_font.activated.connect(
+            lambda: self._set(interface_font=self.interface_font.currentData() or "")
+        )
+        page.add(self.tr("Font of the interface"), "", self.interface_font)
+        self.interface_size = _points(value.interface_font_size, 8, 20)
+        self.interface_size.valueChanged.connect(
+            lambda size: self._set(interface_font_size=float(size))
+        )
+        page.add(self.tr("Size of the interface's text"), "", self.interface_size)
         return page
 
-    def _fill(self) -> None:
-        own = self._store.value.shortcuts
-        self.list.clear()
-        for spec in ACTIONS:
-            keys = own.get(spec.id, spec.shortcut)
-            shown = ", ".join(
-                QKeySequence(each).toString(QKeySequence.SequenceFormat.NativeText)
-                for each in keys.split()
-            )
-            item = QTreeWidgetItem([spec.text.removesuffix("…"), shown])
-            item.setData(0, _ID, spec.id)
-            self.list.addTopLevelItem(item)
-
-    def _filter(self, query: str) -> None:
-        wanted = query.casefold()
-        for index in range(self.list.topLevelItemCount()):
-            item = self.list.topLevelItem(index)
-            if item is not None:
-                item.setHidden(wanted not in f"{item.text(0)} {item.text(1)}".casefold())
-
-    def _on_item(self, item: QTreeWidgetItem | None) -> None:
-        if item is not None:
-            self.keys.setKeySequence(QKeySequence(item.text(1).split(", ")[0]))
-            self.note.clear()
-
-    def _rebind(self, keys: str | None) -> None:
-        item = self.list.currentItem()
-        if item is None:
-            return
-        identifier = item.data(0, _ID)
-        own = dict(self._store.value.shortcuts)
-        own.pop(identifier, None)
-        if keys is not None:
-            own[identifier] = keys
-        self._set(shortcuts=MappingProxyType(own))
-        row = self.list.indexOfTopLevelItem(item)
-        self._fill()
-        self.list.setCurrentItem(self.list.topLevelItem(row))
-        self._filter(self.filter.text())
-        self._warn(own)
-
-    def _warn(self, own: dict[str, str]) -> None:
-        """Say when two actions share a key: Qt would then do neither."""
-        used: Counter[str] = Counter()
-        names: dict[str, list[str]] = {}
-        for spec in ACTIONS:
-            for key in own.get(spec.id, spec.shortcut).split():
-                used[key] += 1
-                names.setdefault(key, []).append(spec.text.removesuffix("…"))
-        double = [f"{key}: {' and '.join(names[key])}" for key, count in used.items() if count > 1]
-        self.note.setText(
-            self.tr("One key for two actions does nothing. {names}.").format(
-                names="; ".join(double)
-            )
-            if double
-            else ""
+    def _editor(self) -> SettingsPage:
+        value = self._store.value
+        page = SettingsPage(self.tr("Editor"))
+        self.editor_font = _families(value.editor_font, fixed=True)
+        self.editor_font.activated.connect(
+            lambda: self._set(editor_font=self.editor_font.currentData() or "")
         )
+        page.add(self.tr("Font of the editor"), self.tr("Fonts of one width."), self.editor_font)
+        self.size = _points(value.editor_font_size, 6, 40)
+        self.size.valueChanged.connect(lambda size: self._set(editor_font_size=float(size)))
+        page.add(self.tr("Text size"), self.tr("Also Ctrl with the wheel, or Ctrl++."), self.size)
+        self.wrap = QCheckBox(self.tr("Long lines go on in the next row"))
+        self.wrap.setChecked(value.word_wrap)
+        self.wrap.toggled.connect(lambda on: self._set(word_wrap=on))
+        page.add(self.tr("Word wrap"), "", self.wrap)
+        self.whitespace = QCheckBox(self.tr("Spaces and tabs are drawn"))
+        self.whitespace.setChecked(value.show_whitespace)
+        self.whitespace.toggled.connect(lambda on: self._set(show_whitespace=on))
+        page.add(self.tr("Whitespace"), "", self.whitespace)
+        self.restore = QCheckBox(self.tr("The files of the last time are opened again"))
+        self.restore.setChecked(value.restore_session)
+        self.restore.toggled.connect(lambda on: self._set(restore_session=on))
+        page.add(self.tr("Start"), "", self.restore)
+        return page
+
+    def _connections(self) -> SettingsPage:
+        page = SettingsPage(self.tr("Connections"))
+        button = QPushButton(icon("plug"), self.tr("Open Connections…"))
+        button.setAutoDefault(False)
+        button.clicked.connect(self._go_to_connections)
+        page.add(
+            self.tr("Where models answer"),
+            self.tr(
+                "Providers, servers of your own, and the small model that comes with the studio. "
+                "Keys are kept in the system's key store, in variables, or for the session only."
+            ),
+            button,
+        )
+        return page
+
+    def _trust(self) -> SettingsPage:
+        page = SettingsPage(self.tr("Trust"))
+        self.trusted = TrustList(TrustStore(self._services.paths.data / "trust.json"))
+        self.trusted.forgotten.connect(self.trust_forgotten)
+        page.add(
+            self.tr("Trusted folders"),
+            self.tr(
+                "Prompts in these folders may run Python tools and MCP servers and read variables "
+                "of the environment. No file can trust itself: you are asked once for each folder."
+            ),
+            self.trusted,
+            wide=True,
+        )
+        return page
+
+    def _privacy(self) -> SettingsPage:
+        page = SettingsPage(self.tr("Privacy"))
+        page.add(
+            self.tr("Nothing leaves this machine but what you send"),
+            self.tr(
+                "The studio has no telemetry, looks for no updates and reports no errors. A run "
+                "sends the prompt, the inputs and what tools answered to the connection that you "
+                "chose, and to nobody else; the embedded model is on this machine."
+            ),
+        )
+        page.add(
+            self.tr("You are asked first"),
+            self.tr(
+                "An address that a prompt file names is used only after you allowed it. Pictures "
+                "at network addresses are not fetched for the preview."
+            ),
+        )
+        page.add(
+            self.tr("Keys"),
+            self.tr(
+                "Keys never stand in prompts, settings, runs, exports or logs. What looks like "
+                "one is hidden where it is shown."
+            ),
+        )
+        return page
+
+    def _storage(self) -> SettingsPage:
+        paths = self._services.paths
+        page = SettingsPage(self.tr("Storage"))
+        for name, sentence, folder in (
+            (
+                self.tr("Settings and connections"),
+                self.tr("settings.toml and connections.toml; texts that can be read and edited."),
+                paths.config,
+            ),
+            (
+                self.tr("Runs, unsaved text, trust and logs"),
+                self.tr("runs.sqlite, swap files of unsaved text, trust.json, session.json, log."),
+                paths.data,
+            ),
+            (
+                self.tr("What can be made again"),
+                self.tr("Files that are only kept to be faster; may be deleted."),
+                paths.cache,
+            ),
+        ):
+            page.add(name, f"{sentence}\n{folder}", self._folder_button(name, folder))
+        return page
+
+    def _folder_button(self, name: str, folder: Path) -> QPushButton:
+        button = QPushButton(icon("folder-open"), self.tr("Open folder"))
+        button.setAutoDefault(False)
+        button.setAccessibleName(self.tr("Open folder: {name}").format(name=name))
+        button.clicked.connect(lambda: _open_folder(folder))
+        return button
+
+    def _go_to_connections(self) -> None:
+        self.accept()
+        self.connections_asked.emit()
+
+
+def _open_folder(folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    QDesktopServices.openUrl(QUrl.fromLocalFile(str(folder)))
+
+
+def _families(chosen: str, *, fixed: bool) -> QComboBox:
+    """A choice of the families that there are, the bundled one first."""
+    combo = QComboBox()
+    combo.setMaxVisibleItems(16)
+    combo.addItem(QCoreApplication.translate("Settings", "As it comes"), "")
+    for family in QFontDatabase.families():
+        if QFontDatabase.isPrivateFamily(family) or not QFontDatabase.isSmoothlyScalable(family):
+            continue
+        if not fixed or QFontDatabase.isFixedPitch(family):
+            combo.addItem(family, family)
+    combo.setCurrentIndex(max(0, combo.findData(chosen)))
+    return combo
+
+
+def _points(value: float, least: int, most: int) -> QDoubleSpinBox:
+    spin = QDoubleSpinBox()
+    spin.setRange(least, most)
+    spin.setDecimals(0)
+    spin.setSuffix(QCoreApplication.translate("Settings", " pt"))
+    spin.setValue(value)
+    return spin

@@ -1,0 +1,128 @@
+"""One studio for one person's folders: a second start hands its files to the first.
+
+The first one listens on a local socket and leaves a mark beside the person's data. A start that
+finds no mark has nothing to ask, and pays nothing. A mark whose owner is gone (killed, or the
+machine went down) is answered by nobody: the start goes on, and takes the mark over.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Signal
+
+MARK = "instance"
+_CONNECT_MS = 500
+_ANSWER_MS = 3000
+_MOST_BYTES = 1_000_000
+_DONE = b"ok\n"
+
+
+def socket_name(data: Path) -> str:
+    """The socket of the studio that works with a data folder."""
+    return "prompt-studio-" + hashlib.sha256(str(data.resolve()).encode()).hexdigest()[:20]
+
+
+def hand_over(data: Path, files: Sequence[Path]) -> bool:
+    """Ask the studio that runs already to show files and come to the front.
+
+    Args:
+        data: the person's data folder.
+        files: what to show; none only brings the window to the front.
+
+    Returns:
+        Whether it did. False where none runs, or where it does not answer within 3 s.
+    """
+    return _ask(data, {"open": [str(path.resolve()) for path in files]})
+
+
+def _ask(data: Path, message: Mapping[str, object]) -> bool:
+    if not (data / MARK).exists():
+        return False
+    from PySide6.QtNetwork import QLocalSocket
+
+    socket = QLocalSocket()
+    socket.connectToServer(socket_name(data))
+    if not socket.waitForConnected(_CONNECT_MS):
+        return False
+    socket.write(json.dumps(message).encode() + b"\n")
+    answered = socket.waitForReadyRead(_ANSWER_MS) and bytes(socket.readAll().data()) == _DONE
+    socket.disconnectFromServer()
+    return answered
+
+
+class InstanceServer(QObject):
+    """Listens for later starts."""
+
+    asked = Signal(tuple)  # paths to show, perhaps none: come to the front
+
+    def __init__(self, data: Path, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._data = data
+        self._server: QObject | None = None
+
+    def listen(self) -> bool:
+        """Be the first, unless another is; takes over a socket that nobody answers on."""
+        from PySide6.QtNetwork import QLocalServer
+
+        if _ask(self._data, {}):
+            return False
+        name = socket_name(self._data)
+        QLocalServer.removeServer(name)
+        server = QLocalServer(self)
+        server.setSocketOptions(QLocalServer.SocketOption.UserAccessOption)
+        if not server.listen(name):
+            return False
+        server.newConnection.connect(self._on_connection)
+        self._server = server
+        try:
+            self._data.mkdir(parents=True, exist_ok=True)
+            (self._data / MARK).write_text(name, encoding="utf-8")
+        except OSError:
+            self.close()
+            return False
+        return True
+
+    def close(self) -> None:
+        """Listen no more."""
+        from PySide6.QtNetwork import QLocalServer
+
+        if isinstance(self._server, QLocalServer):
+            self._server.close()
+            self._server = None
+            with contextlib.suppress(OSError):
+                (self._data / MARK).unlink(missing_ok=True)
+
+    def _on_connection(self) -> None:
+        from PySide6.QtNetwork import QLocalServer
+
+        if not isinstance(self._server, QLocalServer):
+            return
+        socket = self._server.nextPendingConnection()
+        held = bytearray()
+
+        def read() -> None:
+            held.extend(socket.readAll().data())
+            if len(held) > _MOST_BYTES:
+                socket.abort()
+            elif b"\n" in held:
+                self._take(bytes(held))
+                socket.write(_DONE)
+                socket.flush()
+
+        socket.readyRead.connect(read)
+        socket.disconnected.connect(socket.deleteLater)
+        if socket.bytesAvailable():
+            read()
+
+    def _take(self, line: bytes) -> None:
+        try:
+            names = json.loads(line)["open"]
+            paths = tuple(Path(str(name)) for name in names)
+        except (ValueError, KeyError, TypeError):
+            return  # not one of us
+        self.asked.emit(paths)

@@ -1,0 +1,66 @@
+"""Which files were open, and where the carets stood: a start begins where the last one ended."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+SESSION = "session.json"
+"""Its name in the person's data folder."""
+
+_MOST = 40
+
+
+@dataclass(frozen=True, slots=True)
+class OpenFile:
+    """One file that was open."""
+
+    path: str
+    """The file, absolute."""
+
+    caret: int = 0
+    """Place of the caret in the editor's document (UTF-16 units)."""
+
+    scroll: int = 0
+    """Value of the editor's vertical scroll bar."""
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """What was open."""
+
+    files: tuple[OpenFile, ...] = ()
+    """From left to right."""
+
+    current: str = ""
+    """Path of the file in front; empty where none was."""
+
+
+def load_session(path: Path) -> Session:
+    """Read it; empty where there is none or where it makes no sense."""
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+        files = [
+            OpenFile(str(each["path"]), int(each.get("caret", 0)), int(each.get("scroll", 0)))
+            for each in data["files"]
+        ]
+        return Session(tuple(files[:_MOST]), str(data.get("current", "")))
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        # Nothing of worth is lost with it: the files themselves are where they were.
+        return Session()
+
+
+def save_session(path: Path, session: Session) -> bool:
+    """Write it, whole or not at all; False where it cannot be written."""
+    temporary = path.with_suffix(".tmp")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        temporary.write_text(json.dumps(asdict(session), indent=1), encoding="utf-8")
+        temporary.replace(path)
+    except OSError:
+        with contextlib.suppress(OSError):
+            temporary.unlink(missing_ok=True)
+        return False
+    return True

@@ -1,0 +1,135 @@
+"""Shown when the studio itself went wrong: what happened, what is safe, what to report."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import Qt, QUrl, Signal
+from PySide6.QtGui import QDesktopServices, QGuiApplication
+from PySide6.QtWidgets import (
+    QDialog,
+    QHBoxLayout,
+    QLabel,
+    QPlainTextEdit,
+    QPushButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from studio.ui.icons import icon
+from studio.ui.theme import Theme, mono_font, ui_font
+
+
+class CrashDialog(QDialog):
+    """One dialog for however many defects; the report grows with each."""
+
+    save_and_quit_asked = Signal()
+
+    def __init__(self, theme: Theme, log: Path, parent: QWidget) -> None:
+        """Make it.
+
+        Args:
+            theme: its colours.
+            log: folder of the log files.
+            parent: the window.
+        """
+        super().__init__(parent)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setWindowTitle(self.tr("Something went wrong"))
+        self.resize(640, 460)
+        self._log = log
+        self._reports: list[str] = []
+        picture = QLabel()
+        picture.setPixmap(icon("triangle-alert", theme.warning).pixmap(28, 28))
+        self.title = QLabel(self.tr("Something went wrong inside the studio."))
+        self.title.setFont(ui_font(13))
+        self.what = QLabel()
+        self.what.setWordWrap(True)
+        self.what.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.safe = QLabel(
+            self.tr(
+                "What you typed is safe: unsaved text is kept on disk as you type, and is offered "
+                "again should the studio end. Saved files were not touched. Runs are in History up "
+                "to their last step. You can go on working."
+            )
+        )
+        self.safe.setWordWrap(True)
+        self.report = QPlainTextEdit()
+        self.report.setReadOnly(True)
+        self.report.setFont(mono_font(9))
+        self.report.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
+        self.report.setAccessibleName(self.tr("Report of the error"))
+        note = QLabel(
+            self.tr("Keys are left out. Read it before you send it: it may name your files.")
+        )
+        note.setProperty("muted", True)
+        note.setWordWrap(True)
+        self.copy = QPushButton(icon("copy"), self.tr("Copy report"))
+        self.copy.clicked.connect(self._copy)
+        self.folder = QPushButton(icon("folder"), self.tr("Open log folder"))
+        self.folder.clicked.connect(self._open_folder)
+        self.leave = QPushButton(self.tr("Save all and quit"))
+        self.leave.clicked.connect(self._leave)
+        self.go_on = QPushButton(self.tr("Go on"))
+        self.go_on.setProperty("primary", True)
+        self.go_on.setDefault(True)
+        self.go_on.clicked.connect(self.accept)
+        self._lay_out(picture, note)
+
+    def _lay_out(self, picture: QLabel, note: QLabel) -> None:
+        head = QHBoxLayout()
+        head.setSpacing(12)
+        head.addWidget(picture)
+        head.addWidget(self.title, 1)
+        buttons = QHBoxLayout()
+        for button in (self.copy, self.folder):
+            buttons.addWidget(button)
+        buttons.addStretch(1)
+        for button in (self.leave, self.go_on):
+            buttons.addWidget(button)
+        box = QVBoxLayout(self)
+        box.setContentsMargins(20, 18, 20, 16)
+        box.setSpacing(12)
+        box.addLayout(head)
+        for widget in (self.what, self.safe):
+            box.addWidget(widget)
+        box.addWidget(self.report, 1)
+        box.addWidget(note)
+        box.addLayout(buttons)
+        self.go_on.setFocus()
+
+    def add(self, summary: str, report: str) -> None:
+        """Tell of one defect more; one that was told already is only counted."""
+        if report not in self._reports:
+            self._reports.append(report)
+        self.what.setText(
+            summary
+            if len(self._reports) == 1
+            else self.tr("{summary}\nAnd {count} before it.").format(
+                summary=summary, count=len(self._reports) - 1
+            )
+        )
+        self.report.setPlainText("\n\n".join(reversed(self._reports)))
+
+    def tell_of_end(self, report: str) -> None:
+        """Tell that the studio ended by itself the last time."""
+        self.setWindowTitle(self.tr("The studio ended unexpectedly"))
+        self.title.setText(self.tr("The studio ended unexpectedly the last time."))
+        self.leave.hide()
+        self.add(
+            self.tr(
+                "A fault below Python ended it. Text that was not saved is offered in the window."
+            ),
+            report,
+        )
+
+    def _copy(self) -> None:
+        QGuiApplication.clipboard().setText(self.report.toPlainText())
+        self.copy.setText(self.tr("Copied"))
+
+    def _open_folder(self) -> None:
+        QDesktopServices.openUrl(QUrl.fromLocalFile(str(self._log)))
+
+    def _leave(self) -> None:
+        self.accept()
+        self.save_and_quit_asked.emit()

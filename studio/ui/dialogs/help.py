@@ -1,0 +1,204 @@
+"""The user guide in the window: the same pages as in `docs/`, read offline."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from PySide6.QtCore import Qt, QUrl
+from PySide6.QtGui import QDesktopServices, QFont, QTextCursor, QTextDocument
+from PySide6.QtWidgets import (
+    QDialog,
+    QFrame,
+    QLineEdit,
+    QListWidget,
+    QListWidgetItem,
+    QSplitter,
+    QTextBrowser,
+    QVBoxLayout,
+    QWidget,
+)
+
+from studio.core.resource_files import docs_root
+from studio.ui.theme import Theme
+
+FIRST = ("guide", "authoring", "tools", "connections", "stepping", "history", "export", "format")
+LAST = ("problems", "keys", "architecture")
+"""Order of the pages; those that are in neither stand between them, by name."""
+
+_HEADING = re.compile(r"^#\s+(.+?)\s*$", re.MULTILINE)
+_PAGE = Qt.ItemDataRole.UserRole
+
+
+@dataclass(frozen=True, slots=True)
+class HelpPage:
+    """One page of the guide."""
+
+    name: str
+    """Its file's name without the ending."""
+
+    title: str
+    """Its first heading."""
+
+    text: str
+    """Markdown."""
+
+
+def help_pages(folder: Path) -> list[HelpPage]:
+    """The pages of a folder, in the order to read them in."""
+    pages = []
+    for path in folder.glob("*.md"):
+        text = path.read_text(encoding="utf-8")
+        heading = _HEADING.search(text)
+        pages.append(HelpPage(path.stem, heading[1] if heading else path.stem, text))
+    return sorted(pages, key=_rank)
+
+
+def _rank(page: HelpPage) -> tuple[int, str]:
+    if page.name in FIRST:
+        return FIRST.index(page.name) - len(FIRST), page.name
+    return (LAST.index(page.name) + 1 if page.name in LAST else 0), page.name
+
+
+class HelpDialog(QDialog):
+    """A list of pages, a search over all of them, and the page."""
+
+    def __init__(self, theme: Theme, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setWindowTitle(self.tr("User guide"))
+        self.resize(940, 660)
+        self._folder = docs_root()
+        self._pages = {page.name: page for page in help_pages(self._folder)}
+        self.search = QLineEdit()
+        self.search.setPlaceholderText(self.tr("Search the guide"))
+        self.search.setAccessibleName(self.tr("Search the guide"))
+        self.search.setClearButtonEnabled(True)
+        self.list = QListWidget()
+        self.list.setAccessibleName(self.tr("Pages of the guide"))
+        self.list.setFrameShape(QFrame.Shape.NoFrame)
+        self.page = QTextBrowser()
+        self.page.setAccessibleName(self.tr("Page"))
+        self.page.setFrameShape(QFrame.Shape.NoFrame)
+        self.page.setOpenLinks(False)
+        self.page.setSearchPaths([str(self._folder)])
+        self.page.document().setDocumentMargin(20)
+        self.page.document().setDefaultStyleSheet(
+            f"a {{ color: {theme.accent}; }} code, pre {{ font-family: 'JetBrains Mono'; }}"
+        )
+        left = QWidget()
+        column = QVBoxLayout(left)
+        column.setContentsMargins(12, 12, 6, 12)
+        column.setSpacing(8)
+        column.addWidget(self.search)
+        column.addWidget(self.list, 1)
+        split = QSplitter()
+        split.addWidget(left)
+        split.addWidget(self.page)
+        split.setStretchFactor(1, 1)
+        split.setSizes([230, 710])
+        box = QVBoxLayout(self)
+        box.setContentsMargins(0, 0, 0, 0)
+        box.addWidget(split)
+        self._fill()
+        self.search.textChanged.connect(self._on_search)
+        self.list.currentItemChanged.connect(self._on_item)
+        self.page.anchorClicked.connect(self._follow)
+        self.list.setCurrentRow(0)
+
+    def show_page(self, name: str, anchor: str = "") -> None:
+        """Show a page by name; one that is not there is not asked for by any link of ours."""
+        for row in range(self.list.count()):
+            if self.list.item(row).data(_PAGE) == name:
+                self.list.setCurrentRow(row)
+        if anchor:
+            self._go_to(anchor)
+
+    @property
+    def shown(self) -> str:
+        """Name of the page shown."""
+        item = self.list.currentItem()
+        return str(item.data(_PAGE)) if item is not None else ""
+
+    def _fill(self) -> None:
+        for page in self._pages.values():
+            item = QListWidgetItem(page.title)
+            item.setData(_PAGE, page.name)
+            self.list.addItem(item)
+
+    def _on_item(self, item: QListWidgetItem | None) -> None:
+        if item is None:
+            return
+        text = self._pages[item.data(_PAGE)].text
+        document = self.page.document()
+        document.setMarkdown(text, QTextDocument.MarkdownFeature.MarkdownDialectGitHub)
+        _give_air(document)
+        self.page.moveCursor(QTextCursor.MoveOperation.Start)
+        if self.search.text().strip():
+            self.page.find(self.search.text().strip())
+
+    def _on_search(self, query: str) -> None:
+        wanted = query.casefold().strip()
+        first = None
+        for row in range(self.list.count()):
+            item = self.list.item(row)
+            fits = wanted in self._pages[item.data(_PAGE)].text.casefold()
+            item.setHidden(not fits)
+            if fits and first is None:
+                first = row
+        current = self.list.currentItem()
+        if first is not None and (current is None or current.isHidden()):
+            self.list.setCurrentRow(first)
+        elif current is not None:
+            self._on_item(current)
+
+    def _follow(self, url: QUrl) -> None:
+        if url.scheme() in {"http", "https"}:
+            QDesktopServices.openUrl(url)
+            return
+        name = Path(url.path()).stem
+        if name in self._pages:
+            self.show_page(name, url.fragment())
+        elif url.fragment() and not url.path():
+            self._go_to(url.fragment())
+        elif (self._folder / url.path()).exists():
+            QDesktopServices.openUrl(QUrl.fromLocalFile(str(self._folder / url.path())))
+
+    def _go_to(self, anchor: str) -> None:
+        """Go to the heading that an anchor means, as Markdown's sites form anchors."""
+        block = self.page.document().firstBlock()
+        while block.isValid():
+            if block.blockFormat().headingLevel() and _anchor(block.text()) == anchor:
+                self.page.setTextCursor(QTextCursor(block))
+                self.page.ensureCursorVisible()
+                return
+            block = block.next()
+
+
+def _anchor(heading: str) -> str:
+    return re.sub(r"[^\w\- ]", "", heading.casefold()).strip().replace(" ", "-")
+
+
+def _give_air(document: QTextDocument) -> None:
+    """Qt sets Markdown without space around headings, and code in the text's own font."""
+    block = document.firstBlock()
+    cursor = QTextCursor(document)
+    while block.isValid():
+        form = block.blockFormat()
+        level = form.headingLevel()
+        if level:
+            form.setTopMargin(0 if block == document.firstBlock() else 18)
+            form.setBottomMargin(8)
+        elif form.topMargin() < 1 and not block.textList():
+            form.setBottomMargin(max(form.bottomMargin(), 6))
+        cursor.setPosition(block.position())
+        cursor.setBlockFormat(form)
+        if level:
+            cursor.movePosition(
+                QTextCursor.MoveOperation.EndOfBlock, QTextCursor.MoveMode.KeepAnchor
+            )
+            chars = cursor.charFormat()
+            chars.setFontWeight(QFont.Weight.DemiBold)
+            cursor.mergeCharFormat(chars)
+        block = block.next()

@@ -1,0 +1,73 @@
+"""One page of the settings: rows with a label and a sentence, which a search can find."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QFrame, QLabel, QScrollArea, QVBoxLayout, QWidget
+
+_FIELD_WIDTH = 320
+
+
+class _Row(QWidget):
+    """A setting: its name, what it does, and its field."""
+
+    def __init__(self, name: str, sentence: str, field: QWidget | None) -> None:
+        super().__init__()
+        self.words = f"{name} {sentence}".casefold()
+        title = QLabel(name)
+        title.setProperty("title", True)
+        box = QVBoxLayout(self)
+        box.setContentsMargins(0, 0, 0, 0)
+        box.setSpacing(4)
+        box.addWidget(title)
+        if sentence:
+            said = QLabel(sentence)
+            said.setWordWrap(True)
+            said.setProperty("muted", True)
+            said.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+            box.addWidget(said)
+        if field is not None:
+            field.setMinimumHeight(28)
+            if not field.accessibleName():
+                field.setAccessibleName(name)
+            title.setBuddy(field)
+            box.addWidget(field)
+
+
+class SettingsPage(QScrollArea):
+    """Rows one below the other; it scrolls where there is no room."""
+
+    def __init__(self, title: str) -> None:
+        super().__init__()
+        self.title = title
+        self._rows: list[_Row] = []
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setWidgetResizable(True)
+        self.setAccessibleName(title)
+        inside = QWidget()
+        self._box = QVBoxLayout(inside)
+        self._box.setContentsMargins(20, 8, 20, 16)
+        self._box.setSpacing(18)
+        self._box.addStretch(1)
+        self.setWidget(inside)
+
+    def add(
+        self, name: str, sentence: str = "", field: QWidget | None = None, *, wide: bool = False
+    ) -> None:
+        """Add a setting; a wide field takes the page's whole width."""
+        if field is not None and not wide:
+            field.setMaximumWidth(_FIELD_WIDTH)
+        row = _Row(name, sentence, field)
+        self._rows.append(row)
+        self._box.insertWidget(self._box.count() - 1, row)
+
+    def search(self, query: str) -> int:
+        """Show the rows that hold all words of a query; gives how many do."""
+        wanted = query.casefold().split()
+        title = self.title.casefold()
+        hits = 0
+        for row in self._rows:
+            fits = all(word in row.words or word in title for word in wanted)
+            row.setVisible(fits)
+            hits += fits
+        return hits

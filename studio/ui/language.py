@@ -1,0 +1,45 @@
+"""The language of the window: English stands in the source, others are Qt translation files."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QCoreApplication, QLibraryInfo, QLocale, QTranslator
+
+from studio.core.resource_files import resource
+
+LANGUAGES: dict[str, str] = {"en": "English", "de": "Deutsch"}
+"""What there is, by code, each called as it calls itself."""
+
+
+def language_for(setting: str) -> str:
+    """The language to use: the person's choice, else the first of the system's that there is."""
+    if setting in LANGUAGES:
+        return setting
+    for name in QLocale.system().uiLanguages():
+        code = name.replace("_", "-").partition("-")[0]
+        if code in LANGUAGES:
+            return code
+    return "en"
+
+
+def install_language(application: QCoreApplication, setting: str) -> list[QTranslator]:
+    """Let an application speak a language; before its first widget is made.
+
+    English needs no file, and costs nothing.
+
+    Returns:
+        What was installed, so that it can be taken out again.
+    """
+    code = language_for(setting)
+    if code == "en":
+        return []
+    QLocale.setDefault(QLocale(code))
+    installed = []
+    own = str(resource("i18n", f"prompt_studio_{code}.qm"))
+    # Qt's own words stand on buttons such as Cancel.
+    of_qt = QLibraryInfo.path(QLibraryInfo.LibraryPath.TranslationsPath) + f"/qtbase_{code}.qm"
+    for path in (of_qt, own):
+        translator = QTranslator(application)
+        if translator.load(path):
+            application.installTranslator(translator)
+            installed.append(translator)
+    return installed
