@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import get_args
 
 from studio import __version__
+from studio.cli_words import FINE, PROBLEMS, USAGE
 from studio.core.agent.first_step import first_step_values
 from studio.core.agent.protocols.choose import choose_protocol
 from studio.core.prompty.document import PromptDocument
@@ -26,12 +27,7 @@ from studio.core.text.values import Json
 from studio.core.tools.document import declared_tools
 from studio.core.wire.request import Provider, provider_of, to_request
 
-COMMANDS = ("check", "messages", "request", "run", "export", "convert", "fmt", "runs", "tools")
-"""Words that make an argument a command; anything else is a file to open."""
-
 SUFFIX = ".prompty"
-
-FINE, PROBLEMS, USAGE = 0, 1, 2
 
 
 class UsageError(Exception):
@@ -79,9 +75,10 @@ def _parser() -> argparse.ArgumentParser:
 
     add_run(commands.add_parser("run", help="run a prompt or agent to its end"))
 
-    from studio.cli_export import add_export
+    from studio.cli_export import add_export, add_import
 
-    add_export(commands.add_parser("export", help="write a checked file"))
+    add_export(commands.add_parser("export", help="write a checked file in one of many forms"))
+    add_import(commands.add_parser("import", help="make a prompt file of another format"))
 
     from studio.cli_convert import add_convert, add_fmt
 

@@ -8,7 +8,8 @@ import sys
 from pathlib import Path
 from typing import get_args
 
-from studio.cli import FINE, PROBLEMS, UsageError, prompt_files
+from studio.cli import UsageError, prompt_files
+from studio.cli_words import FINE, PROBLEMS
 from studio.core.agent.protocols.convert import convert_fix
 from studio.core.export.write import write_atomically
 from studio.core.models.base import ProtocolName
@@ -26,7 +27,7 @@ def add_convert(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `convert`."""
     parser.add_argument("file", type=Path, metavar="FILE")
     how = parser.add_mutually_exclusive_group(required=True)
-    how.add_argument("--to", choices=("prompty", "section"), help="the dialect to write")
+    how.add_argument("--to", choices=("prompty", "section", "legacy"), help="the dialect to write")
     how.add_argument(
         "--protocol",
         choices=get_args(ProtocolName),

@@ -11,18 +11,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, get_args
 
-from studio.cli import (
-    FINE,
-    PROBLEMS,
-    UsageError,
-    add_inputs,
-    given_inputs,
-    load,
-    references,
-    report,
-)
+from studio.cli import UsageError, add_inputs, given_inputs, load, references, report
 from studio.cli_runs import found_run
 from studio.cli_step import CommandError, breakpoint_of, step_through
+from studio.cli_words import FINE, PROBLEMS
 from studio.core.agent.breakpoints import Breakpoint
 from studio.core.agent.commands import Command, Continue, ForkFrom, RaiseLimit
 from studio.core.agent.events import Event, ModelFailed, ReplyRead, Started, Stopped, ToolEnded

@@ -13,7 +13,8 @@ from datetime import datetime
 from pathlib import Path
 
 from studio import __version__
-from studio.cli import FINE, PROBLEMS, UsageError
+from studio.cli import UsageError
+from studio.cli_words import FINE, PROBLEMS
 from studio.core.agent.events import Event
 from studio.core.agent.tree import branch_path
 from studio.core.export.write import write_atomically

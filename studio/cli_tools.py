@@ -8,7 +8,8 @@ import json
 import sys
 from pathlib import Path
 
-from studio.cli import FINE, PROBLEMS, UsageError
+from studio.cli import UsageError
+from studio.cli_words import FINE, PROBLEMS
 
 
 def add_tools(parser: argparse.ArgumentParser) -> None:

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from studio.cli import FINE, PROBLEMS, USAGE, run_command
+from studio.cli import run_command
+from studio.cli_words import FINE, PROBLEMS, USAGE
 from studio.core.resource_files import resource
 
 REACT = resource("examples", "react-agent.prompty")

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from studio.cli import FINE, PROBLEMS, USAGE, run_command
+from studio.cli import run_command
+from studio.cli_words import FINE, PROBLEMS, USAGE
 from studio.core.agent.protocols.choose import choose_protocol
 from studio.core.prompty.parse import parse
 from studio.core.resource_files import resource

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from studio.cli import FINE, PROBLEMS, USAGE, run_command
+from studio.cli import run_command
+from studio.cli_words import FINE, PROBLEMS, USAGE
 from studio.core.paths import user_paths
 from studio.core.runs.store import RunStore
 from tests.core.agent.runs import NATIVE, call, calling, run_of
