@@ -135,7 +135,7 @@ class ToolsController(QObject):
         self._document, self._hoisted = document, fresh
         if document is None:
             self._timer.stop()
-            self._session.registry = ToolRegistry()
+            self._session.leave()
             self._saved.watch(())
             self._show(self._session.registry)
         elif other_file:
@@ -194,6 +194,17 @@ class ToolsController(QObject):
         """Start a server that the prompt does not name."""
         self._session.start_server(key)
         self.reload()
+
+    def read_logs(self) -> None:
+        """Show what the servers wrote to their logs meanwhile."""
+        before = self._session.registry
+
+        def done(future: Future[ToolRegistry]) -> None:
+            if not future.cancelled() and future.result() is not before:
+                self._show(future.result())
+
+        if self._background.is_running:
+            self._background.start(self._session.read_logs(), done)
 
     def find_recordings(self, name: str) -> None:
         """Look for what a tool answered in former runs."""

@@ -16,7 +16,17 @@ from PySide6.QtCore import (
 
 from studio.core.tools.registry import ToolEntry
 
-COLUMNS = ("Tool", "State", "Source", "Approval", "Effects", "Last used")
+COLUMNS = ("Tool", "State", "Source", "Declared", "Approval", "Effects", "Last used")
+
+COLUMN_TIPS = (
+    "Ticked: the model is offered the tool",
+    "What happens when the tool is called",
+    "Where the tool is from",
+    "Where the prompt declares the tool",
+    "When you are asked before a call",
+    "Whether a call changes something outside",
+    "When the tool was last called, and how often",
+)
 
 STATE_WORDS = {"declared": "not bound", "bound": "ready", "mocked": "mocked"}
 """States for people: what happens when the tool is called."""
@@ -76,9 +86,11 @@ class ToolsModel(QAbstractTableModel):
         self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
     ) -> object:
         """The columns' titles."""
-        if orientation == Qt.Orientation.Horizontal and role == Qt.ItemDataRole.DisplayRole:
+        if orientation != Qt.Orientation.Horizontal:
+            return None
+        if role == Qt.ItemDataRole.DisplayRole:
             return COLUMNS[section]
-        return None
+        return COLUMN_TIPS[section] if role == Qt.ItemDataRole.ToolTipRole else None
 
     def flags(self, index: _Index) -> Qt.ItemFlag:
         """The first column has a box to tick."""
@@ -119,11 +131,28 @@ def _cell(entry: ToolEntry, column: int) -> str:
         case 2:
             return entry.source
         case 3:
-            return APPROVAL_WORDS[entry.approval]
+            return _declared(entry)
         case 4:
+            return APPROVAL_WORDS[entry.approval]
+        case 5:
             return "has effects" if entry.spec.has_effects else ""
         case _:
-            return _ago(entry.last_used)
+            return _used(entry)
+
+
+def _declared(entry: ToolEntry) -> str:
+    """Where the prompt declares it: its front matter, its body's section of tools, its source."""
+    if not entry.declared:
+        kind = entry.runner.partition(":")[0]
+        return (
+            "" if entry.further else {"mcp": "its server", "openapi": "its service"}.get(kind, "")
+        )
+    return "front matter" if entry.spec.source == "document" else entry.spec.source
+
+
+def _used(entry: ToolEntry) -> str:
+    ago = _ago(entry.last_used)
+    return f"{ago}, {entry.calls} calls" if entry.calls > 1 else ago
 
 
 def _ago(when: float | None) -> str:

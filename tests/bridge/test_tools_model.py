@@ -13,9 +13,9 @@ from studio.core.tools.mock import FixedMock
 from studio.core.tools.registry import ToolEntry, ToolRegistry
 
 ENTRIES = (
-    ToolEntry(ToolSpec("add"), runner="python:x", runner_label="x.py", last_used=1.0),
-    ToolEntry(ToolSpec("ask"), mock=FixedMock(1), enabled=False, approval="always"),
-    ToolEntry(ToolSpec("lost"), problem="nothing runs it"),
+    ToolEntry(ToolSpec("add"), runner="python:x", runner_label="x.py", last_used=1.0, calls=3),
+    ToolEntry(ToolSpec("ask"), declared=False, mock=FixedMock(1), enabled=False, approval="always"),
+    ToolEntry(ToolSpec("lost", has_effects=True), problem="nothing runs it"),
 )
 
 
@@ -24,11 +24,11 @@ def test_rows_say_what_a_call_would_do(qtbot: QtBot) -> None:
     QAbstractItemModelTester(model, QAbstractItemModelTester.FailureReportingMode.Fatal)
     # Used when the test runs, not when the whole run began minutes ago.
     model.show_entries((replace(ENTRIES[0], last_used=time.time()), *ENTRIES[1:]))
-    rows = [[model.index(row, column).data() for column in range(6)] for row in range(3)]
+    rows = [[model.index(row, column).data() for column in range(7)] for row in range(3)]
     assert rows == [
-        ["add", "ready", "x.py", "allowed", "", "just now"],
-        ["ask", "mocked", "document", "always ask", "", ""],
-        ["lost", "not bound", "document", "allowed", "", ""],
+        ["add", "ready", "x.py", "front matter", "allowed", "", "just now, 3 calls"],
+        ["ask", "mocked", "document", "", "always ask", "", ""],
+        ["lost", "not bound", "document", "front matter", "allowed", "has effects", ""],
     ]
     role = Qt.ItemDataRole.CheckStateRole
     assert Qt.CheckState(model.index(1, 0).data(role)) == Qt.CheckState.Unchecked

@@ -149,7 +149,7 @@ def test_trust_try_mock_and_insert(
     assert panel.result.toPlainText() == "42"
 
     # Mocked, and what each protocol sends stays the same.
-    forms = [view.toPlainText() for view in pane.detail._form_views]
+    forms = [view.toPlainText() for view in pane.detail.forms.views.values()]
     assert len(forms) == 5
     assert all("add" in form for form in forms)
     mock(workbench, "Fixed value")
@@ -157,7 +157,7 @@ def test_trust_try_mock_and_insert(
     qtbot.waitUntil(lambda: tools.registry.entry("add").state == "mocked", timeout=WAIT_MS)
     call(qtbot, workbench)
     assert panel.result.toPlainText() == "1000"
-    assert [view.toPlainText() for view in pane.detail._form_views] == forms
+    assert [view.toPlainText() for view in pane.detail.forms.views.values()] == forms
     assert panel.history.count() == 2
 
     # Answered by the person.

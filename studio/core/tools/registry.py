@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, assert_never
 
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.values import JsonObject
@@ -18,6 +18,10 @@ Approval: TypeAlias = Literal["always", "once", "allow"]
 ToolState: TypeAlias = Literal["declared", "bound", "mocked"]
 """`declared`: nothing runs it. `bound`: a source runs it. `mocked`: a stand-in answers."""
 
+
+ToolFilter: TypeAlias = Literal["all", "offered", "declared", "unbound", "mocked", "effects"]
+"""Which tools are listed: all, those that the model is offered, those that the prompt declares,
+those that nothing runs, those that a stand-in answers, those that change something."""
 
 VARIABLES_KEY = "env:"
 """Key of the status that says that a prompt's `${env:}` references are not read; no source."""
@@ -197,12 +201,37 @@ class ToolRegistry:
         entries = (replace(entry, approval=entry.usual_approval) for entry in self.entries)
         return replace(self, entries=tuple(entries))
 
-    def search(self, text: str) -> tuple[ToolEntry, ...]:
-        """Entries in whose name, description, source or state every word of `text` occurs."""
+    def search(self, text: str, only: ToolFilter = "all") -> tuple[ToolEntry, ...]:
+        """Entries in which every word of `text` occurs.
+
+        Args:
+            text: words, looked for in name, description, source and state.
+            only: which tools are looked at.
+        """
         words = text.lower().split()
         return tuple(
-            entry for entry in self.entries if all(word in _searched(entry) for word in words)
+            entry
+            for entry in self.entries
+            if _passes(entry, only) and all(word in _searched(entry) for word in words)
         )
+
+
+def _passes(entry: ToolEntry, only: ToolFilter) -> bool:
+    match only:
+        case "all":
+            return True
+        case "offered":
+            return entry.enabled
+        case "declared":
+            return entry.declared
+        case "unbound":
+            return entry.state == "declared"
+        case "mocked":
+            return entry.state == "mocked"
+        case "effects":
+            return entry.spec.has_effects
+        case _:
+            assert_never(only)
 
 
 def _searched(entry: ToolEntry) -> str:

@@ -1,4 +1,4 @@
-"""The tools of one open document, alive: its sources, its registry, and calls to try.
+"""The tools of a window: of the document that is shown, and of those whose runs still stand.
 
 Everything here runs on the one asyncio loop; `registry` is a frozen value that panes may keep.
 """
@@ -7,49 +7,25 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
 from pathlib import Path
 
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.messages import HoistedTool
 from studio.core.text.values import Json, JsonObject
-from studio.core.tools.admission import available, broken_files, fault_of, unread_variables
-from studio.core.tools.binding import build_registry
-from studio.core.tools.document import (
-    McpServer,
-    SourceDeclaration,
-    declared_tools,
-    further_servers,
-    named_sources,
-    tool_limits,
-    workspace_servers,
-)
+from studio.core.tools.document_tools import DocumentTools
 from studio.core.tools.limits import DEFAULT_LIMITS, ToolLimits
-from studio.core.tools.mcp_source import McpSource, ServerFacts
-from studio.core.tools.openapi_source import OpenApiSource
-from studio.core.tools.opening import (
-    declared_approvals,
-    open_source,
-    source_key,
-    source_label,
-    source_path,
-)
-from studio.core.tools.python_source import PythonFileSource
-from studio.core.tools.python_worker import UnusableToolFileError
-from studio.core.tools.registry import (
-    Approval,
-    SourceStatus,
-    SourceTools,
-    ToolRegistry,
-)
-from studio.core.tools.server_config import WorkspaceServers, find_own_servers
-from studio.core.tools.source import ToolOutcome, ToolSource, ToolSourceError
+from studio.core.tools.registry import Approval, ToolRegistry
+from studio.core.tools.source import ToolOutcome
 from studio.core.tools.toolbox import AskPerson, Toolbox
-from studio.core.tools.trust import WHOLE_FOLDER, TrustStore
+from studio.core.tools.trust import TrustStore
+
+_RESTING = 1
+"""Documents that keep their processes although another is shown: who looks at a tool's file and
+comes back finds all as it was."""
 
 
 class ToolSession:
-    """Keeps the sources of one document running while it is open."""
+    """Keeps the tools of each document apart: a run goes on with its own while another is shown."""
 
     def __init__(
         self,
@@ -65,72 +41,50 @@ class ToolSession:
             own_servers: the person's own MCP servers (`server_config.OWN_FILE`).
         """
         self._trust = trust
+        self._limits = limits
         self._own_servers = own_servers
         self._started: set[str] = set()
-        self._base_limits = limits
-        self._limits = limits
-        self._sources: dict[str, ToolSource] = {}
-        self._declarations: dict[str, SourceDeclaration] = {}
-        self._folder: Path | None = None
-        self._loading = asyncio.Lock()
-        self.registry = ToolRegistry()
-        """The newest registry."""
+        self._documents: dict[Path | None, DocumentTools] = {}
+        self._current = self._make(None)
         self.on_change: Callable[[], None] = lambda: None
         """Called in the loop when a server says that its lists changed."""
 
     @property
+    def registry(self) -> ToolRegistry:
+        """The newest registry of the document that is shown."""
+        return self._current.registry
+
+    @property
     def watched(self) -> tuple[Path, ...]:
         """Files to load again when they are saved."""
-        named = [source_path(item) for item in self._declarations.values()]
-        return tuple(dict.fromkeys(path for path in (*named, self._own_servers) if path))
+        return self._current.watched
 
     async def load(
         self, document: PromptDocument, hoisted: Iterable[HoistedTool] = ()
     ) -> ToolRegistry:
-        """Bring sources and registry up to the document; sources that stay are not restarted.
+        """Show a document's tools, brought up to it; what the person set for it before holds.
 
         Nothing of an untrusted folder is started: its sources are listed as such.
         """
-        async with self._loading:
-            if document.front_matter is not None and not document.data and self._declarations:
-                # Nothing of it can be read just now, in the middle of typing: keep what runs.
-                return self.registry
-            path = document.source.path
-            self._folder = path.parent if path else None
-            own = find_own_servers(self._own_servers) if self._own_servers else WorkspaceServers()
-            further = {source_key(item): item for item in further_servers(document, own)}
-            declarations = {source_key(item): item for item in named_sources(document, own)} | {
-                key: item for key, item in further.items() if key in self._started
-            }
-            limits, before = tool_limits(document, self._base_limits), self._limits
-            self._limits = limits
-            for key in [*self._sources]:
-                if limits != before or declarations.get(key) != self._declarations.get(key):
-                    await self._sources.pop(key).close()
-            self._declarations = declarations
-            asked = [self._ask(key, item) for key, item in declarations.items()]
-            answers = await asyncio.gather(*asked)
-            registry = build_registry(
-                declared_tools(document, hoisted),
-                [tools for _, tools in answers if tools is not None],
-                [
-                    *(status for status, _ in answers),
-                    *broken_files(workspace_servers(document), own),
-                    *unread_variables(document, self._trust),
-                    *(available(item) for key, item in further.items() if key not in declarations),
-                ],
-                self.registry,
-            )
-            self.registry = self._with_chosen_approvals(registry)
-            return self.registry
+        path = document.source.path
+        tools = self._documents.pop(path, None) or self._make(path)
+        self._documents[path] = self._current = tools  # the last one is the newest
+        registry = await tools.load(document, hoisted, self._started)
+        others = [each for each in self._documents.values() if each is not self._current]
+        for other in others[: len(others) - _RESTING]:
+            if not other.is_used:
+                await other.close()
+        return registry
+
+    def leave(self) -> None:
+        """No document is shown any more."""
+        self._current = self._make(None)
 
     def toolbox(
         self, inputs: Mapping[str, Json] | None = None, ask: AskPerson | None = None
     ) -> Toolbox:
         """The tools for one run; what the person switches meanwhile holds for its next call."""
-        return Toolbox(
-            lambda: self.registry, self._sources, inputs=inputs, ask=ask, used=self._note_use
-        )
+        return self._current.toolbox(inputs, ask)
 
     async def try_tool(
         self,
@@ -140,24 +94,11 @@ class ToolSession:
         ask: AskPerson | None = None,
     ) -> ToolOutcome:
         """Call one tool because the person asked for it: enabled or not, and without approval."""
-        box = Toolbox(
-            lambda: self.registry.change(name, enabled=True),
-            self._sources,
-            inputs=inputs,
-            ask=ask,
-            used=self._note_use,
-        )
-        return await box.call(name, arguments)
+        return await self._current.try_tool(name, arguments, inputs, ask)
 
     def change(self, name: str, **changes: object) -> ToolRegistry:
         """Set `enabled`, `approval` or `mock` of a tool; an approval is kept with its folder."""
-        self.registry = self.registry.change(name, **changes)
-        approval = changes.get("approval")
-        if approval is not None and self._folder is not None:
-            entry = self.registry.entry(name)
-            if entry is not None:
-                self._trust.remember_approval(self._folder, name, entry.approval)
-        return self.registry
+        return self._current.change(name, **changes)
 
     def approve_folder(self, approval: Approval | None) -> ToolRegistry:
         """Set the approval of all tools of the folder that have none of their own; None: as usual.
@@ -165,22 +106,15 @@ class ToolSession:
         Returns:
             The registry, in which it holds already.
         """
-        if self._folder is not None:
-            self._trust.remember_approval(self._folder, WHOLE_FOLDER, approval)
-            self.registry = self._with_chosen_approvals(self.registry.with_usual_approvals())
-        return self.registry
+        return self._current.approve_folder(approval)
 
     def start_server(self, key: str) -> None:
         """Let a server that no prompt names be started with the next load."""
         self._started.add(key)
 
-    def log(self, key: str) -> str:
-        """The newest of what a server wrote to its log."""
-        source = self._sources.get(key)
-        return source.log if isinstance(source, McpSource) else ""
-
-    def _tell_of_change(self) -> None:
-        self.on_change()
+    async def read_logs(self) -> ToolRegistry:
+        """The registry with what the servers wrote to their logs by now."""
+        return await self._current.read_logs()
 
     async def request_text(self, name: str, arguments: JsonObject) -> str:
         """The request that a call of an OpenAPI tool would send, key masked; else empty.
@@ -188,73 +122,21 @@ class ToolSession:
         Raises:
             ToolSourceError: the request cannot be made.
         """
-        entry = self.registry.entry(name)
-        source = self._sources.get(entry.runner) if entry else None
-        return (
-            await source.request_text(name, arguments) if isinstance(source, OpenApiSource) else ""
-        )
+        return await self._current.request_text(name, arguments)
 
     async def restart(self, key: str) -> None:
         """End a source's processes; the next question starts them again."""
-        source = self._sources.pop(key, None)
-        if source is not None:
-            await source.close()
+        await self._current.restart(key)
 
     async def close(self) -> None:
-        """End all sources."""
-        async with self._loading:
-            sources = [*self._sources.values()]
-            self._sources = {}
-            await asyncio.gather(*(source.close() for source in sources))
+        """End all sources of all documents."""
+        documents = {id(each): each for each in (*self._documents.values(), self._current)}
+        await asyncio.gather(*(each.close() for each in documents.values()))
 
-    async def _ask(
-        self, key: str, declaration: SourceDeclaration
-    ) -> tuple[SourceStatus, SourceTools | None]:
-        """How a source fares, and its tools where it could say."""
-        label, path = source_label(declaration), source_path(declaration)
-        fault = fault_of(declaration, self._folder, self._trust)
-        if fault is not None:
-            return replace(fault, key=key, label=label, path=path), None
-        source = self._sources.get(key) or open_source(
-            declaration, self._limits, self._tell_of_change
-        )
-        self._sources[key] = source
-        try:
-            specs = await source.list_tools()
-            facts = await source.facts() if isinstance(source, McpSource) else ServerFacts()
-        except ToolSourceError as error:
-            line = error.line if isinstance(error, UnusableToolFileError) else 0
-            log = source.log if isinstance(source, McpSource) else ""
-            failed = SourceStatus(key, label, "failed", str(error), path, line, log=log)
-            return failed, None
-        status = SourceStatus(key, label, "ready", path=path, tools=len(specs))
-        offered = SourceTools(key, label, specs, path=path)
-        if isinstance(source, PythonFileSource):
-            first = source.problems[0] if source.problems else None
-            if first is not None:
-                message = "; ".join(problem.message for problem in source.problems)
-                status = replace(status, message=message, line=first.line)
-            return status, replace(offered, lines=source.lines)
-        if isinstance(source, McpSource):
-            status = replace(status, facts=facts.words, offers=facts.offers, log=source.log)
-        return status, replace(
-            offered,
-            stands_alone=True,
-            further=isinstance(declaration, McpServer) and declaration.further,
-            approvals=declared_approvals(declaration, specs),
+    def _make(self, path: Path | None) -> DocumentTools:
+        return DocumentTools(
+            path, self._trust, self._limits, self._own_servers, self._tell_of_change
         )
 
-    def _with_chosen_approvals(self, registry: ToolRegistry) -> ToolRegistry:
-        if self._folder is None:
-            return registry
-        trust = self._trust.current
-        for entry in registry.entries:
-            chosen = trust.approval(self._folder, entry.name)
-            if chosen is not None and chosen != entry.approval:
-                registry = registry.change(entry.name, approval=chosen)
-        return registry
-
-    def _note_use(self, name: str, when: float) -> None:
-        entry = self.registry.entry(name)
-        if entry is not None:
-            self.registry = self.registry.change(name, calls=entry.calls + 1, last_used=when)
+    def _tell_of_change(self) -> None:
+        self.on_change()

@@ -5,7 +5,8 @@ from __future__ import annotations
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, QPoint, QRect, QSize
+from PySide6.QtWidgets import QDockWidget
 
 from studio.bridge.messages import Messages, Notice, Offer
 from studio.bridge.tools import ToolsController
@@ -16,6 +17,8 @@ from studio.ui.tools.pane import ToolsPane
 from studio.ui.window import MainWindow
 
 _NOTICE = "trust"
+_ALONE = QSize(1080, 740)
+"""First size of the pane in a window of its own, in pixels."""
 _NO_SERVERS = '{\n  "mcpServers": {\n  }\n}\n'
 
 
@@ -59,6 +62,42 @@ class ToolsDesk(QObject):
         pane.request_folder_approval.connect(self._approve_folder)
         pane.request_declare.connect(self._declare)
         pane.request_own_servers.connect(self._open_own_servers)
+        pane.request_logs.connect(tools.read_logs)
+        pane.request_own_window.connect(self._stand_alone)
+        self._dock.topLevelChanged.connect(pane.show_own_window)
+        for identifier, act in (
+            ("tools.search", self._search),
+            ("tools.sources", self._show_sources),
+            ("tools.reload", tools.reload),
+            ("tools.window", lambda: self._stand_alone(not self._dock.isFloating())),
+        ):
+            self._window.actions_by_id[identifier].triggered.connect(lambda _=False, act=act: act())
+
+    @property
+    def _dock(self) -> QDockWidget:
+        return self._window.docks["tools"]
+
+    def _search(self) -> None:
+        self._window.docks.show("tools")
+        self._pane.bar.sources.setChecked(False)
+        self._pane.search.setFocus()
+        self._pane.search.selectAll()
+
+    def _show_sources(self) -> None:
+        self._window.docks.show("tools")
+        self._pane.show_sources()
+
+    def _stand_alone(self, alone: bool) -> None:
+        """Put the pane into a window of its own, with room for the whole table; or back."""
+        self._window.docks.show("tools")
+        self._dock.setFloating(alone)
+        if alone:
+            room = self._window.screen().availableGeometry()
+            size = QSize(_ALONE).boundedTo(room.size())
+            place = self._window.frameGeometry().center()
+            box = QRect(QPoint(0, 0), size)
+            box.moveCenter(place)
+            self._dock.setGeometry(box)
 
     def _folder(self) -> Path | None:
         document = self._window.document
@@ -82,8 +121,8 @@ class ToolsDesk(QObject):
                 "warning",
                 self.tr("This folder is not trusted."),
                 self.tr(
-                    "Its Python tools and MCP servers do not run, and no ${env:} of it is "
-                    "read, until you trust it."
+                    "Its Python tools and MCP servers do not run, and no environment variable "
+                    "that it names by ${env:} is read, until you trust it."
                 ),
                 str(folder),
                 (Offer(self.tr("Trust…"), partial(self._pane.offer_trust, folder)),),

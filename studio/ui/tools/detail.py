@@ -5,33 +5,36 @@ from __future__ import annotations
 import json
 
 from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QComboBox,
     QFrame,
     QHBoxLayout,
     QLabel,
-    QPushButton,
-    QScrollArea,
-    QSplitter,
     QStackedWidget,
     QTabBar,
+    QToolButton,
     QVBoxLayout,
     QWidget,
 )
 
 from studio.bridge.tools import Trial
 from studio.bridge.tools_model import APPROVAL_WORDS, STATE_WORDS
-from studio.core.tools.forms import tool_forms
 from studio.core.tools.registry import ToolEntry
+from studio.ui.icons import icon
 from studio.ui.parts.chip import Chip
 from studio.ui.parts.colours import paint_text
 from studio.ui.parts.flow_layout import FlowLayout
 from studio.ui.parts.json_view import JsonView
 from studio.ui.preview.part_views import pretty_json
 from studio.ui.theme import Theme
+from studio.ui.tools.forms_page import FormsPage
 from studio.ui.tools.mock_editor import MockEditor
 from studio.ui.tools.schema_tree import SchemaTree
 from studio.ui.tools.try_panel import TryPanel
+
+_ROOM_FOR_WORDS = 420
+"""Width, in pixels, from which the buttons beside the name have words."""
 
 
 class ToolDetail(QWidget):
@@ -51,6 +54,33 @@ class ToolDetail(QWidget):
         self._theme = theme
         self._entry: ToolEntry | None = None
         self._insertable = True
+        self._make_head(theme)
+        self.approval = QComboBox()
+        self.approval.setAccessibleName(self.tr("Approval of calls"))
+        for key, words in APPROVAL_WORDS.items():
+            self.approval.addItem(words[0].upper() + words[1:], key)
+        self._approval_label = QLabel(self.tr("Calls"))
+        self.mock = MockEditor(theme)
+        self.tabs = QTabBar()
+        self.tabs.setAccessibleName(self.tr("Views of the tool"))
+        self.tabs.setExpanding(False)
+        self.tabs.setDrawBase(False)
+        titles = (
+            self.tr("Try it"), self.tr("Arguments"), self.tr("Schema"), self.tr("Seen by models"),
+        )  # fmt: skip
+        for title in titles:
+            self.tabs.addTab(title)
+        self.try_panel = TryPanel(theme)
+        self.tree = SchemaTree(theme)
+        self.schema_text = JsonView(theme)
+        self.schema_text.setAccessibleName(self.tr("Schema as JSON"))
+        self.forms = FormsPage(theme)
+        self._pages = QStackedWidget()
+        self._arrange()
+        self._connect()
+        self.set_theme(theme)
+
+    def _make_head(self, theme: Theme) -> None:
         self._name = QLabel()
         font = self._name.font()
         font.setPointSizeF(font.pointSizeF() * 1.15)
@@ -66,9 +96,12 @@ class ToolDetail(QWidget):
         self._effects.setToolTip(
             self.tr("It changes something outside; it asks before its first call")
         )
-        self.declare = QPushButton(self.tr("Insert"), self)
+        self.declare = QToolButton(self)
         self.declare.clicked.connect(self._declare)
-        self.definition = QPushButton(self.tr("Definition"))
+        self.definition = QToolButton(self)
+        self.definition.setText(self.tr("Definition"))
+        self.definition.setIcon(icon("arrow-up-right"))
+        self.definition.setAccessibleName(self.tr("Go to where the tool is defined"))
         self.definition.setToolTip(self.tr("Go to where the tool is defined"))
         self.definition.clicked.connect(lambda: self.definition_asked.emit(self._entry))
         self._description = QLabel()
@@ -77,29 +110,6 @@ class ToolDetail(QWidget):
         self._problem = QLabel()
         self._problem.setTextFormat(Qt.TextFormat.PlainText)
         self._problem.setWordWrap(True)
-        self.approval = QComboBox()
-        self.approval.setAccessibleName(self.tr("Approval of calls"))
-        for key, words in APPROVAL_WORDS.items():
-            self.approval.addItem(words[0].upper() + words[1:], key)
-        self._approval_label = QLabel(self.tr("Calls"))
-        self.mock = MockEditor(theme)
-        self.tabs = QTabBar()
-        self.tabs.setAccessibleName(self.tr("Views of the tool"))
-        self.tabs.setExpanding(False)
-        self.tabs.setDrawBase(False)
-        for title in (self.tr("Try it"), self.tr("Schema"), self.tr("Seen by models")):
-            self.tabs.addTab(title)
-        self.try_panel = TryPanel(theme)
-        self.tree = SchemaTree(theme)
-        self.schema_text = JsonView(theme)
-        self.schema_text.setAccessibleName(self.tr("Schema as JSON"))
-        self._forms = QVBoxLayout()
-        self._form_views: list[JsonView] = []
-        self._form_titles: list[QLabel] = []
-        self._pages = QStackedWidget()
-        self._arrange()
-        self._connect()
-        self.set_theme(theme)
 
     def _arrange(self) -> None:
         head = QHBoxLayout()
@@ -121,11 +131,7 @@ class ToolDetail(QWidget):
         top.addWidget(self._problem)
         top.addLayout(switches)
         top.addWidget(self.mock)
-        schema = QSplitter(Qt.Orientation.Vertical)
-        schema.addWidget(self.tree)
-        schema.addWidget(self.schema_text)
-        schema.setSizes([200, 200])
-        for page in (self.try_panel, schema, self._forms_page()):
+        for page in (self.try_panel, self.tree, self.schema_text, self.forms):
             self._pages.addWidget(page)
         self._pages.setMinimumHeight(1)  # in a low dock the switches above keep their room
         line = QFrame()
@@ -139,17 +145,6 @@ class ToolDetail(QWidget):
         layout.addWidget(self.tabs)
         layout.addWidget(line)
         layout.addWidget(self._pages, 1)
-
-    def _forms_page(self) -> QWidget:
-        page = QWidget()
-        self._forms.setContentsMargins(12, 12, 12, 12)
-        self._forms.setSpacing(6)
-        page.setLayout(self._forms)
-        area = QScrollArea()
-        area.setFrameShape(QFrame.Shape.NoFrame)
-        area.setWidgetResizable(True)
-        area.setWidget(page)
-        return area
 
     def _connect(self) -> None:
         self.tabs.currentChanged.connect(self._pages.setCurrentIndex)
@@ -176,8 +171,6 @@ class ToolDetail(QWidget):
         self._state.set_colour(self._theme, _state_colour(self._theme, entry))
         self._state.updateGeometry()
         self._effects.setVisible(entry.spec.has_effects)
-        self._effects.set_colour(self._theme, self._theme.warning)
-        self.declare.setText(self.tr("In the prompt") if entry.declared else self.tr("Insert"))
         self._allow_declaring()
         self._description.setText(entry.spec.description or self.tr("No description."))
         self._problem.setText(entry.problem if entry.mock is None else "")
@@ -189,7 +182,7 @@ class ToolDetail(QWidget):
         if redraw:
             self.tree.show_schema(entry.spec.parameters)
             self.schema_text.show_json(_schema_text(entry))
-            self._show_forms(entry)
+            self.forms.show_entry(entry)
 
     def set_insertable(self, insertable: bool) -> None:
         """Whether a prompt is open that a tool could be inserted into."""
@@ -200,6 +193,8 @@ class ToolDetail(QWidget):
         entry = self._entry
         if entry is None:
             return
+        self.declare.setText(self.tr("In the prompt") if entry.declared else self.tr("Insert"))
+        self.declare.setIcon(icon("file-text" if entry.declared else "plus"))
         if entry.declared:
             tip = self.tr("Show where the prompt declares it")
         elif self._insertable:
@@ -207,12 +202,23 @@ class ToolDetail(QWidget):
         else:
             tip = self.tr("Open the prompt that the tool is to be inserted into")
         self.declare.setToolTip(tip)
+        self.declare.setAccessibleName(tip)
         able = entry.spec.span is not None if entry.declared else self._insertable
         self.declare.setEnabled(able)
 
     def show_trial(self, trial: Trial) -> None:
         """Show a call that began or ended."""
         self.try_panel.show_trial(trial)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """In a narrow dock the buttons are drawings only."""
+        super().resizeEvent(event)
+        is_wide = self.width() >= _ROOM_FOR_WORDS
+        style = Qt.ToolButtonStyle
+        for button in (self.declare, self.definition):
+            button.setToolButtonStyle(
+                style.ToolButtonTextBesideIcon if is_wide else style.ToolButtonIconOnly
+            )
 
     def set_theme(self, theme: Theme) -> None:
         """Take the colours of a theme."""
@@ -224,44 +230,10 @@ class ToolDetail(QWidget):
         self.try_panel.set_theme(theme)
         self.tree.set_theme(theme)
         self.schema_text.set_theme(theme)
-        for view in self._form_views:
-            view.set_theme(theme)
-        for title in self._form_titles:
-            paint_text(title, theme.muted)
+        self.forms.set_theme(theme)
+        self._effects.set_colour(theme, theme.warning)
         if self._entry is not None:
             self._state.set_colour(theme, _state_colour(theme, self._entry))
-
-    def _show_forms(self, entry: ToolEntry) -> None:
-        while (item := self._forms.takeAt(0)) is not None:
-            if (widget := item.widget()) is not None:
-                widget.hide()
-                widget.deleteLater()
-        self._form_views, self._form_titles = [], []
-        for form in tool_forms(entry.spec):
-            title = QLabel(form.title)
-            paint_text(title, self._theme.muted)
-            view = JsonView(self._theme, self, coloured=form.language == "json")
-            view.setAccessibleName(
-                self.tr("{name} as {title}").format(name=entry.name, title=form.title)
-            )
-            view.show_json(form.text)
-            view.grow(40)
-            self._form_titles.append(title)
-            self._form_views.append(view)
-            self._forms.addWidget(title)
-            if form.remark:
-                remark = QLabel(form.remark, self)
-                remark.setTextFormat(Qt.TextFormat.PlainText)
-                remark.setWordWrap(True)
-                paint_text(remark, self._theme.warning)
-                self._forms.addWidget(remark)
-            if not form.text:
-                view.deleteLater()
-                self._form_views.remove(view)
-                continue
-            self._forms.addWidget(view)
-            self._forms.addSpacing(6)
-        self._forms.addStretch(1)
 
     def _approval_chosen(self, _: int) -> None:
         if self._entry is not None:

@@ -2,42 +2,27 @@
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QModelIndex, Qt, Signal
-from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import (
-    QAbstractItemView,
-    QHBoxLayout,
-    QHeaderView,
-    QLabel,
-    QLineEdit,
-    QMessageBox,
-    QSplitter,
-    QStackedWidget,
-    QToolButton,
-    QTreeView,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QKeyEvent, QResizeEvent
+from PySide6.QtWidgets import QMessageBox, QSplitter, QStackedWidget, QVBoxLayout, QWidget
 
 from studio.bridge.tools import Trial
-from studio.bridge.tools_model import ToolsModel
 from studio.bridge.tools_questions import Question
 from studio.bridge.tools_recorded import Recording
-from studio.core.tools.registry import SourceStatus, ToolEntry, ToolRegistry
-from studio.ui.icons import icon
-from studio.ui.parts.banner import Banner
-from studio.ui.parts.colours import paint_text
+from studio.core.tools.registry import ToolEntry, ToolRegistry
 from studio.ui.parts.empty_state import EmptyState
 from studio.ui.theme import Theme
 from studio.ui.tools.answer_dialog import AnswerDialog
+from studio.ui.tools.bar import ToolsBar
 from studio.ui.tools.detail import ToolDetail
+from studio.ui.tools.source_banners import SourceBanners
 from studio.ui.tools.sources_page import SourcesPage
+from studio.ui.tools.table import ToolTable
 
-_COLUMN_WIDTHS = {2: 320, 3: 400, 4: 480, 5: 560}
-"""Width of the pane, in pixels, from which a column of the table is shown."""
+_LOW = 600
+"""Height of the pane, in pixels, below which the table and one tool take turns."""
 
 
 class ToolsPane(QWidget):
@@ -58,6 +43,8 @@ class ToolsPane(QWidget):
     request_forget = Signal(object)  # Path of a folder, trusted no more
     request_folder_approval = Signal(object)  # Approval, or None for the usual one
     request_own_servers = Signal()
+    request_logs = Signal()  # what the servers wrote meanwhile
+    request_own_window = Signal(bool)  # whether the pane is to stand in a window of its own
     answered = Signal(int, str, bool)  # question, the person's answer, whether it is a failure
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
@@ -66,25 +53,13 @@ class ToolsPane(QWidget):
         self._theme = theme
         self._registry = ToolRegistry()
         self._chosen = ""
-        self.search = QLineEdit()
-        self.search.setPlaceholderText(self.tr("Search tools"))
-        self.search.setClearButtonEnabled(True)
-        self.search.setAccessibleName(self.tr("Search tools"))
-        self._count = QLabel()
-        self.reload_button = QToolButton()
-        self.reload_button.setIcon(icon("refresh-cw"))
-        self.reload_button.setToolTip(self.tr("Load the tools again"))
-        self.reload_button.setAccessibleName(self.tr("Load the tools again"))
-        self.sources_button = QToolButton(self)
-        self.sources_button.setIcon(icon("plug"))
-        self.sources_button.setCheckable(True)
-        self.sources_button.setToolTip(self.tr("Where the tools come from: servers, files, trust"))
-        self.sources_button.setAccessibleName(self.tr("Show where the tools come from"))
-        self.sources = SourcesPage(theme, self)
+        self._is_inside = False
         self._questions: dict[int, AnswerDialog] = {}
-        self.model = ToolsModel(self)
-        self.table = QTreeView()
-        self.table.setModel(self.model)
+        self.bar = ToolsBar(theme, self)
+        self.search = self.bar.search
+        self.sources = SourcesPage(theme, self)
+        self.table = ToolTable()
+        self.model = self.table.rows
         self.detail = ToolDetail(theme)
         self.empty = EmptyState(
             "wrench",
@@ -95,9 +70,7 @@ class ToolsPane(QWidget):
             ),
             theme,
         )
-        self._banners = QVBoxLayout()
-        self._banners.setSpacing(1)
-        self._shown_banners: list[Banner] = []
+        self.banners = SourceBanners(theme, self)
         self._splitter = QSplitter(Qt.Orientation.Vertical)
         self._stack = QStackedWidget()
         self._arrange()
@@ -106,48 +79,32 @@ class ToolsPane(QWidget):
         self.show_registry(self._registry)
 
     def _arrange(self) -> None:
-        table = self.table
-        table.setAccessibleName(self.tr("Tools"))
-        table.setRootIsDecorated(False)
-        table.setUniformRowHeights(True)
-        table.setAllColumnsShowFocus(True)
-        table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
-        header = table.header()
-        header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft)
-        header.setStretchLastSection(False)
-        header.setMinimumSectionSize(48)
-        header.setResizeContentsPrecision(30)  # rows looked at; all 1,000 of them took 2 s
-        header.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
-        for column in range(1, self.model.columnCount()):
-            header.setSectionResizeMode(column, QHeaderView.ResizeMode.Interactive)
-        bar = QHBoxLayout()
-        bar.setContentsMargins(12, 8, 8, 8)
-        bar.setSpacing(8)
-        bar.addWidget(self.search, 1)
-        bar.addWidget(self._count)
-        bar.addWidget(self.sources_button)
-        bar.addWidget(self.reload_button)
-        self._splitter.addWidget(table)
+        self._splitter.addWidget(self.table)
         self._splitter.addWidget(self.detail)
         self._splitter.setStretchFactor(1, 1)
-        self._splitter.setSizes([150, 450])
+        self._splitter.setSizes([180, 450])
         self._splitter.setChildrenCollapsible(False)
-        table.setMinimumHeight(84)
-        self._stack.addWidget(self.empty)
-        self._stack.addWidget(self._splitter)
-        self._stack.addWidget(self.sources)
+        for page in (self.empty, self._splitter, self.sources):
+            self._stack.addWidget(page)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
-        layout.addLayout(bar)
-        layout.addLayout(self._banners)
+        layout.addWidget(self.bar)
+        layout.addWidget(self.banners)
         layout.addWidget(self._stack, 1)
 
     def _connect(self) -> None:
-        self.search.textChanged.connect(self._filter)
-        self.reload_button.clicked.connect(self.request_reload)
-        self.model.enabled_asked.connect(self._enable)
-        self.table.selectionModel().currentChanged.connect(self._choose)
+        self.bar.changed.connect(self._filter)
+        self.bar.typed.connect(self._leave)
+        self.bar.back_asked.connect(self.show_all)
+        self.bar.reload.clicked.connect(self.request_reload)
+        self.bar.sources.toggled.connect(lambda _: self._show_page())
+        self.bar.own_window.clicked.connect(self.request_own_window)
+        self.banners.trust_asked.connect(self.offer_trust)
+        self.banners.open_asked.connect(self.request_open)
+        self.table.enabled_asked.connect(self._enable)
+        self.table.chosen.connect(self._choose)
+        self.table.entered.connect(self._enter)
         self.detail.change_asked.connect(self.request_change)
         self.detail.try_asked.connect(self.request_try)
         self.detail.cancel_asked.connect(self.request_cancel)
@@ -156,24 +113,22 @@ class ToolsPane(QWidget):
         self.detail.declaration_asked.connect(self._go_to_declaration)
         self.detail.recordings_asked.connect(self.request_recordings)
         self.detail.request_asked.connect(self.request_request)
-        self.sources_button.toggled.connect(lambda _: self._show_page())
         self.sources.restart_asked.connect(self.request_restart)
         self.sources.start_asked.connect(self.request_start)
         self.sources.open_asked.connect(self.request_open)
         self.sources.trust_asked.connect(self.offer_trust)
         self.sources.forget_asked.connect(self.request_forget)
         self.sources.folder_approval_asked.connect(self.request_folder_approval)
+        self.sources.logs_asked.connect(self.request_logs)
         self.sources.own_servers_asked.connect(self.request_own_servers)
 
     def show_registry(self, registry: ToolRegistry) -> None:
         """Show all tools and how their sources fare."""
         self._registry = registry
-        self._show_sources(registry.sources)
+        self.banners.show_sources(registry.sources)
         self.sources.show_sources(registry.sources)
         self._filter()
-        # Not at every key of a search: measuring the rows took longer than finding them.
-        for column in range(1, self.model.columnCount()):
-            self.table.resizeColumnToContents(column)
+        self.table.measure()
 
     def show_trial(self, trial: Trial) -> None:
         """Show a call that began or ended."""
@@ -181,8 +136,8 @@ class ToolsPane(QWidget):
 
     def show_loading(self, loading: bool) -> None:
         """Say that the tools are being loaded."""
-        self.reload_button.setEnabled(not loading)
-        self._count.setText(self.tr("Loading…") if loading else self._count_text())
+        self.bar.reload.setEnabled(not loading)
+        self.bar.count.setText(self.tr("Loading…") if loading else self._count_text())
 
     def show_folder(self, folder: Path | None, trusted: bool, approval: str | None) -> None:
         """Show what holds for the prompt's folder."""
@@ -220,35 +175,55 @@ class ToolsPane(QWidget):
 
     def choose(self, name: str) -> None:
         """Show one tool."""
-        row = self.model.row_of(name)
-        if row >= 0:
-            self.table.setCurrentIndex(self.model.index(row, 0))
+        if self.table.choose(name):
+            self._is_inside = True
+            self._show_page()
+
+    def show_all(self) -> None:
+        """Show the table, where there is room for one thing only."""
+        self._leave()
+        self.table.setFocus()
+
+    def _leave(self) -> None:
+        self._is_inside = False
+        self._show_page()
+
+    def show_sources(self) -> None:
+        """Show where the tools come from."""
+        self.bar.sources.setChecked(True)
+
+    def show_own_window(self, alone: bool) -> None:
+        """Say whether the pane stands in a window of its own."""
+        self.bar.own_window.setChecked(alone)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """In a narrow dock the lesser columns give way to the names."""
+        """In a narrow dock the lesser columns give way to the names; a low one shows one thing."""
         super().resizeEvent(event)
-        for column, least in _COLUMN_WIDTHS.items():
-            self.table.setColumnHidden(column, self.width() < least)
+        self.table.fit(self.width())
+        self._show_page()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Escape leads from one tool back to all."""
+        if event.key() == Qt.Key.Key_Escape and self.bar.back.isVisibleTo(self):
+            self.show_all()
+            return
+        super().keyPressEvent(event)
 
     def set_theme(self, theme: Theme) -> None:
         """Take the colours of a theme."""
         self._theme = theme
-        paint_text(self._count, theme.muted)
-        self.detail.set_theme(theme)
-        self.sources.set_theme(theme)
-        self.empty.set_theme(theme)
-        for banner in self._shown_banners:
-            banner.set_theme(theme)
+        for part in (self.bar, self.detail, self.sources, self.empty, self.banners):
+            part.set_theme(theme)
 
     def _filter(self) -> None:
-        found = self._registry.search(self.search.text())
+        found = self._registry.search(self.bar.text, self.bar.only)
         self.model.show_entries(found)
-        self._count.setText(self._count_text())
+        self.bar.count.setText(self._count_text())
         self._show_page()
         names = [entry.name for entry in found]
         if not names:
             return
-        self.choose(self._chosen if self._chosen in names else names[0])
+        self.table.choose(self._chosen if self._chosen in names else names[0])
         entry = self._registry.entry(self._chosen)
         if entry is not None and entry is not self.detail.entry:
             self.detail.show_entry(entry)
@@ -257,22 +232,32 @@ class ToolsPane(QWidget):
         total, shown = len(self._registry.entries), self.model.rowCount()
         if not total:
             return ""
-        if shown == total:
-            return self.tr("{total} tools").format(total=total)
-        return self.tr("{shown} of {total}").format(shown=shown, total=total)
+        if shown < total:
+            return self.tr("{shown} of {total}").format(shown=shown, total=total)
+        return self.tr("1 tool") if total == 1 else self.tr("{total} tools").format(total=total)
 
-    def _choose(self, current: QModelIndex, _: QModelIndex) -> None:
-        entry = self.model.entry(current.row()) if current.isValid() else None
-        if entry is not None:
-            self._chosen = entry.name
-            if entry is not self.detail.entry:
-                self.detail.show_entry(entry)
+    def _choose(self, entry: ToolEntry) -> None:
+        self._chosen = entry.name
+        if entry is not self.detail.entry:
+            self.detail.show_entry(entry)
+
+    def _enter(self, entry: ToolEntry) -> None:
+        self._choose(entry)
+        self._is_inside = True
+        self._show_page()
 
     def _show_page(self) -> None:
-        if self.sources_button.isChecked():
-            self._stack.setCurrentWidget(self.sources)
-        else:
-            self._stack.setCurrentWidget(self._splitter if self._registry.entries else self.empty)
+        """The sources, nothing, or the tools: table and one of them, in turns where it is low."""
+        is_sources = self.bar.sources.isChecked()
+        has_tools = bool(self._registry.entries)
+        tools = self._splitter if has_tools else self.empty
+        self._stack.setCurrentWidget(self.sources if is_sources else tools)
+        is_low = self.height() < _LOW
+        self.table.setVisible(not is_low or not self._is_inside)
+        self.detail.setVisible(not is_low or self._is_inside)
+        is_alone = is_low and self._is_inside and has_tools and not is_sources
+        self.bar.fit(self.width(), alone=is_alone)
+        self.banners.setVisible(bool(self.banners.shown) and not is_alone)
 
     def _go_to_declaration(self, entry: ToolEntry) -> None:
         if entry.spec.span is not None:
@@ -286,36 +271,6 @@ class ToolsPane(QWidget):
             self.request_open.emit(entry.path, max(1, entry.line))
         elif entry.spec.span is not None:
             self.request_reveal.emit(entry.spec.span)
-
-    def _show_sources(self, sources: tuple[SourceStatus, ...]) -> None:
-        for banner in self._shown_banners:
-            self._banners.removeWidget(banner)
-            banner.hide()
-            banner.deleteLater()
-        self._shown_banners = []
-        for source in sources:
-            if source.state == "available" or (source.state == "ready" and not source.message):
-                continue
-            banner = Banner(self._theme)
-            self._banners.addWidget(banner)
-            self._shown_banners.append(banner)
-            if source.state == "untrusted":
-                banner.say(f"{source.label}: {source.message}", self.tr("Trust…"), "warning")
-            else:
-                place = (
-                    self.tr("Line {line}").format(line=source.line)
-                    if source.line
-                    else (self.tr("Open") if source.path else "")
-                )
-                tone = "error" if source.state == "failed" else "warning"
-                banner.say(f"{source.label}: {source.message}", place, tone)
-            banner.activated.connect(partial(self._source_clicked, source))
-
-    def _source_clicked(self, source: SourceStatus) -> None:
-        if source.state == "untrusted" and source.folder is not None:
-            self.offer_trust(source.folder)
-        elif source.path is not None:
-            self.request_open.emit(source.path, max(1, source.line))
 
     def offer_trust(self, folder: Path) -> None:
         """Ask whether a folder is trusted, and if so say it on."""

@@ -1,12 +1,12 @@
-"""A JSON schema as a tree: name, type, whether needed, description."""
+"""A JSON schema as a tree: name, and below its type what it means."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from PySide6.QtCore import QCoreApplication, Qt
-from PySide6.QtGui import QColor, QFont
-from PySide6.QtWidgets import QHeaderView, QTreeWidget, QTreeWidgetItem, QWidget
+from PySide6.QtGui import QColor, QFont, QResizeEvent
+from PySide6.QtWidgets import QFrame, QHeaderView, QTreeWidget, QTreeWidgetItem, QWidget
 
 from studio.bridge.inputs import FieldSpec, schema_fields, show_value
 from studio.core.text.values import JsonObject
@@ -21,14 +21,15 @@ class SchemaTree(QTreeWidget):
         self._theme = theme
         self._schema: JsonObject = {}
         self.setAccessibleName(self.tr("Arguments of the tool"))
-        self.setHeaderLabels([self.tr("Argument"), self.tr("Type"), self.tr("Description")])
+        self.setHeaderLabels([self.tr("Argument"), self.tr("Type and description")])
         self.setUniformRowHeights(False)
         self.setWordWrap(True)
         header = self.header()
         header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft)
         header.setStretchLastSection(True)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         header.setSectionResizeMode(0, QHeaderView.ResizeMode.ResizeToContents)
-        header.setSectionResizeMode(1, QHeaderView.ResizeMode.ResizeToContents)
 
     def show_schema(self, schema: JsonObject) -> None:
         """Show the arguments of an object schema."""
@@ -46,15 +47,21 @@ class SchemaTree(QTreeWidget):
         self._theme = theme
         self.show_schema(self._schema)
 
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Texts are broken for the new width."""
+        super().resizeEvent(event)
+        self.scheduleDelayedItemsLayout()
+
     def _add(self, parent: QTreeWidgetItem | None, fields: Sequence[FieldSpec]) -> None:
         for spec in fields:
-            item = QTreeWidgetItem([spec.name or "item", _type_text(spec), _description(spec)])
+            words = "\n".join(filter(None, (_type_text(spec), _description(spec))))
+            item = QTreeWidgetItem([spec.name or "item", words])
+            item.setTextAlignment(0, Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)
             font = QFont(self.font())
             font.setBold(spec.required)
             item.setFont(0, font)
             item.setToolTip(0, self.tr("Required") if spec.required else self.tr("Optional"))
             item.setForeground(1, QColor(self._theme.muted))
-            item.setToolTip(2, _description(spec))
             if parent is None:
                 self.addTopLevelItem(item)
             else:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication, Qt, Signal
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import (
     QComboBox,
     QFrame,
     QHBoxLayout,
     QLabel,
-    QPlainTextEdit,
     QPushButton,
     QScrollArea,
     QVBoxLayout,
@@ -20,15 +19,13 @@ from PySide6.QtWidgets import (
 
 from studio.bridge.tools_model import APPROVAL_WORDS
 from studio.core.tools.registry import SourceStatus
-from studio.ui.parts.colours import fixed_font, paint_text
+from studio.ui.parts.colours import paint_text
+from studio.ui.parts.flow_layout import FlowLayout
 from studio.ui.theme import Theme
+from studio.ui.tools.source_block import SourceBlock
 
-_STATES = {
-    "ready": "ready",
-    "failed": QT_TRANSLATE_NOOP("SourcesPage", "does not work"),
-    "untrusted": QT_TRANSLATE_NOOP("SourcesPage", "not trusted"),
-    "available": QT_TRANSLATE_NOOP("SourcesPage", "not started"),
-}
+_LOG_MS = 1000
+"""How often the logs are looked at while they are in sight."""
 
 
 class SourcesPage(QWidget):
@@ -41,6 +38,7 @@ class SourcesPage(QWidget):
     forget_asked = Signal(object)  # Path of a folder
     folder_approval_asked = Signal(object)  # Approval, or None for the usual one
     own_servers_asked = Signal()
+    logs_asked = Signal()  # what the servers wrote meanwhile is wanted
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -67,9 +65,10 @@ class SourcesPage(QWidget):
         self.own_button.clicked.connect(self.own_servers_asked)
         self._list = QWidget(self)
         self._blocks = QVBoxLayout(self._list)
-        self._blocks.setContentsMargins(12, 4, 12, 12)
-        self._blocks.setSpacing(6)
-        self.blocks: dict[str, QWidget] = {}
+        self.blocks: dict[str, SourceBlock] = {}
+        self._follow = QTimer(self)
+        self._follow.setInterval(_LOG_MS)
+        self._follow.timeout.connect(self.logs_asked)
         self._arrange()
         self.set_theme(theme)
 
@@ -77,25 +76,25 @@ class SourcesPage(QWidget):
         trust = QHBoxLayout()
         trust.addWidget(self._trust, 1)
         trust.addWidget(self.trust_button, 0, Qt.AlignmentFlag.AlignTop)
-        approval = QHBoxLayout()
-        approval.addWidget(self._approval_label)
-        approval.addWidget(self.approval)
-        approval.addStretch(1)
-        top = QVBoxLayout()
-        top.setContentsMargins(12, 8, 12, 8)
-        top.setSpacing(8)
-        top.addLayout(trust)
-        top.addLayout(approval)
-        top.addWidget(self.own_button, 0, Qt.AlignmentFlag.AlignLeft)
+        switches = FlowLayout(spacing=8)
+        for part in (self._approval_label, self.approval, self.own_button):
+            switches.addWidget(part)
+        self._blocks.setContentsMargins(0, 0, 0, 0)
+        self._blocks.setSpacing(6)
+        page = QWidget(self)
+        column = QVBoxLayout(page)
+        column.setContentsMargins(12, 8, 12, 12)
+        column.setSpacing(8)
+        column.addLayout(trust)
+        column.addLayout(switches)
+        column.addWidget(self._list, 1)
         area = QScrollArea(self)
         area.setFrameShape(QFrame.Shape.NoFrame)
         area.setWidgetResizable(True)
-        area.setWidget(self._list)
+        area.setWidget(page)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
-        layout.addLayout(top)
-        layout.addWidget(area, 1)
+        layout.addWidget(area)
 
     def show_folder(self, folder: Path | None, *, trusted: bool, approval: str | None) -> None:
         """Show what holds for the prompt's folder."""
@@ -119,7 +118,9 @@ class SourcesPage(QWidget):
 
     def show_sources(self, sources: tuple[SourceStatus, ...]) -> None:
         """Show all sources."""
-        if sources == self._sources and self.blocks:
+        same = [source.key for source in sources] == [*self.blocks]
+        if self.blocks and same and all(self.blocks[each.key].follow(each) for each in sources):
+            self._sources = sources
             return
         self._sources = sources
         while (item := self._blocks.takeAt(0)) is not None:
@@ -153,75 +154,23 @@ class SourcesPage(QWidget):
         sources, self._sources, self.blocks = self._sources, (), {}
         self.show_sources(sources)
 
-    def _block(self, source: SourceStatus) -> QWidget:
-        block = QWidget(self._list)
-        inside = QVBoxLayout(block)
-        inside.setContentsMargins(0, 8, 0, 8)
-        inside.setSpacing(4)
-        head = QHBoxLayout()
-        name = QLabel(source.label, block)
-        name.setProperty("title", True)
-        count = (
-            self.tr(", {count} tools").format(count=source.tools) if source.state == "ready" else ""
-        )
-        state = QLabel(
-            QCoreApplication.translate("SourcesPage", _STATES[source.state]) + count, block
-        )
-        paint_text(state, _colour(self._theme, source))
-        head.addWidget(name)
-        head.addWidget(state)
-        head.addStretch(1)
-        for button in self._buttons(source, block):
-            head.addWidget(button)
-        inside.addLayout(head)
-        facts = [source.message, *(f"{key}: {text}" for key, text in source.facts.items() if text)]
-        words = "\n".join(text for text in facts if text)
-        if words:
-            about = QLabel(words, block)
-            about.setTextFormat(Qt.TextFormat.PlainText)
-            about.setWordWrap(True)
-            about.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-            paint_text(about, self._theme.muted)
-            inside.addWidget(about)
-        if source.log.strip():
-            log = QPlainTextEdit(source.log.strip(), block)
-            log.setReadOnly(True)
-            log.setFont(fixed_font(self.font()))
-            log.setAccessibleName(self.tr("Log of {label}").format(label=source.label))
-            log.setMaximumHeight(140)
-            log.moveCursor(log.textCursor().MoveOperation.End)
-            inside.addWidget(log)
+    def _block(self, source: SourceStatus) -> SourceBlock:
+        block = SourceBlock(source, self._theme, self._list)
+        block.restart_asked.connect(self.restart_asked)
+        block.start_asked.connect(self.start_asked)
+        block.open_asked.connect(self.open_asked)
         return block
 
-    def _buttons(self, source: SourceStatus, block: QWidget) -> list[QPushButton]:
-        made: list[QPushButton] = []
-        if source.state == "available":
-            start = QPushButton(self.tr("Start"), block)
-            start.clicked.connect(partial(self.start_asked.emit, source.key))
-            made.append(start)
-        elif source.state in ("ready", "failed") and not source.key.startswith("servers:"):
-            restart = QPushButton(self.tr("Restart"), block)
-            restart.setToolTip(self.tr("End what runs behind it, and load it again"))
-            restart.clicked.connect(partial(self.restart_asked.emit, source.key))
-            made.append(restart)
-        if source.path is not None:
-            opened = QPushButton(self.tr("Open"), block)
-            opened.clicked.connect(partial(self.open_asked.emit, source.path, max(1, source.line)))
-            made.append(opened)
-        return made
+    def showEvent(self, event: QShowEvent) -> None:
+        """While it is looked at, logs are followed."""
+        super().showEvent(event)
+        self._follow.start()
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        """Nobody looks."""
+        super().hideEvent(event)
+        self._follow.stop()
 
     def _ask_trust(self) -> None:
         if self._folder is not None:
             (self.forget_asked if self._trusted else self.trust_asked).emit(self._folder)
-
-
-def _colour(theme: Theme, source: SourceStatus) -> str:
-    match source.state:
-        case "ready":
-            return theme.success
-        case "failed":
-            return theme.error
-        case "untrusted":
-            return theme.warning
-        case _:
-            return theme.muted

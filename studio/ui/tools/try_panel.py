@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 
-from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication, QTimer, Signal
+from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication, QPoint, QTimer, Signal
 from PySide6.QtWidgets import (
     QComboBox,
     QFrame,
@@ -73,6 +73,7 @@ class TryPanel(QWidget):
         self._request_timer.timeout.connect(self._ask_request)
         self._running = ""
         self._began = 0.0
+        self._area = QScrollArea(self)
         self.form = SchemaForm(theme)
         self.call_button = QPushButton(self.tr("Call"))
         self.call_button.setProperty("primary", True)
@@ -83,50 +84,57 @@ class TryPanel(QWidget):
         self.cancel_button.hide()
         self.status = QLabel()
         self.status.setWordWrap(True)
-        self.result = JsonView(theme)
-        self.result.setAccessibleName(self.tr("Result of the call"))
-        self.result.grow(24)
-        self.errors = QPlainTextEdit()
-        self.errors.setReadOnly(True)
-        self.errors.setFrameShape(QFrame.Shape.NoFrame)
-        self.errors.setAccessibleName(self.tr("What the tool wrote on its error stream"))
-        self.errors.setFont(fixed_font(self.font()))
-        self.errors.setMaximumHeight(110)
-        self._errors_title = QLabel(self.tr("Error stream"))
+        self._make_result(theme)
         self.form.values_changed.connect(self._on_values)
         self._arrange()
+        self._reveal_result = QTimer(self)  # once the result has its size
+        self._reveal_result.setSingleShot(True)
+        self._reveal_result.setInterval(0)
+        self._reveal_result.timeout.connect(self._show_result)
         self._clock = QTimer(self)
         self._clock.setInterval(100)
         self._clock.timeout.connect(self._tick)
         self.set_theme(theme)
         self._show_trial(None)
 
+    def _make_result(self, theme: Theme) -> None:
+        self.result = JsonView(theme)
+        self.result.setAccessibleName(self.tr("Result of the call"))
+        self.result.grow(24)
+        self.errors = QPlainTextEdit()
+        self.errors.setReadOnly(True)
+        self.errors.setFrameShape(QFrame.Shape.NoFrame)
+        self.errors.setAccessibleName(self.tr("What the tool printed"))
+        self.errors.setFont(fixed_font(self.font()))
+        self.errors.setMaximumHeight(110)
+        self._errors_title = QLabel(self.tr("Printed by the tool"))
+
     def _arrange(self) -> None:
-        buttons = QHBoxLayout()
-        buttons.setSpacing(8)
-        buttons.addWidget(self.call_button)
-        buttons.addWidget(self.cancel_button)
-        buttons.addWidget(self.status, 1)
         page = QWidget()
         inside = QVBoxLayout(page)
         inside.setContentsMargins(12, 12, 12, 12)
         inside.setSpacing(12)
-        inside.addWidget(self.form)
-        inside.addWidget(self._request_title)
-        inside.addWidget(self.request)
-        inside.addLayout(buttons)
-        inside.addWidget(self.history)
-        inside.addWidget(self.result)
-        inside.addWidget(self._errors_title)
-        inside.addWidget(self.errors)
+        for part in (
+            self.form, self._request_title, self.request, self.history, self.result,
+            self._errors_title, self.errors,
+        ):  # fmt: skip
+            inside.addWidget(part)
         inside.addStretch(1)
-        area = QScrollArea()
-        area.setFrameShape(QFrame.Shape.NoFrame)
-        area.setWidgetResizable(True)
-        area.setWidget(page)
+        self._area.setFrameShape(QFrame.Shape.NoFrame)
+        self._area.setWidgetResizable(True)
+        self._area.setWidget(page)
+        # Below what scrolls: however long the form, the button and what came of it are in sight.
+        buttons = QHBoxLayout()
+        buttons.setContentsMargins(12, 6, 12, 8)
+        buttons.setSpacing(8)
+        buttons.addWidget(self.call_button)
+        buttons.addWidget(self.cancel_button)
+        buttons.addWidget(self.status, 1)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(area)
+        layout.setSpacing(0)
+        layout.addWidget(self._area, 1)
+        layout.addLayout(buttons)
 
     def show_entry(self, entry: ToolEntry | None) -> None:
         """Show a tool's form; values typed for it before come back."""
@@ -166,6 +174,8 @@ class TryPanel(QWidget):
             self._list_past()
         if self._entry is not None and trial.name == self._entry.name:
             self._show_trial(trial)
+            if trial.outcome is not None:
+                self._reveal_result.start()
         self._allow()
 
     def set_theme(self, theme: Theme) -> None:
@@ -230,6 +240,13 @@ class TryPanel(QWidget):
                 self.tr("Running, {number:.1f} s").format(number=time.monotonic() - self._began),
                 self._theme.muted,
             )
+
+    def _show_result(self) -> None:
+        """Bring the top of the result into sight, below a long form."""
+        top = self.result.mapTo(self._area.widget(), QPoint(0, 0)).y()
+        bar = self._area.verticalScrollBar()
+        if top + min(self.result.height(), 60) > bar.value() + self._area.viewport().height():
+            bar.setValue(max(0, top - 12))
 
     def _show_trial(self, trial: Trial | None) -> None:
         outcome = trial.outcome if trial is not None else None

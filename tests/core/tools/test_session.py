@@ -14,7 +14,7 @@ from studio.core.resource_files import resource
 from studio.core.tools.mock import FixedMock
 from studio.core.tools.session import ToolSession
 from studio.core.tools.trust import TrustStore
-from tests.core.tools.conftest import WritePrompt, WriteTools
+from tests.core.tools.conftest import WritePrompt, WriteTools, gone
 
 AGENT = """
     name: agent
@@ -246,3 +246,34 @@ async def test_a_folder_has_an_approval_for_all_its_tools(
     await other.close()
     session.approve_folder(None)
     assert approvals() == usual
+
+
+async def test_a_run_keeps_its_tools_while_another_file_is_shown(
+    session: ToolSession, loaded: PromptDocument, tmp_path: Path
+) -> None:
+    box = session.toolbox()
+    session.change("add", mock=FixedMock(42))
+    before = await session.try_tool("who", {})
+    path = tmp_path / "my_tools.py"
+    for other in (path, tmp_path / "b.prompty", tmp_path / "c.prompty", tmp_path / "d.prompty"):
+        text = other.read_text(encoding="utf-8") if other.exists() else "system:\nHello\n"
+        await session.load(parse(text, other))
+    assert (await box.call("add", {"a": 1})).text == "42"
+    registry = await session.load(loaded)
+    entry = registry.entry("add")
+    assert entry is not None
+    assert entry.state == "mocked", "what was set for a prompt holds when it is shown again"
+    assert entry.calls == 1
+    assert (await session.try_tool("who", {})).value == before.value
+
+
+async def test_a_document_that_no_run_needs_ends_its_processes(
+    session: ToolSession, loaded: PromptDocument, tmp_path: Path
+) -> None:
+    pid = (await session.try_tool("who", {})).value
+    assert isinstance(pid, int)
+    for name in ("b", "c"):
+        await session.load(parse("system:\nHello\n", tmp_path / f"{name}.prompty"))
+    assert await gone(pid)
+    registry = await session.load(loaded)
+    assert [entry.state for entry in registry.entries] == ["bound", "bound"]

@@ -81,7 +81,7 @@ def test_trust_try_and_mock_a_python_tool(
     assert pane.empty.isVisible()
     with qtbot.waitSignal(controller.registry_changed, timeout=20_000):
         controller.set_document(parse(DOC, bench.folder / "a.prompty"))
-    banner = pane._shown_banners[0]
+    banner = pane.banners.shown[0]
     assert "not trusted" in banner.text
     asked: list[str] = []
 
@@ -123,7 +123,7 @@ def test_what_models_see_is_shown(bench: Bench) -> None:
         {"type": "object", "required": ["q"], "properties": {"q": {"type": "string"}}},
     )
     bench.pane.show_registry(ToolRegistry((ToolEntry(spec),)))
-    shown = [view.toPlainText() for view in bench.pane.detail._form_views]
+    shown = [view.toPlainText() for view in bench.pane.detail.forms.views.values()]
     assert '"name": "lookup"' in shown[0]
     assert any(text.startswith("- **lookup**: Look up a fact.") for text in shown)
     assert any(text.startswith('- "lookup": Look up a fact.') for text in shown)
@@ -184,7 +184,7 @@ def test_a_broken_source_is_named_and_leads_to_its_line(
     path = tmp_path / "broken.py"
     status = SourceStatus("python:x", "broken.py", "failed", "it cannot be read", path, 3)
     bench.pane.show_registry(ToolRegistry((), (status,)))
-    banner = bench.pane._shown_banners[0]
+    banner = bench.pane.banners.shown[0]
     assert "it cannot be read" in banner.text
     with qtbot.waitSignal(bench.pane.request_open) as blocker:
         qtbot.mouseClick(banner, Qt.MouseButton.LeftButton)

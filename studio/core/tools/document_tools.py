@@ -1,0 +1,272 @@
+"""The tools of one document, alive: its sources, its registry, and calls to try."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from weakref import WeakSet
+
+from studio.core.prompty.document import PromptDocument
+from studio.core.prompty.messages import HoistedTool
+from studio.core.text.values import Json, JsonObject
+from studio.core.tools.admission import available, broken_files, fault_of, unread_variables
+from studio.core.tools.binding import build_registry
+from studio.core.tools.document import (
+    McpServer,
+    SourceDeclaration,
+    declared_tools,
+    further_servers,
+    named_sources,
+    tool_limits,
+    workspace_servers,
+)
+from studio.core.tools.limits import ToolLimits
+from studio.core.tools.mcp_source import McpSource, ServerFacts
+from studio.core.tools.openapi_source import OpenApiSource
+from studio.core.tools.opening import (
+    declared_approvals,
+    open_source,
+    source_key,
+    source_label,
+    source_path,
+)
+from studio.core.tools.python_source import PythonFileSource
+from studio.core.tools.python_worker import UnusableToolFileError
+from studio.core.tools.registry import (
+    Approval,
+    SourceStatus,
+    SourceTools,
+    ToolRegistry,
+)
+from studio.core.tools.server_config import WorkspaceServers, find_own_servers
+from studio.core.tools.source import ToolOutcome, ToolSource, ToolSourceError
+from studio.core.tools.toolbox import AskPerson, Toolbox
+from studio.core.tools.trust import WHOLE_FOLDER, TrustStore
+
+
+class DocumentTools:
+    """Keeps the sources of one document running while it is open, or a run of it stands."""
+
+    def __init__(
+        self,
+        path: Path | None,
+        trust: TrustStore,
+        limits: ToolLimits,
+        own_servers: Path | None,
+        on_change: Callable[[], None],
+    ) -> None:
+        """Make the tools of a document; nothing is loaded yet.
+
+        Args:
+            path: the document's file; None while it is not saved.
+            trust: which folders may run code.
+            limits: bounds of a call, where the document names none.
+            own_servers: the person's own MCP servers (`server_config.OWN_FILE`).
+            on_change: called when a server says that its lists changed.
+        """
+        self._folder = path.parent if path is not None else None
+        self._trust = trust
+        self._own_servers = own_servers
+        self._on_change = on_change
+        self._base_limits = limits
+        self._limits = limits
+        self._sources: dict[str, ToolSource] = {}
+        self._declarations: dict[str, SourceDeclaration] = {}
+        self._boxes: WeakSet[Toolbox] = WeakSet()
+        self._loading = asyncio.Lock()
+        self.registry = ToolRegistry()
+        """The newest registry."""
+
+    @property
+    def is_used(self) -> bool:
+        """Whether a run holds its tools."""
+        return bool(self._boxes)
+
+    @property
+    def watched(self) -> tuple[Path, ...]:
+        """Files to load again when they are saved."""
+        named = [source_path(item) for item in self._declarations.values()]
+        return tuple(dict.fromkeys(path for path in (*named, self._own_servers) if path))
+
+    async def load(
+        self,
+        document: PromptDocument,
+        hoisted: Iterable[HoistedTool],
+        started: Collection[str],
+    ) -> ToolRegistry:
+        """Bring sources and registry up to the document; sources that stay are not restarted.
+
+        Nothing of an untrusted folder is started: its sources are listed as such.
+
+        Args:
+            document: the document as it is now.
+            hoisted: the tools of its body's `tools:` section.
+            started: keys of the servers that the person started although the prompt names none.
+        """
+        async with self._loading:
+            if document.front_matter is not None and not document.data and self._declarations:
+                # Nothing of it can be read just now, in the middle of typing: keep what runs.
+                return self.registry
+            own = find_own_servers(self._own_servers) if self._own_servers else WorkspaceServers()
+            further = {source_key(item): item for item in further_servers(document, own)}
+            declarations = {source_key(item): item for item in named_sources(document, own)} | {
+                key: item for key, item in further.items() if key in started
+            }
+            limits, before = tool_limits(document, self._base_limits), self._limits
+            self._limits = limits
+            for key in [*self._sources]:
+                if limits != before or declarations.get(key) != self._declarations.get(key):
+                    await self._sources.pop(key).close()
+            self._declarations = declarations
+            asked = [self._ask(key, item) for key, item in declarations.items()]
+            answers = await asyncio.gather(*asked)
+            registry = build_registry(
+                declared_tools(document, hoisted),
+                [tools for _, tools in answers if tools is not None],
+                [
+                    *(status for status, _ in answers),
+                    *broken_files(workspace_servers(document), own),
+                    *unread_variables(document, self._trust),
+                    *(available(item) for key, item in further.items() if key not in declarations),
+                ],
+                self.registry,
+            )
+            self.registry = self._with_chosen_approvals(registry)
+            return self.registry
+
+    def toolbox(
+        self, inputs: Mapping[str, Json] | None = None, ask: AskPerson | None = None
+    ) -> Toolbox:
+        """The tools for one run; what the person switches meanwhile holds for its next call."""
+        box = Toolbox(
+            lambda: self.registry, self._sources, inputs=inputs, ask=ask, used=self._note_use
+        )
+        self._boxes.add(box)
+        return box
+
+    async def try_tool(
+        self,
+        name: str,
+        arguments: JsonObject,
+        inputs: Mapping[str, Json] | None = None,
+        ask: AskPerson | None = None,
+    ) -> ToolOutcome:
+        """Call one tool because the person asked for it: enabled or not, and without approval."""
+        box = Toolbox(
+            lambda: self.registry.change(name, enabled=True),
+            self._sources,
+            inputs=inputs,
+            ask=ask,
+            used=self._note_use,
+        )
+        return await box.call(name, arguments)
+
+    def change(self, name: str, **changes: object) -> ToolRegistry:
+        """Set `enabled`, `approval` or `mock` of a tool; an approval is kept with its folder."""
+        self.registry = self.registry.change(name, **changes)
+        approval = changes.get("approval")
+        if approval is not None and self._folder is not None:
+            entry = self.registry.entry(name)
+            if entry is not None:
+                self._trust.remember_approval(self._folder, name, entry.approval)
+        return self.registry
+
+    def approve_folder(self, approval: Approval | None) -> ToolRegistry:
+        """Set the approval of all tools of the folder that have none of their own; None: as usual.
+
+        Returns:
+            The registry, in which it holds already.
+        """
+        if self._folder is not None:
+            self._trust.remember_approval(self._folder, WHOLE_FOLDER, approval)
+            self.registry = self._with_chosen_approvals(self.registry.with_usual_approvals())
+        return self.registry
+
+    async def read_logs(self) -> ToolRegistry:
+        """The registry with what the servers wrote to their logs by now."""
+        sources = tuple(
+            replace(status, log=source.log)
+            if isinstance(source := self._sources.get(status.key), McpSource)
+            else status
+            for status in self.registry.sources
+        )
+        if sources != self.registry.sources:
+            self.registry = replace(self.registry, sources=sources)
+        return self.registry
+
+    async def request_text(self, name: str, arguments: JsonObject) -> str:
+        """The request that a call of an OpenAPI tool would send, key masked; else empty.
+
+        Raises:
+            ToolSourceError: the request cannot be made.
+        """
+        entry = self.registry.entry(name)
+        source = self._sources.get(entry.runner) if entry else None
+        return (
+            await source.request_text(name, arguments) if isinstance(source, OpenApiSource) else ""
+        )
+
+    async def restart(self, key: str) -> None:
+        """End a source's processes; the next question starts them again."""
+        source = self._sources.pop(key, None)
+        if source is not None:
+            await source.close()
+
+    async def close(self) -> None:
+        """End all sources."""
+        async with self._loading:
+            sources = [*self._sources.values()]
+            self._sources.clear()  # a run's toolbox has the same mapping
+            await asyncio.gather(*(source.close() for source in sources))
+
+    async def _ask(
+        self, key: str, declaration: SourceDeclaration
+    ) -> tuple[SourceStatus, SourceTools | None]:
+        """How a source fares, and its tools where it could say."""
+        label, path = source_label(declaration), source_path(declaration)
+        fault = fault_of(declaration, self._folder, self._trust)
+        if fault is not None:
+            return replace(fault, key=key, label=label, path=path), None
+        source = self._sources.get(key) or open_source(declaration, self._limits, self._on_change)
+        self._sources[key] = source
+        try:
+            specs = await source.list_tools()
+            facts = await source.facts() if isinstance(source, McpSource) else ServerFacts()
+        except ToolSourceError as error:
+            line = error.line if isinstance(error, UnusableToolFileError) else 0
+            log = source.log if isinstance(source, McpSource) else ""
+            failed = SourceStatus(key, label, "failed", str(error), path, line, log=log)
+            return failed, None
+        status = SourceStatus(key, label, "ready", path=path, tools=len(specs))
+        offered = SourceTools(key, label, specs, path=path)
+        if isinstance(source, PythonFileSource):
+            first = source.problems[0] if source.problems else None
+            if first is not None:
+                message = "; ".join(problem.message for problem in source.problems)
+                status = replace(status, message=message, line=first.line)
+            return status, replace(offered, lines=source.lines)
+        if isinstance(source, McpSource):
+            status = replace(status, facts=facts.words, offers=facts.offers, log=source.log)
+        return status, replace(
+            offered,
+            stands_alone=True,
+            further=isinstance(declaration, McpServer) and declaration.further,
+            approvals=declared_approvals(declaration, specs),
+        )
+
+    def _with_chosen_approvals(self, registry: ToolRegistry) -> ToolRegistry:
+        if self._folder is None:
+            return registry
+        trust = self._trust.current
+        for entry in registry.entries:
+            chosen = trust.approval(self._folder, entry.name)
+            if chosen is not None and chosen != entry.approval:
+                registry = registry.change(entry.name, approval=chosen)
+        return registry
+
+    def _note_use(self, name: str, when: float) -> None:
+        entry = self.registry.entry(name)
+        if entry is not None:
+            self.registry = self.registry.change(name, calls=entry.calls + 1, last_used=when)

@@ -1,0 +1,85 @@
+"""Lines above the tools that say which sources do not work, and lead to what mends it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import partial
+from pathlib import Path
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QVBoxLayout, QWidget
+
+from studio.core.tools.registry import VARIABLES_KEY, SourceStatus
+from studio.ui.parts.banner import Banner
+from studio.ui.theme import Theme
+
+
+class SourceBanners(QWidget):
+    """One line for each source that fails, and one for each folder that is not trusted."""
+
+    trust_asked = Signal(object)  # Path of a folder
+    open_asked = Signal(object, int)  # Path of a file, line from 1
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self.shown: list[Banner] = []
+        """The lines, from the top."""
+        self._column = QVBoxLayout(self)
+        self._column.setContentsMargins(0, 0, 0, 0)
+        self._column.setSpacing(1)
+
+    def show_sources(self, sources: tuple[SourceStatus, ...]) -> None:
+        """Show what is wrong with the sources; nothing where all is well."""
+        for banner in self.shown:
+            self._column.removeWidget(banner)
+            banner.hide()
+            banner.deleteLater()
+        self.shown = []
+        untrusted: dict[Path, list[SourceStatus]] = {}
+        for source in sources:
+            if source.state == "untrusted" and source.folder is not None:
+                untrusted.setdefault(source.folder, []).append(source)
+            elif source.state == "failed" or (source.state == "ready" and source.message):
+                self._say_failed(source)
+            elif source.state == "untrusted":
+                self._add(f"{source.label}: {source.message}", "", "warning")
+        for folder, waiting in untrusted.items():
+            banner = self._add(self._untrusted_text(folder, waiting), self.tr("Trust…"), "warning")
+            banner.activated.connect(partial(self.trust_asked.emit, folder))
+
+    def set_theme(self, theme: Theme) -> None:
+        """Take the colours of a theme."""
+        self._theme = theme
+        for banner in self.shown:
+            banner.set_theme(theme)
+
+    def _say_failed(self, source: SourceStatus) -> None:
+        place = ""
+        if source.line:
+            place = self.tr("Line {line}").format(line=source.line)
+        elif source.path is not None:
+            place = self.tr("Open")
+        tone = "error" if source.state == "failed" else "warning"
+        banner = self._add(f"{source.label}: {source.message}", place, tone)
+        if source.path is not None:
+            banner.activated.connect(
+                partial(self.open_asked.emit, source.path, max(1, source.line))
+            )
+
+    def _untrusted_text(self, folder: Path, waiting: Iterable[SourceStatus]) -> str:
+        labels = [source.label for source in waiting if source.key != VARIABLES_KEY]
+        if not labels:
+            return self.tr("{folder} is not trusted: no ${{env:}} of it is read.").format(
+                folder=folder
+            )
+        return self.tr("{folder} is not trusted: {sources} will not run.").format(
+            folder=folder, sources=", ".join(labels)
+        )
+
+    def _add(self, text: str, place: str, tone: str) -> Banner:
+        banner = Banner(self._theme, self)
+        self._column.addWidget(banner)
+        self.shown.append(banner)
+        banner.say(text, place, tone)
+        return banner
