@@ -162,11 +162,12 @@ def _open(path: Path, run: str) -> RunRecord:
         summary = store.summary(run)
         if summary is None:
             raise StoreError("the run is no longer there")
-        events = tuple(store.events(run))
+        past = store.open(run)
         names = store.branch_names(run)
     now = datetime.now().astimezone()
-    record = RunRecord(f"From history, {when(summary.started, now)}", events, names=names)
-    # Folded here, so that the GUI thread finds it made.
+    title = f"From history, {when(summary.started, now)}"
+    record = RunRecord(title, past.events, names=names, seen=past)
+    # Made here, so that the GUI thread finds them.
     _ = record.state, record.tree, record.timeline
     return record
 

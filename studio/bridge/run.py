@@ -125,7 +125,8 @@ class RunController(QObject):
         """
         self._abandon()
         before, self._against, self._here = self._shown, None, None
-        self._shown = ShownRun(before.state, before.tree, list(plan.past), names=dict(before.names))
+        events = before.events
+        self._shown = ShownRun(before.state, before.tree.copy(), events, names=dict(before.names))
         self._session = self._session_of(plan)
         self._drive(ForkFrom(checkpoint))
 

@@ -8,13 +8,13 @@ from pathlib import Path
 
 from studio.bridge.run_offers import Offer, Offers, offers_of
 from studio.bridge.run_plan import RunPlan
-from studio.core.agent.events import Event, Forked, Stopped
+from studio.core.agent.events import Event, Stopped
 from studio.core.agent.options import RunOptions
 from studio.core.agent.replay import RecordedModel, RecordedSpecs, RecordedTools, recording_of
 from studio.core.agent.retelling import Retelling
 from studio.core.agent.state import RunSetup, RunState
 from studio.core.agent.toolbox import NoTools, RunToolbox
-from studio.core.agent.tree import branch_path
+from studio.core.agent.tree import Past, branch_path, walk
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.parse import parse
 from studio.core.prompty.references import ReferenceContext
@@ -55,6 +55,14 @@ class PastRun:
     last: int
     """Sequence number of the last event of the branch that is shown."""
 
+    whole: Past | None = None
+    """The run as it was opened; None of a live one, whose journal is walked where it is needed."""
+
+    @property
+    def to_take_up(self) -> Past:
+        """What a run goes on from."""
+        return self.whole if self.whole is not None else walk(self.events)
+
     @property
     def setup(self) -> RunSetup:
         """What it was started with."""
@@ -65,14 +73,6 @@ class PastRun:
         """The prompt as it was at the start of the run."""
         path = Path(self.setup.path) if self.setup.path else None
         return parse(self.setup.source, path)
-
-
-def branch_end(events: Sequence[Event], seq: int) -> int:
-    """The last event of the branch that event `seq` is on: the one before it was left."""
-    for event in events[seq:]:
-        if isinstance(event, Forked):
-            return event.seq - 1
-    return len(events)
 
 
 def with_results_of(plan: RunPlan, past: PastRun) -> RunPlan:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
 
+from studio.bridge.run_card import TAB_OF_KIND, CardKind, CardMood, StepCard, Tab
+from studio.bridge.run_card_list import CardList, later_cards
 from studio.bridge.run_diagram import live_node
 from studio.bridge.run_words import (
     arguments_line,
@@ -19,77 +20,26 @@ from studio.core.agent.state import Call, RunState, Step, StepError
 from studio.core.agent.trail import Trail
 from studio.core.wire.reply import Reply
 
-CardKind: TypeAlias = Literal[
-    "prompt", "thought", "reply", "action", "observation", "final", "error", "note"
-]
-"""What a card tells of; `prompt` is the first card of each step and heads it."""
-
-CardMood: TypeAlias = Literal["past", "live", "paused", "error", "done"]
-"""How it is painted; the kind and the words say the same without colour."""
-
-Tab: TypeAlias = Literal["messages", "request", "reply", "tool", "answer", "usage", "watch"]
-"""A tab of the inspector."""
-
-TAB_OF_KIND: dict[CardKind, Tab] = {
-    "prompt": "messages", "thought": "reply", "reply": "reply",
-    "action": "tool", "observation": "tool", "final": "answer", "error": "reply", "note": "reply",
-}  # fmt: skip
-"""Where a card's whole content is read."""
-
-
-@dataclass(frozen=True, slots=True)
-class StepCard:
-    """One row of the timeline."""
-
-    step: int
-    """Number of the step, from 1."""
-
-    kind: CardKind
-    """What it tells of."""
-
-    title: str
-    """A word or two."""
-
-    gist: str = ""
-    """The content in one line."""
-
-    facts: str = ""
-    """Tokens and time, shown at the right."""
-
-    badges: tuple[str, ...] = ()
-    """`edited`, `replayed`, `mocked`, `repaired`, `warned`, `retried`, …"""
-
-    mood: CardMood = "past"
-    """How it stands."""
-
-    call: int | None = None
-    """Row of the step, for calls and their results."""
-
-    @property
-    def key(self) -> tuple[int, CardKind, int | None]:
-        """Who the card is, whatever it says by now."""
-        return (self.step, self.kind, self.call)
-
-    @property
-    def spoken(self) -> str:
-        """The row for a screen reader."""
-        parts = (self.title, self.gist, self.facts, ", ".join(self.badges))
-        said = ". ".join(part for part in parts if part)
-        return said if self.kind == "prompt" else f"Iteration {self.step}: {said}"
+__all__ = [
+    "TAB_OF_KIND", "CardKind", "CardMood", "StepCard", "Tab", "Timeline", "cards_of_step",
+    "timeline_of",
+]  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Timeline:
     """All cards of a run, and what is needed to make the next one cheaply."""
 
-    cards: tuple[StepCard, ...] = ()
+    cards: CardList = field(default_factory=CardList)
     """In order."""
 
     steps: Trail[Step] = field(default_factory=Trail)
     """The finished steps that the first cards were made from."""
 
-    settled: int = 0
-    """How many of the cards belong to finished steps and will not change."""
+    @property
+    def settled(self) -> int:
+        """How many of the cards belong to finished steps and will not change."""
+        return len(self.cards.head)
 
 
 def timeline_of(
@@ -105,25 +55,20 @@ def timeline_of(
     """
     if state is None:
         return Timeline()
-    kept = _common_steps(before, state)
-    cards: list[StepCard] = []
-    if before is not None and kept:
-        last = before.steps[kept - 1].number
-        cards = [card for card in before.cards[: before.settled] if card.step <= last]
+    head, unread = later_cards(state.steps, cards_of_step)
+    kept = 0 if before is None else before.steps.shares(state.steps)
+    if before is not None and kept > unread:
+        head = before.cards.head.upto(before.cards.before(kept))
+    kept = max(kept, unread)
     for step in state.steps[kept:]:
-        cards += cards_of_step(step)
-    settled = len(cards)
+        head = head.plus(cards_of_step(step))
+    tail: list[StepCard] = []
     if state.step.number > len(state.steps):
-        cards += cards_of_step(state.step, state, streaming)
+        tail = cards_of_step(state.step, state, streaming)
     elif state.error is not None and (state.is_over or state.pause is not None):
         # A limit stands between two steps: the last one is finished, the next not begun.
-        cards += _mark_live([], state)
-    return Timeline(tuple(cards), state.steps, settled)
-
-
-def _common_steps(before: Timeline | None, state: RunState) -> int:
-    """How many finished steps both are known to have."""
-    return 0 if before is None else before.steps.shares(state.steps)
+        tail = _mark_live([], state)
+    return Timeline(CardList(head, tuple(tail)), state.steps)
 
 
 def cards_of_step(

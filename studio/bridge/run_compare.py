@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Literal, TypeAlias
@@ -11,7 +11,8 @@ from studio.bridge.run_breakpoints import PLACE_NAMES
 from studio.bridge.run_cards import StepCard, timeline_of
 from studio.bridge.run_differences import Sides, sides_of
 from studio.bridge.run_said import said_by, said_newly
-from studio.core.agent.state import Checkpoint, RunState
+from studio.core.agent.state import RunState
+from studio.core.agent.tree import RunTree
 
 Match: TypeAlias = Literal["same", "differs", "left", "right"]
 """Whether two cards say the same, or only one side has one."""
@@ -38,23 +39,19 @@ class BranchView:
 
 
 def branches_of(
-    checkpoints: Sequence[Checkpoint],
+    tree: RunTree,
     current: int | None,
     names: Mapping[int, str] | None = None,
 ) -> tuple[BranchView, ...]:
     """The ways through a run that reached any place, in the order they were begun.
 
     Args:
-        checkpoints: all places reached.
+        tree: the places that it reached.
         current: id of the place where the run stands.
         names: the person's names, by number.
     """
-    last: dict[int, Checkpoint] = {}
-    standing = 0
-    for checkpoint in checkpoints:
-        last[checkpoint.branch] = checkpoint
-        if checkpoint.id == current:
-            standing = checkpoint.branch
+    here = tree.get(current) if current is not None else None
+    standing = here.branch if here is not None else 0
     return tuple(
         BranchView(
             (names or {}).get(number) or usual_name(number),
@@ -63,7 +60,7 @@ def branches_of(
             number,
             number == standing,
         )
-        for number, end in sorted(last.items())
+        for number, end in sorted(tree.ends.items())
     )
 
 

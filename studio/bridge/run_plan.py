@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeAlias
 
@@ -11,6 +11,7 @@ from studio.core.agent.options import RunOptions
 from studio.core.agent.retelling import Retelling
 from studio.core.agent.state import RunSetup, RunState
 from studio.core.agent.toolbox import RunToolbox
+from studio.core.agent.tree import Past
 from studio.core.models.base import ChatModel
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.references import ReferenceContext
@@ -58,8 +59,8 @@ class RunPlan:
     references: ReferenceContext | None = None
     """Where `${…}` references find their values."""
 
-    past: Sequence[Event] = ()
-    """The journal of a run that is taken up again; empty for a new one."""
+    past: Past | None = None
+    """A run that is taken up again; None for a new one."""
 
     retelling: Retelling | None = None
     """A run that is gone through again, with all that the person did in it."""

@@ -7,64 +7,9 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from studio.bridge.run_cards import Timeline, timeline_of
-from studio.core.agent.events import Event, Forked, Started
-from studio.core.agent.machine import advance, fold
+from studio.core.agent.events import Event
 from studio.core.agent.state import Checkpoint, RunState
-from studio.core.agent.steps import new_state
-from studio.core.agent.tree import RunTree, branch_path
-
-_SNAPSHOT_EVERY = 1_000
-"""Events between two states that are kept: a state holds all its steps, so keeping each would take
-the square of their number."""
-
-
-@dataclass(frozen=True)
-class Walked:
-    """What one pass over a journal gives."""
-
-    tree: RunTree
-    """The places reached."""
-
-    state: RunState | None
-    """The state at the end."""
-
-    snapshots: Mapping[int, RunState]
-    """States by the sequence number of the event that led to them."""
-
-    def state_at(self, events: Sequence[Event], seq: int) -> RunState:
-        """The state right after an event, folded from the nearest state that was kept."""
-        path = branch_path(events, seq)
-        for back, event in enumerate(reversed(path)):
-            state = self.snapshots.get(event.seq)
-            if state is not None:
-                for after in path[len(path) - back :]:
-                    state, _ = advance(state, after)
-                return state
-        return fold(path)
-
-
-def walked(events: Sequence[Event]) -> Walked:
-    """Read a journal once, keeping some states on the way.
-
-    Raises:
-        ValueError: it does not begin with `Started`.
-    """
-    tree = RunTree()
-    snapshots: dict[int, RunState] = {}
-    made = Walked(tree, None, snapshots)
-    state: RunState | None = None
-    for event in events:
-        if isinstance(event, Started):
-            state = new_state(event.setup)
-        elif isinstance(event, Forked):
-            state = made.state_at(events, event.checkpoint)
-        if state is None:
-            raise ValueError("a journal begins with Started")
-        state, _ = advance(state, event)
-        tree.add(event, state)
-        if event.seq % _SNAPSHOT_EVERY == 0:
-            snapshots[event.seq] = state
-    return Walked(tree, state, snapshots)
+from studio.core.agent.tree import Past, RunTree, walk
 
 
 @dataclass(frozen=True)
@@ -83,18 +28,18 @@ class RunRecord:
     names: Mapping[int, str] = field(default_factory=dict)
     """The person's names of its branches, by number."""
 
-    seen: Walked | None = field(default=None, compare=False, repr=False)
+    seen: Past | None = field(default=None, compare=False, repr=False)
     """What the journal amounts to, where it was read already."""
 
     @cached_property
-    def walked(self) -> Walked:
+    def whole(self) -> Past:
         """What the journal amounts to."""
-        return self.seen if self.seen is not None else walked(self.events)
+        return self.seen if self.seen is not None else walk(self.events)
 
     @property
     def tree(self) -> RunTree:
         """The places that the run reached, with its branches."""
-        return self.walked.tree
+        return self.whole.tree
 
     @cached_property
     def timeline(self) -> Timeline:
@@ -112,8 +57,8 @@ class RunRecord:
         if not self.events:
             return None
         if self.at is None:
-            return self.walked.state
-        return self.walked.state_at(self.events, self.checkpoints[self.at].id)
+            return self.whole.state
+        return self.whole.state_at(self.checkpoints[self.at].id)
 
     @property
     def cursor(self) -> int | None:
@@ -124,7 +69,7 @@ class RunRecord:
         """The record, at the place of that id; unchanged where there is none."""
         for index, checkpoint in enumerate(self.checkpoints):
             if checkpoint.id == identifier:
-                return replace(self, at=index, seen=self.walked)
+                return replace(self, at=index, seen=self.whole)
         return self
 
     def moved(self, by: int) -> RunRecord:
@@ -134,4 +79,4 @@ class RunRecord:
             return self
         now = count if self.at is None else self.at
         wanted = max(0, now + by)
-        return replace(self, at=None if wanted >= count else wanted, seen=self.walked)
+        return replace(self, at=None if wanted >= count else wanted, seen=self.whole)

@@ -11,6 +11,7 @@ from studio.core.agent.events import Event, Started
 from studio.core.agent.requests import NotAllowedError
 from studio.core.agent.runner import Run, RunWorld, start_run
 from studio.core.agent.toolbox import NoTools, RunToolbox
+from studio.core.agent.tree import Past
 from studio.core.tools.source import ToolSourceError
 from studio.core.wire.reply import Notice, Reply, ReplyDelta
 
@@ -88,7 +89,9 @@ class RunSession:
     async def _begin(self) -> Run:
         plan = self.plan
         toolbox = await self._toolbox()
-        run = _taken_up(plan, self._world(toolbox)) if plan.past else self._new(toolbox)
+        world = self._world(toolbox)
+        past = plan.past
+        run = _taken_up(plan, past, world) if past is not None else self._new(toolbox)
         if self._journal is not None:
             self._journal.begin(run.state.setup)
         self._run = run
@@ -144,9 +147,9 @@ class RunSession:
         self._arrivals.append(Streamed(reply))
 
 
-def _taken_up(plan: RunPlan, world: RunWorld) -> Run:
+def _taken_up(plan: RunPlan, past: Past, world: RunWorld) -> Run:
     """The run of a journal, ready to go on."""
-    first = plan.past[0]
+    first = past.events[0]
     if not isinstance(first, Started):
         raise ValueError("a journal begins with Started")
-    return Run(world, plan.options, first.setup, plan.past)
+    return Run(world, plan.options, first.setup, past)

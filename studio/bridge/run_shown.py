@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from studio.bridge.run_again import PastRun, branch_end
+from studio.bridge.run_again import PastRun
 from studio.bridge.run_compare import branches_of
 from studio.bridge.run_plan import Arrived, Streamed
 from studio.bridge.run_record import RunRecord
 from studio.bridge.run_view import RunView, view_of
 from studio.core.agent.events import Event
 from studio.core.agent.state import Place, RunState
+from studio.core.agent.trail import Trail
 from studio.core.agent.tree import RunTree
 from studio.core.wire.reply import Reply
 
@@ -26,7 +27,7 @@ class ShownRun:
     tree: RunTree = field(default_factory=RunTree)
     """The places it reached."""
 
-    events: list[Event] = field(default_factory=list)
+    events: Trail[Event] = field(default_factory=Trail)
     """Its journal so far."""
 
     record: RunRecord | None = None
@@ -41,7 +42,8 @@ class ShownRun:
     @classmethod
     def of_record(cls, record: RunRecord) -> ShownRun:
         """A run of the past."""
-        made = cls(tree=record.tree, events=list(record.events), names=dict(record.names))
+        events = Trail.over(record.events)
+        made = cls(tree=record.tree, events=events, names=dict(record.names))
         made.look_at(record)
         return made
 
@@ -63,8 +65,9 @@ class ShownRun:
         cursor = self.cursor
         last = len(self.events)
         if self.record is not None and cursor is not None:
-            last = branch_end(self.events, cursor)
-        return PastRun(tuple(self.events), self.state, cursor, last)
+            last = self.tree.branch_end(cursor, last)
+        whole = self.record.whole if self.record is not None else None
+        return PastRun(self.events, self.state, cursor, last, whole)
 
     def look_at(self, record: RunRecord) -> None:
         """Show another place of a run of the past."""
@@ -77,7 +80,7 @@ class ShownRun:
             self.streaming = arrival.reply
             return
         self.state = state = arrival.state
-        self.events.append(arrival.event)
+        self.events = self.events.plus((arrival.event,))
         self.tree.add(arrival.event, state)
         if state.step.reply is not None or state.is_over or state.pause is not None:
             self.streaming = None
@@ -95,7 +98,7 @@ class ShownRun:
             before,
             streaming=self.streaming,
             break_places=places,
-            branches=branches_of(self.tree.checkpoints, self.cursor, self.names),
+            branches=branches_of(self.tree, self.cursor, self.names),
             record=self.record.title if self.record is not None else "",
             starting=starting,
         )

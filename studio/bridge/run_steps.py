@@ -6,7 +6,8 @@ from typing import Any
 
 from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 
-from studio.bridge.run_cards import StepCard, Timeline
+from studio.bridge.run_card_list import CardList
+from studio.bridge.run_cards import Timeline
 
 CARD_ROLE = int(Qt.ItemDataRole.UserRole)
 """Role that gives the whole `StepCard`."""
@@ -17,21 +18,21 @@ class StepListModel(QAbstractListModel):
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._cards: tuple[StepCard, ...] = ()
+        self._cards = CardList()
 
     @property
-    def cards(self) -> tuple[StepCard, ...]:
+    def cards(self) -> CardList:
         """The cards, in order."""
         return self._cards
 
     def show_timeline(self, timeline: Timeline) -> None:
         """Take new cards; rows that are the same are not touched."""
         new, old = timeline.cards, self._cards
-        same = _common_prefix(old, new)
+        same = old.shares(new)
         shared = min(len(old), len(new))
         if len(new) < len(old):
             self.beginRemoveRows(QModelIndex(), len(new), len(old) - 1)
-            self._cards = old[: len(new)]
+            self._cards = old.upto(len(new))
             self.endRemoveRows()
         if len(new) > len(old):
             self.beginInsertRows(QModelIndex(), len(old), len(new) - 1)
@@ -43,7 +44,8 @@ class StepListModel(QAbstractListModel):
 
     def row_of(self, key: tuple[int, str, int | None]) -> int:
         """The row of the card with that key, searched from the newest; -1 where there is none."""
-        for row in range(len(self._cards) - 1, -1, -1):
+        first, last = self._cards.before(key[0] - 1), self._cards.before(key[0])
+        for row in range(last - 1, first - 1, -1):
             if self._cards[row].key == key:
                 return row
         return -1
@@ -83,11 +85,3 @@ class StepListModel(QAbstractListModel):
         if not index.isValid():
             return Qt.ItemFlag.NoItemFlags
         return Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
-
-
-def _common_prefix(old: tuple[StepCard, ...], new: tuple[StepCard, ...]) -> int:
-    """How many first cards are the same; cards taken over are the same objects."""
-    for row, (before, after) in enumerate(zip(old, new, strict=False)):
-        if before is not after and before != after:
-            return row
-    return min(len(old), len(new))

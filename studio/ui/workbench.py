@@ -10,6 +10,7 @@ from uuid import uuid4
 from PySide6.QtCore import QObject, Qt
 
 from studio.bridge.background import Background
+from studio.bridge.connection_model import AskedModel
 from studio.bridge.connections import ConnectionsController
 from studio.bridge.history import HistoryController
 from studio.bridge.inputs_sample import sample_edits
@@ -341,7 +342,7 @@ class Workbench(QObject):
     def _plan(self, document: PromptDocument, values: dict[str, Json]) -> RunPlan | None:
         folder = document.source.path.parent if document.source.path is not None else None
         try:
-            model = self.connections.open(folder)
+            model = self.connections.open(folder, self._asked_by(document))
         except ModelError as error:
             self._services.messages.error(error.message, error.hint)
             return None
@@ -356,17 +357,22 @@ class Workbench(QObject):
             references=run_references(folder, trusted=trusted),
         )
 
+    def _asked_by(self, document: PromptDocument) -> AskedModel:
+        """What a document says of its model; a run of the past has one that may not be open."""
+        path = document.source.path
+        return AskedModel(document.model, path is None or self.trust.is_trusted(path.parent))
+
     def _resume_run(self) -> None:
         """Go on with the run of the past that is shown, with the prompt as it was then."""
         past = self.run.past
         if past is None or past.checkpoint is None:
             self._on_refused(self.tr("This run reached no place to go on from."))
             return
-        if self.desk.asks_first(self._resume_run):
+        if self.desk.asks_first(self._resume_run, self._asked_by(past.document)):
             return
         plan = self._plan(past.document, dict(past.setup.inputs))
         if plan is not None:
-            self.run.take_up(replace(plan, past=past.events), past.checkpoint)
+            self.run.take_up(replace(plan, past=past.to_take_up), past.checkpoint)
 
     def _edit_file(self, before: tuple[Message, ...], after: tuple[Message, ...]) -> None:
         """Carry an edit of what a run sends over to the prompt in the editor."""
@@ -444,6 +450,7 @@ class Workbench(QObject):
 
     def _choose_protocol(self, protocol: str) -> None:
         self._protocol = next((each for each in get_args(ProtocolName) if each == protocol), None)
+        self.preview.set_protocol(self._protocol)
 
     def _on_choice(self, choice: ModelChoice) -> None:
         self.preview.set_target(preview_target(choice))

@@ -7,14 +7,14 @@ from dataclasses import replace
 import pytest
 from pytestqt.qtbot import QtBot
 
-from studio.bridge import run_record
 from studio.bridge.background import Background
 from studio.bridge.run import RunController
-from studio.bridge.run_again import branch_end, exactly, offers_for, with_results_of
+from studio.bridge.run_again import exactly, offers_for, with_results_of
 from studio.bridge.run_inspector import Inspection, InspectorView
 from studio.bridge.run_plan import RunPlan
 from studio.bridge.run_record import RunRecord
 from studio.bridge.run_text import plain_text
+from studio.core.agent import tree
 from studio.core.agent.commands import Continue, EditCall, EditObservation
 from studio.core.agent.toolbox import NoTools, RunToolbox
 from studio.core.agent.tree import state_at, walk
@@ -67,7 +67,9 @@ def test_a_run_of_the_past_goes_on_with_another_observation(
     assert past.checkpoint == at.id
 
     tools = LocalTools()
-    controller.take_up(replace(plan(["Final Answer: Rome."], tools=tools), past=past.events), at.id)
+    controller.take_up(
+        replace(plan(["Final Answer: Rome."], tools=tools), past=past.to_take_up), at.id
+    )
     waiting(qtbot, controller, "P4")
     assert controller.view.record == ""
     assert len(controller.view.branches) == 2
@@ -193,8 +195,9 @@ def test_a_branch_ends_where_it_was_left(qtbot: QtBot, controller: RunController
         controller.continue_()
     whole = controller.past
     assert whole is not None
-    assert branch_end(whole.events, at.id) == first.last
-    assert branch_end(whole.events, first.last + 1) == len(whole.events)
+    tree, last = controller._shown.tree, len(whole.events)
+    assert tree.branch_end(at.id, last) == first.last
+    assert tree.branch_end(first.last + 1, last) == last
     controller.open_record(RunRecord("From history", whole.events))
     controller.go_to(at.id)
     shown = controller.past
@@ -213,14 +216,12 @@ def test_places_of_a_record_are_folded_from_states_on_the_way(
         controller.continue_()
     past = controller.past
     assert past is not None
-    monkeypatch.setattr(run_record, "_SNAPSHOT_EVERY", 3)
-    made = run_record.walked(past.events)
-    assert len(made.snapshots) > 5
-    assert made.state == walk(past.events).state
+    monkeypatch.setattr(tree, "_KEEP_EVERY", 3)
+    made = walk(past.events)
     for event in past.events:
-        assert made.state_at(past.events, event.seq) == state_at(past.events, event.seq)
+        assert made.state_at(event.seq) == state_at(past.events, event.seq)
     record = RunRecord("From history", past.events)
-    assert record.at_checkpoint(at.id).moved(1).walked is record.walked
+    assert record.at_checkpoint(at.id).moved(1).whole is record.whole
 
 
 def test_what_is_offered_after_a_run(qtbot: QtBot, controller: RunController) -> None:

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 from studio.bridge.run_compare import Side, branches_of, compare
 from studio.bridge.run_text import plain_text
-from studio.core.agent.state import Checkpoint
 from studio.core.agent.trail import Trail
+from studio.core.agent.tree import RunTree
 from tests.bridge import run_examples as run
 
 
@@ -55,10 +55,12 @@ def test_texts_count_whole_not_as_far_as_a_card_shows_them() -> None:
 
 
 def test_branches_are_named_by_how_far_they_go() -> None:
-    places = (
-        Checkpoint(2, None, "P1", 1, None, 0), Checkpoint(9, 2, "P6", 2, None, 0),
-        Checkpoint(14, 2, "P4", 1, 0, 2),
-    )  # fmt: skip
+    places = RunTree()
+    places.reach(2, "P1", 1, None)
+    places.reach(9, "P6", 2, None)
+    places.fork(10, 2)  # went nowhere
+    places.fork(13, 2)
+    places.reach(14, "P4", 1, 0)
     first, second = branches_of(places, 14)
 
     assert (first.title, first.detail) == ("First way", "to iteration 2, with the answer")
@@ -66,7 +68,10 @@ def test_branches_are_named_by_how_far_they_go() -> None:
 
 
 def test_branches_bear_the_names_that_they_were_given() -> None:
-    places = (Checkpoint(2, None, "P1", 1, None, 0), Checkpoint(9, 2, "P6", 2, None, 1))
+    places = RunTree()
+    places.reach(2, "P1", 1, None)
+    places.fork(8, 2)
+    places.reach(9, "P6", 2, None)
     first, second = branches_of(places, 2, {1: "with Lyon", 0: ""})
 
     assert (first.title, second.title) == ("First way", "with Lyon")

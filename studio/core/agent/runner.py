@@ -126,7 +126,7 @@ class Run:
         past: Past = walk(events) if isinstance(events, Sequence) else events
         self._events = Trail.over(past.events)
         self._past = PastStates(past)
-        self.tree: RunTree = past.tree
+        self.tree: RunTree = past.tree.copy()
         """The places reached so far."""
         self._state = past.state if past.state is not None else new_state(setup)
         self._ran = RanCalls(past)

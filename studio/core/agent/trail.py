@@ -120,14 +120,16 @@ class Trail(Sequence[T]):
         if common is None or type(own) is not type(its):
             return 0
         known: int = common(its)
-        return min(known, self._rooted(), other._rooted())
+        return min(known, self.rooted, other.rooted)
 
     @property
     def root(self) -> Sequence[T]:
         """Where its first items come from; empty where it holds all itself."""
         return self._parts()[-1][0].base
 
-    def _rooted(self) -> int:
+    @property
+    def rooted(self) -> int:
+        """How many items come from there."""
         held, seen = self._parts()[-1]
         return min(seen, len(held.base))
 

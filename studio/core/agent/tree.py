@@ -6,9 +6,10 @@ checkpoint that it names; what lies between is another branch and is kept.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from studio.core.agent.events import (
@@ -147,19 +148,33 @@ class RunTree:
     ends: dict[int, Checkpoint] = field(default_factory=dict)
     """The last checkpoint of each branch that reached one."""
 
+    forks: list[int] = field(default_factory=list)
+    """The events with which branches began, in order."""
+
     _by_id: dict[int, Checkpoint] = field(default_factory=dict)
     _branches: int = 0
+
+    def copy(self) -> RunTree:
+        """A tree of its own, for a run that goes on from here."""
+        return replace(
+            self,
+            checkpoints=list(self.checkpoints),
+            ends=dict(self.ends),
+            forks=list(self.forks),
+            _by_id=dict(self._by_id),
+        )
 
     def add(self, event: Event, state: RunState) -> Checkpoint | None:
         """Note an event and the state after it; gives the checkpoint where it reached one."""
         if isinstance(event, Forked):
-            self.fork(event.checkpoint)
+            self.fork(event.seq, event.checkpoint)
         if state.place is None or not is_checkpoint(event, state):
             return None
         return self.reach(event.seq, state.place, state.iteration, state.call)
 
-    def fork(self, checkpoint: int) -> None:
-        """Note that the run goes on from a checkpoint as a new branch."""
+    def fork(self, seq: int, checkpoint: int) -> None:
+        """Note that the run goes on from a checkpoint as a new branch, from event `seq` on."""
+        self.forks.append(seq)
         self._branches += 1
         self.branch = self._branches
         self.cursor = checkpoint
@@ -172,6 +187,16 @@ class RunTree:
         self.ends[self.branch] = made
         self.cursor = seq
         return made
+
+    def branch_end(self, seq: int, last: int) -> int:
+        """The last event of the branch that event `seq` is on: the one before it was left.
+
+        Args:
+            seq: an event.
+            last: the last event of the journal.
+        """
+        at = bisect_right(self.forks, seq)
+        return self.forks[at] - 1 if at < len(self.forks) else last
 
     def get(self, checkpoint: int) -> Checkpoint | None:
         """The checkpoint of that id."""

@@ -192,7 +192,7 @@ def note_mark(tree: RunTree, seq: int, mark: str) -> int | None:
     forked = None
     if words[0] == "F":
         forked = int(words[1])
-        tree.fork(forked)
+        tree.fork(seq, forked)
         words = words[2:]
     if words:
         call = int(words[2]) if len(words) > 2 else None
