@@ -12,6 +12,7 @@ from studio.bridge.preview_build import PreviewOrder, build_preview, keep_last_g
 from studio.bridge.preview_diff import Comparison, Pair, compare
 from studio.bridge.preview_value import Preview, PreviewTarget
 from studio.bridge.probe import ProbeReport, probe
+from studio.core.models.base import ProtocolName
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.values import Json
@@ -44,6 +45,7 @@ class PreviewController(QObject):
         self._inputs: dict[str, Json] = {}
         self._tools: tuple[ToolSpec, ...] | None = None
         self._target = PreviewTarget()
+        self._protocol: ProtocolName | None = None
         self._trusted = True
         self._last_good: Preview | None = None
         self._newest: Preview | None = None
@@ -106,6 +108,12 @@ class PreviewController(QObject):
             self._trusted = trusted
             self._start()
 
+    def set_protocol(self, protocol: ProtocolName | None) -> None:
+        """The protocol chosen for runs; `None` for the document's own."""
+        if protocol != self._protocol:
+            self._protocol = protocol
+            self._start()
+
     def set_target(self, target: PreviewTarget) -> None:
         """The model that a run would be sent to."""
         if target != self._target:
@@ -160,6 +168,7 @@ class PreviewController(QObject):
             self._target,
             self._tokenizers,
             self._revision,
+            self._protocol,
             self._trusted,
         )
 

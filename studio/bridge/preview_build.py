@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from studio.bridge.preview_cards import cards
 from studio.bridge.preview_secrets import mask_secrets
@@ -18,6 +19,8 @@ from studio.bridge.preview_value import (
     VariableRow,
 )
 from studio.core.agent.protocols.choose import Choice, choose_protocol
+from studio.core.agent.setup import stop_sequences
+from studio.core.models.base import ProtocolName
 from studio.core.prompty.document import ModelDeclaration, PromptDocument
 from studio.core.prompty.inputs import RESERVED_SAMPLES
 from studio.core.prompty.prepare import Prepared, prepare
@@ -25,12 +28,13 @@ from studio.core.prompty.reference_values import ReferenceContext, environment_f
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.problem import Problem
 from studio.core.text.span import Span
-from studio.core.text.values import Json
+from studio.core.text.values import Json, JsonObject
 from studio.core.tokens.conversation import ConversationTokens, count_conversation
 from studio.core.tokens.tokenizers import Tokenizers
 from studio.core.tools.document import declared_tools
 from studio.core.tools.forms import tool_items, tool_names_text, tools_text
-from studio.core.wire.request import Provider, provider_of, to_request
+from studio.core.wire.media import MediaReader
+from studio.core.wire.request import Provider, WireRequest, provider_of, to_request
 
 _UNREADABLE = frozenset(
     {"yaml-syntax", "yaml-tab", "yaml-character", "front-matter-open", "front-matter-not-mapping"}
@@ -59,6 +63,9 @@ class PreviewOrder:
     revision: int = 0
     """Number of the order."""
 
+    protocol: ProtocolName | None = None
+    """The protocol chosen for runs; `None` for the document's own."""
+
     trusted: bool = True
     """Whether the prompt's folder is trusted; of another no environment variable is looked at."""
 
@@ -72,6 +79,8 @@ def build_preview(order: PreviewOrder) -> Preview:
         model = replace(model, id=order.target.model_id)
     blockers = _blockers(document, prepared)
     protocol = choose_protocol(prepared.document)
+    if order.protocol is not None and order.protocol != protocol.protocol:
+        protocol = Choice(order.protocol, "chosen for this run")
     counter = order.tokenizers.counter("" if order.target.is_embedded else model.id)
     sent = tools if protocol.protocol == "native" else ()
     tokens = count_conversation(prepared.messages.messages, sent, counter)
@@ -82,7 +91,7 @@ def build_preview(order: PreviewOrder) -> Preview:
         messages=prepared.messages,
         shown=document,
         tools=tuple(tools),
-        requests=request_previews(prepared, tools, model, protocol),
+        requests=request_previews(prepared, tools, model, protocol, order.target.base_url),
         provider=provider_of(model),
         variables=variable_rows(document, order.inputs, prepared, tokens.by_input),
         problems=tuple(dict.fromkeys((*blockers, *prepared.problems, *document.problems))),
@@ -125,13 +134,13 @@ def request_previews(
     tools: Sequence[ToolSpec],
     model: ModelDeclaration,
     choice: Choice,
+    base_url: str = "",
 ) -> Mapping[Provider, RequestPreview]:
     """The request body in every shape; only the native protocol sends tools beside messages."""
-    notes: tuple[str, ...] = ()
-    if choice.protocol != "native" and tools:
-        notes = (f"The tools stand in the prompt and are not sent beside it: {choice.reason}.",)
-        tools = ()
-    return {provider: _request(provider, prepared, tools, model, notes) for provider in PROVIDERS}
+    return {
+        provider: _request(provider, prepared, tools, model, choice, base_url)
+        for provider in PROVIDERS
+    }
 
 
 def variable_rows(
@@ -214,19 +223,43 @@ def _request(
     prepared: Prepared,
     tools: Sequence[ToolSpec],
     model: ModelDeclaration,
-    notes: tuple[str, ...],
+    choice: Choice,
+    base_url: str,
 ) -> RequestPreview:
-    request = to_request(
+    """A request as a run would send it; of files it tells the size and not the content."""
+    document = prepared.document
+    path = document.source.path
+    reader = MediaReader(path.parent if path else None, describe_only=True)
+    make = partial(
+        to_request,
         prepared.messages.messages,
-        tools,
+        tools if choice.protocol == "native" else (),
         model,
         provider=provider,
-        outputs=prepared.document.outputs,
+        outputs=document.outputs,
+        stop=stop_sequences(document, choice.protocol),
+        stream=True,
     )
+    request = make(media=reader)
+    notes = []
+    if choice.protocol != "native" and tools:
+        notes.append(f"The tools stand in the prompt and are not sent beside it: {choice.reason}.")
+    notes += [problem.message for problem in request.problems]
     body = mask_secrets(request.body)
-    notes = tuple(dict.fromkeys((*notes, *(problem.message for problem in request.problems))))
-    text = json.dumps(body, ensure_ascii=False, indent=2)
-    return RequestPreview(provider, text, body, request, notes)
+    return RequestPreview(
+        provider,
+        json.dumps(body, ensure_ascii=False, indent=2),
+        body,
+        notes=tuple(dict.fromkeys(notes)),
+        api=model.api_type,
+        base_url=base_url,
+        whole=partial(_whole, make, replace(reader, describe_only=False)),
+        made=request,
+    )
+
+
+def _whole(make: Callable[..., WireRequest], reader: MediaReader) -> JsonObject:
+    return mask_secrets(make(media=reader).body)
 
 
 def with_tokens(preview: Preview, tokens: ConversationTokens) -> Preview:

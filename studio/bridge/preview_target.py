@@ -7,6 +7,7 @@ from dataclasses import replace
 from studio.bridge.preview_value import PreviewTarget
 from studio.core.models.capabilities import facts_of
 from studio.core.models.choice import ModelChoice
+from studio.core.models.connections import address_of
 from studio.core.models.factory import embedded_settings
 
 
@@ -19,7 +20,9 @@ def preview_target(choice: ModelChoice) -> PreviewTarget:
     if not connection.is_remote:
         return PreviewTarget(model_id, connection.name)
     window = facts_of(model_id, corrections=connection.capabilities).capabilities.context_window
-    return PreviewTarget(model_id, connection.name, window)
+    speaks_openai = connection.kind in ("openai", "compatible", "gemini")
+    address = address_of(connection) if speaks_openai else ""
+    return PreviewTarget(model_id, connection.name, window, base_url=address)
 
 
 def target_of(target: PreviewTarget, model_id: str) -> PreviewTarget:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
@@ -44,6 +44,9 @@ class PreviewTarget:
     is_embedded: bool = False
     """Whether the studio's own server answers, which can count exactly."""
 
+    base_url: str = ""
+    """Address of a server that speaks OpenAI's API; empty for the provider's own."""
+
 
 @dataclass(frozen=True, slots=True)
 class RequestPreview:
@@ -57,6 +60,15 @@ class RequestPreview:
 
     body: JsonObject = field(default_factory=dict)
     """The same as a value, secrets masked."""
+
+    api: str = "chat"
+    """What is asked for: `chat`, `responses`, `embedding` or `image`."""
+
+    base_url: str = ""
+    """Address of the connection's API; empty for the provider's own."""
+
+    whole: Callable[[], JsonObject] | None = field(default=None, compare=False, repr=False)
+    """Makes the body with the content of files, of which `body` only tells the size."""
 
     made: WireRequest | None = field(default=None, compare=False, repr=False)
     """The request itself, which knows where its values were written."""

@@ -49,7 +49,7 @@ def make_setup(
     values, _ = resolve_inputs(document, inputs)
     stop = options.stop
     if stop is None:
-        stop = _texts(settings.get("stop")) or _USUAL_STOP[choice.protocol]
+        stop = stop_sequences(document, choice.protocol)
     parallel = options.parallel
     if parallel is None:
         parallel = settings.get("parallel_tool_calls") is True
@@ -76,6 +76,11 @@ def make_setup(
         reading=reading_style(document),
         context_budget=options.context_budget,
     )
+
+
+def stop_sequences(document: PromptDocument, protocol: ProtocolName) -> tuple[str, ...]:
+    """Where a reply is to end: as the document's agent settings say, else as is usual."""
+    return _texts(agent_settings(document).get("stop")) or _USUAL_STOP[protocol]
 
 
 def _texts(value: Json) -> tuple[str, ...]:

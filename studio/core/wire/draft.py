@@ -125,7 +125,8 @@ class Draft:
             self._report_option("stopSequences")
         elif stops and name is not None:
             made[name] = stops
-            self._note_option(name, "stopSequences")
+            if own:
+                self._note_option(name, "stopSequences")
 
     def _note_option(self, key: str, *keys: str) -> None:
         path = ("model", "options", *keys)

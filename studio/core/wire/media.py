@@ -16,6 +16,7 @@ MEDIA_TOO_LARGE = "media-too-large"
 MEDIA_UNREADABLE = "media-unreadable"
 
 _MOST_BYTES = 20 * 1024 * 1024
+_START = 512
 _SIGNATURES = (
     (b"\x89PNG\r\n\x1a\n", "image/png"),
     (b"\xff\xd8\xff", "image/jpeg"),
@@ -93,7 +94,7 @@ class MediaReader:
             granted = [root.resolve() for root in (self.folder, *self.roots)]
             if not any(path.is_relative_to(root) for root in granted):
                 return MediaFault(MEDIA_OUTSIDE, f"{source!r} lies outside the prompt's folder.")
-            content = self._bytes(path, source)
+            content, size = self._bytes(path, source)
         except (OSError, ValueError) as error:
             if isinstance(error, FileNotFoundError | NotADirectoryError):
                 return MediaFault(MEDIA_MISSING, f"There is no file {source!r}.")
@@ -103,20 +104,23 @@ class MediaReader:
             return content
         media_type = _media_type(path.name, content)
         if self.describe_only:
-            return MediaData(media_type, f"… {len(content):,} bytes …", path.name)
+            return MediaData(media_type, f"… {size:,} bytes …", path.name)
         return MediaData(media_type, base64.b64encode(content).decode("ascii"), path.name)
 
-    def _bytes(self, path: Path, source: str) -> bytes | MediaFault:
+    def _bytes(self, path: Path, source: str) -> tuple[bytes | MediaFault, int]:
+        """The content, of a file that is only described its start, and the size of all of it."""
         # Opened without blocking, so that a named pipe cannot hang us, and looked at once open.
         handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | _BINARY)
         with os.fdopen(handle, "rb") as file:
-            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-                return MediaFault(MEDIA_UNREADABLE, f"{source!r} is not a file.")
-            content = file.read(self.limit + 1)
-        if len(content) > self.limit:
+            known = os.fstat(file.fileno())
+            if not stat.S_ISREG(known.st_mode):
+                return MediaFault(MEDIA_UNREADABLE, f"{source!r} is not a file."), 0
+            content = file.read(_START if self.describe_only else self.limit + 1)
+            size = max(len(content), known.st_size)
+        if size > self.limit:
             most = f"{self.limit / 1024 / 1024:g} MB"
-            return MediaFault(MEDIA_TOO_LARGE, f"{source!r} is larger than {most}.")
-        return content
+            return MediaFault(MEDIA_TOO_LARGE, f"{source!r} is larger than {most}."), size
+        return content, size
 
 
 _BINARY: int = getattr(os, "O_BINARY", 0)

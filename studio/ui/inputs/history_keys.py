@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QLineEdit, QPlainTextEdit
 
 from studio.bridge.inputs_history import ValueHistory
 from studio.ui.inputs.fields import JsonField, NumberField, TextField
+from studio.ui.inputs.file_field import FileField
 from studio.ui.inputs.row import FieldRow
 
 
@@ -21,15 +22,20 @@ class HistoryKeys(QObject):
         editor = row.editor
         if isinstance(editor, TextField | JsonField):
             self._text = editor.text
-        elif isinstance(editor, NumberField):
+        elif isinstance(editor, NumberField | FileField):
             self._text = editor.line
         if self._text is not None:
             self._text.installEventFilter(self)
 
+    def keep(self) -> None:
+        """Remember what is written now, as when a run takes it."""
+        if self._text is not None:
+            self._history.keep(self._shown())
+
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Keep what was written when the field is left; step where the caret can go no further."""
         if event.type() == QEvent.Type.FocusOut:
-            self._history.keep(self._shown())
+            self.keep()
         elif event.type() == QEvent.Type.KeyPress and isinstance(event, QKeyEvent):
             key, plain = (
                 event.key(),

@@ -133,6 +133,10 @@ class InputsPane(QWidget):
             self.raw.set_value({})
             self.raw_problem.clear()
 
+    def keep_history(self) -> None:
+        """Remember the values that a run takes, for Up and Down in their fields."""
+        self.form.keep_history()
+
     def focus_input(self, name: str) -> None:
         """Put the keyboard into an input's field and bring it into view."""
         if self.json_button.isChecked():

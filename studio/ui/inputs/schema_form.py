@@ -121,6 +121,12 @@ class SchemaForm(QWidget):
             row.set_theme(theme)
             row.set_colour(self._colour(index))
 
+    def keep_history(self) -> None:
+        """Remember what is written in every field, for Up and Down."""
+        for row in self._rows.values():
+            for keys in row.findChildren(HistoryKeys):
+                keys.keep()
+
     def focus_field(self, name: str) -> None:
         """Put the keyboard into a field."""
         row = self._rows.get(name)

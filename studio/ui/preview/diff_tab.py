@@ -112,6 +112,8 @@ class DiffTab(QWidget):
         palette.setColor(QPalette.ColorRole.Base, QColor(theme.surface))
         palette.setColor(QPalette.ColorRole.Text, QColor(theme.text))
         self.view.setPalette(palette)
+        # Its own, too: with a style sheet on the application it kept the colours of its birth.
+        self.view.viewport().setPalette(palette)
         self._draw()
 
     def _draw(self) -> None:

@@ -47,6 +47,8 @@ class TokenMeter(QWidget):
         self.label = QLabel(self)
         self.bar = _Bar(theme, self)
         self.bar.hide()
+        self._is_short = False
+        self._has_bar = True
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 4, 0)
         row.setSpacing(6)
@@ -63,14 +65,36 @@ class TokenMeter(QWidget):
         """Show a count; `None` for none."""
         shown = meter or Meter("", "")
         self.bar.meter = shown
-        self.bar.setHidden(shown.share is None)
         self.bar.update()
-        share = "" if shown.share is None or shown.fullness == "free" else f" · {shown.share:.0%}"
-        self.label.setText(shown.text + share)
+        self._write()
         self.setToolTip(shown.detail)
         self.setAccessibleName(self.tr("Tokens: {text}").format(text=shown.text))
         self.setAccessibleDescription(shown.detail)
         self._paint()
+
+    def needs(self) -> tuple[int, int, int]:
+        """Widths in pixels: of all of it, without the bar, and of the bare figure."""
+        metrics, bar = self.label.fontMetrics(), 48 + 6
+        whole = metrics.horizontalAdvance(self._texts()[0]) + 8
+        short = metrics.horizontalAdvance(self._texts()[1]) + 8
+        return (whole + (bar if self.bar.meter.share is not None else 0), whole, short)
+
+    def fit(self, width: int) -> None:
+        """Show as much as a width has room for."""
+        whole, bare, _ = self.needs()
+        self._is_short = width < bare
+        self._has_bar = width >= whole
+        self._write()
+
+    def _texts(self) -> tuple[str, str]:
+        """The count with its unit and share, and the figure alone."""
+        shown = self.bar.meter
+        share = "" if shown.share is None or shown.fullness == "free" else f" · {shown.share:.0%}"
+        return shown.text + share, shown.text.partition(" ")[0] + share
+
+    def _write(self) -> None:
+        self.bar.setHidden(self.bar.meter.share is None or not self._has_bar)
+        self.label.setText(self._texts()[self._is_short])
 
     def set_theme(self, theme: Theme) -> None:
         """Take the colours of a theme."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from PySide6.QtCore import Signal
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtGui import QGuiApplication, QResizeEvent
 from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
@@ -127,6 +127,11 @@ class PreviewPane(QWidget):
         self.variables.place_chosen.connect(self.request_reveal)
         self.variables.input_chosen.connect(self.request_input)
 
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Every view's tab keeps its name: the token meter gives way first."""
+        super().resizeEvent(event)
+        self._fit_meter()
+
     def show_preview(self, preview: Preview | None) -> None:
         """Show a preview; `None` when no document is open."""
         self._preview = preview
@@ -143,6 +148,7 @@ class PreviewPane(QWidget):
         self.messages.set_dimmed(preview.is_stale)
         self._show_banner(preview)
         self.total.show_meter(meter(preview))
+        self._fit_meter()
         has_any = bool(preview.messages.messages or preview.tools or preview.is_stale)
         self._stack.setCurrentWidget(self._pages if has_any else self.empty)
 
@@ -175,6 +181,11 @@ class PreviewPane(QWidget):
             self.empty,
         ):
             part.set_theme(theme)
+
+    def _fit_meter(self) -> None:
+        buttons = (self.raw_button, self.probe_button, self.copy_button)
+        taken = sum(button.sizeHint().width() + 4 for button in buttons if not button.isHidden())
+        self.total.fit(self.width() - self.tabs.sizeHint().width() - taken - 24)
 
     def _show_banner(self, preview: Preview) -> None:
         blocker = preview.blocker
@@ -224,6 +235,7 @@ class PreviewPane(QWidget):
         self.request_compare.emit(self.diff.pair if on_diff else None)
         for button in (self.raw_button, self.probe_button, self.copy_button):
             button.setVisible(on_messages)
+        self._fit_meter()
 
     def _copy_menu(self) -> QMenu:
         menu = QMenu(self)

@@ -19,7 +19,11 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from studio.bridge.preview_copy import request_as_curl, request_as_python
+from studio.bridge.preview_copy_request import (
+    request_as_curl,
+    request_as_json,
+    request_as_python,
+)
 from studio.bridge.preview_places import ValueSource, source_of
 from studio.bridge.preview_value import PROVIDERS, Preview, RequestPreview
 from studio.core.text.source import SourceText
@@ -28,6 +32,7 @@ from studio.ui.icons import icon
 from studio.ui.parts.colours import paint_text
 from studio.ui.parts.empty_state import EmptyState
 from studio.ui.parts.json_view import JsonView
+from studio.ui.preview.request_column import RequestColumn
 from studio.ui.theme import Theme
 
 
@@ -69,15 +74,11 @@ class RequestTab(QWidget):
         self.beside_button.toggled.connect(self._show)
         bar.addWidget(self.beside_button)
         bar.addWidget(self.copy_button)
-        self._views = {key: self._make_view(key, theme) for key in PROVIDERS}
+        self._columns = {key: self._make_column(key, theme) for key in PROVIDERS}
         self._beside = QSplitter()
         self._beside.setChildrenCollapsible(False)
-        for view in self._views.values():
-            self._beside.addWidget(view)
-        self._notes = QLabel()
-        self._notes.setWordWrap(True)
-        self._notes.setContentsMargins(12, 8, 12, 8)
-        self._notes.hide()
+        for column in self._columns.values():
+            self._beside.addWidget(column)
         self._empty = EmptyState(
             "send",
             self.tr("No request yet"),
@@ -92,7 +93,6 @@ class RequestTab(QWidget):
         layout.setSpacing(0)
         layout.addLayout(bar)
         layout.addWidget(self._stack, 1)
-        layout.addWidget(self._notes)
         self.set_theme(theme)
 
     def show_preview(self, preview: Preview | None) -> None:
@@ -108,11 +108,10 @@ class RequestTab(QWidget):
 
     def set_theme(self, theme: Theme) -> None:
         """Take the colours of a theme."""
-        for view in self._views.values():
-            view.set_theme(theme)
+        for column in self._columns.values():
+            column.set_theme(theme)
         self._empty.set_theme(theme)
         paint_text(self._size, theme.muted)
-        paint_text(self._notes, theme.warning)
 
     @property
     def current(self) -> RequestPreview | None:
@@ -122,23 +121,20 @@ class RequestTab(QWidget):
     @property
     def view(self) -> JsonView:
         """The body in the shape that is chosen."""
-        return self._views[self.provider.currentData()]
+        return self._columns[self.provider.currentData()].view
 
     @property
     def shown(self) -> tuple[JsonView, ...]:
         """The bodies that are seen."""
-        return tuple(view for view in self._views.values() if not view.isHidden())
+        return tuple(item.view for item in self._columns.values() if not item.isHidden())
 
-    def _make_view(self, provider: Provider, theme: Theme) -> JsonView:
-        view = JsonView(theme)
-        view.setMinimumWidth(160)
-        view.setAccessibleName(
-            self.tr("Body of the request, JSON, {providers}").format(providers=PROVIDERS[provider])
-        )
+    def _make_column(self, provider: Provider, theme: Theme) -> RequestColumn:
+        column = RequestColumn(provider, theme)
+        view = column.view
         view.place_clicked.connect(partial(self._choose_place, provider))
         view.place_wanted.connect(partial(self._choose_input, provider))
         view.place_asked.connect(partial(self._tell_place, provider))
-        return view
+        return column
 
     def _choose_place(self, provider: Provider, place: int) -> None:
         source = self._source(provider, place)
@@ -154,7 +150,7 @@ class RequestTab(QWidget):
 
     def _tell_place(self, provider: Provider, place: int, point: QPoint) -> None:
         tip = self.source_tip(provider, place)
-        QToolTip.showText(point, tip, self._views[provider])
+        QToolTip.showText(point, tip, self._columns[provider].view)
 
     def source_tip(self, provider: Provider, place: int) -> str:
         """What is told of the value at a place of a body, UTF-16 units."""
@@ -182,23 +178,21 @@ class RequestTab(QWidget):
 
     def _show(self, *_: object) -> None:
         request = self.current
-        for provider, view in self._views.items():
-            is_seen = self.beside_button.isChecked() or view is self.view
-            view.setHidden(not is_seen)
+        is_beside = self.beside_button.isChecked()
+        for provider, column in self._columns.items():
+            is_seen = is_beside or column.view is self.view
+            column.setHidden(not is_seen)
             if is_seen and (body := self._requests.get(provider)) is not None:
-                view.show_json(body.text)
+                column.show_request(body, is_beside=is_beside)
         has_text = request is not None and bool(request.text)
         self.copy_button.setEnabled(has_text)
         if request is None or not has_text:
             self._size.setText("")
-            self._notes.hide()
             self._stack.setCurrentWidget(self._empty)
             return
         self._size.setText(
             self.tr("{value:,} kB").format(value=max(1, round(len(request.text.encode()) / 1000)))
         )
-        self._notes.setText("\n".join(f"• {note}" for note in request.notes))
-        self._notes.setVisible(bool(request.notes))
         self._stack.setCurrentWidget(self._beside)
 
     def _copy_menu(self) -> QMenu:
@@ -211,7 +205,7 @@ class RequestTab(QWidget):
     def copy_json(self) -> None:
         """Put the body on the clipboard."""
         if self.current is not None:
-            QGuiApplication.clipboard().setText(self.current.text)
+            QGuiApplication.clipboard().setText(request_as_json(self.current))
 
     def copy_curl(self) -> None:
         """Put a curl command on the clipboard; the key is read from the environment."""
