@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from dataclasses import dataclass
 
 from studio.core.prompty.document import Entry, PromptDocument
 from studio.core.text.span import Span
 
+_LEAD = re.compile(r" *(?:- +)*")
 _LONGEST = 36
 _MOST = 200
 
@@ -35,6 +37,7 @@ def crumbs_at(document: PromptDocument, offset: int) -> tuple[Crumb, ...]:
     """The way to a place: the front matter and its keys, or the section of the body."""
     if document.front_matter is not None and offset < document.body.start:
         front = _front(document)
+        offset = max(offset, _text_begins(document, offset))
         index = bisect_right(document.entries, offset, key=lambda entry: entry.key.start) - 1
         if index < 0:
             return (front,)
@@ -43,6 +46,13 @@ def crumbs_at(document: PromptDocument, offset: int) -> tuple[Crumb, ...]:
         return (front, *(_key(document, step) for step in steps if step is not None))
     index = bisect_right(document.sections, offset, key=lambda each: each.span.start) - 1
     return (_section(document, index),) if index >= 0 else ()
+
+
+def _text_begins(document: PromptDocument, offset: int) -> int:
+    """Where the line's key begins: a caret in the indent is on the key."""
+    text = document.source.text
+    lead = _LEAD.match(text, text.rfind("\n", 0, offset) + 1)
+    return lead.end() if lead is not None else offset
 
 
 def beside(document: PromptDocument, crumb: Crumb) -> tuple[Crumb, ...]:
