@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 
 from studio.bridge.jobs import LatestJob
-from studio.core.export.target import ExportResult, ExportSource, ExportTarget
+from studio.core.export.source import ExportValues, make_source
+from studio.core.export.target import ExportResult, ExportTarget
 from studio.core.export.targets import TARGETS
-from studio.core.export.write import write_atomically
+from studio.core.export.write import write_atomically, write_bytes_atomically
 from studio.core.prompty.document import PromptDocument
-from studio.core.prompty.inputs import resolve_inputs
-from studio.core.prompty.prepare import prepare
 from studio.core.prompty.reference_values import ReferenceContext
 from studio.core.prompty.tool_spec import ToolSpec
-from studio.core.text.values import Json
-from studio.core.tools.forms import tool_items, tool_names_text, tools_text
-from studio.core.wire.media import MediaReader
+from studio.core.text.values import Json, JsonObject
+
+_MOST_LINES = 4000
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +38,12 @@ class ExportOrder:
     tools: tuple[ToolSpec, ...] | None = None
     """The tools that a run would have; None for those of the document."""
 
+    sets: Mapping[str, JsonObject] = field(default_factory=dict)
+    """The saved input sets, by name; the proof goes through each."""
+
+    base_url: str = ""
+    """Address of the connection, for commands and scripts."""
+
 
 def targets() -> Sequence[ExportTarget]:
     """Every form, in the order of a list."""
@@ -45,48 +51,55 @@ def targets() -> Sequence[ExportTarget]:
 
 
 def make_export(order: ExportOrder) -> ExportResult:
-    """Make the text. Never raises for any document, and never reads a secret.
-
-    Values are those of a run's first request: given ones and defaults, samples never
-    (Prompty 2 §2.9); what a run supplies (history, scratchpad) is empty at its start.
-    """
+    """Make the text. Never raises for any document, and never reads a secret."""
     document = order.document
     folder = document.source.path.parent if document.source.path else None
-    values, missing = resolve_inputs(document, order.inputs)
-    tools = document.tools if order.tools is None else order.tools
-    plain = replace(
-        document,
-        inputs=tuple(replace(each, sample=None, has_sample=False) for each in document.inputs),
-    )
-    prepared = prepare(
-        plain,
-        {**_at_the_start(document, tools), **values},
-        references=ReferenceContext(folder=folder, trusted=False),
-        preview=True,
-    )
-    prepared = replace(prepared, document=replace(prepared.document, inputs=document.inputs))
-    source = ExportSource(
-        replace(prepared, problems=(*missing, *prepared.problems)),
-        order.tools,
-        MediaReader(folder),
-    )
-    return order.target.make(source)
+    values = ExportValues(order.inputs, order.sets, order.tools, order.base_url)
+    references = ReferenceContext(folder=folder, trusted=False)
+    return order.target.make(make_source(document, order.target, values, references))
 
 
-def _at_the_start(document: PromptDocument, tools: Sequence[ToolSpec]) -> dict[str, Json]:
-    """What a run supplies to a template before its first step (FORMAT.md, "Reserved names")."""
-    as_text = document.template.format == "fstring"
-    return {
-        "history": [],
-        "examples": "",
-        "chat_history": "",
-        "agent_scratchpad": "",
-        "thread": [],
-        "question": "",
-        "input": "",
-        "tools": tools_text(tools) if as_text else tool_items(tools),
-        "tool_names": tool_names_text(tools),
-    }
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A comparison by lines, for people."""
+
+    text: str
+    """A unified diff; empty where nothing differs, or there is nothing to compare with."""
+
+    against: str
+    """What it is compared with, or why it is not."""
+
+
+def difference(result: ExportResult, path: Path | None) -> Difference:
+    """What writing the file would change: of the file that is there, otherwise of the prompt."""
+    old, name = result.before, "the prompt in the editor"
+    if path is not None and path.is_file():
+        if result.data is not None:
+            same = _bytes(path) == result.data
+            told = "the same bytes are there already" if same else "other bytes are there now"
+            return Difference("", f"{path.name}: {told}")
+        content = _bytes(path)
+        old = content.decode("utf-8", "replace") if content is not None else None
+        name = f"{path.name} as it is now"
+    if result.data is not None:
+        return Difference("", "A new file")
+    if old is None:
+        return Difference("", "A new file: every line is new")
+    before, after = old.splitlines(keepends=True), result.text.splitlines(keepends=True)
+    if len(before) + len(after) > 2 * _MOST_LINES:
+        return Difference("", f"Too long to be compared with {name} here")
+    lines = list(difflib.unified_diff(before, after, "before", "after", n=3))
+    if not lines:
+        return Difference("", f"Nothing differs from {name}")
+    shown = "".join(line if line.endswith("\n") else f"{line}\n" for line in lines[2:])
+    return Difference(shown, f"Compared with {name}")
+
+
+def _bytes(path: Path) -> bytes | None:
+    try:
+        return path.read_bytes()
+    except OSError:
+        return None
 
 
 class ExportController(QObject):
@@ -110,16 +123,23 @@ class ExportController(QObject):
         self._job.drop()
 
     def write(self, path: Path, result: ExportResult) -> str:
-        """Write the text whole or not at all; returns what went wrong, empty when nothing did."""
+        """Write the file whole or not at all; returns what went wrong, empty when nothing did."""
         try:
-            write_atomically(path, result.text)
+            if result.data is not None:
+                write_bytes_atomically(path, result.data)
+            else:
+                write_atomically(path, result.text)
         except OSError as error:
-            return f"{path.name!r} could not be written: {(error.strerror or 'error').lower()}."
+            return self.tr("{name!r} could not be written: {reason}.").format(
+                name=path.name, reason=(error.strerror or "error").lower()
+            )
         except UnicodeEncodeError:
-            return "The text holds a character that no UTF-8 file can hold."
+            return self.tr("The text holds a character that no UTF-8 file can hold.")
         return ""
 
     def _on_failed(self, error: Exception) -> None:
         self.failed.emit(
-            f"The export could not be made ({type(error).__name__}); please report it."
+            self.tr("The export could not be made ({error}); please report it.").format(
+                error=type(error).__name__
+            )
         )

@@ -1,59 +1,132 @@
-"""Proves that a text means what the prompt in the editor means."""
+"""Proves that what is written means what the prompt in the editor means, for every input set."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeAlias
 
-from studio.core.export.target import ExportSource
+from studio.core.export.target import ExportSource, Round
 from studio.core.prompty.messages import MediaPart, Message, TextPart, ToolCallPart, ToolResultPart
 from studio.core.prompty.parse import parse
 from studio.core.prompty.prepare import Prepared, prepare
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.problem import Problem, Severity
 from studio.core.text.span import Span
+from studio.core.tools.document import declared_tools
 
 ROUND_TRIP = "export-round-trip"
 NOT_UTF8 = "export-not-utf8"
 
 
-def prove(text: str, source: ExportSource) -> Iterator[Problem]:
-    """Read the text as the next program will, and compare messages and tools; yield differences.
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """What a prompt is, without where it was written."""
+
+    messages: tuple[Message, ...]
+    """The conversation that it begins with."""
+
+    tools: tuple[ToolSpec, ...] = ()
+    """The tools that a run would have."""
+
+
+ReadBack: TypeAlias = Callable[[Prepared], Meaning]
+"""Reads what was written with the values of one set."""
+
+
+def meant(source: ExportSource, prepared: Prepared) -> Meaning:
+    """What the prompt in the editor means with one set of values."""
+    tools = source.tools
+    if tools is None:
+        tools = declared_tools(prepared.document, prepared.messages.tools)
+    return Meaning(prepared.messages.messages, tools)
+
+
+def prove_rounds(source: ExportSource, read: ReadBack) -> tuple[Round, ...]:
+    """Compare messages and tools for the values of now and for every saved set."""
+    return tuple(
+        compare(name, meant(source, prepared), read(prepared))
+        for name, prepared in source.rounds.items()
+    )
+
+
+def compare(name: str, expected: Meaning, got: Meaning) -> Round:
+    """One round, with the first difference in words."""
+    before, after = meaning(expected.messages), meaning(got.messages)
+    difference = ""
+    for index, (one, other) in enumerate(zip(before, after, strict=False)):
+        if one != other:
+            role = expected.messages[index].role
+            difference = f"message {index + 1} ({role}) is different{_how(one, other)}."
+            break
+    if not difference and len(before) != len(after):
+        difference = f"there are {len(after)} messages instead of {len(before)}."
+    tools, others = tool_meaning(expected.tools), tool_meaning(got.tools)
+    if not difference and tools != others:
+        names = {tool.name for tool in expected.tools} ^ {tool.name for tool in got.tools}
+        told = ", ".join(sorted(names)) or "their descriptions or parameters"
+        difference = f"the tools are different: {told}."
+    return Round(name, difference, len(before), len(tools))
+
+
+def prove(text: str, source: ExportSource) -> tuple[Problem, ...]:
+    """Whether a copy of the prompt file, read again, means the same for the values of now.
 
     The bytes are made and read again too, since not every text can be a UTF-8 file.
     """
+    fault = utf8_problem(text)
+    if fault is not None:
+        return (fault,)
+    expected = source.prepared
+    if source.references is None:
+        # What is resolved in the editor's messages cannot be compared with what is not.
+        expected = read_prompt(expected.document.source.text, source, expected)
+    again = read_prompt(text, source, expected)
+    found = compare(
+        "", meant(replace(source, tools=None), expected), meant(replace(source, tools=None), again)
+    )
+    if found.is_same:
+        return ()
+    message = f"Read again, the file gives something else than the preview: {found.difference}"
+    return (Problem(ROUND_TRIP, Severity.ERROR, message, Span(0, 0)),)
+
+
+def utf8_problem(text: str) -> Problem | None:
+    """The problem of a text that no UTF-8 file can hold."""
     try:
-        read = text.encode("utf-8").decode("utf-8")
+        text.encode("utf-8")
     except UnicodeEncodeError as error:
-        yield Problem(
+        return Problem(
             NOT_UTF8,
             Severity.ERROR,
             f"The character {text[error.start]!r} cannot be written to a file; take it out.",
             Span(error.start, error.end),
         )
-        return
-    again = _prepared(read, source)
-    expected = source.prepared
-    if source.references is None:
-        # What is resolved in the editor's messages cannot be compared with what is not.
-        expected = _prepared(expected.document.source.text, source)
-    if meaning(again.messages.messages) != meaning(expected.messages.messages):
-        yield _difference("messages")
-    hoisted = [replace(tool, span=None) for tool in again.messages.tools]
-    if hoisted != [replace(tool, span=None) for tool in expected.messages.tools]:
-        yield _difference("tools of the body")
-    if tool_meaning(again.document.tools) != tool_meaning(expected.document.tools):
-        yield _difference("tools")
+    return None
 
 
-def _prepared(text: str, source: ExportSource) -> Prepared:
+def read_prompt(text: str, source: ExportSource, prepared: Prepared) -> Prepared:
+    """A prompt text read as the next program will, with the values that another was made with."""
     return prepare(
-        parse(text, source.prepared.document.source.path),
-        source.prepared.inputs,
+        parse(text, source.document.source.path),
+        prepared.inputs,
         references=source.references,
         preview=source.references is not None,
     )
+
+
+def prompt_rounds(text: str, source: ExportSource) -> tuple[Round, ...]:
+    """The rounds of a prompt file: parsed again and prepared with every set."""
+
+    def read(prepared: Prepared) -> Meaning:
+        again = read_prompt(text, source, prepared)
+        return Meaning(
+            again.messages.messages, declared_tools(again.document, again.messages.tools)
+        )
+
+    own = replace(source, tools=None)  # what the file says, not what its sources offer
+    return prove_rounds(own, read)
 
 
 def meaning(messages: Sequence[Message]) -> list[object]:
@@ -85,14 +158,24 @@ def _part(part: TextPart | MediaPart | ToolCallPart | ToolResultPart) -> object:
             return ("result", text)
 
 
+def _how(one: object, other: object) -> str:
+    """Where two meanings part, in a few words."""
+    if not isinstance(one, tuple) or not isinstance(other, tuple):
+        return ""
+    if one[0] != other[0]:
+        return f": its role is {other[0]}"
+    if one[1] != other[1]:
+        return f": its attributes are {other[1]} instead of {one[1]}"
+    for before, after in zip(one[2], other[2], strict=False):
+        if before != after:
+            return f": {_short(after)} instead of {_short(before)}"
+    return f": it has {len(other[2])} parts instead of {len(one[2])}"
+
+
+def _short(part: object) -> str:
+    text = str(part[1] if isinstance(part, tuple) and len(part) > 1 else part)
+    return repr(text if len(text) <= 60 else f"{text[:28]}…{text[-28:]}")
+
+
 def _json(value: object) -> str:
     return json.dumps(value, sort_keys=True, default=str)
-
-
-def _difference(what: str) -> Problem:
-    return Problem(
-        ROUND_TRIP,
-        Severity.ERROR,
-        f"Read again, the file gives other {what} than the preview; it is not written.",
-        Span(0, 0),
-    )

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Protocol
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Literal, Protocol, TypeAlias
 
 from studio.core.agent.protocols.choose import choose_protocol
+from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.prepare import Prepared
 from studio.core.prompty.reference_values import ReferenceContext
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.problem import Problem, Severity
+from studio.core.text.values import JsonObject
 from studio.core.tools.document import declared_tools
 from studio.core.wire.media import MediaSource
+
+TargetGroup: TypeAlias = Literal["Prompt files", "Requests", "Code", "Documents"]
+"""Heading under which a list shows a form."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,15 +40,38 @@ class ExportSource:
     """Where the references were read that are resolved in `prepared`; the proof reads them again.
     None: the proof leaves references as they are written."""
 
+    sets: Mapping[str, Prepared] = field(default_factory=dict)
+    """The same prompt with each of its saved input sets, by the set's name."""
+
+    set_values: Mapping[str, JsonObject] = field(default_factory=dict)
+    """The values of the saved sets as they were kept."""
+
+    original: PromptDocument | None = None
+    """The document as it was parsed, references as written; None: that of `prepared`."""
+
+    @property
+    def document(self) -> PromptDocument:
+        """The document as it was parsed: what prompt files and scripts are made from."""
+        return self.original if self.original is not None else self.prepared.document
+
     @property
     def told_tools(self) -> tuple[ToolSpec, ...]:
         """The tools that go beside the messages; a text protocol has them in its prompt already."""
-        document = self.prepared.document
-        if choose_protocol(document).protocol != "native":
+        if choose_protocol(self.prepared.document).protocol != "native":
             return ()
+        return self.all_tools
+
+    @property
+    def all_tools(self) -> tuple[ToolSpec, ...]:
+        """The tools of a run, whichever way the model is told of them."""
         if self.tools is not None:
             return self.tools
-        return declared_tools(document, self.prepared.messages.tools)
+        return declared_tools(self.prepared.document, self.prepared.messages.tools)
+
+    @property
+    def rounds(self) -> Mapping[str, Prepared]:
+        """What a proof compares: each saved set, and the values of now, by name."""
+        return {VALUES_OF_NOW: self.prepared, **self.sets}
 
     @property
     def problems(self) -> tuple[Problem, ...]:
@@ -51,18 +79,72 @@ class ExportSource:
         return unique((*self.prepared.document.problems, *self.prepared.problems))
 
 
+VALUES_OF_NOW = "values of now"
+"""Name of the round that is made with the values in the inputs form."""
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """One comparison: what was written was read again, with one set of values."""
+
+    name: str
+    """The input set's name, or `VALUES_OF_NOW`."""
+
+    difference: str = ""
+    """What is different, as a sentence; empty where messages and tools are the same."""
+
+    messages: int = 0
+    """Messages that were compared."""
+
+    tools: int = 0
+    """Tools that were compared."""
+
+    @property
+    def is_same(self) -> bool:
+        """Whether the messages and tools are the same."""
+        return not self.difference
+
+
 @dataclass(frozen=True, slots=True)
 class ExportResult:
     """What would be written. Nothing is written by making it."""
 
     text: str
-    """The file's text; also there where the export is blocked, to be looked at."""
+    """The file's text; also there where the export is blocked, to be looked at. For a binary
+    file, what is in it as a text."""
 
     problems: tuple[Problem, ...] = ()
     """What was found on the way."""
 
     blocked: bool = False
     """Whether an error stands against writing it."""
+
+    losses: tuple[str, ...] = ()
+    """What the file does not carry, or carries differently, a sentence each. While there are any,
+    nothing is written before the person agreed."""
+
+    rounds: tuple[Round, ...] = ()
+    """The round-trip proof: one comparison per input set."""
+
+    data: bytes | None = None
+    """The file's bytes where it is not a text."""
+
+    before: str | None = None
+    """The text that this one was made from, where a comparison by lines says something."""
+
+    @property
+    def content(self) -> bytes:
+        """The bytes of the file.
+
+        Raises:
+            UnicodeEncodeError: the text holds a lone surrogate.
+        """
+        return self.data if self.data is not None else self.text.encode("utf-8")
+
+    @property
+    def needs_consent(self) -> bool:
+        """Whether something would be lost or changed, so that the person must agree first."""
+        return bool(self.losses)
 
 
 class ExportTarget(Protocol):
@@ -79,8 +161,23 @@ class ExportTarget(Protocol):
         ...
 
     @property
+    def group(self) -> TargetGroup:
+        """Heading that it stands under."""
+        ...
+
+    @property
     def suffix(self) -> str:
         """File name ending, with its dot."""
+        ...
+
+    @property
+    def needs_values(self) -> bool:
+        """Whether the file holds the values of inputs; otherwise samples do for the proof."""
+        ...
+
+    @property
+    def about(self) -> str:
+        """One sentence: what the file is and what can read it."""
         ...
 
     def make(self, source: ExportSource) -> ExportResult:
@@ -88,10 +185,31 @@ class ExportTarget(Protocol):
         ...
 
 
-def result(text: str, problems: Iterable[Problem]) -> ExportResult:
-    """A result that is blocked by any error among its problems."""
+def result(
+    text: str,
+    problems: Iterable[Problem],
+    losses: Iterable[str] = (),
+    rounds: Iterable[Round] = (),
+    *,
+    data: bytes | None = None,
+    before: str | None = None,
+) -> ExportResult:
+    """A result that is blocked by any error among its problems.
+
+    A round that gives something else is a loss too: it is told, and wants the person's word.
+    """
     found = unique(problems)
-    return ExportResult(text, found, any(item.severity == Severity.ERROR for item in found))
+    compared = tuple(rounds)
+    different = [f"{item.name}: {item.difference}" for item in compared if not item.is_same]
+    return ExportResult(
+        text,
+        found,
+        any(item.severity == Severity.ERROR for item in found),
+        tuple(dict.fromkeys((*losses, *different))),
+        compared,
+        data,
+        before,
+    )
 
 
 def unique(problems: Iterable[Problem]) -> tuple[Problem, ...]:

@@ -12,14 +12,22 @@ from pathlib import Path
 def write_atomically(path: Path, text: str) -> None:
     """Write a text as UTF-8, line ends as they are.
 
-    The new text goes to a file beside the old one, reaches the disk, and then takes its place; a
-    link stays a link, and the file's permissions stay.
-
     Raises:
         OSError: it cannot be written; the old file is as it was.
         UnicodeEncodeError: the text holds a lone surrogate; the old file is as it was.
     """
-    content = text.encode("utf-8")
+    write_bytes_atomically(path, text.encode("utf-8"))
+
+
+def write_bytes_atomically(path: Path, content: bytes) -> None:
+    """Write bytes.
+
+    The new content goes to a file beside the old one, reaches the disk, and then takes its place;
+    a link stays a link, and the file's permissions stay.
+
+    Raises:
+        OSError: it cannot be written; the old file is as it was.
+    """
     target = path.resolve()
     temporary = target.with_name(f".{target.name[:40]}.{secrets.token_hex(8)}.tmp")
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from studio.core.prompty.convert_body import convert_body, write_user_after_threads
 from studio.core.prompty.convert_front import convert_front
+from studio.core.prompty.convert_legacy import convert_to_legacy
 from studio.core.prompty.document import Dialect, PromptDocument
 from studio.core.prompty.draft import Draft
 from studio.core.prompty.parse import MAX_TEXT, parse
@@ -35,22 +36,19 @@ class Conversion:
 
 
 def convert(document: PromptDocument, to: Dialect) -> Conversion:
-    """Convert a document to Prompty 2 or to the section dialect.
+    """Convert a document to another dialect.
 
     Args:
         document: As `parse` gave it.
-        to: `prompty` or `section`.
-
-    Raises:
-        ValueError: `to` is `legacy`; nothing is converted backwards.
+        to: The dialect to write; `legacy` is for programs that stayed with Prompty 1.
     """
-    if to == "legacy":
-        raise ValueError("files are converted to Prompty 2 or to the section dialect")
     old = document.source.text
     if len(old) > MAX_TEXT:
         return Conversion((), old, ("the file is too large to be read; it stays as it is",), True)
     draft = Draft(old)
-    if document.dialect != to:
+    if document.dialect != to and to == "legacy":
+        convert_to_legacy(draft, document)
+    elif document.dialect != to:
         if to == "prompty":
             convert_body(draft, document)
         elif document.dialect == "legacy":

@@ -88,6 +88,17 @@ def convert_body(draft: Draft, document: PromptDocument) -> None:
             draft.add_value(("inputs",), name, declaration)
 
 
+def hoist_body_tools(draft: Draft, document: PromptDocument) -> None:
+    """Move the tools of the body's `tools:` section to the front matter, and nothing else."""
+    work = _Body(document, draft)
+    for section in document.sections:
+        if section.role == "tools":
+            _tools(work, section)
+    draft.apply(work.edits)
+    for tool in work.tools:
+        draft.add_item(("tools",), tool)
+
+
 def write_user_after_threads(draft: Draft, document: PromptDocument) -> None:
     """Write out what Prompty 1 does unsaid: text after `![thread]` is a user message."""
     edits: list[TextEdit] = []

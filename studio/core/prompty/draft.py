@@ -126,7 +126,7 @@ class Draft:
         if entry is None:
             return
         value = self.value(*old)
-        lines = self._lines(entry)
+        lines = self.lines_of(entry)
         self.remove(*old)
         if lines is None:
             self.add_value(parent, key, value)
@@ -141,7 +141,7 @@ class Draft:
                 parent, name = path[: length - 1], str(path[length - 1])
                 self.apply(insert_below(self.document, parent, [f"{name}:"], f"{name}: {{}}"))
 
-    def _lines(self, entry: Entry) -> list[str] | None:
+    def lines_of(self, entry: Entry) -> list[str] | None:
         """A block-style key with its value, without its indentation; None inside brackets."""
         start = self.text.rfind("\n", 0, entry.key.start) + 1
         indent = self.text[start : entry.key.start]

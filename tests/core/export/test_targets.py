@@ -75,7 +75,7 @@ def test_a_good_prompt_is_exported_in_every_form(target: object) -> None:
 
 def test_the_prompt_file_is_the_buffer_byte_for_byte() -> None:
     text = _TEXT.replace("\n", "\r\n") + "  \t"
-    target = find_target("prompty")
+    target = find_target("file")
     assert target is not None
 
     made = target.make(_source(text))
@@ -95,7 +95,7 @@ def test_the_prompt_file_is_the_buffer_byte_for_byte() -> None:
     ],
 )
 def test_an_error_blocks_the_prompt_file(broken: str, code: str | None) -> None:
-    target = find_target("prompty")
+    target = find_target("file")
     assert target is not None
 
     made = target.make(_source(broken))
@@ -123,7 +123,7 @@ def test_the_proof_reads_references_as_the_editor_did(tmp_path: Path) -> None:
     context = ReferenceContext(folder=tmp_path, trusted=False)
     document = parse(text, tmp_path / "p.prompty")
     prepared = prepare(document, {}, references=context, preview=True)
-    target = find_target("prompty")
+    target = find_target("file")
     assert target is not None
     assert "Be kind." in prepared.messages.messages[0].text
 
@@ -149,7 +149,7 @@ def test_a_text_protocol_has_its_tools_in_the_prompt_only() -> None:
 
 def test_a_missing_input_blocks_a_request_and_not_the_file() -> None:
     source = _source(_TEXT.replace("default: Ada", "required: true"))
-    file, body = find_target("prompty"), find_target("openai-chat")
+    file, body = find_target("file"), find_target("openai-chat")
     assert file is not None
     assert body is not None
 

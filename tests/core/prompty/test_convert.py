@@ -175,13 +175,11 @@ def test_what_cannot_be_carried_over_is_said() -> None:
     assert not conversion.same_messages
 
 
-def test_to_the_section_dialect_and_refusal() -> None:
+def test_to_the_section_dialect() -> None:
     text = "---\nmodel: {id: gpt}\n---\nuser:\nHi\n"
     conversion = convert(parse(text), "section")
     assert parse(conversion.text).dialect == "section"
     assert conversion.same_messages
-    with pytest.raises(ValueError, match="Prompty 2"):
-        convert(parse(text), "legacy")
     assert convert(parse(conversion.text), "section").edits == ()
 
 

@@ -1,0 +1,163 @@
+"""AgentSchema's prompt agent in YAML: the front matter's own text, with the body inside.
+
+Source: the public schema, `PromptAgent` v1.0 (`inputSchema.properties`, `instructions`).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from studio.core.export.proof import prompt_rounds, utf8_problem
+from studio.core.export.target import ExportResult, ExportSource, TargetGroup, result
+from studio.core.imports.agentschema import import_agent_schema
+from studio.core.imports.imported import ImportFailure
+from studio.core.prompty.convert import convert
+from studio.core.prompty.document import PromptDocument
+from studio.core.prompty.draft import Draft
+from studio.core.prompty.edits import write_scalar
+from studio.core.prompty.nesting import nest
+from studio.core.prompty.parse import parse
+from studio.core.prompty.yaml_reader import read_yaml
+from studio.core.text.problem import Problem, Severity
+from studio.core.text.span import Span
+from studio.core.text.values import Json
+
+_KINDS = ("string", "integer", "float", "boolean", "array", "object")
+_TOOLS = ("function", "mcp", "openapi", "web_search", "file_search", "code_interpreter")
+_KEYS = (
+    "kind", "name", "displayName", "description", "metadata", "model", "inputs", "outputs",
+    "tools", "template",
+)  # fmt: skip
+_PROPERTY_KEYS = (
+    "name", "kind", "description", "required", "default", "example", "enumValues", "items",
+    "properties",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class AgentSchemaFile:
+    """One YAML document of kind `prompt`."""
+
+    name: str = "agentschema"
+    label: str = "AgentSchema YAML"
+    group: TargetGroup = "Prompt files"
+    suffix: str = ".yaml"
+    needs_values: bool = False
+    about: str = (
+        "A prompt agent of Microsoft's AgentSchema: one YAML document with the body as its "
+        "instructions. The agentschema package and Foundry read it."
+    )
+
+    def make(self, source: ExportSource) -> ExportResult:
+        """The agent, proven by reading it back into a prompt."""
+        document = source.document
+        converted = convert(document, "prompty")
+        draft = Draft(converted.text)
+        losses = [*converted.notes, *_losses(parse(converted.text, document.source.path))]
+        text = _agent(draft, document)
+        problems: list[Problem] = [*document.problems]
+        if not document.model.id:
+            problems.append(_no_model(document))
+        fault = utf8_problem(text)
+        if fault is not None:
+            return result(text, (*problems, fault), before=document.source.text)
+        try:
+            again = import_agent_schema(text)
+        except ImportFailure as error:
+            fault = Problem("export-unreadable", Severity.ERROR, str(error), Span(0, 0))
+            return result(text, (*problems, fault), before=document.source.text)
+        rounds = prompt_rounds(again.text, source)
+        return result(text, problems, losses, rounds, before=document.source.text)
+
+
+def _agent(draft: Draft, document: PromptDocument) -> str:
+    body = draft.text[draft.document.body.start :].replace("\r\n", "\n")
+    path = document.source.path
+    for key in ("inputs", "outputs"):
+        _samples(draft, key)
+        nest(draft, (key,), f"{key[:-1]}Schema", "properties")
+    tools = draft.value("tools")
+    keys: list[str | int] = list(tools) if isinstance(tools, Mapping) else []
+    if isinstance(tools, list):
+        keys = list(range(len(tools)))
+    for tool in keys:
+        parameters = draft.value("tools", tool, "parameters")
+        is_schema = isinstance(parameters, Mapping) and parameters.get("type") == "object"
+        if parameters is not None and not is_schema:
+            nest(draft, ("tools", tool, "parameters"), "parameters", "properties")
+    if isinstance(draft.value("model"), Mapping) and not draft.has("model", "id"):
+        draft.add_value(("model",), "id", "")
+    elif not draft.has("model"):
+        draft.add_value((), "model", {"id": ""})
+    front = draft.document.front_matter
+    lines = draft.text[front.start : front.end].replace("\r\n", "\n").strip("\n") if front else ""
+    head = [] if draft.has("kind") else ["kind: prompt"]
+    if not draft.has("name"):
+        head.append(f"name: {write_scalar(path.stem if path else 'prompt')}")
+    if draft.document.data and lines.startswith("{"):
+        # A mapping in brackets takes no lines beside it; JSON is YAML too.
+        from studio.core.prompty.yaml_reader import write_yaml
+
+        lines = "\n".join(write_yaml(draft.document.data))
+    return "\n".join([*head, lines, *_instructions(body)]) + "\n"
+
+
+def _samples(draft: Draft, block: str) -> None:
+    """The studio's `sample` is AgentSchema's `example`."""
+    value = draft.value(block)
+    keys: list[str | int] = list(value) if isinstance(value, Mapping) else []
+    if isinstance(value, list):
+        keys = list(range(len(value)))
+    for key in keys:
+        path = (block, key)
+        if draft.has(*path, "sample") and not draft.has(*path, "example"):
+            draft.rename((*path, "sample"), "example")
+
+
+def _instructions(body: str) -> list[str]:
+    """The body as a block of text; in quotes where a block cannot hold it."""
+    text = body.strip("\n")
+    block = ["instructions: |-", *(f"  {line}" if line else "" for line in text.split("\n"))]
+    if text[:1] in (" ", "\t"):
+        block[0] = "instructions: |2-"
+    read = read_yaml("\n".join(block) + "\n").value
+    if isinstance(read, Mapping) and read.get("instructions") == text:
+        return block
+    return [f"instructions: {json.dumps(text, ensure_ascii=False)}"]
+
+
+def _losses(document: PromptDocument) -> Iterator[str]:
+    for key in document.data:
+        if key not in _KEYS:
+            yield f"{key}: is no key of AgentSchema; it stays in the file, and readers ignore it."
+    for item in (*document.inputs, *document.outputs):
+        if item.kind not in _KINDS:
+            yield (
+                f"{item.name}: AgentSchema knows no properties of kind {item.kind!r}; it stays in "
+                "the file as written."
+            )
+    for block in ("inputs", "outputs"):
+        for name, written in _items(document.data.get(block)):
+            extra = [key for key in written if key not in (*_PROPERTY_KEYS, "sample")]
+            if extra:
+                yield f"{block}.{name}: AgentSchema ignores {', '.join(extra)}."
+    for name, tool in _items(document.data.get("tools")):
+        kind = tool.get("kind")
+        if kind not in _TOOLS and "connection" not in tool:
+            yield f"tools.{name}: AgentSchema wants a connection for a tool of kind {kind!r}."
+
+
+def _items(value: Json) -> list[tuple[str, Mapping[str, Json]]]:
+    if isinstance(value, Mapping):
+        return [(str(key), item) for key, item in value.items() if isinstance(item, Mapping)]
+    if isinstance(value, list):
+        return [(str(item.get("name")), item) for item in value if isinstance(item, Mapping)]
+    return []
+
+
+def _no_model(document: PromptDocument) -> Problem:
+    at = document.model.span or Span(0, 0)
+    message = "AgentSchema wants model.id: the file says an empty one; its reader must be told."
+    return Problem("export-no-model", Severity.WARNING, message, replace(at))

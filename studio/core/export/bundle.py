@@ -1,0 +1,301 @@
+"""A bundle: one zip with the prompt and everything it reads, and a manifest with hashes.
+
+The same prompt gives the same bytes: names are in order, times are fixed, nothing is compressed.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import io
+import json
+import zipfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path, PurePosixPath
+
+from studio.core.export.proof import Meaning, prove, prove_rounds
+from studio.core.export.target import ExportResult, ExportSource, Round, TargetGroup, result
+from studio.core.prompty.media_files import is_local
+from studio.core.prompty.messages import MediaPart
+from studio.core.prompty.parse import parse
+from studio.core.prompty.prepare import Prepared, prepare
+from studio.core.prompty.reference_values import (
+    ReferenceContext,
+    UnresolvedReference,
+    confined_path,
+    find_references,
+)
+from studio.core.text.problem import Problem, Severity
+from studio.core.text.span import Span
+from studio.core.tools.document import McpServer, OpenApi, PythonFile, declared_tools, named_sources
+
+MANIFEST = "manifest.json"
+_FORMAT = "prompt-studio-bundle/1"
+_EPOCH = (1980, 1, 1, 0, 0, 0)
+_MOST_BYTES = 100_000_000
+_TEXTS = (".json", ".yaml", ".yml", ".txt", ".md", ".prompty", ".py")
+
+
+@dataclass(frozen=True, slots=True)
+class Bundle:
+    """A zip that unpacks into a folder in which the prompt works."""
+
+    name: str = "bundle"
+    label: str = "Bundle (zip)"
+    group: TargetGroup = "Documents"
+    suffix: str = ".zip"
+    needs_values: bool = False
+    about: str = (
+        "One file to hand on: the prompt, the files and pictures it refers to, its Python tools, "
+        "its input sets, and a manifest with a hash of each. The same prompt gives the same bytes."
+    )
+
+    def make(self, source: ExportSource) -> ExportResult:
+        """The zip; the proof unpacks it and reads the prompt from what came out."""
+        document = source.document
+        text = document.source.text
+        faults = prove(text, source)
+        if faults:
+            return result(text, (*document.problems, *faults))
+        packed = _collect(source)
+        data = _zip(packed.files)
+        rounds = _rounds(source, data)
+        return result(
+            _listing(packed.files, len(data)),
+            (*document.problems, *packed.problems),
+            packed.losses,
+            rounds,
+            data=data,
+        )
+
+
+@dataclass(slots=True)
+class _Packed:
+    files: dict[str, bytes] = field(default_factory=dict)
+    roles: dict[str, str] = field(default_factory=dict)
+    losses: list[str] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+
+
+def _collect(source: ExportSource) -> _Packed:
+    """Every file of the bundle, by its name in it."""
+    packed = _Packed()
+    document = source.document
+    path = document.source.path
+    name = path.name if path is not None else "prompt.prompty"
+    _put(packed, name, document.source.text.encode("utf-8"), "prompt")
+    context = replace(source.references or ReferenceContext(), trusted=False)
+    folder = path.parent if path is not None else None
+    if folder is not None:
+        context = replace(context, folder=folder)
+    for written, role in _named(source):
+        _add_file(packed, written, role, context, folder)
+    _sources(packed, source, folder)
+    if source.set_values:
+        values = {name: dict(item) for name, item in source.set_values.items()}
+        sets = json.dumps(values, ensure_ascii=False, indent=2) + "\n"
+        _put(packed, f"{Path(name).stem}.inputs.json", sets.encode("utf-8"), "input sets")
+    for reference in find_references(document.source.text):
+        if reference.protocol == "env":
+            packed.losses.append(
+                f"The value of ${{env:{reference.argument}}} is not packed: secrets and settings "
+                "stay with whoever runs it."
+            )
+    manifest = _manifest(packed, name)
+    packed.files[MANIFEST] = manifest
+    return packed
+
+
+def _named(source: ExportSource) -> Iterator[tuple[str, str]]:
+    """Paths that the prompt refers to, as written."""
+    for reference in find_references(source.document.source.text):
+        if reference.protocol == "file":
+            yield reference.argument, "referenced file"
+    seen = [source.prepared, *source.sets.values()]
+    for prepared in seen:
+        for message in prepared.messages.messages:
+            for part in message.parts:
+                if isinstance(part, MediaPart) and is_local(part):
+                    yield part.source, part.kind
+
+
+def _add_file(
+    packed: _Packed, written: str, role: str, context: ReferenceContext, folder: Path | None
+) -> None:
+    if folder is None:
+        packed.losses.append(f"{written!r} is not packed: the prompt has no folder yet; save it.")
+        return
+    try:
+        file = confined_path(written, context)
+        content = file.read_bytes()
+    except (UnresolvedReference, OSError) as error:
+        packed.losses.append(f"{written!r} is not packed: {error}")
+        return
+    inside = PurePosixPath(written.replace("\\", "/"))
+    if inside.is_absolute() or ".." in inside.parts:
+        packed.losses.append(f"{written!r} is not packed: it lies outside the prompt's folder.")
+        return
+    name = str(inside)
+    if name in packed.files:
+        return
+    _put(packed, name, content, role)
+    if file.suffix.lower() in _TEXTS and role == "referenced file":
+        for reference in find_references(content.decode("utf-8", "replace")):
+            if reference.protocol == "file":
+                _add_file(packed, reference.argument, role, context, folder)
+
+
+def _sources(packed: _Packed, source: ExportSource, folder: Path | None) -> None:
+    """Tool files with the modules beside them that they import; servers are only named."""
+    for item in named_sources(source.document):
+        match item:
+            case PythonFile(path):
+                _python(packed, path, folder, "tools")
+            case OpenApi(name, place):
+                if isinstance(place, Path):
+                    _local(packed, place, folder, "OpenAPI description")
+                else:
+                    packed.losses.append(
+                        f"The tools of {name} are described at {place}, which is not packed."
+                    )
+            case McpServer(name):
+                packed.losses.append(
+                    f"The MCP server {name} is a program of its own and is not packed; the prompt "
+                    "names it."
+                )
+
+
+def _python(packed: _Packed, path: Path, folder: Path | None, role: str) -> None:
+    name = _local(packed, path, folder, role)
+    if name is None or folder is None:
+        return
+    try:
+        tree = ast.parse(packed.files[name])
+    except (SyntaxError, ValueError):
+        return
+    for node in ast.walk(tree):
+        modules: list[str] = []
+        if isinstance(node, ast.Import):
+            modules = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            modules = [node.module]
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            _data_file(packed, path.parent, node.value, folder)
+        for module in modules:
+            beside = path.parent / f"{module.partition('.')[0]}.py"
+            if beside.is_file():
+                _python(packed, beside, folder, "module of the tools")
+
+
+def _data_file(packed: _Packed, beside: Path, written: str, folder: Path) -> None:
+    """A file beside the tools that they name in a text (`facts.json`)."""
+    if not 2 < len(written) < 100 or "\n" in written or "." not in written:
+        return
+    file = beside / written
+    try:
+        if file.is_file() and file.resolve().is_relative_to(folder.resolve()):
+            _local(packed, file, folder, "file that the tools name")
+    except (OSError, ValueError):
+        return
+
+
+def _local(packed: _Packed, path: Path, folder: Path | None, role: str) -> str | None:
+    """Put a file of the prompt's folder in; its name there, or None."""
+    try:
+        inside = path.resolve().relative_to(folder.resolve()) if folder is not None else None
+    except ValueError:
+        inside = None
+    if inside is None:
+        packed.losses.append(f"{path.name!r} is not packed: it lies outside the prompt's folder.")
+        return None
+    name = inside.as_posix()
+    if name in packed.files:
+        return None
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        packed.losses.append(f"{name!r} is not packed: {error.strerror or error}.")
+        return None
+    _put(packed, name, content, role)
+    return name
+
+
+def _put(packed: _Packed, name: str, content: bytes, role: str) -> None:
+    if sum(map(len, packed.files.values())) + len(content) > _MOST_BYTES:
+        message = f"{name!r} makes the bundle larger than {_MOST_BYTES // 1_000_000} MB."
+        packed.problems.append(Problem("bundle-too-large", Severity.ERROR, message, Span(0, 0)))
+        return
+    packed.files[name] = content
+    packed.roles[name] = role
+
+
+def _manifest(packed: _Packed, prompt: str) -> bytes:
+    listed = [
+        {
+            "path": name,
+            "role": packed.roles[name],
+            "bytes": len(content),
+            "sha256": hashlib.sha256(content).hexdigest(),
+        }
+        for name, content in sorted(packed.files.items())
+    ]
+    manifest = {
+        "format": _FORMAT,
+        "prompt": prompt,
+        "files": listed,
+        "left_out": list(dict.fromkeys(packed.losses)),
+    }
+    return (json.dumps(manifest, ensure_ascii=False, indent=2) + "\n").encode("utf-8")
+
+
+def _zip(files: Mapping[str, bytes]) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as archive:
+        for name in sorted(files, key=lambda each: (each != MANIFEST, each)):
+            info = zipfile.ZipInfo(name, _EPOCH)
+            info.create_system = 3
+            info.external_attr = 0o644 << 16
+            archive.writestr(info, files[name])
+    return buffer.getvalue()
+
+
+def _listing(files: Mapping[str, bytes], size: int) -> str:
+    """What is in the bundle, for people."""
+    manifest = json.loads(files[MANIFEST])
+    rows = [("manifest.json", "manifest", len(files[MANIFEST]), "")]
+    rows += [
+        (each["path"], each["role"], each["bytes"], each["sha256"]) for each in manifest["files"]
+    ]
+    width = max(len(row[0]) for row in rows)
+    role = max(len(row[1]) for row in rows)
+    lines = [
+        f"{name:<{width}}  {what:<{role}}  {count:>10,} bytes  {digest[:16]}".rstrip()
+        for name, what, count, digest in rows
+    ]
+    return "\n".join([f"{len(rows)} files, {size:,} bytes", "", *lines]) + "\n"
+
+
+def _rounds(source: ExportSource, data: bytes) -> tuple[Round, ...]:
+    """The prompt as it comes out of the zip, with only the zip's files, and every set."""
+    import tempfile
+
+    with tempfile.TemporaryDirectory(prefix="bundle-") as folder:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            archive.extractall(folder)
+            manifest = json.loads(archive.read(MANIFEST))
+        path = Path(folder) / manifest["prompt"]
+        text = path.read_bytes().decode("utf-8")
+        references = source.references
+        if references is not None:
+            references = replace(references, folder=Path(folder), roots=())
+
+        def read(prepared: Prepared) -> Meaning:
+            again = prepare(
+                parse(text, path), prepared.inputs,
+                references=references, preview=references is not None,
+            )  # fmt: skip
+            tools = declared_tools(again.document, again.messages.tools)
+            return Meaning(again.messages.messages, tools)
+
+        return prove_rounds(replace(source, tools=None), read)

@@ -1,0 +1,113 @@
+"""Messages with templates in the form of chat completions, as literals that a program can hold."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from studio.core.export.chat_template import ChatTemplate, InputMedia, TemplateMessage, ThreadPlace
+from studio.core.prompty.document import ModelDeclaration, TemplateFormat
+from studio.core.prompty.messages import MediaPart, Message, Part
+from studio.core.prompty.templates import render_template
+from studio.core.prompty.threads import read_thread
+from studio.core.text.problem import Problem
+from studio.core.text.values import Json, JsonObject
+from studio.core.wire.request import to_request
+
+THREAD = "thread"
+"""Key of an item that stands for a whole conversation."""
+
+_FIXED = ("role", "type", "id", "tool_call_id", "detail", "format")
+"""Keys whose texts are words of the API, never templates."""
+
+
+def chat_items(template: ChatTemplate) -> tuple[list[JsonObject], tuple[Problem, ...]]:
+    """The template's messages as chat completions write them, and what has no place there."""
+    items: list[JsonObject] = []
+    problems: list[Problem] = []
+    for item in template.items:
+        if isinstance(item, ThreadPlace):
+            items.append({THREAD: item.name})
+            continue
+        made, found = chat_messages((_message(item, template.format),))
+        items += made
+        problems += found
+    return items, tuple(problems)
+
+
+def chat_messages(messages: Sequence[Message]) -> tuple[list[JsonObject], tuple[Problem, ...]]:
+    """Messages in the form of chat completions; paths stay as the author wrote them."""
+    request = to_request(messages, (), ModelDeclaration(id="-"), provider="openai-chat")
+    made = request.body["messages"]
+    listed = made if isinstance(made, list) else []
+    lost = [item for item in request.problems if item.code.startswith("unsupported")]
+    return [item for item in listed if isinstance(item, Mapping)], tuple(lost)
+
+
+def fill_items(
+    items: Sequence[Json],
+    form: TemplateFormat | None,
+    values: Mapping[str, Json],
+    *,
+    trims: bool = True,
+) -> tuple[Message, ...]:
+    """The messages that a program makes of the items with some values.
+
+    Args:
+        items: As `chat_items` gives them.
+        form: The template language; None where the texts are no templates.
+        values: Inputs by name.
+        trims: Whether it takes line ends off both ends of a text, as the studio does.
+    """
+    found: list[Message] = []
+    for item in items:
+        if not isinstance(item, Mapping):
+            continue
+        if THREAD in item:
+            found += read_thread(values.get(str(item[THREAD])), {}, None) or ()
+        elif form is None:
+            found += read_thread([item], {}, None) or ()
+        else:
+            found += read_thread([_fill(item, form, values, trims)], {}, None) or ()
+    return tuple(found)
+
+
+def _fill(value: Json, form: TemplateFormat, values: Mapping[str, Json], trims: bool) -> Json:
+    if isinstance(value, str):
+        rendering = render_template(value, values, format=form)
+        text = "".join(segment.text for segment in rendering.segments)
+        return text.strip("\r\n") if trims else text
+    if isinstance(value, Mapping):
+        return {
+            key: item if key in _FIXED else _fill(item, form, values, trims)
+            for key, item in value.items()
+        }
+    return (
+        [_fill(item, form, values, trims) for item in value] if isinstance(value, list) else value
+    )
+
+
+def as_sent(messages: Sequence[Message]) -> tuple[Message, ...]:
+    """Messages as they come out of the form of chat completions, to compare like with like."""
+    return fill_items(list(chat_messages(messages)[0]), None, {})
+
+
+def _message(item: TemplateMessage, form: TemplateFormat) -> Message:
+    parts: list[Part] = []
+    for part in item.parts:
+        if isinstance(part, InputMedia):
+            parts.append(MediaPart(part.kind, use(part.name, form)))  # type: ignore[arg-type]
+        else:
+            parts.append(replace(part, span=None))
+    return Message(item.role, tuple(parts), item.attributes)  # type: ignore[arg-type]
+
+
+def use(name: str, form: TemplateFormat) -> str:
+    """The expression that puts an input in as it is."""
+    match form:
+        case "fstring":
+            return f"{{{name}}}"
+        case "mustache":
+            return f"{{{{{{{name}}}}}}}"
+        case _:
+            return f"{{{{ {name} }}}}"

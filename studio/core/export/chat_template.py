@@ -1,0 +1,273 @@
+"""A prompt as a list of messages whose texts are templates, for programs that render themselves.
+
+The body is read as if it were rendered already, with only whole threads and media put in: what is
+left in the texts are the expressions, to be rendered by the program that gets them. Where loops or
+conditions begin messages themselves there is no such list, and that is told.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TypeAlias
+
+from studio.core.export.target import ExportSource
+from studio.core.prompty.document import PromptDocument, TemplateFormat
+from studio.core.prompty.messages import (
+    MediaPart,
+    Message,
+    Part,
+    TextPart,
+    ToolCallPart,
+    ToolResultPart,
+)
+from studio.core.prompty.read import read_messages
+from studio.core.prompty.reference_values import find_references
+from studio.core.prompty.rendering import Rendering, Segment
+from studio.core.prompty.templates import find_variables, render_template
+from studio.core.prompty.threads import read_thread
+from studio.core.text.span import Span
+from studio.core.text.values import Json, JsonObject
+
+_MARK = "\x00studio\x00"
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadPlace:
+    """Where the messages of a thread input go."""
+
+    name: str
+    """The input."""
+
+
+@dataclass(frozen=True, slots=True)
+class InputMedia:
+    """A whole image, file or recording that an input holds."""
+
+    name: str
+    """The input."""
+
+    kind: str
+    """`image`, `file` or `audio`."""
+
+
+TemplatePart: TypeAlias = Part | InputMedia
+"""Texts and sources of these are templates."""
+
+
+@dataclass(frozen=True, slots=True)
+class TemplateMessage:
+    """One message whose texts are templates."""
+
+    role: str
+    """Who speaks."""
+
+    parts: tuple[TemplatePart, ...]
+    """Content in order."""
+
+    attributes: JsonObject = field(default_factory=dict)
+    """Everything beside role and content; texts are templates."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChatTemplate:
+    """A prompt as messages to be rendered."""
+
+    items: tuple[TemplateMessage | ThreadPlace, ...]
+    """Messages and places of threads, in order."""
+
+    format: TemplateFormat
+    """The language of the texts."""
+
+    is_plain: bool = False
+    """Whether the texts are no templates: there is nothing to render."""
+
+    losses: tuple[str, ...] = ()
+    """What this form does not hold."""
+
+
+def chat_template(source: ExportSource) -> ChatTemplate:
+    """The prompt as messages to be rendered; with the values of now where it cannot be cut so."""
+    document = source.document
+    found = _read(document, source)
+    losses = tuple(_reference_losses(document))
+    if found is not None and all(_stands_alone(found, document)):
+        plain = not document.variables and not _has_statements(document)
+        if plain:
+            found = replace(found, items=tuple(_rendered(found)), is_plain=True)
+        return replace(found, losses=losses)
+    messages = source.prepared.messages.messages
+    items = tuple(
+        TemplateMessage(message.role, message.parts, message.attributes) for message in messages
+    )
+    why = (
+        "The template begins messages inside loops or conditions, which a list of messages cannot "
+        "do: the file holds the messages as they are with the values of now."
+    )
+    return ChatTemplate(items, document.template.format, is_plain=True, losses=(why, *losses))
+
+
+def render_chat(
+    template: ChatTemplate, values: Mapping[str, Json], *, trims: bool = True
+) -> tuple[Message, ...]:
+    """The messages that the template means with some values, as our engine renders them.
+
+    Args:
+        template: The messages.
+        values: Inputs by name.
+        trims: Whether the program takes line ends off both ends of a text, as the studio does.
+    """
+    found: list[Message] = []
+    for item in template.items:
+        if isinstance(item, ThreadPlace):
+            found += read_thread(values.get(item.name), {}, None) or ()
+            continue
+        if template.is_plain:
+            parts = [part for part in item.parts if not isinstance(part, InputMedia)]
+            found.append(Message(item.role, tuple(parts), item.attributes))  # type: ignore[arg-type]
+            continue
+        found.append(_render_message(item, template.format, values, trims=trims))
+    return tuple(found)
+
+
+def _render_message(
+    item: TemplateMessage, form: TemplateFormat, values: Mapping[str, Json], *, trims: bool
+) -> Message:
+    def text(template: str) -> str:
+        rendering = render_template(template, values, format=form)
+        return "".join(segment.text for segment in rendering.segments)
+
+    parts: list[Part] = []
+    for part in item.parts:
+        match part:
+            case TextPart():
+                rendered = text(part.text)
+                parts.append(TextPart(rendered.strip("\r\n") if trims else rendered))
+            case ToolResultPart():
+                parts.append(ToolResultPart(text(part.text)))
+            case MediaPart():
+                parts.append(replace(part, source=text(part.source)))
+            case ToolCallPart():
+                parts.append(replace(part, arguments=text(part.arguments)))
+            case InputMedia(name, kind):
+                block: Json = {"kind": kind, "value": values.get(name)}
+                thread: Json = [{"role": "user", "content": [block]}]
+                read = read_thread(thread, {}, None) or ()
+                parts += [each for message in read for each in message.parts]
+    if len(parts) > 1:
+        parts = [part for part in parts if not (isinstance(part, TextPart) and not part.text)]
+    elif len(parts) == 1 and isinstance(parts[0], TextPart) and not parts[0].text:
+        parts = []
+    attributes = {
+        key: text(value) if isinstance(value, str) else value
+        for key, value in item.attributes.items()
+    }
+    return Message(item.role, tuple(parts), attributes)  # type: ignore[arg-type]
+
+
+def _rendered(template: ChatTemplate) -> Iterator[TemplateMessage | ThreadPlace]:
+    """The items with their escapes (`{{` of a format string, `{% raw %}`) undone."""
+    for item in template.items:
+        if isinstance(item, ThreadPlace):
+            yield item
+            continue
+        message = _render_message(item, template.format, {}, trims=True)
+        yield TemplateMessage(message.role, message.parts, message.attributes)
+
+
+def _read(document: PromptDocument, source: ExportSource) -> ChatTemplate | None:
+    """The body read as if it were rendered; None where threads or media come from loops."""
+    body = document.body
+    text = document.source.text
+    rich = [item for item in source.prepared.rendering.segments if item.kind == "rich"]
+    places = [segment.span for segment in rich if segment.span is not None]
+    if len(set(places)) != len(places) or places != sorted(places):
+        return None
+    segments: list[Segment] = []
+    at = body.start
+    for segment, place in zip(rich, places, strict=False):
+        if not body.start <= place.start < place.end <= body.end:
+            return None
+        segments += (_literal(text, at, place.start), segment)
+        at = place.end
+    segments.append(_literal(text, at, body.end))
+    inputs: dict[str, Json] = {}
+    for item in document.inputs:
+        if item.kind == "thread":
+            inputs[item.name] = [{"role": "user", "content": f"{_MARK}{item.name}"}]
+        elif item.kind in ("image", "file", "audio"):
+            inputs[item.name] = f"{_MARK}{item.name}"
+    inputs.setdefault("thread", [{"role": "user", "content": f"{_MARK}thread"}])
+    kept = tuple(segment for segment in segments if segment.text)
+    messages = read_messages(document, Rendering(kept), inputs)
+    items = tuple(_item(message) for message in messages.messages)
+    return ChatTemplate(items, document.template.format)
+
+
+def _literal(text: str, start: int, end: int) -> Segment:
+    return Segment("literal", text[start:end], Span(start, end))
+
+
+def _item(message: Message) -> TemplateMessage | ThreadPlace:
+    parts: list[TemplatePart] = []
+    for part in message.parts:
+        if isinstance(part, TextPart) and part.text.startswith(_MARK):
+            return ThreadPlace(part.text.removeprefix(_MARK))
+        if isinstance(part, MediaPart) and part.source.startswith(_MARK):
+            parts.append(InputMedia(part.source.removeprefix(_MARK), part.kind))
+        elif isinstance(part, TextPart):
+            parts.append(TextPart(part.text))
+        elif isinstance(part, ToolResultPart):
+            parts.append(ToolResultPart(part.text))
+        else:
+            parts.append(replace(part, span=None))
+    return TemplateMessage(message.role, tuple(parts), message.attributes)
+
+
+def _stands_alone(template: ChatTemplate, document: PromptDocument) -> Iterator[bool]:
+    """Whether each text is a whole template that needs nothing of its neighbours."""
+    known = {variable.name for variable in document.variables}
+    for text in _texts(template):
+        variables, problems = find_variables(text, template.format)
+        yield not any(problem.severity == "error" for problem in problems)
+        yield all(variable.name in known for variable in variables)
+
+
+def _texts(template: ChatTemplate) -> Iterator[str]:
+    for item in template.items:
+        if isinstance(item, ThreadPlace):
+            continue
+        yield from (value for value in item.attributes.values() if isinstance(value, str))
+        for part in item.parts:
+            match part:
+                case TextPart(text=text) | ToolResultPart(text=text):
+                    yield text
+                case MediaPart(source=text) | ToolCallPart(arguments=text):
+                    yield text
+                case InputMedia():
+                    pass
+
+
+def _has_statements(document: PromptDocument) -> bool:
+    body = document.source.slice(document.body)
+    return document.template.format == "jinja2" and re.search(r"\{[%#{]", body) is not None
+
+
+def _reference_losses(document: PromptDocument) -> Iterator[str]:
+    body = document.source.slice(document.body)
+    for reference in find_references(body):
+        written = body[reference.span.start : reference.span.end]
+        yield f"The reference {written} in a message stays as text: the file does not look it up."
+
+
+def used_inputs(document: PromptDocument, reserved: Sequence[str] = ()) -> dict[str, Json]:
+    """Names that a rendering needs, with their defaults: declared inputs, then other variables."""
+    found: dict[str, Json] = {}
+    for item in document.inputs:
+        if item.name and item.name not in reserved:
+            found[item.name] = item.default if item.has_default else None
+    for variable in document.variables:
+        if variable.name not in reserved:
+            found.setdefault(variable.name, None)
+    return found

@@ -1,0 +1,319 @@
+"""A Python file with a LangChain `ChatPromptTemplate`.
+
+Python, and not the JSON of `dumps`: the JSON names classes of one version and needs `loads`, which
+LangChain calls unsafe for files of others; ten lines of Python are read, reviewed and imported.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from studio.core.agent.protocols.choose import choose_protocol
+from studio.core.export.chat_items import THREAD, as_sent, chat_items, fill_items
+from studio.core.export.chat_template import ChatTemplate, chat_template, used_inputs
+from studio.core.export.proof import Meaning, compare, utf8_problem
+from studio.core.export.python_literal import python_literal
+from studio.core.export.python_script import unread_tools
+from studio.core.export.requests import lost
+from studio.core.export.target import ExportResult, ExportSource, Round, TargetGroup, result
+from studio.core.imports.compose import literal
+from studio.core.prompty.document import TemplateFormat
+from studio.core.prompty.messages import Message
+from studio.core.prompty.templates import find_variables
+from studio.core.prompty.threads import read_thread
+from studio.core.text.values import Json, JsonObject
+from studio.core.wire.chat import function_definition
+from studio.core.wire.draft import is_sendable
+
+_FORMATS: dict[TemplateFormat, str] = {
+    "jinja2": "jinja2", "mustache": "mustache", "fstring": "f-string",
+}  # fmt: skip
+_ROLES = {"system": "system", "user": "human", "assistant": "ai"}
+_CLASSES = {"system": "SystemMessage", "developer": "SystemMessage", "user": "HumanMessage",
+            "assistant": "AIMessage", "tool": "ToolMessage"}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class LangChainPrompt:
+    """`prompt` to be imported, with `TOOLS` for `bind_tools`."""
+
+    name: str = "langchain"
+    label: str = "LangChain prompt (Python)"
+    group: TargetGroup = "Code"
+    suffix: str = ".py"
+    needs_values: bool = False
+    about: str = (
+        "A Python file with a ChatPromptTemplate: import prompt from it, and bind its TOOLS to a "
+        "model."
+    )
+
+    def make(self, source: ExportSource) -> ExportResult:
+        """The file; the proof reads its templates again and renders them."""
+        template = chat_template(source)
+        made = _LangChain(source, template)
+        text = made.text()
+        problems = list(source.document.problems)
+        fault = utf8_problem(text)
+        if fault is not None:
+            return result(text, (*problems, fault))
+        rounds = tuple(_rounds(source, made))
+        losses = (*template.losses, *made.losses, *unread_tools(source))
+        return result(text, problems, losses, rounds)
+
+
+class _LangChain:
+    """Messages as LangChain writes them, and what that leaves out."""
+
+    def __init__(self, source: ExportSource, template: ChatTemplate) -> None:
+        self.source = source
+        self.document = source.document
+        self.losses: list[str] = []
+        self.format: TemplateFormat = template.format if not template.is_plain else "fstring"
+        self.is_plain = template.is_plain
+        items, problems = chat_items(template)
+        self.losses += lost(problems)
+        self.items = items
+        self.rows = [self._row(item) for item in items]
+        self.tools = [tool for tool in source.told_tools if is_sendable(tool)]
+        self.losses += (
+            f"{tool.name}: a tool of kind {tool.kind} names a service; it is left out."
+            for tool in source.told_tools
+            if not is_sendable(tool)
+        )
+        self.losses += self._settings_lost()
+
+    def text(self) -> str:
+        """The source of the file."""
+        document = self.document
+        path = document.source.path
+        name = document.name or (path.stem if path else "Prompt")
+        classes = sorted({row.split("(")[0] for row in self.rows if row[0].isupper()})
+        placeholder = "MessagesPlaceholder" in classes
+        messages = [each for each in classes if each != "MessagesPlaceholder"]
+        names = ["ChatPromptTemplate", *(["MessagesPlaceholder"] if placeholder else [])]
+        defaults = self._partial()
+        partial = f".partial(**{python_literal(defaults)})" if defaults else ""
+        form = python_literal(_FORMATS[self.format])
+        lines = [
+            f'"""{_safe(name)}: a prompt for LangChain, made by Prompt Studio.',
+            "",
+            "It needs: pip install langchain-core. Then: prompt.invoke({…}), or prompt | model.",
+            '"""',
+            "",
+            *([f"from langchain_core.messages import {', '.join(messages)}"] if messages else []),
+            f"from langchain_core.prompts import {', '.join(names)}",
+            "",
+            "MESSAGES = [",
+            *(f"    {row}," for row in self.rows),
+            "]",
+            "",
+            f"prompt = ChatPromptTemplate(MESSAGES, template_format={form}){partial}",
+        ]
+        if self.tools:
+            tools: list[Json] = [
+                {"type": "function", "function": function_definition(tool)} for tool in self.tools
+            ]
+            lines += ["", f"TOOLS = {python_literal(tools)}"]
+        options = dict(document.model.options)
+        if document.model.id:
+            lines += ["", f"MODEL = {python_literal(document.model.id)}"]
+        if options:
+            lines += ["", f"OPTIONS = {python_literal(options)}"]
+        return "\n".join(lines) + "\n"
+
+    def _partial(self) -> dict[str, Json]:
+        """Defaults of inputs, so that only what has none must be given."""
+        used = used_inputs(self.document)
+        threads = {item.name for item in self.document.inputs if item.kind == "thread"}
+        return {
+            name: "" if value is None else value
+            for name, value in used.items()
+            if name not in threads
+            and name in self._variables()
+            and (value is not None or not self._is_required(name))
+        }
+
+    def _variables(self) -> set[str]:
+        texts = "\n".join(_strings(self.items)) if not self.is_plain else ""
+        return {variable.name for variable in find_variables(texts, self.format)[0]}
+
+    def _is_required(self, name: str) -> bool:
+        declared = self.document.input(name)
+        return declared is not None and (declared.required or declared.has_sample)
+
+    def _row(self, item: JsonObject) -> str:
+        """One entry of the list of messages."""
+        if THREAD in item:
+            return f"MessagesPlaceholder({python_literal(item[THREAD])}, optional=True)"
+        role = str(item.get("role"))
+        extra = [key for key in item if key not in ("role", "content")]
+        if role in _ROLES and not extra:
+            content = python_literal(self._content(item.get("content")), 8)
+            return f"({python_literal(_ROLES[role])}, {content})"
+        return self._message(role, item)
+
+    def _content(self, content: Json) -> Json:
+        if isinstance(content, str):
+            return literal(content, "fstring") if self.is_plain else content
+        blocks: list[Json] = []
+        for block in content if isinstance(content, list) else []:
+            kind = block.get("type") if isinstance(block, Mapping) else ""
+            if kind not in ("text", "image_url"):
+                self.losses.append(
+                    f"A part of type {kind!r} stays as chat completions write it; LangChain "
+                    "renders only texts and images."
+                )
+            blocks.append(_braces(block) if self.is_plain else block)
+        return blocks
+
+    def _message(self, role: str, item: JsonObject) -> str:
+        """A message object: LangChain renders nothing in it."""
+        name = _CLASSES.get(role, "HumanMessage")
+        if not self.is_plain and any(
+            find_variables(text, self.format)[0] for text in _strings([item])
+        ):
+            self.losses.append(
+                f"A {role} message with attributes, calls or results is no template in LangChain: "
+                "its expressions stay as text."
+            )
+        arguments = [f"content={python_literal(item.get('content') or '', 8)}"]
+        if role == "developer":
+            arguments.append("additional_kwargs={'__openai_role__': 'developer'}")
+        for key, value in item.items():
+            if key == "tool_calls":
+                arguments.append(f"tool_calls={python_literal(_calls(value), 8)}")
+            elif key == "tool_call_id" or (key == "name" and isinstance(value, str)):
+                arguments.append(f"{key}={value!r}")
+            elif key not in ("role", "content"):
+                self.losses.append(f"The attribute {key} of a {role} message has no place there.")
+        if role == "tool" and "tool_call_id" not in item:
+            arguments.append("tool_call_id=''")
+        return f"{name}({', '.join(arguments)})"
+
+    def _settings_lost(self) -> Iterator[str]:
+        document = self.document
+        if document.outputs:
+            yield "outputs: a prompt of LangChain has no schema of the answer."
+        if choose_protocol(document).protocol != "native":
+            yield (
+                "The loop is not in it: the file holds the prompt, which wants the history and "
+                "tools of each step as values."
+            )
+        printed = {
+            variable.name for variable in document.variables
+            if document.source.slice(variable.expression).strip("{} ") == variable.name
+        }  # fmt: skip
+        for item in document.inputs:
+            if item.kind in ("boolean", "float") and item.name in printed:
+                yield f"{item.name}: LangChain writes the value as Python does (True, 1.0)."
+
+
+def _rounds(source: ExportSource, made: _LangChain) -> Iterator[Round]:
+    """Read the list of messages out of the file, and render it as LangChain does."""
+    rows = tuple(_read(made.text()))
+    names = [tool.name for tool in made.tools]
+    for name, prepared in source.rounds.items():
+        got: list[Message] = []
+        for row in rows:
+            got += _rendered(row, made, prepared.inputs)
+        got = list(as_sent(got))
+        expected = as_sent(prepared.messages.messages)
+        compared = compare(name, Meaning(_known(expected)), Meaning(_known(got)))
+        yield replace(compared, tools=len(names))
+
+
+def _rendered(
+    row: tuple[str, Json, JsonObject], made: _LangChain, values: Mapping[str, Json]
+) -> tuple[Message, ...]:
+    role, content, further = row
+    if role == THREAD:
+        return read_thread(values.get(str(content)), {}, None) or ()
+    item: JsonObject = {"role": role, "content": content, **further}
+    if further or (content and isinstance(content, str) and role == "tool"):
+        return read_thread([item], {}, None) or ()
+    return fill_items([item], made.format, values, trims=False)
+
+
+def _known(messages: tuple[Message, ...] | list[Message]) -> tuple[Message, ...]:
+    """Messages without what is told as lost already: attributes but names and call ids."""
+    return tuple(replace(each, attributes=_kept(each.attributes)) for each in messages)
+
+
+def _kept(attributes: JsonObject) -> JsonObject:
+    return {key: item for key, item in attributes.items() if key in ("name", "tool_call_id")}
+
+
+def _read(text: str) -> Iterator[tuple[str, Json, JsonObject]]:
+    """Role, content and further keys of each message in a file that this module wrote."""
+    for node in ast.parse(text).body:
+        if not (isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)):
+            continue
+        if node.targets[0].id != "MESSAGES" or not isinstance(node.value, ast.List):
+            continue
+        for item in node.value.elts:
+            if isinstance(item, ast.Tuple):
+                role, content = ast.literal_eval(item)
+                yield {"human": "user", "ai": "assistant"}.get(role, role), content, {}
+            elif isinstance(item, ast.Call) and isinstance(item.func, ast.Name):
+                yield _read_call(item.func.id, item)
+
+
+def _read_call(name: str, item: ast.Call) -> tuple[str, Json, JsonObject]:
+    if name == "MessagesPlaceholder":
+        return THREAD, ast.literal_eval(item.args[0]), {}
+    found = {keyword.arg: ast.literal_eval(keyword.value) for keyword in item.keywords}
+    role = next(role for role, each in _CLASSES.items() if each == name)
+    if "additional_kwargs" in found:
+        role = "developer"
+    further: dict[str, Json] = {key: found[key] for key in ("name", "tool_call_id") if key in found}
+    if "tool_calls" in found:
+        further["tool_calls"] = [
+            {
+                "id": call["id"],
+                "type": "function",
+                "function": {"name": call["name"], "arguments": json.dumps(call["args"])},
+            }
+            for call in found["tool_calls"]
+        ]
+    return role, found.get("content", ""), further or {"static": True}
+
+
+def _calls(value: Json) -> list[Json]:
+    """Tool calls with their arguments as objects."""
+    made: list[Json] = []
+    for call in value if isinstance(value, list) else []:
+        inner = call.get("function") if isinstance(call, Mapping) else None
+        if not isinstance(inner, Mapping) or not isinstance(call, Mapping):
+            continue
+        try:
+            arguments: Json = json.loads(str(inner.get("arguments") or "{}"))
+        except ValueError:
+            arguments = {"_raw": inner.get("arguments")}
+        made.append({"id": call.get("id"), "name": inner.get("name"), "args": arguments})
+    return made
+
+
+def _braces(value: Json) -> Json:
+    if isinstance(value, str):
+        return literal(value, "fstring")
+    if isinstance(value, Mapping):
+        return {key: item if key == "type" else _braces(item) for key, item in value.items()}
+    return value
+
+
+def _strings(value: Json | list[JsonObject]) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for item in value.values():
+            yield from _strings(item)
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from _strings(item)
+
+
+def _safe(text: str) -> str:
+    return " ".join(text.replace("\\", " ").replace('"', "'").split())

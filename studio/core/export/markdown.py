@@ -1,0 +1,196 @@
+"""The prompt as a Markdown document to read and review; fences keep messages as they are."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from studio.core.export.proof import Meaning, compare, utf8_problem
+from studio.core.export.target import ExportResult, ExportSource, Round, TargetGroup, result
+from studio.core.prompty.document import InputDeclaration, PromptDocument
+from studio.core.prompty.messages import (
+    MediaPart,
+    Message,
+    Part,
+    Role,
+    TextPart,
+    ToolCallPart,
+    ToolResultPart,
+)
+from studio.core.prompty.tool_spec import ToolSpec
+from studio.core.text.values import Json
+from studio.core.tools.forms import argument_items
+
+_FENCE = re.compile(r"`{3,}")
+_BLOCK = re.compile(r"^(?P<fence>`{3,})(?P<kind>[^\n]*)\n(?P<text>.*?)\n?^(?P=fence)$", re.M | re.S)
+_HEADING = re.compile(r"^### \d+\. (?P<role>\w+)", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class MarkdownDocument:
+    """Title, model, inputs, tools and the messages as a model gets them."""
+
+    name: str = "markdown"
+    label: str = "Markdown document"
+    group: TargetGroup = "Documents"
+    suffix: str = ".md"
+    needs_values: bool = True
+    about: str = (
+        "For people: inputs and tools as tables, and every message as the model gets it, in a "
+        "fence that keeps each character."
+    )
+
+    def make(self, source: ExportSource) -> ExportResult:
+        """The document; its messages are read out of it again for the proof."""
+        text = _document(source, source.prepared.messages.messages)
+        problems = list(source.problems)
+        fault = utf8_problem(text)
+        if fault is not None:
+            problems.append(fault)
+        return result(text, problems, (), _rounds(source))
+
+
+def _rounds(source: ExportSource) -> Iterator[Round]:
+    for name, prepared in source.rounds.items():
+        messages = prepared.messages.messages
+        again = _read(_document(source, messages))
+        plain = tuple(Message(message.role, message.parts) for message in messages)
+        yield compare(name, Meaning(plain), Meaning(again))
+
+
+def _document(source: ExportSource, messages: Sequence[Message]) -> str:
+    document = source.prepared.document
+    path = document.source.path
+    title = document.name or (path.stem if path else "Prompt")
+    lines = [f"# {title}", ""]
+    if document.description:
+        lines += [document.description, ""]
+    lines += [*_model(document), *_inputs(document, source), *_tools(source.all_tools)]
+    lines += ["## Messages", ""]
+    for number, message in enumerate(messages, start=1):
+        attributes = ", ".join(
+            f"{key}={_inline(value)}" for key, value in message.attributes.items()
+        )
+        lines += [f"### {number}. {message.role}" + (f" ({attributes})" if attributes else ""), ""]
+        for part in message.parts:
+            lines += [*_fenced(part), ""]
+        if not message.parts:
+            lines += ["*(empty)*", ""]
+    return "\n".join(lines).rstrip("\n") + "\n"
+
+
+def _model(document: PromptDocument) -> Iterator[str]:
+    model = document.model
+    if not model.id and not model.options:
+        return
+    yield "## Model"
+    yield ""
+    if model.id:
+        provider = f" ({model.provider})" if model.provider else ""
+        yield f"- Model: `{model.id}`{provider}"
+    for key, value in model.options.items():
+        yield f"- {key}: `{_inline(value)}`"
+    yield ""
+
+
+def _inputs(document: PromptDocument, source: ExportSource) -> Iterator[str]:
+    if not document.inputs:
+        return
+    yield "## Inputs"
+    yield ""
+    yield "| name | kind | value here | description |"
+    yield "| --- | --- | --- | --- |"
+    for item in document.inputs:
+        value = source.prepared.inputs.get(item.name)
+        shown = _cell(_inline(value)) if item.name in source.prepared.inputs else ""
+        yield f"| {_cell(item.name)} | {_kind(item)} | {shown} | {_cell(item.description)} |"
+    yield ""
+
+
+def _kind(item: InputDeclaration) -> str:
+    return _cell(f"{item.kind}, required" if item.required else item.kind)
+
+
+def _tools(tools: Sequence[ToolSpec]) -> Iterator[str]:
+    if not tools:
+        return
+    yield "## Tools"
+    yield ""
+    for tool in tools:
+        told = f": {' '.join(tool.description.split())}" if tool.description else ""
+        yield f"- **{tool.name}**{told}"
+        for item in argument_items(tool.parameters):
+            need = "required" if item["required"] else "optional"
+            what = f": {item['description']}" if item["description"] else ""
+            yield f"  - `{item['name']}` ({item['type']}, {need}){what}"
+    yield ""
+
+
+def _fenced(part: Part) -> list[str]:
+    match part:
+        case TextPart(text=text):
+            return _fence("text", text)
+        case ToolResultPart(text=text):
+            return _fence("result", text)
+        case MediaPart():
+            return _fence("json media", json.dumps(
+                {"kind": part.kind, "source": part.source, "alt": part.alt,
+                 "attributes": part.attributes}, ensure_ascii=False))  # fmt: skip
+        case ToolCallPart():
+            return _fence("json call", json.dumps(
+                {"id": part.id, "name": part.name, "arguments": part.arguments},
+                ensure_ascii=False))  # fmt: skip
+
+
+def _fence(kind: str, text: str) -> list[str]:
+    """A fence longer than any in the text."""
+    longest = max((len(found[0]) for found in _FENCE.finditer(text)), default=2)
+    fence = "`" * max(3, longest + 1)
+    return [f"{fence}{kind}", text, fence]
+
+
+def _read(text: str) -> tuple[Message, ...]:
+    """The messages of a document that this module wrote."""
+    start = text.find("\n## Messages\n")
+    heads: list[tuple[int, Role]] = []
+    blocks: list[tuple[int, Part]] = []
+    at = start
+    while at < len(text):
+        block = _BLOCK.search(text, at)
+        limit = block.start() if block else len(text)
+        heads += [
+            (found.start(), found["role"])  # type: ignore[misc]
+            for found in _HEADING.finditer(text, at, limit)
+        ]
+        if block is None:
+            break
+        blocks.append((block.start(), _part(block["kind"], block["text"])))
+        at = block.end()
+    made = []
+    for index, (place, role) in enumerate(heads):
+        end = heads[index + 1][0] if index + 1 < len(heads) else len(text)
+        made.append(Message(role, tuple(part for at, part in blocks if place < at < end)))
+    return tuple(made)
+
+
+def _part(kind: str, text: str) -> Part:
+    match kind:
+        case "result":
+            return ToolResultPart(text)
+        case "json media":
+            data = json.loads(text)
+            return MediaPart(data["kind"], data["source"], data["attributes"], data["alt"])
+        case "json call":
+            return ToolCallPart(**json.loads(text))
+        case _:
+            return TextPart(text)
+
+
+def _inline(value: Json) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _cell(text: str) -> str:
+    return " ".join(text.split()).replace("|", "\\|")

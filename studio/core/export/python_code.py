@@ -1,0 +1,343 @@
+"""The fixed parts of an exported script, as source: rendering, media, tools and the loops."""
+
+from __future__ import annotations
+
+from studio.core.prompty.document import TemplateFormat
+
+IMPORTS = """import argparse
+import asyncio
+import base64
+import inspect
+import json
+import mimetypes
+import os
+import re
+from pathlib import Path
+
+from openai import OpenAI
+from pydantic import validate_call"""
+
+_JINJA = '''
+def _plain(value):
+    """How a value reads in a prompt: true, false, nothing for None, whole numbers without .0."""
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    return value
+
+
+ENVIRONMENT = SandboxedEnvironment(
+    undefined=ChainableUndefined, keep_trailing_newline=True, finalize=_plain
+)
+
+
+def render(template, values):
+    """A template with values in it."""
+    return ENVIRONMENT.from_string(template).render(values).strip("\\r\\n")
+'''
+
+_MUSTACHE = '''
+def render(template, values):
+    """A template with values in it."""
+    return chevron.render(template, values).strip("\\r\\n")
+'''
+
+_FSTRING = '''
+FIELD = re.compile(
+    r"\\{\\{|\\}\\}|\\{\\s*([^\\W\\d]\\w*)((?:\\.\\w+|\\[[^\\[\\]{}]*\\])*)\\s*(?:!([rsa]))?(?::([^{}]*))?\\}"
+)
+
+
+def render(template, values):
+    """A template with values in it."""
+
+    def put(found):
+        if found[0] in ("{{", "}}"):
+            return found[0][0]
+        value = values.get(found[1])
+        for step in re.findall(r"\\.(\\w+)|\\[([^\\[\\]]*)\\]", found[2]):
+            key = step[0] or step[1]
+            try:
+                value = value[int(key)] if isinstance(value, list) else value.get(key)
+            except (AttributeError, IndexError, ValueError):
+                value = None
+        if found[3]:
+            value = {"r": repr, "s": str, "a": ascii}[found[3]](value)
+        if value is None:
+            return ""
+        if isinstance(value, bool):
+            return str(value).lower()
+        if isinstance(value, float) and value.is_integer() and not found[4]:
+            value = int(value)
+        return format(value, found[4] or "")
+
+    return FIELD.sub(put, template).strip("\\r\\n")
+'''
+
+RENDERERS: dict[TemplateFormat, tuple[str, str, str]] = {
+    "jinja2": (
+        "from jinja2 import ChainableUndefined\nfrom jinja2.sandbox import SandboxedEnvironment",
+        "jinja2",
+        _JINJA,
+    ),
+    "mustache": ("import chevron", "chevron", _MUSTACHE),
+    "fstring": ("", "", _FSTRING),
+}
+"""Import lines, package and source of `render`, by template language."""
+
+FILL = '''
+FIXED = ("role", "type", "id", "tool_call_id", "detail", "format")  # words of the API
+
+
+def fill(value, values):
+    """The same structure with its texts rendered."""
+    if isinstance(value, str):
+        return render(value, values)
+    if isinstance(value, dict):
+        return {key: item if key in FIXED else fill(item, values) for key, item in value.items()}
+    return [fill(item, values) for item in value] if isinstance(value, list) else value
+'''
+
+FILL_PLAIN = '''
+def fill(value, values):
+    """The messages hold no templates."""
+    return json.loads(json.dumps(value))
+'''
+
+BUILD = '''
+def build_messages(values):
+    """The messages that the model gets first."""
+    messages = []
+    for item in MESSAGES:
+        if "thread" in item:
+            messages += values.get(item["thread"]) or []
+        else:
+            messages.append(fill(item, values))
+    for message in messages:
+        if isinstance(message.get("content"), list):
+            message["content"] = [media(part) for part in message["content"]]
+    return messages
+
+
+def media(part):
+    """A part whose local file, named from this script's folder, is put in as data."""
+    kind = part.get("type")
+    if kind == "image_url":
+        part["image_url"]["url"] = data_uri(part["image_url"]["url"])
+    elif kind == "file" and "url" in part["file"]:
+        name = Path(part["file"]["url"]).name
+        part["file"] = {"filename": name, "file_data": data_uri(part["file"]["url"])}
+    elif kind == "input_audio" and (FOLDER / part["input_audio"]["data"][:200]).is_file():
+        file = FOLDER / part["input_audio"]["data"]
+        part["input_audio"] = {
+            "data": base64.b64encode(file.read_bytes()).decode(),
+            "format": file.suffix.lstrip(".") or "wav",
+        }
+    return part
+
+
+def data_uri(source):
+    """The content of a local file as a data URI; an address or data as it is."""
+    if re.match(r"[A-Za-z][A-Za-z0-9+.-]+:", source):
+        return source
+    file = FOLDER / source
+    kind = mimetypes.guess_type(file.name)[0] or "application/octet-stream"
+    return f"data:{kind};base64,{base64.b64encode(file.read_bytes()).decode()}"
+'''
+
+LOAD = '''
+import importlib.util
+import sys
+
+
+def _load(name, function):
+    """A function of a Python file beside this script."""
+    module = sys.modules.get(f"_tools:{name}")
+    if module is None:
+        spec = importlib.util.spec_from_file_location(f"_tools:{name}", FOLDER / name)
+        module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
+        sys.path.insert(0, str((FOLDER / name).parent))
+        spec.loader.exec_module(module)
+    return getattr(module, function)
+'''
+
+CALL = '''
+def call_tool(name, arguments, values):
+    """What a tool answers, as text; whatever goes wrong is told to the model."""
+    if name not in FUNCTIONS:
+        return f"Error: {name} is not a valid tool, try one of [{', '.join(FUNCTIONS)}]."
+    try:
+        given = json.loads(arguments or "{}") if isinstance(arguments, str) else arguments or {}
+        for parameter, source in BINDINGS.get(name, {}).items():
+            given[parameter] = values.get(source)
+        answer = validate_call(FUNCTIONS[name])(**given)
+        if inspect.isawaitable(answer):
+            answer = asyncio.run(_wait(answer))
+    except Exception as error:
+        return f"Error: {type(error).__name__}: {error}"
+    return answer if isinstance(answer, str) else json.dumps(answer, default=str)
+
+
+async def _wait(answer):
+    return await answer
+'''
+
+ASK = '''
+def ask(client, messages, **further):
+    """One call of the model."""
+    options = {**OPTIONS, **further}
+    return client.chat.completions.create(model=MODEL, messages=messages, **options)
+
+
+def make_client():
+    """The client; the key comes from the environment."""
+    return OpenAI(api_key=os.environ.get(KEY_VARIABLE) or "none", base_url=BASE_URL)
+'''
+
+PLAIN_RUN = '''
+def run(values, client=None):
+    """Ask the model; returns its answer."""
+    reply = ask(client or make_client(), build_messages(values))
+    return reply.choices[0].message.content or ""
+'''
+
+NATIVE_RUN = '''
+def run(values, client=None):
+    """Ask, run the tools that the model calls, and ask again until it answers."""
+    client = client or make_client()
+    messages = build_messages(values)
+    for _ in range(MOST_CALLS):
+        message = ask(client, messages, tools=TOOLS).choices[0].message
+        if not message.tool_calls:
+            return message.content or ""
+        messages.append(message.model_dump(exclude_none=True))
+        for call in message.tool_calls:
+            answer = call_tool(call.function.name, call.function.arguments, values)
+            messages.append({"role": "tool", "tool_call_id": call.id, "content": answer})
+    raise SystemExit(f"No answer after {MOST_CALLS} calls of the model.")
+'''
+
+REACT_RUN = '''
+def run(values, client=None):
+    """Show the model its steps so far, until it gives a final answer."""
+    client = client or make_client()
+    history = []
+    notes = []
+    for _ in range(MOST_CALLS):
+        pad = "\\n".join(
+            f"Thought: {row['thought']}\\nAction: {row['action']}\\n"
+            f"Args: {json.dumps(row['arguments'])}\\nObservation: {row['observation']}"
+            for row in history
+        )
+        shown = history if HISTORY_IS_LIST else pad
+        known = {**SUPPLIED, **values, "history": shown, "agent_scratchpad": pad}
+        text = ask(client, build_messages(known) + notes).choices[0].message.content or ""
+        action = re.search(r"^[ \\t*]*Action:[ \\t*]*(.+?)[ \\t*]*$", text, re.MULTILINE)
+        final = re.search(r"^[ \\t*]*Final Answer:[ \\t*]*(.*)", text, re.MULTILINE | re.DOTALL)
+        if final and not (action and action.start() < final.start()):
+            return final[1].strip()
+        arguments = read_object(text, action.end()) if action else None
+        if arguments is None:
+            told = "Error: Write one Thought and one Action with Args, or a Final Answer."
+            told = f"Observation: {told}"
+            notes = [{"role": "assistant", "content": text}, {"role": "user", "content": told}]
+            continue
+        notes = []
+        before = text[: action.start()]
+        thought = re.search(r"Thought:\\s*(.*?)\\s*\\Z", before, re.DOTALL)
+        name = action[1].strip("`\\"' ")
+        history.append({
+            "thought": thought[1] if thought else "",
+            "action": name,
+            "arguments": arguments,
+            "observation": call_tool(name, arguments, values),
+        })
+    raise SystemExit(f"No answer after {MOST_CALLS} calls of the model.")
+
+
+def read_object(text, start):
+    """The first JSON object from a place on; None where there is none."""
+    at = text.find("{", start)
+    while at >= 0:
+        try:
+            value = json.JSONDecoder().raw_decode(text, at)[0]
+            return value if isinstance(value, dict) else None
+        except ValueError:
+            at = text.find("{", at + 1)
+    return None
+'''
+
+JSON_RUN = '''
+def run(values, client=None):
+    """Show the model its actions so far, until its action is the final answer."""
+    client = client or make_client()
+    blocks = []
+    for _ in range(MOST_CALLS):
+        known = {**SUPPLIED, **values, "agent_scratchpad": "\\n\\n".join(blocks)}
+        text = ask(client, build_messages(known)).choices[0].message.content or ""
+        step = read_object(text, 0)
+        if step is None or "action" not in step:
+            told = 'Error: Write one JSON object with "action" and "action_input".'
+            blocks += [text, fenced({"action_output": told})]
+            continue
+        name, given = step["action"], step.get("action_input")
+        if re.sub(r"[\\W_]", "", str(name)).lower() in FINAL_WORDS:
+            return given if isinstance(given, str) else json.dumps(given)
+        arguments = given if isinstance(given, dict) else only_argument(name, given)
+        answer = call_tool(name, arguments, values)
+        blocks.append(fenced({"action": name, "action_input": given}))
+        blocks.append(fenced({"action_output": answer}))
+    raise SystemExit(f"No answer after {MOST_CALLS} calls of the model.")
+
+
+def fenced(value):
+    """A block of JSON."""
+    return f"```json\\n{json.dumps(value, ensure_ascii=False)}\\n```"
+
+
+def only_argument(name, given):
+    """A bare value as the only argument of a tool."""
+    for tool in TOOLS:
+        properties = list(tool["function"].get("parameters", {}).get("properties", {}))
+        if tool["function"]["name"] == name and len(properties) == 1 and given is not None:
+            return {properties[0]: given}
+    return {}
+
+
+def read_object(text, start):
+    """The first JSON object from a place on; None where there is none."""
+    at = text.find("{", start)
+    while at >= 0:
+        try:
+            value = json.JSONDecoder().raw_decode(text, at)[0]
+            return value if isinstance(value, dict) else None
+        except ValueError:
+            at = text.find("{", at + 1)
+    return None
+'''
+
+MAIN = '''
+def main():
+    """Read the inputs from the command line, run, and print the answer."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    for name, value in INPUTS.items():
+        parser.add_argument(
+            f"--{name}", dest=name, default=None, required=name in REQUIRED, metavar="VALUE",
+            help=f"default: {value!r}"[:100].replace("%", "%%") if value is not None else "",
+        )
+    given = {key: item for key, item in vars(parser.parse_args()).items() if item is not None}
+    values = {**INPUTS, **{name: read_value(name, text) for name, text in given.items()}}
+    print(run(values))
+
+
+def read_value(name, text):
+    """A text input as it is, every other kind as JSON."""
+    return text if name in TEXTS else json.loads(text)
+
+
+if __name__ == "__main__":
+    main()
+'''

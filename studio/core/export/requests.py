@@ -1,0 +1,272 @@
+"""Request bodies, curl commands and lines of data sets: the prompt with its values in it."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from studio.core.export.proof import Meaning, compare
+from studio.core.export.target import ExportResult, ExportSource, Round, TargetGroup, result
+from studio.core.imports.request_json import read_request
+from studio.core.prompty.messages import MediaPart, Message, TextPart
+from studio.core.prompty.prepare import Prepared
+from studio.core.prompty.tool_spec import ToolSpec
+from studio.core.text.problem import Problem, Severity
+from studio.core.text.values import Json, JsonObject
+from studio.core.wire.request import Provider, WireRequest, to_request
+
+LABELS: Mapping[Provider, str] = {
+    "openai-chat": "OpenAI chat completions",
+    "openai-responses": "OpenAI responses",
+    "anthropic": "Anthropic messages",
+}
+_END = "END_OF_BODY"
+
+
+@dataclass(frozen=True, slots=True)
+class RequestBody:
+    """The exact body of a request, as JSON."""
+
+    provider: Provider
+    group: TargetGroup = "Requests"
+    suffix: str = ".json"
+    needs_values: bool = True
+
+    @property
+    def name(self) -> str:
+        """The provider's name."""
+        return self.provider
+
+    @property
+    def label(self) -> str:
+        """Name for people."""
+        return f"Request body: {LABELS[self.provider]}"
+
+    @property
+    def about(self) -> str:
+        """What it is."""
+        return (
+            f"The body that {LABELS[self.provider]} gets, as JSON, with the values of the inputs "
+            "and the pictures in it."
+        )
+
+    def make(self, source: ExportSource) -> ExportResult:
+        """The body with media read from the prompt's folder."""
+        request = request_of(source, self.provider)
+        rounds = request_rounds(source, self.provider, json_text)
+        return result(
+            json_text(request.body),
+            (*source.problems, *request.problems),
+            lost(request.problems),
+            rounds,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class CurlCommand:
+    """A shell command that sends the request; the key comes from the environment."""
+
+    provider: Provider
+    group: TargetGroup = "Requests"
+    suffix: str = ".sh"
+    needs_values: bool = True
+
+    @property
+    def name(self) -> str:
+        """The provider's name behind `curl-`."""
+        return f"curl-{self.provider}"
+
+    @property
+    def label(self) -> str:
+        """Name for people."""
+        return f"curl command: {LABELS[self.provider]}"
+
+    @property
+    def about(self) -> str:
+        """What it is."""
+        return (
+            "A shell script that sends the request with curl. The key is taken from the "
+            "environment when it runs, and stands nowhere in the file."
+        )
+
+    def make(self, source: ExportSource) -> ExportResult:
+        """The command; its body stands in a here-document, so nothing in it needs quoting."""
+        request = request_of(source, self.provider)
+        rounds = request_rounds(source, self.provider, lambda body: self._script(source, body))
+        return result(
+            self._script(source, request.body),
+            (*source.problems, *request.problems),
+            lost(request.problems),
+            rounds,
+        )
+
+    def _script(self, source: ExportSource, body: JsonObject) -> str:
+        own, path, headers = _ADDRESSES[self.provider]
+        address = (source.base_url or own).rstrip("/") + path
+        lines = [
+            "#!/bin/sh",
+            f"curl --silent --show-error {shlex.quote(address)} \\",
+            *(f'  --header "{header}" \\' for header in headers),
+            "  --header 'Content-Type: application/json' \\",
+            f"  --data @- <<'{_END}'",
+            json_text(body).rstrip("\n"),
+            _END,
+        ]
+        return "\n".join(lines) + "\n"
+
+
+_ADDRESSES: Mapping[Provider, tuple[str, str, tuple[str, ...]]] = {
+    "openai-chat": (
+        "https://api.openai.com/v1",
+        "/chat/completions",
+        ("Authorization: Bearer $OPENAI_API_KEY",),
+    ),
+    "openai-responses": (
+        "https://api.openai.com/v1",
+        "/responses",
+        ("Authorization: Bearer $OPENAI_API_KEY",),
+    ),
+    "anthropic": (
+        "https://api.anthropic.com/v1",
+        "/messages",
+        ("x-api-key: $ANTHROPIC_API_KEY", "anthropic-version: 2023-06-01"),
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class MessagesJsonl:
+    """Conversations as lines of a data set: `{"messages": […], "tools": […]}`."""
+
+    name: str = "messages-jsonl"
+    label: str = "Messages (JSONL)"
+    group: TargetGroup = "Documents"
+    suffix: str = ".jsonl"
+    needs_values: bool = True
+    about: str = (
+        "One line per saved input set (without sets, one for the values of now), in the form that "
+        "evaluation and training sets take."
+    )
+
+    def make(self, source: ExportSource) -> ExportResult:
+        """A line in the form of chat completions for each set."""
+        chosen = source.sets or {"": source.prepared}
+        problems: list[Problem] = [*source.document.problems]
+        lines: list[str] = []
+        for prepared in chosen.values():
+            problems += prepared.problems
+            request = request_of(replace(source, prepared=prepared), "openai-chat")
+            problems += request.problems
+            lines.append(_line(request.body))
+        rounds = request_rounds(source, "openai-chat", _line)
+        used = rounds if not source.sets else rounds[1:]
+        return result("\n".join(lines) + "\n", problems, lost(problems), used)
+
+
+def _line(body: JsonObject) -> str:
+    kept = {key: body[key] for key in ("messages", "tools") if key in body}
+    return sendable(json.dumps(kept, ensure_ascii=False))
+
+
+def request_of(source: ExportSource, provider: Provider) -> WireRequest:
+    """The request that the prompt would send."""
+    document = source.prepared.document
+    model = document.model
+    if model.api_type == "responses" and provider == "openai-chat":
+        model = replace(model, api_type="chat")
+    return to_request(
+        source.prepared.messages.messages,
+        source.told_tools,
+        model,
+        provider=provider,
+        outputs=document.outputs,
+        media=source.media,
+    )
+
+
+def lost(problems: Iterable[Problem]) -> Iterator[str]:
+    """What a request leaves out of what the author wrote, in words."""
+    for problem in problems:
+        if problem.code in _LOST and problem.severity is not Severity.ERROR:
+            yield problem.message
+
+
+_LOST = (
+    "unsupported-attribute", "unsupported-option", "unsupported-media", "tool-not-sent",
+    "tool-arguments",
+)  # fmt: skip
+
+
+def request_rounds(
+    source: ExportSource, provider: Provider, write: Callable[[JsonObject], str]
+) -> tuple[Round, ...]:
+    """For every set: what is written is read again, and says the same messages and tools.
+
+    Systems are one text and attributes are gone where the provider has it so; media are compared
+    by kind and place, since their content is encoded.
+    """
+    if source.prepared.document.model.api_type in ("embedding", "image"):
+        return ()
+    made = []
+    for name, prepared in source.rounds.items():
+        each = replace(source, prepared=prepared)
+        text = write(request_of(each, provider).body)
+        again = read_request(body_of(text))
+        expected = _normal(prepared, provider)
+        names = [tool.name for tool in each.told_tools if _is_told(tool)]
+        found = [str(tool.get("name", "")) for tool in again[1]]
+        made.append(compare(name, Meaning(expected), Meaning(_plain(again[0], provider))))
+        if names != found and made[-1].is_same:
+            told = f"the tools are {', '.join(found) or 'none'} instead of {', '.join(names)}."
+            made[-1] = replace(made[-1], difference=told)
+        made[-1] = replace(made[-1], tools=len(found))
+    return tuple(made)
+
+
+def body_of(text: str) -> JsonObject:
+    """The body inside a written request, command or line."""
+    if text.startswith("#!"):
+        text = text.partition(f"<<'{_END}'\n")[2].rpartition(f"\n{_END}")[0]
+    data: Json = json.loads(text)
+    return data if isinstance(data, Mapping) else {}
+
+
+def _is_told(tool: ToolSpec) -> bool:
+    return tool.kind == "function" or tool.source != "document"
+
+
+def _normal(prepared: Prepared, provider: Provider) -> tuple[Message, ...]:
+    return _plain(prepared.messages.messages, provider)
+
+
+def _plain(messages: Iterable[Message], provider: Provider) -> tuple[Message, ...]:
+    """Messages as a provider has them: only what its form can tell."""
+    made: list[Message] = []
+    systems: list[str] = []
+    for message in messages:
+        if provider != "openai-chat" and message.role in ("system", "developer"):
+            systems.append(message.text)
+            continue
+        parts = tuple(
+            MediaPart(part.kind, "") if isinstance(part, MediaPart) else part
+            for part in message.parts
+            if not (isinstance(part, TextPart) and not part.text)
+        )
+        made.append(Message(message.role, parts))
+    if systems:
+        made.insert(0, Message("system", (TextPart("\n\n".join(systems)),)))
+    return tuple(made)
+
+
+def json_text(value: Json) -> str:
+    """JSON for people to read, ending in a line end."""
+    return sendable(json.dumps(value, ensure_ascii=False, indent=2)) + "\n"
+
+
+def sendable(text: str) -> str:
+    """The same JSON, with characters escaped that no UTF-8 file can hold."""
+    if not any("\ud800" <= char <= "\udfff" for char in text):
+        return text
+    return "".join(f"\\u{ord(char):04x}" if "\ud800" <= char <= "\udfff" else char for char in text)

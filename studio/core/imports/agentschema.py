@@ -1,0 +1,141 @@
+"""AgentSchema's prompt agents (YAML) as prompt files: text edits, so that comments survive.
+
+Source: the public schema, `PromptAgent` v1.0: `inputSchema` and `outputSchema` hold properties,
+the parameters of a function tool do as well, and `instructions` is the body.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from studio.core.imports.imported import Imported, ImportFailure
+from studio.core.prompty.draft import Draft
+from studio.core.prompty.nesting import unnest
+from studio.core.prompty.yaml_reader import read_yaml
+from studio.core.text.values import Json, JsonObject
+
+_KEYS = ("instructions", "inputSchema", "outputSchema", "model", "tools", "template")
+_PROPERTY = {"enum": "enumValues"}
+
+
+def is_agent_schema(data: Json) -> bool:
+    """Whether a YAML document is a prompt agent, or a manifest that holds one."""
+    if not isinstance(data, Mapping):
+        return False
+    if _is_manifest(data):
+        return True
+    kind = data.get("kind")
+    if isinstance(kind, str) and kind.lower() == "prompt":
+        return True
+    return "instructions" in data and any(key in data for key in _KEYS[1:])
+
+
+def import_agent_schema(text: str) -> Imported:
+    """A prompt agent as a Prompty 2 file.
+
+    Raises:
+        ImportFailure: the YAML cannot be read, or it is another kind of agent.
+    """
+    reading = read_yaml(text)
+    data = reading.value
+    if reading.broken or not isinstance(data, Mapping):
+        told = reading.problems[0].message if reading.problems else "it is no mapping of keys."
+        raise ImportFailure(f"The YAML cannot be read: {told}")
+    kind = data.get("kind", "prompt")
+    if str(kind).lower() != "prompt":
+        raise ImportFailure(f"This is an agent of kind {kind!r}; only prompt agents are prompts.")
+    if _is_manifest(data):
+        raise ImportFailure("This is an agent manifest; import the agent that is its template.")
+    body = _text(data.get("instructions"))
+    further = _text(data.get("additionalInstructions"))
+    front = re.sub(r"\A(?:\ufeff)?(?:---[ \t]*\r?\n)?", "", text)
+    front = re.sub(r"\r?\n(?:---|\.\.\.)[ \t]*(?:\r?\n)?\Z", "\n", front)
+    draft = Draft(f"---\n{front.rstrip()}\n---\n")
+    for key in ("instructions", "additionalInstructions", "kind"):
+        draft.remove(key)
+    for old, new in (("inputSchema", "inputs"), ("outputSchema", "outputs")):
+        _schema(draft, (old,), new)
+    _tools(draft, data)
+    _template(draft, data)
+    if further:
+        body = f"{body.rstrip()}\n\n{further}"
+        draft.notes.append("additionalInstructions: joined to the end of the instructions")
+    end = "" if body.endswith("\n") else "\n"
+    name = data.get("name")
+    return Imported(
+        draft.text + body.lstrip("\n") + end,
+        "AgentSchema prompt agent",
+        tuple(draft.notes),
+        title=name if isinstance(name, str) else "",
+    )
+
+
+def _is_manifest(data: JsonObject) -> bool:
+    """Whether an AgentManifest holds the agent as its template."""
+    template = data.get("template")
+    return isinstance(template, Mapping) and "instructions" in template
+
+
+def _schema(draft: Draft, path: tuple[str | int, ...], new: str) -> None:
+    """`…Schema: {properties: …}` becomes the properties alone."""
+    block = draft.block(*path)
+    if not block:
+        return
+    for key in list(block):
+        if key != "properties":
+            value = block[key]
+            if key == "strict" and value is False:
+                draft.remove(*path, key)
+                continue
+            dotted = ".".join(map(str, (*path, key)))
+            draft.move((*path, key), ("metadata", "agentSchema", *map(str, path)), key)
+            draft.notes.append(
+                f"{dotted}: Prompty has no such key; kept under metadata.agentSchema"
+            )
+    if not unnest(draft, (*path, "properties"), new):
+        draft.notes.append(f"{'.'.join(map(str, path))}: cannot be read, so it stays as written")
+        return
+    _property_keys(draft, (*path[:-1], new))
+
+
+def _property_keys(draft: Draft, path: tuple[str | int, ...]) -> None:
+    value = draft.value(*path)
+    keys: list[str | int] = list(value) if isinstance(value, Mapping) else []
+    if isinstance(value, list):
+        keys = list(range(len(value)))
+    for key in keys:
+        for old, new in _PROPERTY.items():
+            if draft.has(*path, key, old) and not draft.has(*path, key, new):
+                draft.rename((*path, key, old), new)
+
+
+def _tools(draft: Draft, data: JsonObject) -> None:
+    tools = data.get("tools")
+    keys: list[str | int] = list(tools) if isinstance(tools, Mapping) else []
+    if isinstance(tools, list):
+        keys = list(range(len(tools)))
+    for key in keys:
+        if isinstance(draft.value("tools", key, "parameters"), Mapping) and draft.has(
+            "tools", key, "parameters", "properties"
+        ):
+            _schema(draft, ("tools", key, "parameters"), "parameters")
+
+
+def _template(draft: Draft, data: JsonObject) -> None:
+    """The template block, written out as the studio's own files have it."""
+    template = data.get("template")
+    if not isinstance(template, Mapping):
+        draft.remove("template")
+        draft.set(("template", "format", "kind"), "jinja2")
+    else:
+        for key in ("format", "parser"):
+            word = template.get(key)
+            if isinstance(word, str):
+                draft.replace(("template", key), f"{{kind: {word}}}")
+    if not draft.has("template", "parser"):
+        draft.set(("template", "parser", "kind"), "prompty")
+
+
+def _text(value: Json) -> str:
+    return value if isinstance(value, str) else ""

@@ -1,0 +1,267 @@
+"""Writes a prompt file from messages, tools and settings that another format gave.
+
+Texts are either literal, so that nothing in them may become a template or a marker, or templates
+in the file's language already. What is written is read again: what came out differently is told.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+from studio.core.prompty.document import TemplateFormat
+from studio.core.prompty.edits import write_scalar
+from studio.core.prompty.messages import (
+    MediaPart,
+    Message,
+    Messages,
+    TextPart,
+    ToolCallPart,
+    ToolResultPart,
+)
+from studio.core.prompty.parse import parse
+from studio.core.prompty.prepare import prepare
+from studio.core.prompty.shapes import messages_to_json
+from studio.core.prompty.yaml_reader import write_yaml
+from studio.core.text.values import Json, JsonObject
+
+_MARKER = re.compile(
+    r"(?im)^(?P<before>[ \t]*#?[ \t]*)(?P<role>system|user|assistant|developer|tool|function|tools"
+    r"|thread)(?P<rest>[ \t]*(?:\[[^\n]*)?:[ \t\r]*$)"
+)
+_TOKEN = re.compile(r"!(?=\[[^\]\n]*\]\()|!(?=\[thread\])")
+_REFERENCE = re.compile(r"\$(?=\{(?:env|file|params):)")
+_BRACES = re.compile(r"\{\{|\{%|\{#")
+_ROLES = ("system", "developer", "user", "assistant")
+
+
+@dataclass(slots=True)
+class Composition:
+    """A prompt file in the making."""
+
+    front: dict[str, Json] = field(default_factory=dict)
+    """Front matter in its order, without inputs, tools and template."""
+
+    inputs: dict[str, JsonObject] = field(default_factory=dict)
+    """Declared inputs by name."""
+
+    tools: list[JsonObject] = field(default_factory=list)
+    """Tools as Prompty 2 declares them."""
+
+    messages: list[Message | str] = field(default_factory=list)
+    """Messages in order; a text stands for the thread input of that name."""
+
+    format: TemplateFormat = "jinja2"
+    """The template language of the file."""
+
+    is_template: bool = False
+    """Whether the texts are templates already; otherwise every character is literal."""
+
+    notes: list[str] = field(default_factory=list)
+    """What is not carried, or carried differently."""
+
+    comments: list[str] = field(default_factory=list)
+    """Comments of the file that this is made of, kept at the top."""
+
+
+def compose(work: Composition) -> str:
+    """The file's text; what is read from it differently is added to the notes."""
+    _runs_to_threads(work)
+    body = "\n".join(_section(work, item) for item in work.messages)
+    front = [f"# {line}".rstrip() for line in work.comments]
+    front += write_yaml(dict(work.front)) if work.front else []
+    if work.inputs:
+        front += write_yaml({"inputs": {name: dict(item) for name, item in work.inputs.items()}})
+    if work.tools:
+        front += write_yaml({"tools": [dict(tool) for tool in work.tools]})
+    front += write_yaml(
+        {"template": {"format": {"kind": work.format}, "parser": {"kind": "prompty"}}}
+    )
+    text = "\n".join(["---", *front, "---", body.rstrip("\n"), ""])
+    _check(work, text)
+    return text
+
+
+def literal(text: str, form: TemplateFormat) -> str:
+    """A text as a template that renders to exactly this text, and makes no marker or media."""
+    if form == "fstring":
+        return text.replace("{", "{{").replace("}", "}}")
+    if form == "mustache":
+        return text.replace("{{", "{{=<% %>=}}{{<%={{ }}=%>")
+    text = _BRACES.sub(lambda found: f'{{{{ "{found[0]}" }}}}', text)
+    text = _without_markers(text)
+    text = _TOKEN.sub('{{ "!" }}', text)
+    return _REFERENCE.sub('{{ "$" }}', text)
+
+
+def _section(work: Composition, item: Message | str) -> str:
+    if isinstance(item, str):
+        return f"{_use(work, item)}\n"
+    texts = []
+    for part in item.parts:
+        if isinstance(part, MediaPart):
+            texts.append(_use(work, _media_input(work, part)))
+        elif isinstance(part, TextPart):
+            texts.append(
+                _template(part.text, work) if work.is_template else literal(part.text, work.format)
+            )
+    return "\n".join([_marker(work, item), "\n".join(texts), ""])
+
+
+def _template(text: str, work: Composition) -> str:
+    """A template's text, in which a line that looks like a role marker stays text."""
+    if work.format != "jinja2":
+        if _MARKER.search(text):
+            work.notes.append("A line of a message looks like a role marker, and is one now.")
+        return text
+    return _without_markers(text)
+
+
+def _without_markers(text: str) -> str:
+    return _MARKER.sub(
+        lambda found: f'{found["before"]}{{{{ "{found["role"]}" }}}}{found["rest"]}', text
+    )
+
+
+def _marker(work: Composition, message: Message) -> str:
+    pairs = []
+    for key, value in message.attributes.items():
+        if re.fullmatch(r"\w+", key) and isinstance(value, str | int | float | bool):
+            told = f'"{value}"' if isinstance(value, str) else write_scalar(value)
+            if not (isinstance(value, str) and ('"' in value or "\n" in value)):
+                pairs.append(f"{key}={told}")
+                continue
+        work.notes.append(f"{message.role}: the attribute {key} has no place in a role marker.")
+    return f"{message.role}[{', '.join(pairs)}]:" if pairs else f"{message.role}:"
+
+
+def _media_input(work: Composition, part: MediaPart) -> str:
+    """The input that holds a picture, file or recording; declared here."""
+    kind = part.kind if part.kind in ("image", "file", "audio") else "file"
+    declared: dict[str, Json] = {"kind": kind, "default": part.source}
+    number, name = 1, str(kind)
+    while name in work.inputs:
+        number += 1
+        name = f"{kind}_{number}"
+    work.inputs[name] = declared
+    return name
+
+
+def _use(work: Composition, name: str) -> str:
+    return f"{{{name}}}" if work.format == "fstring" else f"{{{{{name}}}}}"
+
+
+def _runs_to_threads(work: Composition) -> None:
+    """Tool calls, results and mixed messages become the default of a thread input, in order."""
+    done: list[Message | str] = []
+    run: list[Message] = []
+
+    def end_run() -> None:
+        if not run:
+            return
+        number, name = 1, "tool_messages"
+        while name in work.inputs:
+            number += 1
+            name = f"tool_messages_{number}"
+        work.inputs[name] = {
+            "kind": "thread",
+            "description": "Calls and results that belong to the prompt.",
+            "default": [_thread_item(message) for message in run],
+        }
+        done.append(name)
+        run.clear()
+
+    for item in work.messages:
+        if isinstance(item, Message) and not _fits_section(item):
+            run.append(item)
+            continue
+        end_run()
+        done.append(item)
+    end_run()
+    work.messages = done
+
+
+def _fits_section(message: Message) -> bool:
+    if message.role not in _ROLES:
+        return False
+    if any(isinstance(part, ToolCallPart | ToolResultPart) for part in message.parts):
+        return False
+    if any(isinstance(part, MediaPart) and part.attributes for part in message.parts):
+        return False  # an input holds only where the picture is
+    # Two texts side by side would be read as one.
+    texts = [isinstance(part, TextPart) for part in message.parts]
+    return not any(one and other for one, other in pairwise(texts))
+
+
+def _thread_item(message: Message) -> dict[str, Json]:
+    """A message as an item of a thread, as chat completions write one."""
+    calls = [part for part in message.parts if isinstance(part, ToolCallPart)]
+    found: dict[str, Json] = {"role": message.role, **message.attributes}
+    blocks: list[Json] = []
+    for part in message.parts:
+        if isinstance(part, TextPart | ToolResultPart):
+            blocks.append({"type": "text", "text": part.text})
+        elif isinstance(part, MediaPart):
+            blocks.append({"kind": part.kind, "value": part.source, **part.attributes})
+    plain = len(blocks) == 1 and all(not isinstance(part, MediaPart) for part in message.parts)
+    found["content"] = (
+        "".join(part.text for part in message.parts if isinstance(part, TextPart | ToolResultPart))
+        if plain or not blocks
+        else blocks
+    )
+    if calls:
+        found["tool_calls"] = [
+            {
+                "id": call.id,
+                "type": "function",
+                "function": {"name": call.name, "arguments": call.arguments},
+            }
+            for call in calls
+        ]
+    return found
+
+
+def _check(work: Composition, text: str) -> None:
+    """Read the file again; a message that is not what it was is told."""
+    if work.is_template or any(isinstance(item, str) for item in work.messages):
+        return
+    again = messages_to_json(prepare(parse(text), {}).messages, "section")
+    wanted = messages_to_json(
+        Messages(tuple(item for item in work.messages if isinstance(item, Message))), "section"
+    )
+    for index, (one, other) in enumerate(zip(wanted, again, strict=False)):
+        if json.dumps(one, sort_keys=True) != json.dumps(other, sort_keys=True):
+            role = one.get("role") if isinstance(one, Mapping) else ""
+            work.notes.append(
+                f"Message {index + 1} ({role}) reads a little differently: line ends at its ends "
+                "are not kept."
+            )
+    if len(wanted) != len(again):
+        work.notes.append(f"There are {len(again)} messages instead of {len(wanted)}.")
+
+
+def declare_string(
+    description: str = "", default: Json = None, *, required: bool = False
+) -> JsonObject:
+    """A declared text input."""
+    found: dict[str, Json] = {"kind": "string"}
+    if description:
+        found["description"] = description
+    if required:
+        found["required"] = True
+    if default is not None:
+        found["default"] = default
+    return found
+
+
+def unique_titles(names: Sequence[str]) -> tuple[str, ...]:
+    """Names with a number behind those that come twice."""
+    seen: dict[str, int] = {}
+    made = []
+    for name in names:
+        seen[name] = seen.get(name, 0) + 1
+        made.append(name if seen[name] == 1 else f"{name} ({seen[name]})")
+    return tuple(made)

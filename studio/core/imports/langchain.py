@@ -1,0 +1,271 @@
+"""LangChain's prompts in JSON: what `dumps` writes, the older `_type` files, and hub sequences.
+
+Source: langchain-core's `load` (`lc: 1` constructors) and `prompts.loading` (`_type`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import cast
+
+from studio.core.imports.compose import Composition, compose, literal
+from studio.core.imports.imported import Imported, ImportFailure
+from studio.core.prompty.declarations import kind_of_value
+from studio.core.prompty.document import TemplateFormat
+from studio.core.prompty.messages import MediaPart, Message, Part, Role, TextPart
+from studio.core.prompty.templates import find_variables
+from studio.core.prompty.threads import read_thread
+from studio.core.prompty.tool_shapes import function_tool
+from studio.core.text.values import Json, JsonObject
+
+_FORMATS: dict[str, TemplateFormat] = {
+    "f-string": "fstring", "jinja2": "jinja2", "mustache": "mustache",
+}  # fmt: skip
+_ROLES: dict[str, Role] = {
+    "SystemMessage": "system", "HumanMessage": "user", "AIMessage": "assistant",
+    "ToolMessage": "tool", "system": "system", "human": "user", "user": "user",
+    "ai": "assistant", "assistant": "assistant", "tool": "tool",
+}  # fmt: skip
+_OPTIONS = {
+    "temperature": "temperature", "max_tokens": "maxOutputTokens", "top_p": "topP",
+    "seed": "seed", "stop": "stopSequences", "frequency_penalty": "frequencyPenalty",
+    "presence_penalty": "presencePenalty", "reasoning_effort": "reasoningEffort",
+}  # fmt: skip
+
+
+def is_langchain(data: Json) -> bool:
+    """Whether JSON is a prompt of LangChain."""
+    if not isinstance(data, Mapping):
+        return False
+    return data.get("lc") == 1 or data.get("_type") in ("prompt", "chat", "few_shot")
+
+
+def import_langchain(data: Json) -> Imported:
+    """A prompt of LangChain as a prompt file.
+
+    Raises:
+        ImportFailure: there is no prompt in it.
+    """
+    work = Composition(is_template=True)
+    prompt = _find_prompt(data, work)
+    if prompt is None:
+        raise ImportFailure("There is no prompt template in it.")
+    name, kwargs = prompt
+    formats: list[str] = []
+    if name in ("ChatPromptTemplate", "StructuredPrompt"):
+        for item in _list(kwargs.get("messages")):
+            _add(item, work, formats)
+        if name == "StructuredPrompt":
+            work.notes.append("The schema of the answer is not carried; declare outputs.")
+    elif name == "FewShotPromptTemplate":
+        _few_shot(kwargs, work, formats)
+    else:
+        template = kwargs.get("template")
+        formats.append(_format_of(kwargs))
+        work.messages.append(Message("user", (TextPart(str(template or "")),)))
+    if not work.messages:
+        raise ImportFailure("There are no messages in it.")
+    _settle_format(work, formats)
+    _inputs(work, kwargs)
+    return Imported(compose(work), "LangChain prompt", tuple(work.notes))
+
+
+def _find_prompt(data: Json, work: Composition) -> tuple[str, JsonObject] | None:
+    """Class name and arguments of the prompt, alone or as the first step of a sequence."""
+    if not isinstance(data, Mapping):
+        return None
+    if data.get("lc") != 1:
+        kind = str(data.get("_type", ""))
+        names = {"prompt": "PromptTemplate", "chat": "ChatPromptTemplate",
+                 "few_shot": "FewShotPromptTemplate"}  # fmt: skip
+        return (names[kind], data) if kind in names else None
+    name, kwargs = _constructor(data)
+    if name == "RunnableSequence":
+        found = _find_prompt(kwargs.get("first"), work)
+        for step in (*_list(kwargs.get("middle")), kwargs.get("last")):
+            _model(step, work)
+        return found
+    return (name, kwargs) if name.endswith(("PromptTemplate", "Prompt")) else None
+
+
+def _model(step: Json, work: Composition) -> None:
+    """The model of a sequence, with the tools bound to it."""
+    name, kwargs = _constructor(step)
+    if name == "RunnableBinding":
+        bound = kwargs.get("kwargs")
+        tools = bound.get("tools") if isinstance(bound, Mapping) else None
+        work.tools += [function_tool(item) for item in _list(tools) if isinstance(item, Mapping)]
+        _model(kwargs.get("bound"), work)
+    elif name.startswith("Chat"):
+        model_id = kwargs.get("model", kwargs.get("model_name"))
+        model: dict[str, Json] = {"id": model_id} if isinstance(model_id, str) else {}
+        options = {
+            ours: (
+                [kwargs[wire]] if wire == "stop" and isinstance(kwargs[wire], str) else kwargs[wire]
+            )
+            for wire, ours in _OPTIONS.items()
+            if kwargs.get(wire) is not None
+        }
+        if options:
+            model["options"] = options
+        if model:
+            work.front["model"] = model
+    elif name:
+        work.notes.append(f"The step {name} of the sequence is no part of a prompt.")
+
+
+def _add(item: Json, work: Composition, formats: list[str]) -> None:
+    """One message, placeholder or template of a chat prompt."""
+    if isinstance(item, list) and len(item) == 2:  # ["system", "…"]
+        item = {"role": item[0], "content": item[1]}
+    name, kwargs = _constructor(item)
+    if name == "MessagesPlaceholder":
+        variable = str(kwargs.get("variable_name", "thread"))
+        declared: dict[str, Json] = {"kind": "thread"}
+        if kwargs.get("optional") is not True:
+            declared["required"] = True
+        work.inputs[variable] = declared
+        work.messages.append(variable)
+        return
+    role = _ROLES.get(name.removesuffix("PromptTemplate").removesuffix("Chunk"))
+    if name == "ChatMessagePromptTemplate":
+        word = str(kwargs.get("role", "user"))
+        role = _ROLES.get(word.lower(), "user")
+        if word.lower() not in _ROLES:
+            work.notes.append(f"The role {word!r} is no role of a prompt file; it is user now.")
+    if name.endswith("PromptTemplate") and role is not None:
+        prompts = kwargs.get("prompt")
+        parts: list[Part] = []
+        for each in prompts if isinstance(prompts, list) else [prompts]:
+            parts.append(_part(each, formats))
+        work.messages.append(Message(role, tuple(parts)))
+        return
+    if name == "" and isinstance(item, Mapping):
+        work.messages += [
+            Message(m.role, m.parts, m.attributes) for m in read_thread([item], {}, None) or ()
+        ]
+        return
+    if role is None:
+        work.notes.append(f"A message of the class {name!r} is left out.")
+        return
+    _static(role, kwargs, work)
+
+
+def _static(role: Role, kwargs: JsonObject, work: Composition) -> None:
+    """A message that is no template: every character is literal."""
+    item: dict[str, Json] = {"role": role, "content": kwargs.get("content", "")}
+    if isinstance(kwargs.get("name"), str):
+        item["name"] = kwargs["name"]
+    if isinstance(kwargs.get("tool_call_id"), str):
+        item["tool_call_id"] = kwargs["tool_call_id"]
+    calls = [
+        {"id": call.get("id", ""), "name": call.get("name", ""), "arguments": call.get("args", {})}
+        for call in _list(kwargs.get("tool_calls"))
+        if isinstance(call, Mapping)
+    ]
+    if calls:
+        item["tool_calls"] = calls
+    work.messages += [
+        Message(
+            message.role,
+            tuple(
+                _Literal(part.text) if isinstance(part, TextPart) else part
+                for part in message.parts
+            ),
+            message.attributes,
+        )
+        for message in read_thread([item], {}, None) or ()
+    ]
+
+
+class _Literal(TextPart):
+    """Text whose characters are no template; escaped once the language is known."""
+
+
+def _part(item: Json, formats: list[str]) -> Part:
+    name, kwargs = _constructor(item)
+    formats.append(_format_of(kwargs))
+    template = kwargs.get("template", "")
+    if name == "ImagePromptTemplate" and isinstance(template, Mapping):
+        extra = {key: value for key, value in template.items() if key != "url"}
+        return MediaPart("image", str(template.get("url", "")), extra)
+    if isinstance(item, str):
+        return TextPart(item)
+    return TextPart(str(template))
+
+
+def _few_shot(kwargs: JsonObject, work: Composition, formats: list[str]) -> None:
+    """Prefix, examples and suffix as one text, the examples filled in."""
+    from studio.core.prompty.templates import render_template
+
+    _, example = _constructor(kwargs.get("example_prompt"))
+    form = _FORMATS.get(_format_of(example), "fstring")
+    texts = [str(kwargs.get("prefix") or "")]
+    for values in _list(kwargs.get("examples")):
+        if isinstance(values, Mapping):
+            rendering = render_template(str(example.get("template", "")), values, format=form)
+            text = "".join(segment.text for segment in rendering.segments)
+            texts.append(literal(text, form))
+    texts.append(str(kwargs.get("suffix") or ""))
+    formats.append(_format_of(kwargs))
+    separator = str(kwargs.get("example_separator", "\n\n"))
+    work.messages.append(Message("user", (TextPart(separator.join(t for t in texts if t)),)))
+
+
+def _settle_format(work: Composition, formats: list[str]) -> None:
+    """One template language for the file; literal messages are escaped for it."""
+    used = list(dict.fromkeys(formats)) or ["f-string"]
+    work.format = _FORMATS.get(used[0], "fstring")
+    if len(used) > 1:
+        work.notes.append(f"The messages use {' and '.join(used)}; the file is {used[0]}.")
+    done: list[Message | str] = []
+    for item in work.messages:
+        if isinstance(item, str):
+            done.append(item)
+            continue
+        parts = tuple(
+            TextPart(literal(part.text, work.format)) if isinstance(part, _Literal) else part
+            for part in item.parts
+        )
+        done.append(Message(item.role, parts, item.attributes))
+    work.messages = done
+
+
+def _inputs(work: Composition, kwargs: JsonObject) -> None:
+    given = kwargs.get("partial_variables")
+    partial = given if isinstance(given, Mapping) else {}
+    texts = []
+    for item in work.messages:
+        if not isinstance(item, str):
+            texts += [part.text for part in item.parts if isinstance(part, TextPart)]
+            texts += [part.source for part in item.parts if isinstance(part, MediaPart)]
+    variables, problems = find_variables("\n".join(texts), work.format)
+    for problem in problems:
+        work.notes.append(f"The template needs a look: {problem.message}")
+    names = [variable.name for variable in variables]
+    for name in dict.fromkeys((*names, *(str(key) for key in partial))):
+        if name in work.inputs:
+            continue
+        declared: dict[str, Json] = {"kind": "string"}
+        if name in partial:
+            declared = {"kind": kind_of_value(partial[name]), "default": partial[name]}
+        work.inputs[name] = declared
+
+
+def _constructor(data: Json) -> tuple[str, JsonObject]:
+    """Class name and arguments of an `lc: 1` object; the mapping itself where it is none."""
+    if not isinstance(data, Mapping):
+        return "", {}
+    if data.get("lc") != 1:
+        return str({"prompt": "PromptTemplate"}.get(str(data.get("_type")), "")), data
+    names, kwargs = data.get("id"), data.get("kwargs")
+    name = str(names[-1]) if isinstance(names, list) and names else ""
+    return name, kwargs if isinstance(kwargs, Mapping) else {}
+
+
+def _format_of(kwargs: JsonObject) -> str:
+    return cast("str", kwargs.get("template_format") or "f-string")
+
+
+def _list(value: Json) -> list[Json]:
+    return value if isinstance(value, list) else []

@@ -1,0 +1,179 @@
+"""Which format a file is, told from its content, and the one door to all imports."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from studio.core.imports.agentschema import import_agent_schema, is_agent_schema
+from studio.core.imports.chat_text import import_chat_text
+from studio.core.imports.compose import unique_titles
+from studio.core.imports.imported import Imported, ImportFailure
+from studio.core.imports.langchain import import_langchain, is_langchain
+from studio.core.imports.promptfoo import import_promptfoo, is_promptfoo
+from studio.core.imports.request_json import import_request, is_request
+from studio.core.prompty.convert import convert
+from studio.core.prompty.parse import parse
+from studio.core.prompty.reference_values import (
+    ReferenceContext,
+    UnresolvedReference,
+    confined_path,
+)
+from studio.core.prompty.yaml_reader import read_yaml
+from studio.core.text.values import Json
+
+MOST_BYTES = 10_000_000
+"""Files over this are not read."""
+
+SUFFIXES = (".prompty", ".yaml", ".yml", ".json", ".jsonl", ".txt", ".md")
+"""Endings of files that may hold a prompt, in the order of a file dialog."""
+
+_BROKEN = ("yaml-syntax", "front-matter-open", "front-matter-not-mapping", "file-too-large")
+
+
+def import_file(path: Path, choose: int = 0) -> Imported:
+    """Read a file of any known format.
+
+    Args:
+        path: The file.
+        choose: Which of several prompts in it, from 0.
+
+    Raises:
+        ImportFailure: it cannot be read, or is no format that is known; the text says what to do.
+    """
+    try:
+        if path.stat().st_size > MOST_BYTES:
+            raise ImportFailure(f"{path.name} is larger than {MOST_BYTES // 1_000_000} MB.")
+        text = path.read_bytes().decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ImportFailure(f"{path.name} is not UTF-8 text (byte {error.start}).") from error
+    except OSError as error:
+        raise ImportFailure(f"{path.name} cannot be read: {error.strerror or error}.") from error
+    return import_text(text, path, choose)
+
+
+def import_text(text: str, path: Path | None = None, choose: int = 0) -> Imported:
+    """Import a text; the path's ending helps where the text alone does not say.
+
+    Raises:
+        ImportFailure: it cannot be imported.
+    """
+    suffix = path.suffix.lower() if path is not None else ""
+    if suffix == ".prompty" or (not suffix and text.startswith(("---", "+++"))):
+        return _prompt_file(text, path)
+    stripped = text.lstrip()
+    if stripped[:1] in ("{", "[") and suffix not in (".yaml", ".yml"):
+        return _json(text, suffix, choose)
+    if suffix == ".json":
+        raise ImportFailure("This is no JSON: it begins with neither { nor [.")
+    if suffix in (".yaml", ".yml"):
+        return _yaml(text, path, choose)
+    if suffix == "":
+        data = read_yaml(text[:100_000]).value
+        if is_promptfoo(data) or is_agent_schema(data):
+            return _yaml(text, path, choose)
+    return import_chat_text(text)
+
+
+def _prompt_file(text: str, path: Path | None) -> Imported:
+    """Prompty 2 and sections stay byte for byte; Prompty 1 is converted."""
+    document = parse(text, path)
+    broken = next((item for item in document.problems if item.code in _BROKEN), None)
+    if broken is not None:
+        line = document.source.position(broken.span.start).line
+        raise ImportFailure(f"Line {line}: {broken.message}")
+    if document.dialect != "legacy":
+        form = "Prompty 2 file" if document.dialect == "prompty" else "section dialect file"
+        return Imported(text, form, title=document.name)
+    made = convert(document, "prompty")
+    return Imported(made.text, "Prompty 1 file", made.notes, title=document.name)
+
+
+def _json(text: str, suffix: str, choose: int) -> Imported:
+    lines = [line for line in text.splitlines() if line.strip()]
+    if suffix == ".jsonl" or (len(lines) > 1 and _is_json(lines[0]) and not _is_json(text)):
+        return _json_lines(lines, choose)
+    try:
+        data: Json = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise ImportFailure(f"The JSON cannot be read: {error}.") from error
+    return _json_value(data)
+
+
+def _json_value(data: Json) -> Imported:
+    if is_langchain(data):
+        return import_langchain(data)
+    if is_agent_schema(data):
+        return import_agent_schema(json.dumps(data, ensure_ascii=False, indent=2))
+    if is_request(data):
+        return import_request(data)
+    raise ImportFailure(
+        "This JSON is no prompt that is known: a request body with messages, a list of messages, "
+        "or a prompt of LangChain."
+    )
+
+
+def _json_lines(lines: list[str], choose: int) -> Imported:
+    if not 0 <= choose < len(lines):
+        raise ImportFailure(f"There are {len(lines)} lines; there is no number {choose + 1}.")
+    try:
+        made = _json_value(json.loads(lines[choose]))
+    except (ValueError, RecursionError) as error:
+        raise ImportFailure(f"Line {choose + 1} is no JSON: {error}.") from error
+    if len(lines) == 1:
+        return made
+    names = unique_titles([f"line {number}" for number in range(1, len(lines) + 1)])
+    note = f"This is line {choose + 1} of {len(lines)}; each line is a prompt of its own."
+    return Imported(made.text, f"{made.form}, JSON lines", (*made.notes, note), others=names)
+
+
+def _is_json(text: str) -> bool:
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def _yaml(text: str, path: Path | None, choose: int) -> Imported:
+    reading = read_yaml(text)
+    if reading.broken:
+        raise ImportFailure(f"The YAML cannot be read: {reading.problems[0].message}")
+    data = reading.value
+    if is_promptfoo(data):
+        return import_promptfoo(text, _reader(path), choose)
+    if is_agent_schema(data):
+        return import_agent_schema(text)
+    if is_langchain(data):
+        return import_langchain(data)
+    if is_request(data):
+        return import_request(data)
+    raise ImportFailure(
+        "This YAML is no prompt that is known: an agent of AgentSchema (kind: prompt) or a "
+        "promptfoo configuration (prompts)."
+    )
+
+
+def _reader(path: Path | None) -> _Reader:
+    return _Reader(path.parent if path is not None else None)
+
+
+class _Reader:
+    """Reads files beside a configuration, and none outside its folder."""
+
+    def __init__(self, folder: Path | None) -> None:
+        self._folder = folder
+
+    def __call__(self, name: str) -> str:
+        """The text of a file.
+
+        Raises:
+            ImportFailure: it lies outside, or cannot be read.
+        """
+        try:
+            file = confined_path(name, ReferenceContext(folder=self._folder, trusted=False))
+            return file.read_text(encoding="utf-8-sig")
+        except UnresolvedReference as error:
+            raise ImportFailure(str(error)) from error
+        except (OSError, UnicodeDecodeError) as error:
+            raise ImportFailure(f"The prompt file {name!r} cannot be read.") from error
