@@ -294,6 +294,17 @@ class PromptEditor(QPlainTextEdit):
         if event.text() and wrote and not control:
             self.character_typed.emit()
 
+    def inputMethodQuery(self, query: Qt.InputMethodQuery) -> object:
+        """Places count from the widget's corner; Qt forgets the gutter left of the viewport.
+
+        Without this the list of an input method opens as far left of the caret as the gutter is
+        wide.
+        """
+        value = super().inputMethodQuery(query)
+        if isinstance(value, QRectF | QRect):
+            return value.translated(self.viewport().pos())
+        return value
+
     def canInsertFromMimeData(self, source: QMimeData) -> bool:
         """Files and pictures too, not only text."""
         return bool(self.media and self.media.wants(source)) or super().canInsertFromMimeData(
