@@ -1,13 +1,26 @@
-"""The model of a run, which the person may change for another while the run stands."""
+"""The model that a document asks for, and the one of a run, which may change while it stands."""
 
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
+from dataclasses import dataclass, field
 
 from studio.core.models.base import Capabilities, ChatModel, ModelRequest
+from studio.core.prompty.document import ModelDeclaration
 from studio.core.text.values import JsonObject
 from studio.core.wire.reply import Notice, ReplyDelta
+
+
+@dataclass(frozen=True, slots=True)
+class AskedModel:
+    """What a document says of the model that is to answer it."""
+
+    declaration: ModelDeclaration = field(default_factory=ModelDeclaration)
+    """Its `model:` block."""
+
+    trusted: bool = True
+    """Whether its folder is trusted: only then are its `${env:}` references read."""
 
 
 class SwitchedModel:

@@ -12,7 +12,7 @@ from PySide6.QtCore import QObject, Signal
 from studio.bridge.background import Background
 from studio.bridge.connection_keys import ConnectionKeys
 from studio.bridge.connection_list import with_changed, with_trusted, without
-from studio.bridge.connection_model import SwitchedModel
+from studio.bridge.connection_model import AskedModel, SwitchedModel
 from studio.bridge.connection_trials import ConnectionTrials
 from studio.core.models.base import ChatModel, ModelError
 from studio.core.models.choice import ModelChoice, choose_connection
@@ -51,8 +51,8 @@ class ConnectionsController(QObject):
         self._models: dict[str, str] = {}
         self._level: GrammarLevel | None = None
         self._allowed = ""
-        self._declaration = ModelDeclaration()
-        self._trusted = True
+        self._shown = AskedModel()
+        self._run = AskedModel()
         self._folder: Path | None = None
         self._running: SwitchedModel | None = None
         self._server = EmbeddedServer()
@@ -78,8 +78,12 @@ class ConnectionsController(QObject):
     @property
     def choice(self) -> ModelChoice:
         """The connection for the open document, and why."""
+        return self.choice_of(self._shown)
+
+    def choice_of(self, asked: AskedModel) -> ModelChoice:
+        """The connection for a document, which need not be the open one."""
         choice = choose_connection(
-            self._declaration, self._connections, chosen=self._chosen, trusted=self._trusted
+            asked.declaration, self._connections, chosen=self._chosen, trusted=asked.trusted
         )
         connection = choice.connection
         if self._level is not None and connection.kind == "embedded":
@@ -110,14 +114,15 @@ class ConnectionsController(QObject):
     def set_document(self, document: PromptDocument | None) -> None:
         """Follow the document's `model:` block."""
         declaration = document.model if document is not None else ModelDeclaration()
-        if declaration != self._declaration:
-            self._declaration = declaration
-            self.changed.emit(self.choice)
+        self._show(replace(self._shown, declaration=declaration))
 
     def set_trusted(self, trusted: bool) -> None:
         """Whether the prompt's folder is trusted: only then are its `${env:}` references read."""
-        if trusted != self._trusted:
-            self._trusted = trusted
+        self._show(replace(self._shown, trusted=trusted))
+
+    def _show(self, asked: AskedModel) -> None:
+        if asked != self._shown:
+            self._shown = asked
             self.changed.emit(self.choice)
 
     def choose(self, name: str) -> None:
@@ -153,9 +158,13 @@ class ConnectionsController(QObject):
         if connection.is_remote and is_own and trials.of(connection).state == "untried":
             trials.start(connection)
 
-    def needs_trust(self) -> str:
-        """The endpoint that must be asked about before the document may send to it, or empty."""
-        endpoint = self.choice.untrusted
+    def needs_trust(self, asked: AskedModel | None = None) -> str:
+        """The endpoint that must be asked about before a document may send to it, or empty.
+
+        Args:
+            asked: what the document says of its model; the open one's where None.
+        """
+        endpoint = self.choice_of(asked or self._shown).untrusted
         return "" if endpoint == self._allowed else endpoint
 
     def allow_once(self, origin: str) -> None:
@@ -170,19 +179,21 @@ class ConnectionsController(QObject):
         """
         self.save(with_trusted(self._connections, origin))
 
-    def open(self, folder: Path | None) -> ChatModel:
-        """The model for the document, nothing started yet.
+    def open(self, folder: Path | None, asked: AskedModel | None = None) -> ChatModel:
+        """The model for a document, nothing started yet.
 
         Args:
             folder: the prompt's folder, which its media may be read from.
+            asked: what the document says of its model; the open one's where None.
 
         Raises:
             ModelError: the connection lacks something, or its endpoint was not allowed.
         """
-        model = self._open(folder)
+        asked = asked or self._shown
+        model = self._open(folder, asked)
         self._allowed = ""
         self._close_model()
-        self._folder = folder
+        self._folder, self._run = folder, asked
         self._running = SwitchedModel(model)
         return self._running
 
@@ -244,9 +255,9 @@ class ConnectionsController(QObject):
             with suppress(TimeoutError, CancelledError):
                 self._background.start(self._server.stop()).result(_CLOSE_SECONDS)
 
-    def _open(self, folder: Path | None) -> ChatModel:
-        choice = self.choice
-        if self.needs_trust():
+    def _open(self, folder: Path | None, asked: AskedModel) -> ChatModel:
+        choice = self.choice_of(asked)
+        if self.needs_trust(asked):
             raise ModelError(
                 "untrusted",
                 f"Nothing was sent to {choice.untrusted}: it is not allowed.",
@@ -263,12 +274,12 @@ class ConnectionsController(QObject):
 
     def _on_picked(self) -> None:
         """The person picked something: a run that stands goes on with it."""
-        choice = self.choice
-        self.changed.emit(choice)
-        if self._running is None or choice.untrusted:
+        self.changed.emit(self.choice)
+        # Another document may be open by now: the run goes on with what its own one gets.
+        if self._running is None or self.choice_of(self._run).untrusted:
             return
         try:
-            self._running.switch(self._open(self._folder))
+            self._running.switch(self._open(self._folder, self._run))
         except ModelError as error:
             self.refused.emit(error.message, error.hint)
 

@@ -10,7 +10,7 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from studio.bridge.background import Background
-from studio.bridge.connection_model import SwitchedModel
+from studio.bridge.connection_model import AskedModel, SwitchedModel
 from studio.bridge.connections import ConnectionsController
 from studio.core.models.base import ModelError, ModelRequest
 from studio.core.models.connections import EMBEDDED, Connection
@@ -185,6 +185,30 @@ def test_a_run_that_stands_takes_the_connection_picked_now(
     controller.choose("Empty")
     assert refused == ["The connection 'Empty' names no script."]
     assert model.label == "Script script.json"
+
+
+def test_a_run_keeps_its_own_document_when_another_one_is_opened(
+    controller: ConnectionsController, tmp_path: Path
+) -> None:
+    scripts = {name: tmp_path / f"{name}.json" for name in ("one", "two")}
+    for path in scripts.values():
+        path.write_text('["Hi"]', encoding="utf-8")
+    keep(
+        controller,
+        *(Connection(name, "scripted", settings={"script": str(path)})
+          for name, path in scripts.items()),
+    )  # fmt: skip
+    block = "---\nmodel:\n  connection: {{kind: reference, name: {}}}\n---\nuser:\nHi\n"
+    one, two = (parse(block.format(name), None) for name in scripts)
+    controller.set_document(two)  # it is open, and a run of the other is taken up again
+    model = controller.open(None, AskedModel(one.model))
+    assert model.label == "Script one.json"
+    controller.set_level("syntax")  # picked for what is open; the run's own choice stays
+    assert model.label == "Script one.json"
+    controller.choose("two")  # picked over every document's own
+    assert model.label == "Script two.json"
+    controller.choose("")
+    assert model.label == "Script one.json"
 
 
 async def test_a_switched_model_says_so_once() -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication, QObject
 
+from studio.bridge.connection_model import AskedModel
 from studio.bridge.connection_trials import Trial
 from studio.bridge.connections import ConnectionsController
 from studio.bridge.messages import Messages
@@ -80,20 +81,22 @@ class ConnectionDesk(QObject):
         self._dialog.activateWindow()
         return self._dialog
 
-    def asks_first(self, then: Callable[[], None]) -> bool:
-        """Ask about the endpoint that the prompt chose, where that is needed.
+    def asks_first(self, then: Callable[[], None], asked: AskedModel | None = None) -> bool:
+        """Ask about the endpoint that a prompt chose, where that is needed.
 
         Args:
             then: called once the person has allowed it.
+            asked: what the prompt says of its model; the open one's where None.
 
         Returns:
             Whether there is something to ask; nothing is to be sent then but by `then`.
         """
         from studio.ui.connections.trust_dialog import TrustDialog
 
-        if not self._controller.needs_trust():
+        if not self._controller.needs_trust(asked):
             return False
-        dialog = TrustDialog(self._controller.choice, self._window.theme, self._window)
+        choice = self._controller.choice if asked is None else self._controller.choice_of(asked)
+        dialog = TrustDialog(choice, self._window.theme, self._window)
         dialog.allowed.connect(lambda origin, always: self._on_allowed(origin, then, always=always))
         dialog.rejected.connect(
             lambda: self._messages.info(

@@ -341,3 +341,41 @@ def test_a_prompt_that_names_its_connection_gets_it(
     dialog.close()
     run_to_end(qtbot, workbench)
     assert server.requests[-1].body["model"] == "big"
+
+
+def test_a_run_of_another_prompt_goes_on_with_that_prompts_connection(
+    qtbot: QtBot, user_home: Path, open_workbench: Open
+) -> None:
+    made, files = [], []
+    for name in ("one", "two"):
+        script = user_home / f"{name}.json"
+        script.write_text(json.dumps([f"Said by {name}."]), encoding="utf-8")
+        made.append(Connection(name, "scripted", settings={"script": str(script)}))
+        files.append(user_home / f"{name}.prompty")
+        files[-1].write_text(
+            f"---\nname: {name}\nmodel:\n  connection: {{kind: reference, name: {name}}}\n---\n"
+            "user:\nHi\n",
+            encoding="utf-8",
+        )
+    workbench = open_workbench(files[0])
+    connections = workbench.connections
+    connections.save(replace(connections.connections, connections=(EMBEDDED, *made)))
+    workbench.run_pane.step()
+    qtbot.waitUntil(lambda: workbench.run_pane.view.is_waiting, timeout=WAIT_MS)
+    run = workbench.run.view.state
+    assert run is not None
+    workbench.run_pane.stop()
+    qtbot.waitUntil(lambda: not workbench.run.is_live, timeout=WAIT_MS)
+
+    workbench.window.open_path(files[1])
+    qtbot.waitUntil(lambda: workbench.is_settled, timeout=WAIT_MS)
+    assert connections.choice.connection.name == "two"
+    workbench.history_pane.request_open.emit(run.setup.run)
+    qtbot.waitUntil(lambda: bool(workbench.run.view.record), timeout=WAIT_MS)
+    workbench.run_pane.request_resume.emit()
+    qtbot.waitUntil(lambda: workbench.run_pane.view.is_waiting, timeout=WAIT_MS)
+    workbench.run_pane.run_or_continue()
+    qtbot.waitUntil(lambda: not workbench.run.is_live, timeout=WAIT_MS)
+    state = workbench.run.state
+    assert state is not None
+    assert state.answer == "Said by one."
