@@ -62,6 +62,8 @@ class ChatServer:
     def __init__(self) -> None:
         self.requests: list[Received] = []
         self.models: list[dict[str, Any]] = [{"id": "scripted-1", "object": "model"}]
+        self.list_answer: Answer | None = None
+        """How the list of models is answered; as usual where None."""
         self.port = 0
         self.arrived = threading.Event()
         self._answers: deque[Answer] = deque()
@@ -103,7 +105,7 @@ class ChatServer:
 
     def _answer(self, request: Received) -> Answer:
         if request.method == "GET" and request.path.endswith("/models"):
-            return json_body({"object": "list", "data": self.models})
+            return self.list_answer or json_body({"object": "list", "data": self.models})
         return self._answers.popleft() if self._answers else self._always
 
 

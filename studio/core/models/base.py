@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol, TypeAlias
 
@@ -19,7 +19,7 @@ ProtocolName: TypeAlias = Literal["native", "react", "json_action"]
 class ModelRequest:
     """Everything one model call is made from; immutable, so that a retry sends the same."""
 
-    messages: tuple[Message, ...]
+    messages: Sequence[Message]
     """The conversation as it will be sent."""
 
     tools: tuple[ToolSpec, ...] = ()
@@ -44,10 +44,10 @@ class ModelRequest:
     max_iterations: int = 10
     """How many there may be; at the last one a small local model is made to answer."""
 
-    past_calls: tuple[tuple[str, str], ...] = ()
+    past_calls: Sequence[tuple[str, str]] = ()
     """(tool, arguments as JSON text) of the calls already made in this run, in order."""
 
-    observations: tuple[str, ...] = ()
+    observations: Sequence[str] = ()
     """What those calls answered, in the same order."""
 
     question: str = ""

@@ -150,11 +150,16 @@ class OpenAIClient:
             ModelError: the server cannot be reached, refuses, or has no such list.
         """
         client = await self._client()
+        from openai import Omit
+
         try:
             async with asyncio.timeout(_LIST_SECONDS):
-                answer: object = await client.get(
-                    "/models", cast_to=object, options=self._options()
-                )
+                options = self._options()
+                if self._connection.kind == "anthropic" and self._key is not None:
+                    # Its list is its own API's, which takes no bearer.
+                    own = {"x-api-key": self._key.reveal(), "anthropic-version": "2023-06-01"}
+                    options["headers"] = {"Authorization": Omit(), **own}
+                answer: object = await client.get("/models", cast_to=object, options=options)
         except _raised() as error:
             raise self.fault(error) from None
         items = answer.get("data") if isinstance(answer, Mapping) else None

@@ -3,18 +3,28 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from collections.abc import Mapping
+from contextlib import aclosing
+from dataclasses import dataclass, replace
 
-from studio.core.models.base import ModelError
+from studio.core.models.base import ModelError, ModelRequest
 from studio.core.models.choice import needs_address
-from studio.core.models.connections import Connection
+from studio.core.models.connections import Api, Connection
 from studio.core.models.embedded.server import EmbeddedServer
 from studio.core.models.factory import embedded_settings
 from studio.core.models.faults import Target
-from studio.core.models.openai_client import OpenAIClient
-from studio.core.models.remote import shown_address
+from studio.core.models.openai_client import KeySource, OpenAIClient
+from studio.core.models.remote import RemoteModel, shown_address
 from studio.core.models.secrets import SecretStore
+from studio.core.prompty.messages import Message, TextPart
 from studio.core.text.values import JsonObject
+
+_NO_LIST = frozenset(("not-found", "bad-reply", "bad-request", "forbidden"))
+"""Faults of the list that say nothing about completions: there is none, it is something else, or
+the key may not see it."""
+
+_FEWEST_TOKENS: Mapping[Api, int] = {"chat": 1, "responses": 16}
+"""What the APIs take as the smallest limit of a reply."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,10 +74,15 @@ async def probe(
 async def _remote(connection: Connection, secrets: SecretStore, start: float) -> Probe:
     if needs_address(connection):
         return Probe(False, "The connection has no address.", "Enter the address of its API.")
+    key = _key_source(connection, secrets)
     target = Target(connection.name, shown_address(connection), connection.model)
-    client = OpenAIClient(connection, lambda: secrets.read(connection.key, connection.name), target)
+    client = OpenAIClient(connection, key, target)
     try:
         listed = await client.models()
+    except ModelError as error:
+        if error.kind not in _NO_LIST:
+            raise
+        return await _ask_one_token(connection, key, start)
     finally:
         await client.close()
     models = tuple(sorted({str(item["id"]) for item in listed}))
@@ -78,6 +93,41 @@ async def _remote(connection: Connection, secrets: SecretStore, start: float) ->
     if connection.model and connection.model not in models:
         hint = f"{connection.model!r} is not among its models."
     return Probe(True, message, hint, models, listed, seconds)
+
+
+async def _ask_one_token(connection: Connection, key: KeySource, start: float) -> Probe:
+    """Try a server that does not list its models by the shortest request that there is.
+
+    Raises:
+        ModelError: it does not answer that either.
+    """
+    if not connection.model:
+        return Probe(
+            False,
+            f"{connection.name} is there, but does not list its models.",
+            "Type the id of a model and test again: it is then asked for one token.",
+            seconds=time.monotonic() - start,
+        )
+    model = RemoteModel(replace(connection, retries=0), connection.model, key)
+    most = _FEWEST_TOKENS[connection.api]
+    request = ModelRequest((Message("user", (TextPart("Hi"),)),), options={"maxOutputTokens": most})
+    try:
+        async with aclosing(model.stream(request)) as deltas:
+            async for _ in deltas:
+                pass
+    finally:
+        await model.close()
+    seconds = time.monotonic() - start
+    return Probe(
+        True,
+        f"{connection.name} answers as {connection.model!r} in {seconds:.1f} s.",
+        "It does not list its models: the ids of others have to be typed.",
+        seconds=seconds,
+    )
+
+
+def _key_source(connection: Connection, secrets: SecretStore) -> KeySource:
+    return lambda: secrets.read(connection.key, connection.name)
 
 
 async def _embedded(connection: Connection, shared: EmbeddedServer | None, start: float) -> Probe:
