@@ -104,11 +104,16 @@ class CardData:
         span = self.message.origin.span
         return span is not None and span.start <= offset < max(span.end, span.start + 1)
 
+    def ends_at(self, offset: int) -> bool:
+        """Whether the message ends where a caret at `offset` stands, as at the end of the text."""
+        span = self.message.origin.span
+        return span is not None and span.end == offset
+
     def runs(self, part: TextPart | ToolResultPart) -> Iterator[Run]:
         """The text of one part, cut where its origin changes; made as far as it is read."""
         if not part.segments:
             if part.text:
-                yield Run(part.text, None, part.span)
+                yield Run(part.text, None, part.span or self.message.origin.span)
             return
         warned = {problem.span: problem.message for problem in self.warnings}
         for segment in part.segments:

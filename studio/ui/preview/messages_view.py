@@ -130,7 +130,10 @@ class MessagesView(QScrollArea):
     def light(self, offset: int) -> None:
         """Mark the card whose source holds `offset`, and bring it into view."""
         self._caret = offset
-        found = next((slot for slot in self._column.slots if slot.data.holds(offset)), None)
+        slots = self._column.slots
+        found = next((slot for slot in slots if slot.data.holds(offset)), None)
+        if found is None:
+            found = next((slot for slot in reversed(slots) if slot.data.ends_at(offset)), None)
         if found is self._column.lit:
             return
         self._column.set_lit(found)

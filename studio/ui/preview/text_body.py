@@ -163,7 +163,7 @@ class TextBody(QTextBrowser):
                 return Span(at, at)
             done += len(run.text)
         last = next((run.span for run in reversed(self._runs) if run.span is not None), None)
-        return Span(last.end, last.end) if last else None
+        return Span(last.end, last.end) if last is not None else None
 
     def _fill_raw(self, theme: Theme) -> None:
         document = self.document()
