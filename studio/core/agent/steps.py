@@ -104,7 +104,7 @@ def request_of(state: RunState) -> ModelRequest:
     """The snapshot that the current step sends; the same for every attempt."""
     setup = state.setup
     return ModelRequest(
-        messages=tuple(state.step.messages),
+        messages=state.step.messages,
         tools=setup.tools,
         options=setup.options or None,
         stop=setup.stop,
@@ -112,8 +112,8 @@ def request_of(state: RunState) -> ModelRequest:
         protocol=setup.protocol,
         iteration=state.iteration,
         max_iterations=state.limits.iterations or 1_000_000,
-        past_calls=tuple(state.past_calls),
-        observations=tuple(state.observations),
+        past_calls=state.past_calls,
+        observations=state.observations,
         question=setup.question,
     )
 

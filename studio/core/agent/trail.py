@@ -78,12 +78,9 @@ class Trail(Sequence[T]):
         return held.items[index - before]
 
     def __iter__(self) -> Iterator[T]:
-        held = self._held
-        if not held.base:  # the common case, without a question for each item
-            yield from held.items[: self._length]
-            return
-        for index in range(self._length):
-            yield self._item(index)
+        if not self._held.base:  # the common case, without a question for each item
+            return iter(self._held.items[: self._length])
+        return map(self._item, range(self._length))
 
     def plus(self, more: Iterable[T]) -> Trail[T]:
         """This trail with further items at its end."""
