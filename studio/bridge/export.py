@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 
 from studio.bridge.jobs import LatestJob
+from studio.core.export.fixes import with_fixes
 from studio.core.export.source import ExportValues, make_source
 from studio.core.export.target import ExportResult, ExportTarget
 from studio.core.export.targets import TARGETS
@@ -56,7 +57,8 @@ def make_export(order: ExportOrder) -> ExportResult:
     folder = document.source.path.parent if document.source.path else None
     values = ExportValues(order.inputs, order.sets, order.tools, order.base_url)
     references = ReferenceContext(folder=folder, trusted=False)
-    return order.target.make(make_source(document, order.target, values, references))
+    made = order.target.make(make_source(document, order.target, values, references))
+    return replace(made, problems=with_fixes(made.problems, document))
 
 
 @dataclass(frozen=True, slots=True)

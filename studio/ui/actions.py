@@ -47,6 +47,9 @@ ACTIONS: tuple[ActionSpec, ...] = (
     ActionSpec("file.reload", "Reload from disk"),
     ActionSpec("file.close", "Close tab", "Ctrl+W", "x"),
     ActionSpec("file.export", "Export…", "Ctrl+E", "share", "Check the prompt and export it"),
+    ActionSpec(
+        "file.import", "Import…", "Ctrl+Alt+I", "file-input", "Make a prompt of another format"
+    ),
     ActionSpec("file.settings", "Settings…", "Ctrl+,", "settings"),
     ActionSpec("file.quit", "Quit", "Ctrl+Q"),
     ActionSpec("edit.undo", "Undo", "Ctrl+Z", "undo-2"),
@@ -126,7 +129,8 @@ MENUS: tuple[tuple[str, tuple[str, ...]], ...] = (
     (
         "&File",
         ("file.new", "file.template", "file.open", "file.folder", RECENT, SEPARATOR, "file.save",
-         "file.save_as", "file.save_all", "file.reload", SEPARATOR, "file.export", SEPARATOR,
+         "file.save_as", "file.save_all", "file.reload", SEPARATOR, "file.import", "file.export",
+         SEPARATOR,
          "file.settings", "file.close", "file.quit"),
     ),
     (

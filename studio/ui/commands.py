@@ -19,6 +19,7 @@ from studio.core.text.span import Span
 from studio.ui.actions import ActionSet
 from studio.ui.editor.page import EditorPage
 from studio.ui.editor_commands import EditorCommands
+from studio.ui.exchange_commands import ExchangeCommands
 from studio.ui.mirror import EnabledMirror
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ class Commands(QObject):
         self._window = window
         self._mirror = EnabledMirror(self)
         self._editing = EditorCommands(window, self)
+        self.exchange = ExchangeCommands(window)
 
     @cached_property
     def chooser(self) -> Chooser:
@@ -94,7 +96,8 @@ class Commands(QObject):
             "file.save_all": tabs.save_all,
             "file.reload": self._on_page(EditorPage.reload),
             "file.close": tabs.close_page,
-            "file.export": self.export,
+            "file.export": self.exchange.export,
+            "file.import": self.exchange.ask_import,
             "file.settings": self.settings,
             "file.quit": window.close,
             "edit.line": self._asking("ask_line"),
@@ -254,27 +257,6 @@ class Commands(QObject):
         first: Span = page.editor.problems[0].span
         page.editor.reveal(first)
 
-    def export(self) -> None:
-        """Open the export dialog."""
-        from studio.ui.dialogs.export import ExportDialog
-
-        page, document = self._window.tabs.current, self._window.document
-        if page is None or document is None:
-            return
-        if document.source.text != page.editor.text():
-            from studio.core.prompty.parse import parse
-
-            document = parse(page.editor.text(), page.controller.path)
-        inputs = self._window.panes.inputs
-        ExportDialog(
-            document,
-            inputs.values() if inputs is not None else {},
-            page.controller.title,
-            self._window.services.messages,
-            self._window.theme,
-            self._window,
-        ).open()
-
     def settings(self) -> None:
         """Open the settings."""
         self._settings_dialog().open()
@@ -305,6 +287,7 @@ class Commands(QObject):
         from studio.ui.tour import Tour
 
         self._set(tour_seen=True)
+        self._window.services.messages.withdraw("tour")
         if self._window.tabs.current is None:
             self.open_example(resource("examples", "react-agent.prompty"))
         self._window.tabs.show_tabs()

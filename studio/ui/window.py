@@ -319,7 +319,7 @@ class MainWindow(QMainWindow):
         for path in _files(event.mimeData()):
             if path.is_dir():
                 self.commands.show_folder(path)
-            else:
+            elif not self.commands.exchange.take_dropped(path):
                 self.open_path(path)
 
     def closeEvent(self, event: QCloseEvent) -> None:

@@ -52,6 +52,15 @@ def import_file(path: Path, choose: int = 0) -> Imported:
     return import_text(text, path, choose)
 
 
+def is_importable(path: Path) -> bool:
+    """Whether a file holds a prompt of another format, and not settings or data."""
+    try:
+        import_file(path)
+    except ImportFailure:
+        return False
+    return True
+
+
 def import_text(text: str, path: Path | None = None, choose: int = 0) -> Imported:
     """Import a text; the path's ending helps where the text alone does not say.
 

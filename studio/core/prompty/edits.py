@@ -57,7 +57,7 @@ def rename_input(document: PromptDocument, old: str, new: str) -> tuple[TextEdit
     )
 
 
-def set_value(document: PromptDocument, path: tuple[str, ...], value: str) -> tuple[TextEdit, ...]:
+def set_value(document: PromptDocument, path: Path, value: str) -> tuple[TextEdit, ...]:
     """Edits that set a front-matter key to a scalar, adding what is missing on the way.
 
     Args:
@@ -78,7 +78,7 @@ def set_value(document: PromptDocument, path: tuple[str, ...], value: str) -> tu
     missing = path[known:]
     lines = [f"{'  ' * depth}{key}:" for depth, key in enumerate(missing)]
     lines[-1] += f" {value}"
-    flow = ": {".join(missing) + f": {value}" + "}" * (len(missing) - 1)
+    flow = ": {".join(map(str, missing)) + f": {value}" + "}" * (len(missing) - 1)
     return insert_below(document, path[:known], lines, flow)
 
 

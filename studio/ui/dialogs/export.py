@@ -3,213 +3,388 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from PySide6.QtCore import QSize, Qt
+from PySide6.QtCore import QSize, QTimer, Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import (
+    QCheckBox,
     QDialog,
     QFileDialog,
+    QFrame,
     QHBoxLayout,
     QLabel,
+    QLineEdit,
     QListWidget,
     QListWidgetItem,
     QPlainTextEdit,
     QPushButton,
     QSplitter,
+    QTabWidget,
     QVBoxLayout,
     QWidget,
 )
 
-from studio.bridge.export import ExportController, ExportOrder, targets
+from studio.bridge.export import ExportController, ExportOrder, difference, targets
 from studio.bridge.messages import Messages, Notice
-from studio.core.export.target import ExportResult, ExportTarget
+from studio.core.export.target import VALUES_OF_NOW, ExportResult, ExportTarget, Round
 from studio.core.prompty.document import PromptDocument
-from studio.core.text.problem import Severity
-from studio.core.text.source import SourceText
-from studio.core.text.values import Json
+from studio.core.prompty.tool_spec import ToolSpec
+from studio.core.text.problem import Fix
+from studio.core.text.values import Json, JsonObject
+from studio.ui.dialogs.diff_view import DiffView
+from studio.ui.dialogs.export_checks import CheckList
+from studio.ui.dialogs.export_forms import FormList
 from studio.ui.icons import icon
 from studio.ui.theme import Theme, mono_font
 
-_TARGET = Qt.ItemDataRole.UserRole
 _SHOWN = 200_000
+_WAIT = 250
+"""Milliseconds before a check that goes on is said to be under way."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExportSubject:
+    """What is to be exported."""
+
+    document: PromptDocument
+    """The text as it is in the editor, parsed."""
+
+    title: str
+    """The name of its tab."""
+
+    inputs: Mapping[str, Json] = field(default_factory=dict)
+    """The values of now."""
+
+    sets: Mapping[str, JsonObject] = field(default_factory=dict)
+    """The saved input sets."""
+
+    tools: tuple[ToolSpec, ...] | None = None
+    """The tools that a run would have; None for those of the document."""
+
+    base_url: str = ""
+    """Address of the connection."""
 
 
 class ExportDialog(QDialog):
-    """Nothing is written before the person chose where."""
+    """Nothing is written before the person chose where, and agreed to what is lost."""
+
+    fix_requested = Signal(object)  # Fix: edits to the prompt in the editor
 
     def __init__(
-        self,
-        document: PromptDocument,
-        inputs: Mapping[str, Json],
-        title: str,
-        messages: Messages,
-        theme: Theme,
-        parent: QWidget,
+        self, subject: ExportSubject, messages: Messages, theme: Theme, parent: QWidget
     ) -> None:
         super().__init__(parent)
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle(self.tr("Export {title}").format(title=title))
-        self.resize(940, 640)
-        self._document = document
-        self._inputs = inputs
-        self._title = title
+        self.setWindowTitle(self.tr("Export {title}").format(title=subject.title))
+        self.resize(1080, 700)
+        self._subject = subject
         self._messages = messages
         self._theme = theme
         self._result: ExportResult | None = None
+        self._folder = _folder_of(subject)
         self._controller = ExportController(self)
-        self.forms = QListWidget()
-        self.forms.setAccessibleName(self.tr("Forms"))
-        for target in targets():
-            item = QListWidgetItem(target.label)
-            item.setData(_TARGET, target)
-            item.setSizeHint(QSize(0, 30))
-            self.forms.addItem(item)
-        self.state = QLabel()
-        self.state.setProperty("title", True)
-        self.checks = QListWidget()
-        self.checks.setAccessibleName(self.tr("Checks"))
-        self.checks.setWordWrap(True)
-        self.checks.setIconSize(QSize(16, 16))
-        self.checks.setMaximumHeight(110)
-        self.text = QPlainTextEdit()
-        self.text.setReadOnly(True)
-        self.text.setFont(mono_font(10))
-        self.text.setAccessibleName(self.tr("Text to be written"))
-        self.text.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
-        self.copy = QPushButton(self.tr("Copy"))
-        self.save = QPushButton(self.tr("Save as…"))
-        self.save.setDefault(True)
-        self.leave = QPushButton(self.tr("Close"))
+        self._waiting = QTimer(self)
+        self._waiting.setSingleShot(True)
+        self._waiting.setInterval(_WAIT)
+        self._make_parts(theme)
         self._lay_out()
-        self.forms.currentItemChanged.connect(self._order)
-        self._controller.made.connect(self._show)
-        self._controller.failed.connect(self._on_failed)
-        self.copy.clicked.connect(self._copy)
-        self.save.clicked.connect(self._ask_where)
-        self.leave.clicked.connect(self.reject)
-        self.finished.connect(self._controller.close)
-        self.forms.setCurrentRow(0)
+        self._wire()
+        self.forms.choose("file")
+
+    # -- what it shows --------------------------------------------------------------------------
 
     @property
     def target(self) -> ExportTarget | None:
         """The form chosen."""
-        item = self.forms.currentItem()
-        return item.data(_TARGET) if item is not None else None
+        return self.forms.target
+
+    @property
+    def made(self) -> ExportResult | None:
+        """What would be written; None while it is being made."""
+        return self._result
+
+    @property
+    def path(self) -> Path | None:
+        """Where it will be written."""
+        text = self.place.text().strip()
+        return self._folder / Path(text).expanduser() if text else None
 
     def choose(self, name: str) -> None:
         """Choose a form by its stable name."""
-        for row in range(self.forms.count()):
-            if self.forms.item(row).data(_TARGET).name == name:
-                self.forms.setCurrentRow(row)
+        self.forms.choose(name)
+
+    def set_document(self, document: PromptDocument) -> None:
+        """Take the prompt as it is after a fix, and check it again."""
+        subject = self._subject
+        self._subject = ExportSubject(
+            document, subject.title, subject.inputs, subject.sets, subject.tools, subject.base_url
+        )
+        self._order()
 
     def write(self, path: Path) -> bool:
-        """Write the text; says so itself when it cannot."""
-        if self._result is None or self._result.blocked:
+        """Write the file; says so itself when it cannot."""
+        if self._result is None or not self._may_write():
             return False
         failure = self._controller.write(path, self._result)
         if failure:
             self._messages.error(
                 failure, self.tr("Nothing was changed. Choose another place."), str(path)
             )
+            self._say("circle-x", self._theme.error, failure)
             return False
-        self._messages.say(
-            Notice("success", self.tr("Exported {name}.").format(name=path.name), where=str(path))
-        )
+        said = self.tr("Exported {name}.").format(name=path.name)
+        self._messages.say(Notice("success", said, where=str(path)))
         return True
 
+    # -- parts ----------------------------------------------------------------------------------
+
+    def _make_parts(self, theme: Theme) -> None:
+        self.forms = FormList(targets(), theme)
+        self.heading = QLabel()
+        self.heading.setProperty("title", True)
+        self.about = _muted()
+        self._mark = QLabel()
+        self.state = QLabel()
+        self.state.setWordWrap(True)
+        self.checks = CheckList(theme)
+        self.text = QPlainTextEdit()
+        self.text.setReadOnly(True)
+        self.text.setFrameShape(QFrame.Shape.NoFrame)
+        self.text.setFont(mono_font(10))
+        self.text.setAccessibleName(self.tr("What will be written"))
+        self.text.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
+        self.diff = DiffView(theme)
+        self.rounds = QListWidget()
+        self.rounds.setAccessibleName(self.tr("Round trip"))
+        self.rounds.setWordWrap(True)
+        self.rounds.setIconSize(QSize(16, 16))
+        self.tabs = QTabWidget()
+        self.tabs.setDocumentMode(True)
+        self.tabs.addTab(self.text, self.tr("Result"))
+        self.tabs.addTab(self.diff, self.tr("Difference"))
+        self.tabs.addTab(self.rounds, self.tr("Round trip"))
+        self.consent = QCheckBox()
+        self.place = QLineEdit()
+        self.place.setAccessibleName(self.tr("File to write"))
+        self.place.setPlaceholderText(self.tr("File to write"))
+        self.browse = QPushButton(self.tr("Browse…"))
+        self.browse.setAutoDefault(False)
+        self.copy = QPushButton(self.tr("Copy"))
+        self.copy.setAutoDefault(False)
+        self.leave = QPushButton(self.tr("Close"))
+        self.leave.setAutoDefault(False)
+        self.save = QPushButton(self.tr("Export"))
+        self.save.setDefault(True)
+        self.save.setProperty("primary", True)
+
     def _lay_out(self) -> None:
-        note = QLabel(
-            self.tr(
-                "Values come from Inputs and from defaults; samples are never exported. "
-                "Secrets stay as references."
-            )
-        )
-        note.setProperty("muted", True)
-        note.setWordWrap(True)
+        state = QHBoxLayout()
+        state.setSpacing(8)
+        state.addWidget(self._mark)
+        state.addWidget(self.state, 1)
+        frame = QFrame()
+        frame.setFrameShape(QFrame.Shape.StyledPanel)
+        inside = QVBoxLayout(frame)
+        inside.setContentsMargins(0, 0, 0, 0)
+        inside.addWidget(self.tabs)
         right = QWidget()
         column = QVBoxLayout(right)
-        column.setContentsMargins(12, 0, 0, 0)
+        column.setContentsMargins(14, 0, 0, 0)
         column.setSpacing(8)
-        for widget in (self.state, self.checks, self.text, note):
-            column.addWidget(widget, 1 if widget is self.text else 0)
+        column.addWidget(self.heading)
+        column.addWidget(self.about)
+        column.addLayout(state)
+        column.addWidget(self.checks)
+        column.addWidget(frame, 1)
+        column.addWidget(self.consent)
         split = QSplitter()
         split.addWidget(self.forms)
         split.addWidget(right)
-        split.setSizes([270, 650])
+        split.setSizes([270, 780])
+        split.setStretchFactor(1, 1)
         split.setChildrenCollapsible(False)
-        buttons = QHBoxLayout()
-        buttons.addStretch(1)
-        for button in (self.copy, self.leave, self.save):
-            buttons.addWidget(button)
+        foot = QHBoxLayout()
+        foot.setSpacing(8)
+        for widget in (self.place, self.browse, self.copy, self.leave, self.save):
+            foot.addWidget(widget, 1 if widget is self.place else 0)
         box = QVBoxLayout(self)
         box.setContentsMargins(16, 16, 16, 16)
         box.setSpacing(12)
         box.addWidget(split, 1)
-        box.addLayout(buttons)
+        box.addLayout(foot)
+
+    def _wire(self) -> None:
+        self.forms.target_chosen.connect(lambda _: self._on_target())
+        self._controller.made.connect(self._show)
+        self._controller.failed.connect(self._on_failed)
+        self._waiting.timeout.connect(self._say_waiting)
+        self.checks.fix_chosen.connect(self._on_fix)
+        self.consent.toggled.connect(lambda _: self._offer())
+        self.place.textChanged.connect(lambda _: self._on_place())
+        self.browse.clicked.connect(self._ask_where)
+        self.copy.clicked.connect(self._copy)
+        self.save.clicked.connect(self._on_save)
+        self.leave.clicked.connect(self.reject)
+        self.finished.connect(self._controller.close)
+        self.finished.connect(self.deleteLater)
+
+    # -- what happens ---------------------------------------------------------------------------
+
+    def _on_target(self) -> None:
+        target = self.target
+        if target is None:
+            return
+        self.heading.setText(target.label)
+        self.about.setText(target.about)
+        self.place.setText(_name_of(self._subject, target, self._folder))
+        self._order()
 
     def _order(self) -> None:
         target = self.target
         if target is None:
             return
+        subject = self._subject
         self._result = None
-        self.save.setEnabled(False)
-        self.copy.setEnabled(False)
-        self._controller.order(ExportOrder(self._document, target, self._inputs))
+        self.consent.setChecked(False)
+        self._offer()
+        self._waiting.start()
+        self._controller.order(
+            ExportOrder(
+                subject.document, target, subject.inputs, subject.tools, subject.sets,
+                subject.base_url,
+            )
+        )  # fmt: skip
 
     def _show(self, result: ExportResult) -> None:
+        self._waiting.stop()
         self._result = result
         text = result.text
-        self.text.setPlainText(
-            text
-            if len(text) <= _SHOWN
-            else self.tr("{text}\n… shown up to here; saved whole").format(text=text[:_SHOWN])
+        if len(text) > _SHOWN:
+            more = self.tr("… shown up to here; written whole")
+            text = f"{text[:_SHOWN]}\n{more}"
+        self.text.setPlainText(text)
+        self.checks.show_result(result, self._subject.document.source)
+        self._show_rounds(result.rounds)
+        self._show_state(result)
+        count = len(result.losses)
+        self.consent.setVisible(bool(count) and not result.blocked)
+        self.consent.setText(
+            self.tr("Write it although one thing is lost or changed")
+            if count == 1
+            else self.tr("Write it although {count} things are lost or changed").format(count=count)
         )
-        self._show_checks(result)
-        self.save.setEnabled(not result.blocked)
-        self.copy.setEnabled(True)
+        self._on_place()
 
-    def _show_checks(self, result: ExportResult) -> None:
-        self.checks.clear()
-        source: SourceText = self._document.source
-        order = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.HINT: 2}
-        looks = {
-            Severity.ERROR: ("circle-x", self._theme.error),
-            Severity.WARNING: ("triangle-alert", self._theme.warning),
-            Severity.HINT: ("info", self._theme.hint),
-        }
-        for problem in sorted(result.problems, key=lambda each: order[each.severity])[:100]:
-            line = source.position(problem.span.start).line
-            item = QListWidgetItem(
-                self.tr("{problem}  (line {line})").format(problem=problem.message, line=line)
-            )
-            item.setIcon(icon(*looks[problem.severity]))
-            self.checks.addItem(item)
-        self.checks.setVisible(bool(result.problems))
+    def _show_state(self, result: ExportResult) -> None:
+        theme = self._theme
         if result.blocked:
-            self.state.setText(self.tr("Cannot be exported yet: mend the errors below first"))
-        elif result.problems:
-            self.state.setText(self.tr("Can be exported; there are remarks"))
+            said = self.tr("Cannot be exported yet: mend the errors below first")
+            self._say("circle-x", theme.error, said)
+        elif result.needs_consent:
+            said = self.tr("Can be exported, but not everything comes along as it is")
+            self._say("triangle-alert", theme.warning, said)
+        elif result.rounds:
+            said = self.tr("Checked, and proven: read back, the messages and tools are the same")
+            self._say("circle-check", theme.success, said)
         else:
-            self.state.setText(self.tr("Checked: nothing found"))
+            self._say("circle-check", theme.success, self.tr("Checked: nothing stands in the way"))
+
+    def _show_rounds(self, rounds: tuple[Round, ...]) -> None:
+        self.rounds.clear()
+        same = sum(item.is_same for item in rounds)
+        title = self.tr("Round trip {same}/{count}").format(same=same, count=len(rounds))
+        self.tabs.setTabText(2, title if rounds else self.tr("Round trip"))
+        for item in rounds:
+            name = self.tr("Values of now") if item.name == VALUES_OF_NOW else item.name
+            said = self.tr("{name}: {messages} messages and {tools} tools are the same").format(
+                name=name, messages=item.messages, tools=item.tools
+            )
+            text = said if item.is_same else f"{name}: {item.difference}"
+            row = QListWidgetItem(text)
+            picture = "circle-check" if item.is_same else "triangle-alert"
+            colour = self._theme.success if item.is_same else self._theme.warning
+            row.setIcon(icon(picture, colour))
+            self.rounds.addItem(row)
+        if not rounds:
+            self.rounds.addItem(self.tr("There is nothing to be read back from this form."))
+
+    def _on_place(self) -> None:
+        """Compare with the file that would be replaced, and name the button after what it does."""
+        if self._result is not None:
+            made = difference(self._result, self.path)
+            self.diff.show_difference(made.text, made.against)
+        self._offer()
+
+    def _offer(self) -> None:
+        ready = self._result is not None
+        replaces = ready and self.path is not None and self.path.is_file()
+        self.save.setText(self.tr("Replace") if replaces else self.tr("Export"))
+        self.save.setEnabled(self._may_write() and self.path is not None)
+        self.copy.setEnabled(ready and self._result is not None and self._result.data is None)
+        if not ready:
+            self.consent.hide()
+
+    def _may_write(self) -> bool:
+        result = self._result
+        if result is None or result.blocked:
+            return False
+        return not result.needs_consent or self.consent.isChecked()
+
+    def _say(self, picture: str, colour: str, text: str) -> None:
+        self._mark.setPixmap(icon(picture, colour).pixmap(18, 18))
+        self.state.setText(text)
+
+    def _say_waiting(self) -> None:
+        self._say("loader", self._theme.muted, self.tr("Checking…"))
 
     def _on_failed(self, sentence: str) -> None:
-        self.state.setText(sentence)
+        self._waiting.stop()
+        self._say("circle-x", self._theme.error, sentence)
         self.text.clear()
         self.checks.hide()
+
+    def _on_fix(self, fix: Fix) -> None:
+        self.fix_requested.emit(fix)
 
     def _copy(self) -> None:
         if self._result is not None:
             QGuiApplication.clipboard().setText(self._result.text)
 
+    def _on_save(self) -> None:
+        if self.path is not None and self.write(self.path):
+            self.accept()
+
     def _ask_where(self) -> None:
         target = self.target
         if target is None:
             return
-        folder = self._document.source.path.parent if self._document.source.path else Path.home()
-        start = folder / f"{Path(self._title).stem}{target.suffix}"
+        start = str(self.path or self._folder)
+        options = QFileDialog.Option.DontConfirmOverwrite  # the button and the difference say it
         name, _ = QFileDialog.getSaveFileName(
-            self, self.tr("Export"), str(start), f"*{target.suffix}"
+            self, self.tr("Export"), start, f"*{target.suffix}", options=options
         )
-        if name and self.write(Path(name)):
-            self.accept()
+        if name:
+            self.place.setText(name)
+
+
+def _muted() -> QLabel:
+    label = QLabel()
+    label.setProperty("muted", True)
+    label.setWordWrap(True)
+    return label
+
+
+def _folder_of(subject: ExportSubject) -> Path:
+    path = subject.document.source.path
+    return path.parent if path is not None else Path.home()
+
+
+def _name_of(subject: ExportSubject, target: ExportTarget, folder: Path) -> str:
+    """A name beside the prompt that is not the prompt's own."""
+    own = subject.document.source.path
+    stem = Path(subject.title).stem or "prompt"
+    path = folder / f"{stem}{target.suffix}"
+    if path == own or (target.suffix == ".prompty" and own is None):
+        path = folder / f"{stem}.export{target.suffix}"
+    return str(path)

@@ -21,6 +21,9 @@ from studio.ui.tools.source_banners import SourceBanners
 from studio.ui.tools.sources_page import SourcesPage
 from studio.ui.tools.table import ToolTable
 
+_NARROWEST = 290
+"""Least width of the pane, in pixels: the same for the table and for one tool."""
+
 _LOW = 600
 """Height of the pane, in pixels, below which the table and one tool take turns."""
 
@@ -50,6 +53,7 @@ class ToolsPane(QWidget):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setAccessibleName(self.tr("Tools"))
+        self.setMinimumWidth(_NARROWEST)
         self._theme = theme
         self._registry = ToolRegistry()
         self._chosen = ""
@@ -121,6 +125,11 @@ class ToolsPane(QWidget):
         self.sources.folder_approval_asked.connect(self.request_folder_approval)
         self.sources.logs_asked.connect(self.request_logs)
         self.sources.own_servers_asked.connect(self.request_own_servers)
+
+    @property
+    def registry(self) -> ToolRegistry:
+        """What is shown."""
+        return self._registry
 
     def show_registry(self, registry: ToolRegistry) -> None:
         """Show all tools and how their sources fare."""

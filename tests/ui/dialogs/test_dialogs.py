@@ -7,6 +7,7 @@ from PySide6.QtGui import QGuiApplication, QKeySequence
 from PySide6.QtWidgets import QDialog
 from pytestqt.qtbot import QtBot
 
+from studio.core.tools.trust import TrustStore
 from studio.ui.dialogs.about import AboutDialog
 from studio.ui.dialogs.export import ExportDialog
 from studio.ui.dialogs.settings import SettingsDialog
@@ -57,6 +58,84 @@ def test_a_key_is_rebound_taken_away_and_given_back(window: MainWindow) -> None:
     dialog.close()
 
 
+def settings(window: MainWindow) -> SettingsDialog:
+    """The settings, opened as a person does."""
+    window.actions_by_id["file.settings"].trigger()
+    dialog = shown(window, SettingsDialog)
+    assert isinstance(dialog, SettingsDialog)
+    return dialog
+
+
+def test_a_search_leaves_the_settings_that_hold_the_words(window: MainWindow) -> None:
+    dialog = settings(window)
+
+    def pages() -> list[str]:
+        rows = [dialog.sections.item(row) for row in range(dialog.sections.count())]
+        return [item.text() for item in rows if not item.isHidden()]
+
+    assert pages() == [
+        "Appearance",
+        "Editor",
+        "Keyboard",
+        "Connections",
+        "Trust",
+        "Privacy",
+        "Storage",
+    ]
+    dialog.search.setText("telemetry")
+    assert pages() == ["Privacy"]
+    dialog.search.setText("theme dark")
+    assert "Appearance" in pages()
+    assert dialog.theme.isVisible()
+    assert not dialog.interface_font.isVisible()
+    dialog.search.setText("no such thing at all")
+    assert pages() == []
+    assert dialog._nothing.isVisible()
+    dialog.search.clear()
+    assert len(pages()) == 7
+    dialog.close()
+
+
+def test_fonts_hold_at_once_in_window_and_editor(window: MainWindow, tmp_path: Path) -> None:
+    page = window.tabs.new("system:\nHi\n")
+    dialog = settings(window)
+    dialog.interface_size.setValue(13)
+    assert QGuiApplication.font().pointSizeF() == 13
+    dialog.editor_font.addItem("Inter", "Inter")
+    dialog.editor_font.setCurrentIndex(dialog.editor_font.count() - 1)
+    dialog.editor_font.activated.emit(dialog.editor_font.currentIndex())
+    assert page.editor.font().families()[0] == "Inter"
+    assert "editor_font" in window.services.settings.path.read_text(encoding="utf-8")
+    dialog.interface_size.setValue(10)
+    dialog.close()
+
+
+def test_a_key_that_is_taken_is_said_while_it_is_pressed(window: MainWindow) -> None:
+    dialog = settings(window)
+    dialog.show_shortcuts()
+    dialog.keys.setKeySequence(QKeySequence("Ctrl+S"))
+    assert dialog.note.text() == "Ctrl+S belongs to Save already."
+    assert window.services.settings.value.shortcuts == {}
+    dialog.keys.setKeySequence(QKeySequence("Ctrl+Alt+F9"))
+    assert dialog.note.text() == ""
+    dialog.close()
+
+
+def test_a_trusted_folder_is_listed_and_forgotten(window: MainWindow, tmp_path: Path) -> None:
+    store = TrustStore(window.services.paths.data / "trust.json")
+    store.trust(tmp_path)
+    dialog = settings(window)
+    told: list[bool] = []
+    window.trust_changed.connect(lambda: told.append(True))
+    assert dialog.trusted.list.count() == 1
+    dialog.trusted.list.setCurrentRow(0)
+    dialog.trusted.forget.click()
+    assert not store.is_trusted(tmp_path)
+    assert told == [True]
+    assert dialog.trusted.list.count() == 0
+    dialog.close()
+
+
 def test_export_shows_checks_and_writes_what_it_shows(
     window: MainWindow, qtbot: QtBot, tmp_path: Path
 ) -> None:
@@ -69,7 +148,7 @@ def test_export_shows_checks_and_writes_what_it_shows(
     assert isinstance(dialog, ExportDialog)
     qtbot.waitUntil(dialog.save.isEnabled)
     assert dialog.checks.count() == 1
-    assert "town" in dialog.checks.item(0).text()
+    assert "town" in dialog.checks.text(0)
     assert dialog.write(tmp_path / "out.prompty")
     assert (tmp_path / "out.prompty").read_bytes() == path.read_bytes()
     dialog.choose("messages-jsonl")

@@ -1,0 +1,55 @@
+"""A unified diff, coloured line by line; signs say what colours say."""
+
+from __future__ import annotations
+
+from html import escape
+
+from PySide6.QtCore import QCoreApplication
+from PySide6.QtWidgets import QFrame, QTextBrowser
+
+from studio.ui.parts.colours import blend
+from studio.ui.theme import Theme, mono_font
+
+
+class DiffView(QTextBrowser):
+    """Shows a diff, or the sentence that says why there is none."""
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self._theme = theme
+        self.setOpenLinks(False)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setAccessibleName(QCoreApplication.translate("Export", "Difference"))
+        self.document().setDocumentMargin(10)
+
+    def show_difference(self, diff: str, against: str) -> None:
+        """Show a diff under a line that says what it is compared with."""
+        theme = self._theme
+        rows = []
+        for line in diff.split("\n")[:-1] if diff else []:
+            sign, rest = line[:1], escape(line[1:])
+            match sign:
+                case "+":
+                    rows.append(
+                        _row(f"+ {rest}", theme.success, blend(theme.success, theme.surface, 0.10))
+                    )
+                case "-":
+                    rows.append(
+                        _row(f"− {rest}", theme.error, blend(theme.error, theme.surface, 0.10))
+                    )
+                case "@":
+                    rows.append(_row(escape(line), theme.muted, theme.raised))
+                case _:
+                    rows.append(_row(f"&nbsp; {rest}", theme.text, theme.surface))
+        family = mono_font(10).families()[0]
+        head = f'<p style="color:{theme.muted}">{escape(against)}</p>'
+        body = "".join(rows)
+        style = f"font-family:'{family}'; font-size:10pt"
+        self.setHtml(f'{head}<table width="100%" cellspacing="0" style="{style}">{body}</table>')
+
+
+def _row(text: str, colour: str, ground: str) -> str:
+    return (
+        f'<tr><td style="white-space:pre-wrap; color:{colour}; background:{ground}; padding:0 6px">'
+        f"{text or '&nbsp;'}</td></tr>"
+    )

@@ -1,0 +1,212 @@
+"""Import: what a file of another format becomes, what does not come along, and where it goes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import QCoreApplication, QSize, Qt, Signal
+from PySide6.QtWidgets import (
+    QComboBox,
+    QDialog,
+    QFileDialog,
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QListWidget,
+    QListWidgetItem,
+    QPlainTextEdit,
+    QPushButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from studio.bridge.inputs_sets import sets_path, write_sets
+from studio.bridge.messages import Messages, Notice
+from studio.core.export.write import write_atomically
+from studio.core.imports.imported import Imported, ImportFailure
+from studio.core.imports.recognise import SUFFIXES, import_file
+from studio.ui.icons import icon
+from studio.ui.theme import Theme, mono_font
+
+_SHOWN = 200_000
+
+
+def ask_file(parent: QWidget) -> Path | None:
+    """Ask which file to import."""
+    pattern = " ".join(f"*{suffix}" for suffix in SUFFIXES)
+    known = QCoreApplication.translate("Import", "Prompts of other formats ({pattern})")
+    every = QCoreApplication.translate("Import", "All files (*)")
+    name, _ = QFileDialog.getOpenFileName(
+        parent,
+        QCoreApplication.translate("Import", "Import"),
+        "",
+        f"{known.format(pattern=pattern)};;{every}",
+    )
+    return Path(name) if name else None
+
+
+class ImportDialog(QDialog):
+    """Nothing is written before the person says so; without a file it opens as a new prompt."""
+
+    opened = Signal(str, str)  # text of the prompt, title
+    written = Signal(object)  # Path of the prompt file that was written
+
+    def __init__(self, path: Path, messages: Messages, theme: Theme, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._path = path
+        self._messages = messages
+        self._theme = theme
+        self._imported: Imported | None = None
+        self.setWindowTitle(self.tr("Import {name}").format(name=path.name))
+        self.resize(880, 640)
+        self._mark = QLabel()
+        self.state = QLabel()
+        self.state.setWordWrap(True)
+        self.choice = QComboBox()
+        self.choice.setAccessibleName(self.tr("Which prompt of the file"))
+        self.notes = QListWidget()
+        self.notes.setAccessibleName(self.tr("What does not come along"))
+        self.notes.setWordWrap(True)
+        self.notes.setIconSize(QSize(16, 16))
+        self.notes.setMaximumHeight(132)
+        self.text = QPlainTextEdit()
+        self.text.setReadOnly(True)
+        self.text.setFont(mono_font(10))
+        self.text.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
+        self.text.setAccessibleName(self.tr("The prompt file"))
+        self.leave = QPushButton(self.tr("Close"))
+        self.leave.setAutoDefault(False)
+        self.save = QPushButton(self.tr("Save as…"))
+        self.save.setAutoDefault(False)
+        self.save.setToolTip(self.tr("Write the prompt, and its input sets beside it, and open it"))
+        self.take = QPushButton(self.tr("Open as new prompt"))
+        self.take.setDefault(True)
+        self.take.setProperty("primary", True)
+        self._lay_out()
+        self.choice.activated.connect(self._on_choice)
+        self.leave.clicked.connect(self.reject)
+        self.take.clicked.connect(self._open)
+        self.save.clicked.connect(self._ask_where)
+        self.finished.connect(self.deleteLater)
+
+    @property
+    def imported(self) -> Imported | None:
+        """What the file becomes."""
+        return self._imported
+
+    def read(self, choose: int = 0) -> bool:
+        """Read the file; says so itself when it cannot."""
+        try:
+            made = import_file(self._path, choose)
+        except ImportFailure as error:
+            self._messages.error(
+                str(error),
+                self.tr(
+                    "Known are Prompty, AgentSchema, request bodies, promptfoo, LangChain and "
+                    "chat text."
+                ),
+                str(self._path),
+            )
+            return False
+        self._imported = made
+        self._show(made, choose)
+        return True
+
+    def write(self, path: Path) -> bool:
+        """Write the prompt and its input sets; says so itself when it cannot."""
+        made = self._imported
+        if made is None:
+            return False
+        if made.input_sets and sets_path(path).exists():
+            self._messages.error(
+                self.tr("{name} is there already.").format(name=sets_path(path).name),
+                self.tr("Choose another name, so that its input sets stay."),
+                str(path),
+            )
+            return False
+        try:
+            write_atomically(path, made.text)
+            if made.input_sets:
+                write_sets(path, made.input_sets)
+        except OSError as error:
+            self._messages.error(
+                self.tr("{name!r} could not be written: {reason}.").format(
+                    name=path.name, reason=(error.strerror or "error").lower()
+                ),
+                self.tr("Choose another place."),
+                str(path),
+            )
+            return False
+        said = self.tr("Imported {name}.").format(name=self._path.name)
+        self._messages.say(Notice("success", said, where=str(path)))
+        self.written.emit(path)
+        return True
+
+    def _lay_out(self) -> None:
+        head = QHBoxLayout()
+        head.setSpacing(8)
+        head.addWidget(self._mark, 0, Qt.AlignmentFlag.AlignTop)
+        head.addWidget(self.state, 1)
+        head.addWidget(self.choice)
+        frame = QFrame()
+        frame.setFrameShape(QFrame.Shape.StyledPanel)
+        inside = QVBoxLayout(frame)
+        inside.setContentsMargins(0, 0, 0, 0)
+        self.text.setFrameShape(QFrame.Shape.NoFrame)
+        inside.addWidget(self.text)
+        foot = QHBoxLayout()
+        foot.setSpacing(8)
+        foot.addStretch(1)
+        for button in (self.leave, self.save, self.take):
+            foot.addWidget(button)
+        box = QVBoxLayout(self)
+        box.setContentsMargins(16, 16, 16, 16)
+        box.setSpacing(12)
+        box.addLayout(head)
+        box.addWidget(self.notes)
+        box.addWidget(frame, 1)
+        box.addLayout(foot)
+
+    def _show(self, made: Imported, choose: int) -> None:
+        theme = self._theme
+        self.text.setPlainText(made.text[:_SHOWN])
+        self.notes.clear()
+        for note in made.notes:
+            item = QListWidgetItem(icon("triangle-alert", theme.warning), note)
+            self.notes.addItem(item)
+        self.notes.setVisible(bool(made.notes))
+        said = self.tr("Read as: {form}. Everything comes along.")
+        if made.notes:
+            said = self.tr("Read as: {form}. Not everything comes along as it is:")
+        text = said.format(form=made.form)
+        if made.input_sets:
+            more = self.tr("{count} input sets come along when it is saved.")
+            text = f"{text}\n{more.format(count=len(made.input_sets))}"
+        self.state.setText(text)
+        look = ("triangle-alert", theme.warning) if made.notes else ("circle-check", theme.success)
+        self._mark.setPixmap(icon(*look).pixmap(18, 18))
+        self.choice.setVisible(bool(made.others))
+        if made.others and self.choice.count() != len(made.others):
+            self.choice.clear()
+            self.choice.addItems(list(made.others))
+        if made.others:
+            self.choice.setCurrentIndex(choose)
+
+    def _on_choice(self, index: int) -> None:
+        self.read(index)
+
+    def _open(self) -> None:
+        made = self._imported
+        if made is None:
+            return
+        title = f"{self._path.stem}.prompty"
+        self.opened.emit(made.text, title)
+        self.accept()
+
+    def _ask_where(self) -> None:
+        start = self._path.with_suffix(".prompty")
+        if start == self._path:
+            start = self._path.with_name(f"{self._path.stem}.imported.prompty")
+        name, _ = QFileDialog.getSaveFileName(self, self.tr("Import"), str(start), "*.prompty")
+        if name and self.write(Path(name)):
+            self.accept()
