@@ -9,13 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from studio.core.prompty.document import PromptDocument
+from studio.core.prompty.document import InputDeclaration, PromptDocument
+from studio.core.prompty.inputs import preview_inputs
 from studio.core.prompty.messages import Messages
 from studio.core.prompty.prepare import prepare
 from studio.core.text.span import Span
 from studio.core.text.values import Json
 
 _SUM = "122883"
+_CLOSED = frozenset({"integer", "float", "number", "boolean"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,19 +95,49 @@ def probe(document: PromptDocument, inputs: Mapping[str, Json]) -> ProbeReport:
 
 
 def _textual(document: PromptDocument) -> Iterator[str]:
+    """The inputs through which a text can come: no number, no yes or no, no fixed choice."""
     declared = {item.name: item for item in document.inputs}
-    for name in dict.fromkeys(variable.name for variable in document.variables):
+    threads = [item.name for item in document.inputs if item.kind == "thread"]
+    used = (*(variable.name for variable in document.variables), *threads)
+    for name in dict.fromkeys(used):
         item = declared.get(name)
-        if item is None or (item.kind == "string" and not item.enum):
+        if item is None or (item.kind not in _CLOSED and not item.enum):
             yield name
 
 
+def _planted(value: Json, text: str) -> Json:
+    """A value of the same shape, with a text in place of each of its texts."""
+    if isinstance(value, Mapping):
+        # The role of a thread's message is its own to say.
+        return {key: item if key == "role" else _planted(item, text) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_planted(item, text) for item in value]
+    return text if isinstance(value, str) else value
+
+
+def _shape(item: InputDeclaration) -> Json:
+    """A value of a declaration that has none to go by."""
+    if item.kind == "thread":
+        return [{"role": "user", "content": ""}]
+    if item.kind == "object":
+        return {each.name: _shape(each) for each in item.properties}
+    if item.kind == "array":
+        return [_shape(item.items)] if item.items is not None else [""]
+    return ""
+
+
 def _probe_input(document: PromptDocument, inputs: Mapping[str, Json], name: str) -> Iterator[Hole]:
-    plain = prepare(document, {**inputs, name: "hello"}, preview=True)
+    values, _ = preview_inputs(document, inputs)
+    declared = document.input(name)
+    shape = values.get(name, _shape(declared) if declared is not None else "")
+    if declared is not None and declared.kind == "string":
+        shape = ""
+    plain = prepare(document, {**inputs, name: _planted(shape, "hello")}, preview=True)
     before = _structure(plain.messages)
     span = next((item.expression for item in document.variables if item.name == name), None)
     for attack in ATTACKS:
-        after = prepare(document, {**inputs, name: attack.text}, preview=True)
+        planted = _planted(shape, attack.text)
+        after = prepare(document, {**inputs, name: planted}, preview=True)
         change = _difference(before, _structure(after.messages))
         if not change and _SUM in after.rendering.text and _SUM not in plain.rendering.text:
             change = "The value is read as a template and worked out."

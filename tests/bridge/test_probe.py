@@ -40,3 +40,22 @@ def test_a_planted_hole_is_found_and_placed() -> None:
 
 def test_nothing_to_probe_is_said() -> None:
     assert "nothing to probe" in probe(parse("system:\nplain\n"), {}).summary
+
+
+def test_texts_inside_objects_lists_and_threads_are_tried_too() -> None:
+    text = (
+        "---\ntemplate:\n  format: {kind: jinja2, strict: STRICT}\n  parser: {kind: section}\n"
+        "inputs:\n"
+        "  home: {kind: object, properties: {street: {kind: string}, number: {kind: integer}}}\n"
+        "  stops: {kind: array, items: {kind: string}}\n"
+        "  days: {kind: integer}\n"
+        "  tone: {kind: string, enum: [warm, dry]}\n"
+        "  talk: {kind: thread}\n---\n"
+        "system:\n{{ home.street }} {{ days }} {{ tone }}\n\n"
+        "user:\n{% for stop in stops %}{{ stop }}\n{% endfor %}\n\n![thread]\n"
+    )
+    closed = probe(parse(text.replace("STRICT", "true")), {})
+    assert closed.inputs == ("home", "stops", "talk")
+    assert not closed.holes
+    opened = probe(parse(text.replace("STRICT", "false")), {"stops": ["Rome", "Oslo"]})
+    assert {hole.input for hole in opened.holes} == {"home", "stops"}
