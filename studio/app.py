@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import importlib
+import os
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
@@ -48,6 +49,7 @@ class Studio(QObject):
     """The running program."""
 
     _loaded = Signal()  # everything that the panes need is imported
+    _not_loaded = Signal(object)  # Exception: the installation is broken
 
     def __init__(
         self, *, theme: ThemeSetting | None = None, is_safe: bool = False, alone: bool = False
@@ -84,6 +86,7 @@ class Studio(QObject):
         self._care: Care | None = None
         self._loader: Thread | None = None
         self._loaded.connect(self._make_workbench)
+        self._not_loaded.connect(self._tell_broken)
         self._collector = CalmCollector(self)
         self.window.installEventFilter(self)
 
@@ -105,8 +108,12 @@ class Studio(QObject):
 
     def _load(self) -> None:
         """Importing takes most of a second; in a thread, the window answers meanwhile."""
-        importlib.import_module("studio.ui.workbench")
-        importlib.import_module("studio.ui.care")
+        try:
+            importlib.import_module("studio.ui.workbench")
+            importlib.import_module("studio.ui.care")
+        except Exception as error:  # noqa: BLE001 - told in the window, which would stay empty
+            self._not_loaded.emit(error)
+            return
         gc.enable()
         self._loaded.emit()
 
@@ -124,6 +131,17 @@ class Studio(QObject):
                 restore=self._restores,
                 alone=self._alone or self._takes_picture,
             )
+
+    def _tell_broken(self, error: Exception) -> None:
+        """Without its panes the window is of little use, but the text in it can be saved."""
+        from studio.bridge.crashes import crash_of
+        from studio.ui.dialogs.crash import CrashDialog
+
+        crash = crash_of(error, "thread", os.environ)
+        sys.stderr.write(crash.report)
+        dialog = CrashDialog(self.window.theme, self._services.paths.data / "log", self.window)
+        dialog.add(crash.summary, crash.report)
+        dialog.open()
 
     def run(self, files: Sequence[Path]) -> int:
         """Show the window until it is closed; returns the exit code."""

@@ -13,6 +13,7 @@ from PySide6.QtCore import (
 )
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QDockWidget, QMainWindow, QTabWidget, QWidget
+from shiboken6 import isValid
 
 _VERSION = 1
 _ROOM_FOR_TWO = 900
@@ -142,7 +143,8 @@ class Docks(QObject):
             dock.blockSignals(True)
 
     def _on_moved(self) -> None:
-        if self._window.isVisible():
+        # A window that is deleted without being closed takes its docks away first.
+        if isValid(self._window) and self._window.isVisible():
             self._titles.start()
 
     def _size(self) -> None:

@@ -175,6 +175,7 @@ class Tour(QWidget):
         stop = STOPS[self._index]
         if stop.part in self._window.docks:
             self._window.docks.show(stop.part)
+            self.raise_()  # a dock that comes to the front comes over everything
         self.title.setText(QCoreApplication.translate("Tour", stop.title))
         self.text.setText(QCoreApplication.translate("Tour", stop.text))
         self.count.setText(
@@ -190,7 +191,10 @@ class Tour(QWidget):
         part = _widget_of(self._window, STOPS[self._index].part)
         corner = part.mapTo(self._window, QPoint(0, 0))
         self._hole = QRect(corner, part.size()).intersected(self.rect())
-        self.card.adjustSize()
+        # Not `adjustSize`: it measures wrapped text before it knows the width.
+        layout = self.card.layout()
+        if layout is not None:
+            self.card.resize(_WIDTH, layout.totalHeightForWidth(_WIDTH))
         self.card.move(_beside(self._hole, self.card.rect(), self.rect()))
         self.update()
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from PySide6.QtCore import Qt, QUrl
-from PySide6.QtGui import QDesktopServices, QFont, QTextCursor, QTextDocument
+from PySide6.QtGui import QDesktopServices, QFont, QTextCursor, QTextDocument, QTextFormat
 from PySide6.QtWidgets import (
     QDialog,
     QFrame,
@@ -190,7 +190,7 @@ def _give_air(document: QTextDocument) -> None:
         if level:
             form.setTopMargin(0 if block == document.firstBlock() else 18)
             form.setBottomMargin(8)
-        elif form.topMargin() < 1 and not block.textList():
+        elif not block.textList() and not form.hasProperty(QTextFormat.Property.BlockCodeFence):
             form.setBottomMargin(max(form.bottomMargin(), 6))
         cursor.setPosition(block.position())
         cursor.setBlockFormat(form)

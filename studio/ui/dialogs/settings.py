@@ -89,7 +89,9 @@ class SettingsDialog(QDialog):
 
     def _lay_out(self) -> None:
         for page, picture in zip(self._all, _PICTURES, strict=True):
-            self.sections.addItem(QListWidgetItem(icon(picture), page.title))
+            item = QListWidgetItem(icon(picture), page.title)
+            item.setSizeHint(QSize(0, 32))
+            self.sections.addItem(item)
             self._pages.addWidget(page)
         self._pages.addWidget(self._nothing)
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFrame, QLabel, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
 _FIELD_WIDTH = 320
 
@@ -27,11 +27,14 @@ class _Row(QWidget):
             said.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
             box.addWidget(said)
         if field is not None:
-            field.setMinimumHeight(28)
+            field.setMinimumHeight(max(28, field.sizeHint().height()))
             if not field.accessibleName():
                 field.setAccessibleName(name)
             title.setBuddy(field)
-            box.addWidget(field)
+            if isinstance(field, QPushButton):
+                box.addWidget(field, 0, Qt.AlignmentFlag.AlignLeft)
+            else:
+                box.addWidget(field)
 
 
 class SettingsPage(QScrollArea):
