@@ -65,6 +65,11 @@ def _edit(document: PromptDocument, before: str, after: str) -> TextEdit:
     return TextEdit(_only_place(document, gone), come)
 
 
+def has_template_code(text: str) -> bool:
+    """Whether a text would be read as template code in a file."""
+    return _TEMPLATE_MARK.search(text) is not None
+
+
 def _same(one: Sequence[str], other: Sequence[str], limit: int) -> int:
     count = 0
     while count < limit and one[count] == other[count]:

@@ -60,6 +60,12 @@ class RunView:
         return self.state is not None and not self.state.is_over and not self.record
 
     @property
+    def place(self) -> Place | None:
+        """Where it stands still; None where it does not."""
+        pause = self.state.pause if self.state is not None else None
+        return pause.place if pause is not None else None
+
+    @property
     def is_waiting(self) -> bool:
         """Whether it stands still and can be stepped."""
         return (

@@ -2,45 +2,36 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
-from typing import get_args
 from uuid import uuid4
 
-from PySide6.QtCore import QObject, Qt
+from PySide6.QtCore import QObject
 
 from studio.bridge.background import Background
-from studio.bridge.connection_model import AskedModel
 from studio.bridge.connections import ConnectionsController
 from studio.bridge.history import HistoryController
 from studio.bridge.inputs_sample import sample_edits
-from studio.bridge.messages import Notice, Offer
 from studio.bridge.preview import PreviewController
 from studio.bridge.preview_count import EmbeddedCount
 from studio.bridge.preview_meter import meter
 from studio.bridge.preview_target import preview_target
 from studio.bridge.preview_value import Preview
 from studio.bridge.run import RunController
-from studio.bridge.run_again import with_results_of
 from studio.bridge.run_breakpoints import BreakpointSet
+from studio.bridge.run_debugging import Debugging
 from studio.bridge.run_exchange import RunExchange
-from studio.bridge.run_file_edits import NotInFileError, file_edits
 from studio.bridge.run_journal import StoreJournal
-from studio.bridge.run_launch import Refusal, refusal_of, run_references, run_values
-from studio.bridge.run_plan import RunPlan
+from studio.bridge.run_memory import DebugMemory
+from studio.bridge.run_plan import OpenToolbox
 from studio.bridge.run_record import RunRecord
 from studio.bridge.run_view import RunView
 from studio.bridge.tools import ToolsController
-from studio.core.agent.commands import Command
-from studio.core.agent.options import RunOptions
 from studio.core.agent.toolbox import RunToolbox
-from studio.core.models.base import ModelError, ProtocolName
 from studio.core.models.choice import ModelChoice
 from studio.core.prompty.document import PromptDocument
-from studio.core.prompty.messages import HoistedTool, Message
+from studio.core.prompty.messages import HoistedTool
 from studio.core.prompty.prepare import prepare
 from studio.core.runs.store import RunStore, StoreError
-from studio.core.text.span import Span
 from studio.core.text.values import Json
 from studio.core.tokens.tokenizers import Tokenizers
 from studio.core.tools.registry import ToolRegistry
@@ -52,7 +43,8 @@ from studio.ui.history.history_pane import HistoryPane
 from studio.ui.inputs.pane import InputsPane
 from studio.ui.panes import Panes
 from studio.ui.preview.pane import PreviewPane
-from studio.ui.run.breakpoints_dialog import BreakpointsDialog
+from studio.ui.run.kept_edits import KeptEdits
+from studio.ui.run.run_desk import RunDesk
 from studio.ui.run.run_files import RunFiles
 from studio.ui.run.run_pane import RunPane
 from studio.ui.services import Services
@@ -108,7 +100,6 @@ class Workbench(QObject):
         self.exchange = RunExchange(services.paths.data / "runs.sqlite", self)
         self._values: dict[Path | None, dict[str, Json]] = {}
         self._path: Path | None = None
-        self._protocol: ProtocolName | None = None
         panes = Panes(
             self.preview_pane, self.inputs_pane, self.tools_pane, self.run_pane, self.history_pane
         )
@@ -118,6 +109,14 @@ class Workbench(QObject):
             window.take_panes(panes)
         self.window = window
         self.desk = ConnectionDesk(self.connections, self.window, services.messages)
+        self.run_desk = RunDesk(
+            window, self.run, self.connections, self.desk, self.inputs_pane, self.trust,
+            self._toolbox_of,
+        )  # fmt: skip
+        self.kept_edits = KeptEdits(window, self.run)
+        self.debugging = Debugging(
+            DebugMemory(services.paths.data / "debugging.json"), self.run.breakpoints, self
+        )
         self.run_files = RunFiles(self.window, services.messages, self.run, self.exchange)
         self.tools_desk = ToolsDesk(
             self.tools_pane, self.tools, self.window, self.trust, own_servers
@@ -152,7 +151,7 @@ class Workbench(QObject):
         self.inputs_pane.request_declare.connect(window.commands.declare_input)
         self.inputs_pane.request_reveal.connect(window.reveal)
         self.inputs_pane.request_samples.connect(self._keep_samples)
-        self.inputs_pane.refused.connect(self._on_refused)
+        self.inputs_pane.refused.connect(self.run_desk.refuse)
         # preview
         self.preview.previewed.connect(self._on_previewed)
         self.preview.request_count.connect(self.counter.count)
@@ -177,25 +176,38 @@ class Workbench(QObject):
         self.tools_pane.request_reveal.connect(window.reveal)
         self.tools_pane.request_open.connect(self._open_at)
         # run
-        self.run_pane.request_run.connect(self.start_run)
-        self.run_pane.request_commands.connect(self._on_commands)
-        self.run_pane.request_record_move.connect(self.run.move_record)
-        self.run_pane.request_inspection.connect(self.run.inspect)
-        self.run_pane.request_break_place.connect(self.run.breakpoints.toggle_place)
-        window.tabs.breakpoint_toggled.connect(self.run.breakpoints.toggle_tool)
-        self.run.breakpoints.changed.connect(self._show_tool_breakpoints)
-        self.run_pane.request_fork.connect(self.run.fork_from)
-        self.run_pane.request_branch.connect(self.run.go_to)
-        self.run_pane.request_compare.connect(self.run.compare_branches)
-        self.run_pane.request_breakpoints.connect(self._show_breakpoints)
-        self.run_pane.request_resume.connect(self._resume_run)
-        self.run_pane.request_rerun.connect(self._rerun)
-        self.run_pane.request_file_edit.connect(self._edit_file)
+        pane, desk, run = self.run_pane, self.run_desk, self.run
+        pane.request_run.connect(desk.start)
+        pane.request_run_to.connect(desk.run_to)
+        pane.request_commands.connect(desk.send)
+        pane.request_resume.connect(desk.resume)
+        pane.request_rerun.connect(desk.rerun)
+        pane.request_replay.connect(desk.replay)
+        pane.request_breakpoints.connect(self._show_breakpoints)
+        pane.request_record_move.connect(run.move_record)
+        pane.request_inspection.connect(run.inspect)
+        pane.request_fork.connect(run.fork_from)
+        pane.request_branch.connect(run.go_to)
+        pane.request_branch_name.connect(run.name_branch)
+        pane.request_compare.connect(run.compare_branches)
+        pane.request_file_edit.connect(self.kept_edits.keep)
+        self.kept_edits.mock_wanted.connect(self.tools.change)
+        self.kept_edits.refused.connect(desk.refuse)
+        run.repeated.connect(desk.show_repeated)
+        run.branch_named.connect(self.history.name_branch)
+        desk.input_wanted.connect(self._focus_input)
+        # breakpoints and watches of the open file
+        pane.request_break_place.connect(run.breakpoints.toggle_place)
+        pane.watches_changed.connect(self.debugging.set_watches)
+        self.debugging.watches_changed.connect(pane.show_watches)
+        self.debugging.failed.connect(desk.refuse)
+        window.tabs.breakpoint_toggled.connect(run.breakpoints.toggle_tool)
+        run.breakpoints.changed.connect(self._mark_breakpoints)
         self.run.state_changed.connect(self.run_pane.show_view)
         self.run.state_changed.connect(self._on_run)
         self.run.inspector_changed.connect(self.run_pane.show_inspector)
         self.run.compared.connect(self.run_pane.show_comparison)
-        self.run.refused.connect(self._on_refused)
+        self.run.refused.connect(self.run_desk.refuse)
         self.run.started.connect(self.history.refresh)
         self.run.ended.connect(self.history.refresh)
         # history
@@ -204,7 +216,7 @@ class Workbench(QObject):
         self.history.size_changed.connect(self.history_pane.show_size)
         self.history.opened.connect(self._show_record)
         self.history.compared.connect(self.run_pane.show_comparison)
-        self.history.failed.connect(self._on_refused)
+        self.history.failed.connect(self.run_desk.refuse)
         self.history_pane.request_refresh.connect(self.history.refresh)
         self.history_pane.request_filter.connect(self.history.set_filter)
         self.history_pane.request_open.connect(self.history.open)
@@ -218,7 +230,8 @@ class Workbench(QObject):
         self.history_pane.request_import.connect(self.run_files.take)
         self.exchange.imported.connect(self.history.refresh)
         # what a run uses
-        choices.protocol_chosen.connect(self._choose_protocol)
+        choices.protocol_chosen.connect(self.run_desk.choose_protocol)
+        self.run_desk.protocol_changed.connect(self.preview.set_protocol)
         self.connections.changed.connect(self._on_choice)
 
     # -- the open document ----------------------------------------------------------------------
@@ -253,7 +266,7 @@ class Workbench(QObject):
         page.editor.apply_edits(kept.edits)
         if kept.left_out:
             names = ", ".join(kept.left_out)
-            self._on_refused(
+            self.run_desk.refuse(
                 self.tr("Not kept as samples: {names}. Declare them as inputs first.").format(
                     names=names
                 )
@@ -316,141 +329,32 @@ class Workbench(QObject):
 
     # -- running --------------------------------------------------------------------------------
 
-    def start_run(self, at_entry: bool) -> None:
-        """Run the prompt as it stands in the editor; `at_entry` stands still at its first place."""
-        document = self.window.document
-        if document is None or document.is_tool_file:
-            self._services.messages.info(
-                self.tr("Nothing to run."), self.tr("Open or write a prompt first.")
-            )
-            return
-        if self.desk.asks_first(lambda: self.start_run(at_entry)):
-            return
-        plan = self._checked_plan(document)
-        if plan is not None:
-            self.inputs_pane.keep_history()
-            self.run.start(plan, at_entry=at_entry)
+    def _toolbox_of(self, document: PromptDocument, values: dict[str, Json]) -> OpenToolbox:
+        """What makes the tools of a document ready, as they are then; it runs in the loop."""
 
-    def _checked_plan(self, document: PromptDocument) -> RunPlan | None:
-        values = run_values(document, self.inputs_pane.values())
-        refusal = refusal_of(document, values)
-        if refusal is not None:
-            self._refuse(refusal)
-            return None
-        return self._plan(document, values)
+        async def open_toolbox() -> RunToolbox:
+            prepared = prepare(document, values)
+            if not self._services.is_safe:
+                await self.tools.session.load(document, prepared.messages.tools)
+            return self.tools.session.toolbox(prepared.inputs, self.tools.questions.ask)
 
-    def _plan(self, document: PromptDocument, values: dict[str, Json]) -> RunPlan | None:
-        folder = document.source.path.parent if document.source.path is not None else None
-        try:
-            model = self.connections.open(folder, self._asked_by(document))
-        except ModelError as error:
-            self._services.messages.error(error.message, error.hint)
-            return None
-        self._services.messages.withdraw("run")
-        trusted = folder is None or self.trust.is_trusted(folder)
-        return RunPlan(
-            document,
-            values,
-            model,
-            open_toolbox=lambda: self._open_toolbox(document, values),
-            options=RunOptions(protocol=self._protocol),
-            references=run_references(folder, trusted=trusted),
-        )
-
-    def _asked_by(self, document: PromptDocument) -> AskedModel:
-        """What a document says of its model; a run of the past has one that may not be open."""
-        path = document.source.path
-        return AskedModel(document.model, path is None or self.trust.is_trusted(path.parent))
-
-    def _resume_run(self) -> None:
-        """Go on with the run of the past that is shown, with the prompt as it was then."""
-        past = self.run.past
-        if past is None or past.checkpoint is None:
-            self._on_refused(self.tr("This run reached no place to go on from."))
-            return
-        if self.desk.asks_first(self._resume_run, self._asked_by(past.document)):
-            return
-        plan = self._plan(past.document, dict(past.setup.inputs))
-        if plan is not None:
-            self.run.take_up(replace(plan, past=past.to_take_up), past.checkpoint)
-
-    def _edit_file(self, before: tuple[Message, ...], after: tuple[Message, ...]) -> None:
-        """Carry an edit of what a run sends over to the prompt in the editor."""
-        page, document, past = self.window.tabs.current, self.window.document, self.run.past
-        if page is None or document is None or past is None:
-            return
-        if str(document.source.path or "") != past.setup.path:
-            self._on_refused(self.tr("The file was not changed: another prompt is open."))
-            return
-        if document.source.text != page.editor.text():
-            self._on_refused(
-                self.tr("The file was not changed: it is being written in. Try again.")
-            )
-            return
-        try:
-            page.editor.apply_edits(file_edits(document, before, after))
-        except NotInFileError as error:
-            self._on_refused(self.tr("The file was not changed: {error}").format(error=error))
-
-    def _rerun(self) -> None:
-        """Run the prompt of the editor with the results of the run that is shown."""
-        past, document = self.run.past, self.window.document
-        if past is None or document is None:
-            self._on_refused(self.tr("Open the prompt that should be run again."))
-            return
-        if self.desk.asks_first(self._rerun):
-            return
-        plan = self._checked_plan(document)
-        if plan is not None:
-            self.run.start(with_results_of(plan, past), against=past)
-
-    async def _open_toolbox(self, document: PromptDocument, values: dict[str, Json]) -> RunToolbox:
-        """The tools of the document as it is now; runs in the loop."""
-        prepared = prepare(document, values)
-        if not self._services.is_safe:
-            await self.tools.session.load(document, prepared.messages.tools)
-        return self.tools.session.toolbox(prepared.inputs, self.tools.questions.ask)
-
-    def _refuse(self, refusal: Refusal) -> None:
-        if refusal.input:
-            self._focus_input(refusal.input)
-        offers = ()
-        if refusal.span is not None:
-            span: Span = refusal.span
-            offers = (Offer(self.tr("Show"), lambda: self.window.reveal(span)),)
-        self._services.messages.say(
-            Notice("warning", refusal.text, refusal.hint, offers=offers, key="run")
-        )
-
-    def _on_commands(self, commands: tuple[Command, ...]) -> None:
-        self.run.send(*commands)
+        return open_toolbox
 
     def _on_run(self, view: RunView) -> None:
         self.window.status.set_run(view.sentence)
-
-    def _on_refused(self, text: str) -> None:
-        self._services.messages.say(Notice("warning", text, key="run"))
 
     def _show_record(self, record: RunRecord) -> None:
         self.window.docks.show("run")
         self.run.open_record(record)
 
-    def _show_tool_breakpoints(self, value: BreakpointSet) -> None:
+    def _mark_breakpoints(self, value: BreakpointSet) -> None:
         tools = {each.tool for each in value.breakpoints if each.tool and each.enabled}
         self.window.tabs.show_breakpoints(frozenset(tools))
 
     def _show_breakpoints(self) -> None:
-        dialog = BreakpointsDialog(self.run.breakpoints, self.window)
-        dialog.set_theme(self.window.theme)
-        dialog.set_tools([spec.name for spec in self.tools.registry.specs])
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.open()
+        self.run_desk.show_breakpoints([spec.name for spec in self.tools.registry.specs])
 
     # -- what a run uses ------------------------------------------------------------------------
-
-    def _choose_protocol(self, protocol: str) -> None:
-        self._protocol = next((each for each in get_args(ProtocolName) if each == protocol), None)
-        self.preview.set_protocol(self._protocol)
 
     def _on_choice(self, choice: ModelChoice) -> None:
         self.preview.set_target(preview_target(choice))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication, QEvent, Qt, Signal
 from PySide6.QtGui import QColor, QKeyEvent, QKeySequence, QPalette, QShortcut, QTextCursor
 from PySide6.QtWidgets import (
     QCheckBox,
@@ -16,11 +16,21 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from studio.bridge.run_edits import EditResult, EditSpec, problem_of
+from studio.bridge.run_edits import EditKind, EditResult, EditSpec, problem_of
 from studio.ui.parts.colours import paint_text
 from studio.ui.parts.json_view import JsonHighlighter
 from studio.ui.run.messages_editor import MessagesEditor
 from studio.ui.theme import LIGHT, Theme, mono_font, ui_font
+
+_ALSO: dict[EditKind, str] = {
+    "messages": QT_TRANSLATE_NOOP("EditInPlace", "Also in the file"),
+    "reply": QT_TRANSLATE_NOOP("EditInPlace", "Also in the file, as an example"),
+    "answer": QT_TRANSLATE_NOOP("EditInPlace", "Also in the file, as an example"),
+    "observation": QT_TRANSLATE_NOOP("EditInPlace", "Also as the tool's mock"),
+    "answer_call": QT_TRANSLATE_NOOP("EditInPlace", "Also as the tool's mock"),
+}
+"""What can outlast the run: messages change the prompt's own text, a reply or an answer becomes an
+example in it, a result becomes the tool's mock. Arguments, reasons and remarks are of this call."""
 
 
 class _TextField(QPlainTextEdit):
@@ -43,7 +53,7 @@ class EditInPlace(QWidget):
     """One editor for all of them; says at once what is wrong with the text."""
 
     applied = Signal(object, object, bool)  # EditSpec, EditResult, whether to go on
-    file_asked = Signal(tuple, tuple)  # messages before and after, for the file too
+    file_asked = Signal(object, object)  # EditSpec, EditResult: for the file too
     cancelled = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -60,7 +70,8 @@ class EditInPlace(QWidget):
         self._highlighter: JsonHighlighter | None = None
         self._messages = MessagesEditor()
         self._is_error = QCheckBox(self.tr("It tells of a failure"))
-        self.also_file = QCheckBox(self.tr("Also in the file"))
+        self.also_file = QCheckBox()
+        self._only_here = QLabel(self.tr("This run only"))
         self._hint = QLabel()
         self._problem = QLabel()
         self._apply = QPushButton(self.tr("Apply"))
@@ -100,6 +111,7 @@ class EditInPlace(QWidget):
         self._text.setPalette(palette)
         self._messages.set_theme(theme)
         paint_text(self._hint, theme.muted)
+        paint_text(self._only_here, theme.muted)
         paint_text(self._problem, theme.error)
         if self._highlighter is not None:
             self._highlighter.set_theme(theme)
@@ -116,8 +128,11 @@ class EditInPlace(QWidget):
         self._apply.setProperty("primary", None if changes else "true")
         self._apply.style().unpolish(self._apply)
         self._apply.style().polish(self._apply)
-        self.also_file.setVisible(spec.kind == "messages")
+        words = _ALSO.get(spec.kind, "")
+        self.also_file.setText(QCoreApplication.translate("EditInPlace", words) if words else "")
+        self.also_file.setVisible(bool(words))
         self.also_file.setChecked(False)
+        self._only_here.setVisible(not words)
         self._is_error.setVisible(spec.kind == "observation")
         self._is_error.setChecked(spec.is_error)
         self._tool.setVisible(spec.kind == "arguments" and len(spec.tools) > 1)
@@ -180,14 +195,14 @@ class EditInPlace(QWidget):
         if self._spec is not None and self._apply.isEnabled():
             result = self.result()
             if self.also_file.isVisibleTo(self) and self.also_file.isChecked():
-                self.file_asked.emit(self._spec.messages, result.messages)
+                self.file_asked.emit(self._spec, result)
             self.applied.emit(self._spec, result, goes_on)
 
     def _lay_out(self) -> None:
         self._go_on.setProperty("primary", "true")
         self._go_on.setToolTip("Ctrl+Return")
         self.also_file.setToolTip(
-            self.tr("Change the prompt in the editor too, not only what this run sends")
+            self.tr("Keep it beyond this run; otherwise only this run knows of it")
         )
         self._cancel.setToolTip("Esc")
         self._problem.setWordWrap(True)
@@ -199,6 +214,7 @@ class EditInPlace(QWidget):
         head.addStretch(1)
         head.addWidget(self._is_error)
         head.addWidget(self.also_file)
+        head.addWidget(self._only_here)
         head.addWidget(self._cancel)
         head.addWidget(self._apply)
         head.addWidget(self._go_on)

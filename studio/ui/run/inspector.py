@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication, Qt, Signal
-from PySide6.QtGui import QColor, QKeySequence, QPalette, QShortcut
+from PySide6.QtGui import QColor, QPalette
 from PySide6.QtWidgets import (
     QApplication,
     QFrame,
@@ -23,6 +23,7 @@ from studio.bridge.run_inspector import InspectorView
 from studio.bridge.run_text import plain_text
 from studio.ui.icons import icon
 from studio.ui.parts.colours import paint_text
+from studio.ui.parts.own_keys import OwnKeys
 from studio.ui.run.answer_view import AnswerView
 from studio.ui.run.elided_label import ElidedLabel
 from studio.ui.run.styled_text import StyledText
@@ -217,9 +218,7 @@ class Inspector(QWidget):
         self._search.returnPressed.connect(self._on_find)
         self._search.textChanged.connect(self._on_find)
         self._copy.clicked.connect(self._on_copy)
-        find = QShortcut(QKeySequence(QKeySequence.StandardKey.Find), self)
-        find.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
-        find.activated.connect(self.focus_search)
+        OwnKeys(self, {"Ctrl+F": self.focus_search})
 
     def _lay_out(self) -> None:
         self._summary.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)

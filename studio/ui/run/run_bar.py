@@ -5,8 +5,9 @@ from __future__ import annotations
 from functools import partial
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QToolButton, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QInputDialog, QLabel, QMenu, QToolButton, QWidget
 
+from studio.bridge.run_compare import BranchView
 from studio.bridge.run_view import RunView
 from studio.ui.icons import icon
 from studio.ui.parts.colours import paint_text
@@ -25,6 +26,7 @@ class RunBar(QWidget):
     restart_clicked = Signal()
     breakpoints_clicked = Signal()
     branch_chosen = Signal(int)  # id of its last checkpoint
+    branch_named = Signal(int, str)  # number of the branch, its new name
     compare_chosen = Signal(object, object)  # BranchView, BranchView
     export_chosen = Signal(str)  # name of the form
     search_clicked = Signal()
@@ -137,13 +139,29 @@ class RunBar(QWidget):
         menu.addSeparator()
         for one in shown:
             if one is not current:
-                action = menu.addAction(
-                    self.tr("Compare {title} with {title2}").format(
-                        title=one.title, title2=current.title
-                    )
+                words = self.tr("Compare {one} with {other}").format(
+                    one=one.title, other=current.title
                 )
+                action = menu.addAction(icon("git-compare"), words)
                 action.triggered.connect(partial(self.compare_chosen.emit, one, current))
+        menu.addSeparator()
+        words = self.tr("Name {branch}…").format(branch=current.title)
+        naming = menu.addAction(icon("pencil"), words)
+        naming.triggered.connect(partial(self.ask_name, current))
         return menu
+
+    def ask_name(self, branch: BranchView) -> QInputDialog:
+        """Ask for a branch's name; an empty one gives it its usual name back."""
+        dialog = QInputDialog(self)
+        dialog.setWindowTitle(self.tr("Name a branch"))
+        dialog.setLabelText(
+            self.tr("Name of {branch}, {detail}:").format(branch=branch.title, detail=branch.detail)
+        )
+        dialog.setTextValue(branch.title)
+        dialog.textValueSelected.connect(partial(self.branch_named.emit, branch.number))
+        dialog.finished.connect(dialog.deleteLater)
+        dialog.open()
+        return dialog
 
     def _on_branches(self) -> None:
         menu = self.branch_menu()

@@ -2,39 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
+from typing import cast
 
 from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QPalette
-from PySide6.QtWidgets import (
-    QFrame,
-    QLabel,
-    QPushButton,
-    QSplitter,
-    QStackedWidget,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QFrame, QLabel, QSplitter, QStackedWidget, QVBoxLayout, QWidget
 
 from studio.bridge.run_cards import TAB_OF_KIND, StepCard, Tab
 from studio.bridge.run_compare import Comparison
 from studio.bridge.run_diagram import Node
-from studio.bridge.run_edits import EditResult, EditSpec, command_of
+from studio.bridge.run_edits import EditKind
 from studio.bridge.run_inspector import Inspection, InspectorView
-from studio.bridge.run_offers import Offer
-from studio.bridge.run_search import rows_with
 from studio.bridge.run_view import RunView
-from studio.core.agent.commands import Approve, Command, Continue, PauseRun, StepOn, StopRun
-from studio.core.agent.state import Place
+from studio.core.agent.commands import Command, Continue, PauseRun, StepOn, StopRun
 from studio.ui.parts.colours import paint_text
-from studio.ui.run.action_bar import ActionBar
 from studio.ui.run.compare_dialog import CompareDialog
 from studio.ui.run.diagram import LoopDiagram
-from studio.ui.run.edit_in_place import EditInPlace
-from studio.ui.run.inspector import Inspector
 from studio.ui.run.run_bar import RunBar
-from studio.ui.run.search_bar import SearchBar
-from studio.ui.run.timeline import TimelineView
+from studio.ui.run.side_panel import SidePanel
+from studio.ui.run.steps_column import StepsColumn
 from studio.ui.theme import LIGHT, Theme
 
 _LOWEST = 64
@@ -43,6 +32,9 @@ _EMPTY = QT_TRANSLATE_NOOP(
     "RunPane",
     "Press Run (F5) to run the prompt, or Step (F10) to go through it one step "
     "at a time. Every message, reply and tool call will be listed here.",
+)
+_STARTING = QT_TRANSLATE_NOOP(
+    "RunPane", "The tools are being made ready. Stop (Shift+F5) gives up."
 )
 _TAB_OF_NODE: dict[Node, Tab] = {
     "prompt": "messages", "model": "request", "reply": "reply", "action": "tool", "tool": "tool",
@@ -56,18 +48,22 @@ class RunPane(QWidget):
     """Bar, loop diagram, timeline, action bar and inspector."""
 
     request_run = Signal(bool)  # start a run; True: stand still at its first place
+    request_run_to = Signal(str)  # Place to go on to, or to start a run up to
     request_commands = Signal(tuple)  # Commands for the run that is there, in order
     request_record_move = Signal(int)  # in a run of the past: places to go on (or back, below 0)
     request_inspection = Signal(object)  # Inspection: what the inspector should show
     request_break_place = Signal(str)  # Place whose breakpoint is switched
     request_fork = Signal(object)  # StepCard to go back to, as a new branch
     request_branch = Signal(int)  # id of the checkpoint to stand at
+    request_branch_name = Signal(int, str)  # number of a branch, its new name
     request_compare = Signal(object, object)  # BranchView, BranchView
     request_breakpoints = Signal()  # the list of breakpoints should be shown
     request_resume = Signal()  # go on from the place of a run of the past that is shown
     request_rerun = Signal()  # run the prompt again, with the results of the run that is shown
-    request_file_edit = Signal(tuple, tuple)  # messages before and after: also in the file
+    request_replay = Signal()  # go through the run that is shown once more
+    request_file_edit = Signal(object, object)  # EditSpec, EditResult: also in the file
     request_export = Signal(str)  # name of the form in which the run is to be written
+    watches_changed = Signal(tuple)  # expressions of the Watch tab
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -75,22 +71,20 @@ class RunPane(QWidget):
         self._view = RunView()
         self._sticky: Tab | None = None
         self._only_changes = False
+        self._watches: tuple[str, ...] = ()
+        self._then: Callable[[], object] | None = None
         self.bar = RunBar()
         self.diagram = LoopDiagram()
-        self.timeline = TimelineView()
-        self.search = SearchBar()
-        self._found: tuple[int, ...] = ()
-        self._watches: tuple[str, ...] = ()
-        self.actions_bar = ActionBar()
-        self.inspector = Inspector()
-        self.editor = EditInPlace()
+        self.steps = StepsColumn()
+        self.timeline = self.steps.timeline
+        self.search = self.steps.search
+        self.side = SidePanel()
+        self.actions_bar = self.side.actions_bar
+        self.inspector = self.side.inspector
+        self.editor = self.side.editor
         self.comparing = CompareDialog(self)
-        self._empty = QLabel(QCoreApplication.translate("RunPane", _EMPTY))
-        self._follow = QPushButton(self.tr("To the newest"), self.timeline)
-        self._back = QPushButton(self.tr("Go back to here"), self.timeline)
+        self._empty = QLabel()
         self._pages = QStackedWidget()  # empty sentence | splitter
-        self._side = QStackedWidget()  # inspector | editor
-        self._splitter = QSplitter(Qt.Orientation.Horizontal)
         self._lay_out()
         self._connect()
         self.setAccessibleName(self.tr("Run"))
@@ -111,10 +105,7 @@ class RunPane(QWidget):
         palette = self.palette()
         palette.setColor(QPalette.ColorRole.Window, QColor(theme.window))
         self.setPalette(palette)
-        for part in (
-            self.bar, self.diagram, self.timeline, self.actions_bar, self.inspector, self.editor,
-            self.search,
-        ):  # fmt: skip
+        for part in (self.bar, self.diagram, self.steps, self.side):
             part.set_theme(theme)
         paint_text(self._empty, theme.muted)
 
@@ -123,16 +114,19 @@ class RunPane(QWidget):
         before, self._view = self._view, view
         self.bar.show_view(view)
         self.diagram.show_state(view.diagram)
-        self.timeline.show_timeline(view.timeline)
+        self.steps.show_view(view)
         self._pages.setCurrentIndex(0 if view.state is None else 1)
-        if view.offers != before.offers:
-            self._close_editor()
-            self.actions_bar.show_offers(view.offers)
+        words = _STARTING if view.is_starting else _EMPTY
+        self._empty.setText(QCoreApplication.translate("RunPane", words))
+        self.side.show_view(view)
         if view.state is not before.state:
             if not self._is_same_run(before):
                 self._sticky = None
                 self.timeline.follow()
             self._ask()
+        if self._then is not None and view.is_waiting and view.state is not before.state:
+            then, self._then = self._then, None
+            then()
 
     def show_inspector(self, view: InspectorView) -> None:
         """Show one tab of one step."""
@@ -143,6 +137,14 @@ class RunPane(QWidget):
         self.comparing.set_theme(self._theme)
         self.comparing.show_comparison(comparison)
         self.comparing.show()
+        self.comparing.activateWindow()
+
+    def show_watches(self, expressions: tuple[str, ...]) -> None:
+        """Take the expressions of another file."""
+        if expressions != self._watches:
+            self._watches = expressions
+            if self.inspector.tab == "watch":
+                self._ask("watch")
 
     # What the window's actions call ---------------------------------------------------------------
 
@@ -178,8 +180,8 @@ class RunPane(QWidget):
             self._tell(PauseRun())
 
     def stop(self) -> None:
-        """End the run now."""
-        if self._view.is_live:
+        """End the run now; also one whose tools are still being made ready."""
+        if not self._view.record:
             self._tell(StopRun())
 
     # Inside ---------------------------------------------------------------------------------------
@@ -198,7 +200,7 @@ class RunPane(QWidget):
         self.request_inspection.emit(replace(asked, watches=self._watches))
 
     def _on_card(self, card: StepCard) -> None:
-        self._close_editor()
+        self.side.close_editor()
         if self._sticky not in _STAYS:
             self._sticky = None
         self._ask(self._sticky or TAB_OF_KIND[card.kind])
@@ -208,81 +210,57 @@ class RunPane(QWidget):
         self._ask(tab)
 
     def _on_node(self, node: Node) -> None:
-        self._close_editor()
+        self.side.close_editor()
         self._on_tab(_TAB_OF_NODE[node])
 
     def _on_watches(self, expressions: tuple[str, ...]) -> None:
         self._watches = expressions
+        self.watches_changed.emit(expressions)
         self._ask("watch")
-
-    def _on_words(self, words: str) -> None:
-        self._found = rows_with(self._view.state, self.timeline.cards, words)
-        self.search.show_count(-1, len(self._found))
-        self.inspector.find_words(words)
-
-    def _on_next_found(self, by: int) -> None:
-        """Choose the next card with the words, round and round."""
-        self._on_words(self.search.field.text())
-        if not self._found:
-            return
-        now = self.timeline.currentIndex().row()
-        if by > 0:
-            at = next((i for i, row in enumerate(self._found) if row > now), 0)
-        else:
-            before = [i for i, row in enumerate(self._found) if row < now]
-            at = before[-1] if before else len(self._found) - 1
-        self.timeline.choose(self.timeline.cards[self._found[at]].key)
-        self.search.show_count(at, len(self._found))
 
     def _on_only_changes(self, on: bool) -> None:
         self._only_changes = on
         self._ask("messages")
 
-    def _on_following(self, following: bool) -> None:
-        self._follow.setVisible(not following)
-        self._back.setVisible(not following)
-        self._place_follow()
-
-    def _on_offer(self, offer: Offer) -> None:
-        if offer.edit is not None:
-            # The offers give way to the editor: one question at a time, and docks are low.
-            self.actions_bar.hide()
-            self._side.setCurrentWidget(self.editor)
-            self.editor.open_spec(offer.edit)
-            return
-        match offer.ask:
+    def _on_wish(self, wish: str) -> None:
+        match wish:
             case "resume":
                 self.request_resume.emit()
             case "rerun":
                 self.request_rerun.emit()
-            case _:
-                self._tell(*offer.commands)
+            case "replay":
+                self.request_replay.emit()
 
-    def _on_applied(self, spec: EditSpec, result: EditResult, goes_on: bool) -> None:
-        self._close_editor()
-        first = command_of(spec, result)
-        if not goes_on:
-            self._tell(first)
-        elif spec.kind == "arguments" and self._stands_at("P3"):
-            self._tell(first, Approve(spec.call))
-        else:
-            self._tell(first, StepOn("over"))
+    def _on_rerun_from(self, card: StepCard) -> None:
+        self._go_back(card, partial(self._tell, Continue()))
 
-    def _stands_at(self, place: Place) -> bool:
-        pause = self._view.state.pause if self._view.state is not None else None
-        return pause is not None and pause.place == place
+    def _on_edit_at(self, card: StepCard, kind: str) -> None:
+        """Write something else at the place of a card: here, or after going back to it."""
+        wanted = cast("EditKind", kind)
+        if card.mood == "paused" and self.side.open_edit(wanted):
+            return
+        self._go_back(card, partial(self.side.open_edit, wanted))
+
+    def _go_back(self, card: StepCard, then: Callable[[], object]) -> None:
+        """Stand at the place of a card as a new branch, and do something there."""
+        self.request_fork.emit(card)
+        if self._view.record:
+            self.request_resume.emit()
+        self._then = then
 
     def _tell(self, *commands: Command) -> None:
+        self._then = None
         self.timeline.follow()
         self.request_commands.emit(commands)
 
-    def _close_editor(self) -> None:
-        if self._side.currentWidget() is self.editor:
-            self._side.setCurrentWidget(self.inspector)
-            self.actions_bar.setVisible(bool(self._view.offers.title))
+    def _on_commands(self, commands: tuple[Command, ...]) -> None:
+        self._tell(*commands)
 
     def _restart(self) -> None:
         self.request_run.emit(False)
+
+    def _ask_again(self) -> None:
+        self._ask()
 
     def _connect(self) -> None:
         self.bar.run_clicked.connect(self.run_or_continue)
@@ -292,83 +270,50 @@ class RunPane(QWidget):
         self.bar.restart_clicked.connect(self._restart)
         self.bar.breakpoints_clicked.connect(self.request_breakpoints)
         self.bar.branch_chosen.connect(self.request_branch)
+        self.bar.branch_named.connect(self.request_branch_name)
         self.bar.compare_chosen.connect(self.request_compare)
         self.bar.export_chosen.connect(self.request_export)
+        self.bar.search_clicked.connect(self.search.open_search)
         self.diagram.break_toggled.connect(self.request_break_place)
+        self.diagram.run_to_asked.connect(self.request_run_to)
         self.diagram.node_chosen.connect(self._on_node)
         self.timeline.card_chosen.connect(self._on_card)
-        self.timeline.following_changed.connect(self._on_following)
         self.timeline.fork_asked.connect(self.request_fork)
-        self._back.clicked.connect(self.timeline.ask_fork)
-        self._follow.clicked.connect(self.timeline.follow)
-        self._follow.clicked.connect(self._ask_clicked)
-        self.actions_bar.offer_taken.connect(self._on_offer)
+        self.timeline.rerun_asked.connect(self._on_rerun_from)
+        self.timeline.edit_asked.connect(self._on_edit_at)
+        self.steps.words_changed.connect(self.inspector.find_words)
+        self.steps.newest_asked.connect(self._ask_again)
+        self.side.command_given.connect(self._on_commands)
+        self.side.wish_given.connect(self._on_wish)
         self.inspector.tab_chosen.connect(self._on_tab)
         self.inspector.watches_changed.connect(self._on_watches)
-        self.search.words_changed.connect(self._on_words)
-        self.search.next_asked.connect(self._on_next_found)
-        self.search.closed.connect(self.timeline.setFocus)
-        self.bar.search_clicked.connect(self.search.open_search)
-        self.timeline.search_asked.connect(self.search.open_search)
         self.inspector.only_changes_toggled.connect(self._on_only_changes)
-        self.editor.applied.connect(self._on_applied)
         self.editor.file_asked.connect(self.request_file_edit)
-        self.editor.cancelled.connect(self._close_editor)
-
-    def _ask_clicked(self) -> None:
-        self._ask()
 
     def resizeEvent(self, event: object) -> None:
-        """Give the content what a low dock leaves; keep the list's button at its corner."""
+        """Give the content what a low dock leaves."""
         self.diagram.set_compact(self.height() < _LOW)
-        self._place_follow()
 
     def sizeHint(self) -> QSize:
         """Room for the loop, some cards, and the inspector beside them."""
         return QSize(1200, 360)
 
-    def _place_follow(self) -> None:
-        size = self._follow.sizeHint()
-        view = self.timeline.viewport().size()
-        left, top = view.width() - size.width() - 8, view.height() - size.height() - 8
-        self._follow.setGeometry(left, top, size.width(), size.height())
-        width = self._back.sizeHint().width()
-        self._back.setGeometry(left - width - 8, top, width, size.height())
-
     def _lay_out(self) -> None:
         self.setAutoFillBackground(True)
-        self._follow.setToolTip(self.tr("Stay with the run as it goes on"))
-        self._back.setToolTip(self.tr("Stand at this place again, as a new branch  (Ctrl+Return)"))
-        self._follow.hide()
-        self._back.hide()
+        self._empty.setText(QCoreApplication.translate("RunPane", _EMPTY))
         self._empty.setWordWrap(True)
         self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._empty.setContentsMargins(32, 16, 32, 16)
-        self._side.addWidget(self.inspector)
-        self._side.addWidget(self.editor)
-        right = QWidget()
-        column = QVBoxLayout(right)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addWidget(self.actions_bar)
-        column.addWidget(self._side, 1)
-        left = QWidget()
-        list_column = QVBoxLayout(left)
-        list_column.setContentsMargins(0, 0, 0, 0)
-        list_column.setSpacing(0)
-        list_column.addWidget(self.search)
-        list_column.addWidget(self.timeline, 1)
-        self._splitter.addWidget(left)
-        self._splitter.addWidget(right)
-        self._splitter.setStretchFactor(0, 0)
-        self._splitter.setStretchFactor(1, 1)
-        self._splitter.setSizes([360, 840])
-        self._splitter.setChildrenCollapsible(False)
-        # Said outright: a stack is as high as its highest page wants to be, and docks are low.
-        self._side.setMinimumHeight(_LOWEST)
+        splitter = QSplitter(Qt.Orientation.Horizontal)
+        splitter.addWidget(self.steps)
+        splitter.addWidget(self.side)
+        splitter.setStretchFactor(0, 0)
+        splitter.setStretchFactor(1, 1)
+        splitter.setSizes([360, 840])
+        splitter.setChildrenCollapsible(False)
         self._pages.setMinimumHeight(_LOWEST)
         self._pages.addWidget(self._empty)
-        self._pages.addWidget(self._splitter)
+        self._pages.addWidget(splitter)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)

@@ -5,169 +5,42 @@ from __future__ import annotations
 from functools import partial
 
 from PySide6.QtCore import (
+    QT_TRANSLATE_NOOP,
+    QCoreApplication,
     QEvent,
     QItemSelectionModel,
     QModelIndex,
-    QPersistentModelIndex,
-    QPoint,
-    QRect,
-    QRectF,
-    QSize,
     Qt,
     Signal,
 )
-from PySide6.QtGui import (
-    QColor,
-    QContextMenuEvent,
-    QFont,
-    QFontMetrics,
-    QKeySequence,
-    QPainter,
-    QPen,
-    QShortcut,
-)
+from PySide6.QtGui import QContextMenuEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QApplication,
     QFrame,
     QHeaderView,
     QMenu,
-    QStyle,
-    QStyledItemDelegate,
-    QStyleOptionViewItem,
     QTableView,
     QWidget,
 )
 
 from studio.bridge.run_cards import CardKind, StepCard, Timeline
+from studio.bridge.run_edits import EditKind
 from studio.bridge.run_steps import CARD_ROLE, StepListModel
 from studio.ui.icons import icon
-from studio.ui.parts.colours import blend
-from studio.ui.theme import LIGHT, Theme
+from studio.ui.parts.own_keys import OwnKeys
+from studio.ui.run.card_painter import CARD_PAD, CardDelegate
+from studio.ui.theme import Theme
 
-_ICONS: dict[CardKind, str] = {
-    "prompt": "file-text", "thought": "brain",
-    "reply": "message-square", "action": "wrench", "observation": "eye", "final": "flag",
-    "error": "triangle-alert", "note": "corner-down-right",
-}  # fmt: skip
-_CARD_PAD = 12
-_INDENT = 12
-_ICON = 16
-
-
-class _CardDelegate(QStyledItemDelegate):
-    """Paints one card."""
-
-    def __init__(self, view: QTableView) -> None:
-        super().__init__(view)
-        self.theme = LIGHT
-        self._view = view
-
-    def paint(
-        self,
-        painter: QPainter,
-        option: QStyleOptionViewItem,
-        index: QModelIndex | QPersistentModelIndex,
-    ) -> None:
-        """Paint ground, icon, title, gist, facts and badges."""
-        card = index.data(CARD_ROLE)
-        if not isinstance(card, StepCard):
-            return
-        painter.save()
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        self._paint_card(painter, QRect(option.rect), card, option)
-        if card.kind == "prompt" and index.row():
-            painter.setPen(QColor(self.theme.border))
-            painter.drawLine(option.rect.topLeft(), option.rect.topRight())
-        painter.restore()
-
-    def _paint_card(
-        self, painter: QPainter, rect: QRect, card: StepCard, option: QStyleOptionViewItem
-    ) -> None:
-        theme = self.theme
-        selected = bool(option.state & QStyle.StateFlag.State_Selected)
-        hovered = bool(option.state & QStyle.StateFlag.State_MouseOver)
-        tone = self._tone(card)
-        ground = theme.raised if card.kind == "prompt" else theme.surface
-        if card.mood in ("live", "paused", "error", "done") and tone is not None:
-            ground = blend(tone, theme.surface, 0.10)
-        if selected:
-            ground = theme.selection
-        elif hovered:
-            ground = blend(theme.text, ground, 0.05)
-        painter.fillRect(rect, QColor(ground))
-        if tone is not None:
-            painter.fillRect(QRect(rect.left(), rect.top(), 3, rect.height()), QColor(tone))
-        ink = tone if tone is not None else theme.muted
-        spot = QPoint(rect.left() + _INDENT, rect.top() + (rect.height() - _ICON) // 2)
-        icon(_ICONS[card.kind], ink).paint(painter, QRect(spot, QSize(_ICON, _ICON)))
-        inner = rect.adjusted(_INDENT + _ICON + 10, _CARD_PAD // 2, -_INDENT, -_CARD_PAD // 2)
-        self._paint_lines(painter, inner, card, ink if card.mood != "past" else theme.text)
-        if option.state & QStyle.StateFlag.State_HasFocus:
-            painter.setPen(QPen(QColor(theme.accent), 1.0))
-            painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.drawRect(QRectF(rect).adjusted(0.5, 0.5, -0.5, -0.5))
-
-    def _paint_lines(self, painter: QPainter, inner: QRect, card: StepCard, ink: str) -> None:
-        theme = self.theme
-        line = inner.height() // 2
-        top = QRect(inner.left(), inner.top(), inner.width(), line)
-        below = QRect(inner.left(), inner.top() + line, inner.width(), line)
-        small = self._small()
-        painter.setFont(small)
-        painter.setPen(QColor(theme.muted))
-        painter.drawText(
-            top, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, card.facts
-        )
-        font = QFont(self._view.font())
-        heads = card.kind == "prompt"
-        font.setWeight(QFont.Weight.DemiBold if heads else QFont.Weight.Medium)
-        painter.setFont(font)
-        painter.setPen(QColor(ink))
-        painter.drawText(top, Qt.AlignmentFlag.AlignVCenter, card.title)
-        left = top.left() + QFontMetrics(font).horizontalAdvance(card.title) + 8
-        self._paint_badges(painter, QPoint(left, top.top()), line, card)
-        painter.setFont(self._view.font())
-        painter.setPen(QColor(theme.muted if card.mood == "past" else theme.text))
-        gist = self._view.fontMetrics().elidedText(
-            card.gist, Qt.TextElideMode.ElideRight, below.width()
-        )
-        painter.drawText(below, Qt.AlignmentFlag.AlignVCenter, gist)
-
-    def _paint_badges(self, painter: QPainter, start: QPoint, line: int, card: StepCard) -> None:
-        theme = self.theme
-        small = self._small()
-        metrics = QFontMetrics(small)
-        painter.setFont(small)
-        left = start.x()
-        for badge in card.badges:
-            loud = badge in ("warned", "invalid", "unknown", "rejected")
-            colour = theme.warning if loud else theme.accent
-            width = metrics.horizontalAdvance(badge) + 12
-            box = QRectF(left, start.y() + (line - metrics.height()) / 2, width, metrics.height())
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(QColor(blend(colour, theme.surface, 0.16)))
-            painter.drawRoundedRect(box, box.height() / 2, box.height() / 2)
-            painter.setPen(QColor(colour))
-            painter.drawText(box, Qt.AlignmentFlag.AlignCenter, badge)
-            left += width + 4
-
-    def _small(self) -> QFont:
-        font = QFont(self._view.font())
-        font.setPointSizeF(max(7.0, font.pointSizeF() - 1.0))
-        return font
-
-    def _tone(self, card: StepCard) -> str | None:
-        theme = self.theme
-        match card.mood:
-            case "live" | "paused":
-                return theme.accent
-            case "error":
-                return theme.error
-            case "done":
-                return theme.success
-            case "past":
-                return None
+EDIT_OF_CARD: dict[CardKind, tuple[EditKind, str]] = {
+    "prompt": ("messages", QT_TRANSLATE_NOOP("TimelineView", "Edit the messages…")),
+    "thought": ("reply", QT_TRANSLATE_NOOP("TimelineView", "Edit the reply…")),
+    "reply": ("reply", QT_TRANSLATE_NOOP("TimelineView", "Edit the reply…")),
+    "action": ("arguments", QT_TRANSLATE_NOOP("TimelineView", "Edit the arguments…")),
+    "observation": ("observation", QT_TRANSLATE_NOOP("TimelineView", "Edit the observation…")),
+    "final": ("answer", QT_TRANSLATE_NOOP("TimelineView", "Edit the answer…")),
+}
+"""What can be written at the place of a card, with the words of its menu."""
 
 
 class TimelineView(QTableView):
@@ -180,6 +53,8 @@ class TimelineView(QTableView):
     card_chosen = Signal(object)  # StepCard
     following_changed = Signal(bool)
     fork_asked = Signal(object)  # StepCard to go back to
+    rerun_asked = Signal(object)  # StepCard from which the run goes on again
+    edit_asked = Signal(object, str)  # StepCard, EditKind of what is written at its place
     search_asked = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -187,7 +62,7 @@ class TimelineView(QTableView):
         self._cards = StepListModel(self)
         self._following = True
         self._moving = False
-        self._delegate = _CardDelegate(self)
+        self._delegate = CardDelegate(self)
         self.setModel(self._cards)
         self.setItemDelegate(self._delegate)
         self.setFrameShape(QFrame.Shape.NoFrame)
@@ -207,13 +82,14 @@ class TimelineView(QTableView):
         self.setAccessibleName(self.tr("Steps of the run"))
         self.setMinimumWidth(180)
         self.selectionModel().currentChanged.connect(self._on_current_changed)
-        for keys in ("Ctrl+Return", "Ctrl+Enter"):
-            shortcut = QShortcut(QKeySequence(keys), self)
-            shortcut.setContext(Qt.ShortcutContext.WidgetShortcut)
-            shortcut.activated.connect(self.ask_fork)
-        find = QShortcut(QKeySequence(QKeySequence.StandardKey.Find), self)
-        find.setContext(Qt.ShortcutContext.WidgetShortcut)
-        find.activated.connect(self.search_asked)
+        OwnKeys(
+            self,
+            {
+                "Ctrl+Return": self.ask_fork, "Ctrl+Enter": self.ask_fork,
+                "Ctrl+Shift+Return": self.ask_rerun, "Ctrl+Shift+Enter": self.ask_rerun,
+                "F2": self.ask_edit, "Ctrl+F": self.search_asked.emit,
+            },
+        )  # fmt: skip
 
     @property
     def cards(self) -> tuple[StepCard, ...]:
@@ -243,7 +119,7 @@ class TimelineView(QTableView):
             self._set_row_height()
 
     def _set_row_height(self) -> None:
-        height = 2 * self.fontMetrics().height() + _CARD_PAD
+        height = 2 * self.fontMetrics().height() + CARD_PAD
         self.verticalHeader().setDefaultSectionSize(height)
 
     def show_timeline(self, timeline: Timeline) -> None:
@@ -282,18 +158,55 @@ class TimelineView(QTableView):
         if card is not None:
             self.fork_asked.emit(card)
 
+    def ask_rerun(self) -> None:
+        """Ask to run on again from the chosen card, as a new branch."""
+        card = self.current_card
+        if card is not None:
+            self.rerun_asked.emit(card)
+
+    def ask_edit(self) -> None:
+        """Ask to write something else at the place of the chosen card."""
+        card = self.current_card
+        if card is not None and card.kind in EDIT_OF_CARD:
+            self.edit_asked.emit(card, EDIT_OF_CARD[card.kind][0])
+
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        """Offer to go back to a card, or to copy it."""
-        card = self.indexAt(event.pos()).data(CARD_ROLE)
+        """Offer what can be done from a card."""
+        by_key = event.reason() == QContextMenuEvent.Reason.Keyboard
+        index = self.currentIndex() if by_key else self.indexAt(event.pos())
+        card = index.data(CARD_ROLE)
         if not isinstance(card, StepCard):
             return
+        menu = self.menu_of(card)
+        place = self.viewport().mapToGlobal(self.visualRect(index).center())
+        menu.exec(place if by_key else event.globalPos())
+        menu.deleteLater()
+
+    def menu_of(self, card: StepCard) -> QMenu:
+        """What can be done from a card; each makes a branch, and what was is kept."""
         menu = QMenu(self)
-        back = menu.addAction(icon("git-branch"), self.tr("Go back to here, as a new branch"))
+        menu.setToolTipsVisible(True)
+        back = menu.addAction(icon("git-branch"), self.tr("Go back to here") + "\tCtrl+Return")
         back.triggered.connect(partial(self.fork_asked.emit, card))
+        again = menu.addAction(
+            icon("rotate-ccw"), self.tr("Run on from here again") + "\tCtrl+Shift+Return"
+        )
+        again.triggered.connect(partial(self.rerun_asked.emit, card))
+        if card.kind in EDIT_OF_CARD:
+            kind, words = EDIT_OF_CARD[card.kind]
+            edit = menu.addAction(
+                icon("pencil"), QCoreApplication.translate("TimelineView", words) + "\tF2"
+            )
+            edit.triggered.connect(partial(self.edit_asked.emit, card, kind))
+        if card.kind == "action":
+            skip = menu.addAction(
+                icon("corner-down-right"), self.tr("Skip the call, with a result of mine…")
+            )
+            skip.triggered.connect(partial(self.edit_asked.emit, card, "answer_call"))
+        menu.addSeparator()
         copy = menu.addAction(icon("copy"), self.tr("Copy"))
         copy.triggered.connect(partial(QApplication.clipboard().setText, card.gist or card.title))
-        menu.exec(event.globalPos())
-        menu.deleteLater()
+        return menu
 
     def _go_to(self, row: int) -> None:
         index = self._cards.index(row)

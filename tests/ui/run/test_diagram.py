@@ -56,7 +56,9 @@ def test_the_live_node_is_painted_unlike_the_others(qtbot: QtBot, theme: Theme, 
     assert colour(live, quiet) == colour(idle, quiet)
 
 
-def test_a_click_shows_a_node_and_a_right_click_breaks_there(qtbot: QtBot) -> None:
+def test_a_click_shows_a_node_with_ctrl_it_breaks_there_and_its_menu_runs_to_it(
+    qtbot: QtBot,
+) -> None:
     diagram = LoopDiagram()
     qtbot.addWidget(diagram)
     diagram.resize(1000, 76)
@@ -67,11 +69,24 @@ def test_a_click_shows_a_node_and_a_right_click_breaks_there(qtbot: QtBot) -> No
     spot = diagram._lay_out().nodes["reply"].center().toPoint()
     model = diagram._lay_out().nodes["model"].center().toPoint()
     qtbot.mouseClick(diagram, Qt.MouseButton.LeftButton, pos=spot)
-    qtbot.mouseClick(diagram, Qt.MouseButton.RightButton, pos=spot)
-    qtbot.mouseClick(diagram, Qt.MouseButton.RightButton, pos=model)  # no place to stop at
-
+    control = Qt.KeyboardModifier.ControlModifier
+    qtbot.mouseClick(diagram, Qt.MouseButton.LeftButton, control, spot)
+    qtbot.mouseClick(diagram, Qt.MouseButton.LeftButton, control, model)  # no place to stop at
     assert chosen == ["reply"]
     assert broken == ["P2"]
+
+    wanted: list[str] = []
+    diagram.run_to_asked.connect(wanted.append)
+    menu = diagram.menu_of("action")
+    stop, run = menu.actions()
+    stop.trigger()
+    run.trigger()
+    qtbot.keyClick(diagram, Qt.Key.Key_F10, control)  # at the model no run can stand
+    assert broken == ["P2", "P3"]
+    assert wanted == ["P3"]
+    qtbot.keyClick(diagram, Qt.Key.Key_Right)
+    qtbot.keyClick(diagram, Qt.Key.Key_F10, control)
+    assert wanted == ["P3", "P2"]
 
 
 def test_the_sentence_is_told_to_screen_readers(qtbot: QtBot) -> None:

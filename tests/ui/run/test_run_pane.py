@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAccessible
-from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QToolButton
+from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QPushButton, QToolButton
 from pytestqt.qtbot import QtBot
 
 from studio.bridge.background import Background
@@ -43,6 +43,8 @@ class Bench:
         pane.request_break_place.connect(controller.breakpoints.toggle_place)
         pane.request_fork.connect(controller.fork_from)
         pane.request_branch.connect(controller.go_to)
+        pane.request_branch_name.connect(controller.name_branch)
+        pane.request_run_to.connect(controller.run_to)
         pane.request_compare.connect(controller.compare_branches)
         pane.request_record_move.connect(controller.move_record)
         pane.request_breakpoints.connect(self.dialog.show)
@@ -255,7 +257,7 @@ def test_the_person_looks_at_an_earlier_card_while_the_run_goes_on(bench: Bench)
     assert chosen is not None
     assert chosen.key == (1, "thought", None)
     assert "I look it up." in bench.pane.inspector.text_of("reply")
-    bench.click(bench.pane._follow)
+    bench.click(bench.pane.steps.follow)
     assert bench.pane.inspector.tab == "answer"
 
 
@@ -389,9 +391,10 @@ def test_two_branches_are_compared_at_the_place_where_they_part(bench: Bench) ->
     assert bench.pane.bar.branches.isVisible()
     menu = bench.pane.bar.branch_menu()
     labels = [action.text() for action in menu.actions() if action.text()]
-    assert len(labels) == 3
-    assert labels[-1].startswith("Compare First way with Branch")
-    menu.actions()[-1].trigger()
+    assert len(labels) == 4
+    assert labels[2].startswith("Compare First way with Branch")
+    assert labels[3].startswith("Name Branch")
+    next(each for each in menu.actions() if each.text() == labels[2]).trigger()
     dialog = bench.pane.findChild(CompareDialog)
     assert dialog is not None
     assert dialog.isVisible()
@@ -472,3 +475,113 @@ def test_expressions_are_watched_while_the_run_is_stepped(bench: Bench) -> None:
     watch.setCurrentCell(1, 0)
     watch._remove()
     assert watch.expressions == ("args.fact",)
+
+
+def test_a_branch_is_named_and_the_name_is_kept_with_the_run(bench: Bench) -> None:
+    named: list[tuple[str, int, str]] = []
+    bench.controller.branch_named.connect(lambda *told: named.append(told))
+    bench.controller.start(plan([LOOKUP, FINAL, FINAL]))
+    bench.until_over()
+    bench.pane.timeline.choose((1, "observation", 0))
+    bench.qtbot.keyClick(
+        bench.pane.timeline, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier
+    )
+    bench.until_waiting("with the tool's result")
+    current = next(one for one in bench.pane.view.branches if one.is_current)
+    dialog = bench.pane.bar.ask_name(current)
+    field = dialog.findChild(QLineEdit)
+    assert field is not None
+    field.selectAll()
+    bench.qtbot.keyClicks(field, "with Lyon")
+    bench.qtbot.keyClick(field, Qt.Key.Key_Return)
+
+    run = bench.controller.state.setup.run if bench.controller.state else ""
+    assert named == [(run, current.number, "with Lyon")]
+    assert [one.title for one in bench.pane.view.branches] == ["First way", "with Lyon"]
+
+
+def test_an_earlier_card_is_edited_by_one_key(bench: Bench) -> None:
+    bench.controller.start(plan([LOOKUP, FINAL, FINAL]))
+    bench.until_over()
+    bench.pane.timeline.choose((1, "observation", 0))
+    bench.qtbot.keyClick(bench.pane.timeline, Qt.Key.Key_F2)
+    bench.qtbot.waitUntil(bench.pane.editor.isVisible)
+    assert bench.pane.editor.field.toPlainText() == "Paris"
+    bench.pane.editor.field.setPlainText("Lutetia")
+    bench.qtbot.keyClick(
+        bench.pane.editor.field, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier
+    )
+    bench.until_waiting("before the request")
+    assert "Lutetia" in bench.pane.inspector.text_of("messages")
+
+
+def test_a_call_is_skipped_with_a_result_from_its_card(bench: Bench) -> None:
+    tools = LocalTools()
+    bench.controller.start(plan([LOOKUP, FINAL, FINAL], tools=tools))
+    bench.until_over()
+    card = next(card for card in bench.pane.timeline.cards if card.kind == "action")
+    menu = bench.pane.timeline.menu_of(card)
+    next(each for each in menu.actions() if each.text().startswith("Skip")).trigger()
+    bench.qtbot.waitUntil(bench.pane.editor.isVisible)
+    bench.qtbot.keyClicks(bench.pane.editor.field, "Lutetia")
+    bench.click(bench.pane.editor._apply)
+    bench.until_over()
+
+    assert len(tools.called) == 1
+    told = next(card for card in bench.pane.timeline.cards if card.kind == "observation")
+    assert (told.gist, told.badges) == ("Lutetia", ("answered",))
+
+
+def test_a_run_goes_on_again_from_an_earlier_card(bench: Bench) -> None:
+    bench.controller.start(plan([LOOKUP, FINAL, "Final Answer: another end"]))
+    bench.until_over()
+    bench.pane.timeline.choose((2, "prompt", None))
+    modifiers = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier
+    bench.qtbot.keyClick(bench.pane.timeline, Qt.Key.Key_Return, modifiers)
+    bench.qtbot.waitUntil(lambda: len(bench.pane.view.branches) == 2)
+    bench.until_over()
+    assert bench.controller.state is not None
+    assert bench.controller.state.answer == "another end"
+
+
+def test_it_runs_to_a_node_of_the_diagram(bench: Bench) -> None:
+    bench.controller.start(plan([LOOKUP, CALCULATE, FINAL]), at_entry=True)
+    bench.until_waiting("before the request")
+    menu = bench.pane.diagram.menu_of("observation")
+    menu.actions()[1].trigger()
+    bench.until_waiting("Paused with the tool's result")
+    assert not bench.pane.diagram.state.breakpoints
+
+
+def test_watches_are_told_and_taken(bench: Bench) -> None:
+    told: list[tuple[str, ...]] = []
+    bench.pane.watches_changed.connect(told.append)
+    bench.controller.start(plan([LOOKUP, FINAL]), at_entry=True)
+    bench.until_waiting()
+    bench.pane.inspector.watch.expressions_changed.emit(("iteration",))
+    assert told == [("iteration",)]
+    bench.pane.show_watches(("calls", "cost"))
+    assert bench.pane.inspector.watch.expressions == ("calls", "cost")
+
+
+def test_what_outlasts_the_run_is_asked_where_it_makes_sense(bench: Bench) -> None:
+    asked: list[tuple[str, str]] = []
+    bench.pane.request_file_edit.connect(
+        lambda spec, result: asked.append((spec.kind, result.text))
+    )
+    bench.controller.breakpoints.toggle_place("P4")
+    bench.controller.start(plan([LOOKUP, FINAL]), at_entry=True)
+    bench.until_waiting("before the request")
+    also = bench.pane.editor.also_file
+    bench.click(bench.button("Put in a message…"))
+    assert not also.isVisible()
+    assert bench.pane.editor._only_here.isVisible()
+    bench.qtbot.keyClick(bench.pane.editor.field, Qt.Key.Key_Escape)
+    bench.pane.run_or_continue()
+    bench.until_waiting("with the tool's result")
+    bench.click(bench.button("Edit observation…"))
+    assert also.text() == "Also as the tool's mock"
+    also.click()
+    bench.pane.editor.field.setPlainText("Lyon")
+    bench.click(bench.pane.editor._apply)
+    assert asked == [("observation", "Lyon")]

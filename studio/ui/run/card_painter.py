@@ -1,0 +1,145 @@
+"""How a card of the timeline is drawn: ground, icon, title, gist, facts and badges."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import (
+    QModelIndex,
+    QPersistentModelIndex,
+    QPoint,
+    QRect,
+    QRectF,
+    QSize,
+    Qt,
+)
+from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QPen
+from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem, QTableView
+
+from studio.bridge.run_cards import CardKind, StepCard
+from studio.bridge.run_steps import CARD_ROLE
+from studio.ui.icons import icon
+from studio.ui.parts.colours import blend
+from studio.ui.theme import LIGHT
+
+_ICONS: dict[CardKind, str] = {
+    "prompt": "file-text", "thought": "brain",
+    "reply": "message-square", "action": "wrench", "observation": "eye", "final": "flag",
+    "error": "triangle-alert", "note": "corner-down-right",
+}  # fmt: skip
+CARD_PAD = 12
+_INDENT = 12
+_ICON = 16
+
+
+class CardDelegate(QStyledItemDelegate):
+    """Paints one card."""
+
+    def __init__(self, view: QTableView) -> None:
+        super().__init__(view)
+        self.theme = LIGHT
+        self._view = view
+
+    def paint(
+        self,
+        painter: QPainter,
+        option: QStyleOptionViewItem,
+        index: QModelIndex | QPersistentModelIndex,
+    ) -> None:
+        """Paint ground, icon, title, gist, facts and badges."""
+        card = index.data(CARD_ROLE)
+        if not isinstance(card, StepCard):
+            return
+        painter.save()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        self._paint_card(painter, QRect(option.rect), card, option)
+        if card.kind == "prompt" and index.row():
+            painter.setPen(QColor(self.theme.border))
+            painter.drawLine(option.rect.topLeft(), option.rect.topRight())
+        painter.restore()
+
+    def _paint_card(
+        self, painter: QPainter, rect: QRect, card: StepCard, option: QStyleOptionViewItem
+    ) -> None:
+        theme = self.theme
+        selected = bool(option.state & QStyle.StateFlag.State_Selected)
+        hovered = bool(option.state & QStyle.StateFlag.State_MouseOver)
+        tone = self._tone(card)
+        ground = theme.raised if card.kind == "prompt" else theme.surface
+        if card.mood in ("live", "paused", "error", "done") and tone is not None:
+            ground = blend(tone, theme.surface, 0.10)
+        if selected:
+            ground = theme.selection
+        elif hovered:
+            ground = blend(theme.text, ground, 0.05)
+        painter.fillRect(rect, QColor(ground))
+        if tone is not None:
+            painter.fillRect(QRect(rect.left(), rect.top(), 3, rect.height()), QColor(tone))
+        ink = tone if tone is not None else theme.muted
+        spot = QPoint(rect.left() + _INDENT, rect.top() + (rect.height() - _ICON) // 2)
+        icon(_ICONS[card.kind], ink).paint(painter, QRect(spot, QSize(_ICON, _ICON)))
+        inner = rect.adjusted(_INDENT + _ICON + 10, CARD_PAD // 2, -_INDENT, -CARD_PAD // 2)
+        self._paint_lines(painter, inner, card, ink if card.mood != "past" else theme.text)
+        if option.state & QStyle.StateFlag.State_HasFocus:
+            painter.setPen(QPen(QColor(theme.accent), 1.0))
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.drawRect(QRectF(rect).adjusted(0.5, 0.5, -0.5, -0.5))
+
+    def _paint_lines(self, painter: QPainter, inner: QRect, card: StepCard, ink: str) -> None:
+        theme = self.theme
+        line = inner.height() // 2
+        top = QRect(inner.left(), inner.top(), inner.width(), line)
+        below = QRect(inner.left(), inner.top() + line, inner.width(), line)
+        small = self._small()
+        painter.setFont(small)
+        painter.setPen(QColor(theme.muted))
+        painter.drawText(
+            top, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, card.facts
+        )
+        font = QFont(self._view.font())
+        heads = card.kind == "prompt"
+        font.setWeight(QFont.Weight.DemiBold if heads else QFont.Weight.Medium)
+        painter.setFont(font)
+        painter.setPen(QColor(ink))
+        painter.drawText(top, Qt.AlignmentFlag.AlignVCenter, card.title)
+        left = top.left() + QFontMetrics(font).horizontalAdvance(card.title) + 8
+        self._paint_badges(painter, QPoint(left, top.top()), line, card)
+        painter.setFont(self._view.font())
+        painter.setPen(QColor(theme.muted if card.mood == "past" else theme.text))
+        gist = self._view.fontMetrics().elidedText(
+            card.gist, Qt.TextElideMode.ElideRight, below.width()
+        )
+        painter.drawText(below, Qt.AlignmentFlag.AlignVCenter, gist)
+
+    def _paint_badges(self, painter: QPainter, start: QPoint, line: int, card: StepCard) -> None:
+        theme = self.theme
+        small = self._small()
+        metrics = QFontMetrics(small)
+        painter.setFont(small)
+        left = start.x()
+        for badge in card.badges:
+            loud = badge in ("warned", "invalid", "unknown", "rejected")
+            colour = theme.warning if loud else theme.accent
+            width = metrics.horizontalAdvance(badge) + 12
+            box = QRectF(left, start.y() + (line - metrics.height()) / 2, width, metrics.height())
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(QColor(blend(colour, theme.surface, 0.16)))
+            painter.drawRoundedRect(box, box.height() / 2, box.height() / 2)
+            painter.setPen(QColor(colour))
+            painter.drawText(box, Qt.AlignmentFlag.AlignCenter, badge)
+            left += width + 4
+
+    def _small(self) -> QFont:
+        font = QFont(self._view.font())
+        font.setPointSizeF(max(7.0, font.pointSizeF() - 1.0))
+        return font
+
+    def _tone(self, card: StepCard) -> str | None:
+        theme = self.theme
+        match card.mood:
+            case "live" | "paused":
+                return theme.accent
+            case "error":
+                return theme.error
+            case "done":
+                return theme.success
+            case "past":
+                return None

@@ -1,0 +1,90 @@
+"""The right half of the run pane: what is asked at a pause, and below it a look or an edit."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
+
+from studio.bridge.run_edits import EditKind, EditResult, EditSpec, command_of
+from studio.bridge.run_offers import Offer
+from studio.bridge.run_view import RunView
+from studio.core.agent.commands import Approve, StepOn
+from studio.ui.run.action_bar import ActionBar
+from studio.ui.run.edit_in_place import EditInPlace
+from studio.ui.run.inspector import Inspector
+from studio.ui.theme import Theme
+
+_LOWEST = 64
+
+
+class SidePanel(QWidget):
+    """One question at a time: while something is written, the offers give way to the editor."""
+
+    command_given = Signal(tuple)  # Commands for the run
+    wish_given = Signal(str)  # Offer.ask: what the window is asked for
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._view = RunView()
+        self.actions_bar = ActionBar()
+        self.inspector = Inspector()
+        self.editor = EditInPlace()
+        self._pages = QStackedWidget()
+        self._pages.addWidget(self.inspector)
+        self._pages.addWidget(self.editor)
+        # Said outright: a stack is as high as its highest page wants to be, and docks are low.
+        self._pages.setMinimumHeight(_LOWEST)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self.actions_bar)
+        column.addWidget(self._pages, 1)
+        self.actions_bar.offer_taken.connect(self._on_offer)
+        self.editor.applied.connect(self._on_applied)
+        self.editor.cancelled.connect(self.close_editor)
+
+    def set_theme(self, theme: Theme) -> None:
+        """Paint in these colours."""
+        for part in (self.actions_bar, self.inspector, self.editor):
+            part.set_theme(theme)
+
+    def show_view(self, view: RunView) -> None:
+        """Show what can be done; what is being written is closed where that is another thing."""
+        before, self._view = self._view, view
+        if view.offers != before.offers:
+            self.close_editor()
+            self.actions_bar.show_offers(view.offers)
+
+    def open_edit(self, kind: EditKind) -> bool:
+        """Begin to write, where that is offered now; False where it is not."""
+        for offer in self._view.offers.offers:
+            if offer.edit is not None and offer.edit.kind == kind:
+                self._on_offer(offer)
+                return True
+        return False
+
+    def close_editor(self) -> None:
+        """Leave what is being written."""
+        if self._pages.currentWidget() is self.editor:
+            self._pages.setCurrentWidget(self.inspector)
+            self.actions_bar.setVisible(bool(self._view.offers.title))
+
+    def _on_offer(self, offer: Offer) -> None:
+        if offer.edit is not None:
+            self.actions_bar.hide()
+            self._pages.setCurrentWidget(self.editor)
+            self.editor.open_spec(offer.edit)
+        elif offer.ask:
+            self.wish_given.emit(offer.ask)
+        else:
+            self.command_given.emit(offer.commands)
+
+    def _on_applied(self, spec: EditSpec, result: EditResult, goes_on: bool) -> None:
+        self.close_editor()
+        first = command_of(spec, result)
+        if not goes_on:
+            self.command_given.emit((first,))
+        elif spec.kind == "arguments" and self._view.place == "P3":
+            self.command_given.emit((first, Approve(spec.call)))
+        else:
+            self.command_given.emit((first, StepOn("over")))

@@ -1,0 +1,98 @@
+"""The left half of the run pane: the search in the run, and the timeline with its two buttons."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Signal
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
+
+from studio.bridge.run_search import rows_with
+from studio.bridge.run_view import RunView
+from studio.ui.run.search_bar import SearchBar
+from studio.ui.run.timeline import TimelineView
+from studio.ui.theme import Theme
+
+
+class StepsColumn(QWidget):
+    """Finds words in the whole run, and leads back to where it stands."""
+
+    words_changed = Signal(str)  # what is looked for
+    newest_asked = Signal()  # the person wants to stay with the run again
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._view = RunView()
+        self._found: tuple[int, ...] = ()
+        self.timeline = TimelineView()
+        self.search = SearchBar()
+        self.follow = QPushButton(self.tr("To the newest"), self.timeline)
+        self.back = QPushButton(self.tr("Go back to here"), self.timeline)
+        self.follow.setToolTip(self.tr("Stay with the run as it goes on"))
+        self.back.setToolTip(
+            self.tr("Stand at this place again, as a new branch  ({keys})").format(
+                keys="Ctrl+Return"
+            )
+        )
+        self.follow.hide()
+        self.back.hide()
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addWidget(self.search)
+        layout.addWidget(self.timeline, 1)
+        self.timeline.following_changed.connect(self._on_following)
+        self.back.clicked.connect(self.timeline.ask_fork)
+        self.follow.clicked.connect(self.timeline.follow)
+        self.follow.clicked.connect(self.newest_asked)
+        self.search.words_changed.connect(self._on_words)
+        self.search.next_asked.connect(self._on_next)
+        self.search.closed.connect(self.timeline.setFocus)
+        self.timeline.search_asked.connect(self.search.open_search)
+
+    def set_theme(self, theme: Theme) -> None:
+        """Paint in these colours."""
+        self.timeline.set_theme(theme)
+        self.search.set_theme(theme)
+
+    def show_view(self, view: RunView) -> None:
+        """Show the steps of a run."""
+        self._view = view
+        self.timeline.show_timeline(view.timeline)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Keep the buttons at their corner."""
+        super().resizeEvent(event)
+        self.place_buttons()
+
+    def place_buttons(self) -> None:
+        """Put both buttons over the end of the list."""
+        size = self.follow.sizeHint()
+        view = self.timeline.viewport().size()
+        left, top = view.width() - size.width() - 8, view.height() - size.height() - 8
+        self.follow.setGeometry(left, top, size.width(), size.height())
+        width = self.back.sizeHint().width()
+        self.back.setGeometry(left - width - 8, top, width, size.height())
+
+    def _on_following(self, following: bool) -> None:
+        self.follow.setVisible(not following)
+        self.back.setVisible(not following)
+        self.place_buttons()
+
+    def _on_words(self, words: str) -> None:
+        self._found = rows_with(self._view.state, self.timeline.cards, words)
+        self.search.show_count(-1, len(self._found))
+        self.words_changed.emit(words)
+
+    def _on_next(self, by: int) -> None:
+        """Choose the next card with the words, round and round."""
+        self._on_words(self.search.field.text())
+        if not self._found:
+            return
+        now = self.timeline.currentIndex().row()
+        if by > 0:
+            at = next((i for i, row in enumerate(self._found) if row > now), 0)
+        else:
+            before = [i for i, row in enumerate(self._found) if row < now]
+            at = before[-1] if before else len(self._found) - 1
+        self.timeline.choose(self.timeline.cards[self._found[at]].key)
+        self.search.show_count(at, len(self._found))
