@@ -20,6 +20,9 @@ from studio.core.prompty.messages import Message
 from studio.core.text.values import JsonObject
 from studio.core.wire.reply import Reply
 
+_USAGE_ROWS = 500
+"""Steps whose figures are listed; all of a longer run would have to be read first."""
+
 
 @dataclass(frozen=True, slots=True)
 class Inspection:
@@ -148,7 +151,9 @@ def inspector_view(
             return replace(view, blocks=blocks, legend=legend_of(shown))
         case "tool":
             blocks = tool_blocks(step, state.setup, wanted.call)
-            return replace(view, blocks=blocks + truth_blocks(step, state.setup))
+            sent = sources.messages_of(state, step)
+            truth = truth_blocks(step, state.setup, sent, sources.body_of(state, step))
+            return replace(view, blocks=blocks + truth)
         case "answer":
             return replace(view, answer=_answer(state), blocks=_answer_blocks(state))
         case "usage":
@@ -160,7 +165,7 @@ def inspector_view(
 def _messages(
     view: InspectorView, state: RunState, step: Step, sources: InspectionSources
 ) -> InspectorView:
-    before = next((item for item in reversed(state.steps) if item.number < step.number), None)
+    before = state.steps[step.number - 2] if 1 < step.number <= len(state.steps) + 1 else None
     sent = sources.messages_of(state, step)
     earlier = sources.messages_of(state, before) if before is not None else ()
     shown = messages_view(sent, earlier, only_changes=view.inspection.only_changes)
@@ -199,17 +204,19 @@ def _answer_blocks(state: RunState) -> Blocks:
 
 
 def usage_rows(state: RunState) -> tuple[UsageRow, ...]:
-    """Figures of each step, and their sum."""
-    steps = list(state.steps)
+    """Figures of each step, of a long run of its newest ones, and their sum."""
+    first = max(0, len(state.steps) - _USAGE_ROWS)
+    steps = list(state.steps[first:])
     if state.step.number > len(state.steps):
         steps.append(state.step)
     rows = [_usage_row(step) for step in steps if step.number]
+    if first:
+        rows.insert(0, UsageRow(f"Iterations 1 to {first:,}", ("…",) * 6))
     total = state.usage
-    model = sum(step.seconds_model for step in steps)
-    tools = sum(step.seconds_tools for step in steps)
+    model = state.seconds - state.seconds_tools
     cells = (
         f"{total.input_tokens:,}", f"{total.output_tokens:,}", f"{total.cached_tokens:,}",
-        money(total.cost) or "–", seconds(model), seconds(tools),
+        money(total.cost) or "–", seconds(model), seconds(state.seconds_tools),
     )  # fmt: skip
     return (*rows, UsageRow("Total", cells))
 

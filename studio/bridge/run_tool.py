@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Mapping, Sequence
 
 from studio.bridge.run_text import Block, Blocks, Piece, body, json_block, title
 from studio.bridge.run_words import seconds
 from studio.core.agent.state import Call, CallStatus, RunSetup, Step
+from studio.core.prompty.messages import Message
 from studio.core.prompty.tool_spec import ToolSpec
-from studio.core.text.values import Json
+from studio.core.text.values import Json, JsonObject
 
 _STATUS: dict[CallStatus, str] = {
     "asked": "asked for, not run yet", "approved": "approved, about to run",
@@ -116,8 +119,17 @@ def _time(call: Call) -> list[str]:
     return [origin] if origin else [seconds(call.outcome.duration)]
 
 
-def truth_blocks(step: Step, setup: RunSetup) -> Blocks:
-    """The tool truth table of a step: declared, sent, called, answered."""
+def truth_blocks(
+    step: Step, setup: RunSetup, messages: Sequence[Message], request: JsonObject | str | None
+) -> Blocks:
+    """The tool truth table of a step: declared, sent, called, answered.
+
+    Args:
+        step: the step.
+        setup: the run's setup, for the tools' declarations.
+        messages: what the step sent.
+        request: its exact body; whether a tool really went along is looked up in it.
+    """
     names = [spec.name for spec in setup.tools]
     names += [call.tool for call in step.calls if call.tool not in names]
     if not names:
@@ -126,12 +138,13 @@ def truth_blocks(step: Step, setup: RunSetup) -> Blocks:
     columns = ("declared", "sent", "called", "answered")
     lines = [" " * width + "   " + "   ".join(columns)]
     declared = {spec.name for spec in setup.tools}
+    sent = _sent(names, setup, messages, request)
     for name in names:
         calls = [call for call in step.calls if call.tool == name]
         answered = [call for call in calls if call.observation is not None]
         cells = (
             "✓" if name in declared else "–",
-            "✓" if name in declared and step.sent else "–",
+            "✓" if name in sent else "–",
             str(len(calls)) if calls else "–",
             str(len(answered)) if answered else "–",
         )
@@ -140,3 +153,26 @@ def truth_blocks(step: Step, setup: RunSetup) -> Blocks:
         )
         lines.append(f"{name.ljust(width)}   {row}")
     return (title("Tools in this step"), body("\n".join(lines)))
+
+
+def _sent(
+    names: Sequence[str],
+    setup: RunSetup,
+    messages: Sequence[Message],
+    request: JsonObject | str | None,
+) -> frozenset[str]:
+    """The tools that the request told the model of: beside its messages, or in their words."""
+    if setup.protocol == "native":
+        items = request.get("tools") if isinstance(request, Mapping) else None
+        return frozenset(_name(item) for item in items) if isinstance(items, list) else frozenset()
+    text = "\n".join(message.text for message in messages if message.origin.source != "run")
+    return frozenset(name for name in names if re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text))
+
+
+def _name(item: Json) -> str:
+    """A tool's name in a request, in the shape of any API."""
+    if not isinstance(item, Mapping):
+        return ""
+    inner = item.get("function")
+    held = inner if isinstance(inner, Mapping) else item
+    return str(held.get("name", ""))

@@ -1,13 +1,17 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 from studio.bridge.run_inspector import Inspection, InspectorView, inspector_view, usage_rows
 from studio.bridge.run_messages import messages_view
 from studio.bridge.run_reply import read_pieces
 from studio.bridge.run_text import json_block, plain_text
+from studio.bridge.run_tool import truth_blocks
 from studio.core.agent.reading import ReadSpan
-from studio.core.agent.state import RunState
+from studio.core.agent.state import RunSetup, RunState
 from studio.core.prompty.messages import Message, TextPart
 from studio.core.text.span import Span
+from studio.core.text.values import JsonObject
 from studio.core.wire.reply import Reply
 from tests.bridge import run_examples as run
 
@@ -101,12 +105,29 @@ def test_the_tool_tab_tells_arguments_check_result_and_error_stream() -> None:
 
 def test_the_truth_table_tells_declared_sent_called_answered() -> None:
     lines = plain_text(_look(run.at_result(), "tool").blocks).splitlines()
-    row = next(line.split() for line in lines if line.startswith("lookup "))
     table = [line.split() for line in lines if line.startswith(("calculator", "lookup  "))]
 
-    assert row
-    assert ["calculator", "✓", "✓", "–", "–"] in table
-    assert ["lookup", "✓", "✓", "1", "1"] in table
+    # The messages of this example name no tool: the model was never told of one.
+    assert ["calculator", "✓", "–", "–", "–"] in table
+    assert ["lookup", "✓", "–", "1", "1"] in table
+
+
+def test_a_tool_counts_as_sent_only_where_the_request_tells_of_it() -> None:
+    state = run.at_result()
+    told = (Message("system", (TextPart("Tools: lookup, and calculators."),)),)
+
+    def rows(setup: RunSetup, request: JsonObject | str | None) -> dict[str, str]:
+        lines = plain_text(truth_blocks(state.step, setup, told, request)).splitlines()[2:]
+        return {line.split()[0]: line.split()[2] for line in lines}
+
+    assert rows(state.setup, None) == {"lookup": "✓", "calculator": "–"}
+    native = replace(state.setup, protocol="native")
+    chat: JsonObject = {"tools": [{"type": "function", "function": {"name": "calculator"}}]}
+    other: JsonObject = {"tools": [{"name": "lookup", "input_schema": {}}]}
+    assert rows(native, chat) == {"lookup": "–", "calculator": "✓"}
+    assert rows(native, other) == {"lookup": "✓", "calculator": "–"}
+    for nothing in (None, "no body", {}, {"tools": 3}, {"tools": [1]}):
+        assert set(rows(native, nothing).values()) == {"–"}  # type: ignore[arg-type]
 
 
 def test_the_request_tab_shows_the_exact_body() -> None:
