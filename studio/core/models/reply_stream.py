@@ -22,6 +22,7 @@ from studio.core.wire.reply import (
     ReasoningDelta,
     ReplyDelta,
     TextDelta,
+    ToolCallDelta,
     UsageDelta,
 )
 from studio.core.wire.request import Provider
@@ -158,16 +159,47 @@ def joined(deltas: Sequence[ReplyDelta]) -> Iterator[ReplyDelta]:
     Each delta makes a new `Reply`, which copies the whole text so far: one for each packet of the
     network instead of one for each token keeps a reply of a megabyte from costing its square.
     """
-    kind: type[TextDelta | ReasoningDelta] | None = None
-    texts: list[str] = []
+    first: ReplyDelta | None = None
+    more: list[str] = []
     for delta in deltas:
-        if kind is not None and type(delta) is not kind:
-            yield kind("".join(texts))
-            kind, texts = None, []
-        if isinstance(delta, TextDelta | ReasoningDelta):
-            kind = type(delta)
-            texts.append(delta.text)
-        else:
-            yield delta
-    if kind is not None:
-        yield kind("".join(texts))
+        if first is not None and _goes_on(first, delta):
+            more.append(_text_of(delta))
+            continue
+        if first is not None:
+            yield _longer(first, more)
+        first, more = delta, []
+    if first is not None:
+        yield _longer(first, more)
+
+
+def _goes_on(first: ReplyDelta, delta: ReplyDelta) -> bool:
+    """Whether a delta only adds text to the one before it."""
+    match delta:
+        case TextDelta() | ReasoningDelta():
+            return type(delta) is type(first)
+        case ToolCallDelta(index=index, id=None, name=None):
+            return isinstance(first, ToolCallDelta) and first.index == index
+        case _:
+            return False
+
+
+def _text_of(delta: ReplyDelta) -> str:
+    match delta:
+        case TextDelta(text) | ReasoningDelta(text):
+            return text
+        case ToolCallDelta(arguments=arguments):
+            return arguments
+        case _:
+            return ""
+
+
+def _longer(first: ReplyDelta, more: Sequence[str]) -> ReplyDelta:
+    match first:
+        case TextDelta(text):
+            return TextDelta("".join((text, *more)))
+        case ReasoningDelta(text):
+            return ReasoningDelta("".join((text, *more)))
+        case ToolCallDelta(arguments=arguments):
+            return replace(first, arguments="".join((arguments, *more)))
+        case _:
+            return first

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import zlib
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from studio.core.text.values import Json, JsonObject
@@ -13,12 +14,10 @@ from studio.core.wire.reply import (
     FinishReason,
     ReasoningDelta,
     RefusalDelta,
-    Reply,
     ReplyDelta,
     TextDelta,
     ToolCallDelta,
     UsageDelta,
-    accumulate,
 )
 from studio.core.wire.usage import finish_reason, read_usage
 
@@ -35,6 +34,15 @@ class ChunkReader(Protocol):
         ...
 
 
+@dataclass(slots=True)
+class _Held:
+    """What is known of a call under way; its arguments in pieces, as they may be a megabyte."""
+
+    id: str = ""
+    name: str = ""
+    arguments: list[str] = field(default_factory=list)
+
+
 class CallSlots:
     """Gives every tool call a place of its own and, at the end, an identifier.
 
@@ -45,7 +53,7 @@ class CallSlots:
     def __init__(self) -> None:
         self._slots: dict[tuple[object, str], int] = {}
         self._last_of_index: dict[object, int] = {}
-        self._held = Reply()
+        self._held: list[_Held] = []
         self._last = -1
 
     def delta(
@@ -53,23 +61,29 @@ class CallSlots:
     ) -> ToolCallDelta:
         """A piece of a call, at its own place."""
         slot = self._slot(index, call_id, name)
-        made = ToolCallDelta(slot, call_id or None, name or None, arguments)
-        self._held = accumulate(self._held, made)
-        return made
+        if slot == len(self._held):
+            self._held.append(_Held())
+        held = self._held[slot]
+        held.id = held.id or call_id or ""
+        held.name += name if name and name != held.name else ""
+        if arguments:
+            held.arguments.append(arguments)
+        return ToolCallDelta(slot, call_id or None, name or None, arguments)
 
     def identifiers(self) -> list[ToolCallDelta]:
         """Identifiers for calls that came without one; the same call gets the same one."""
         made: list[ToolCallDelta] = []
-        for slot, call in enumerate(self._held.tool_calls):
+        for slot, call in enumerate(self._held):
             if not call.id:
-                digest = zlib.crc32(f"{call.name}\n{call.arguments}".encode(errors="replace"))
+                text = f"{call.name}\n{''.join(call.arguments)}"
+                digest = zlib.crc32(text.encode(errors="replace"))
                 made.append(ToolCallDelta(slot, f"call_{slot + 1}_{digest:08x}"))
         return made
 
     @property
     def any(self) -> bool:
         """Whether there was a call."""
-        return bool(self._held.tool_calls)
+        return bool(self._held)
 
     def _slot(self, index: object, call_id: str | None, name: str | None) -> int:
         if call_id and (index, call_id) in self._slots:
@@ -78,7 +92,7 @@ class CallSlots:
         if known is not None and known >= 0 and not self._is_new(known, index, call_id, name):
             slot = known
         else:
-            slot = len(self._held.tool_calls)
+            slot = len(self._held)
         if call_id:
             self._slots[index, call_id] = slot
         self._last_of_index[index] = slot
@@ -86,7 +100,7 @@ class CallSlots:
         return slot
 
     def _is_new(self, known: int, index: object, call_id: str | None, name: str | None) -> bool:
-        held = self._held.tool_calls[known]
+        held = self._held[known]
         if call_id and held.id:
             return call_id != held.id
         # Without an index and an id, a name behind arguments begins another call.

@@ -27,7 +27,13 @@ DELTAS: st.SearchStrategy[ReplyDelta] = st.one_of(
     st.builds(TextDelta, TEXTS),
     st.builds(ReasoningDelta, TEXTS),
     st.builds(RefusalDelta, TEXTS),
-    st.builds(ToolCallDelta, st.integers(0, 2), st.just("a"), st.just("f"), TEXTS),
+    st.builds(
+        ToolCallDelta,
+        st.integers(0, 1),
+        st.sampled_from(["a", None]),
+        st.sampled_from(["f", None]),
+        TEXTS,
+    ),
     st.builds(Notice, TEXTS),
     st.just(UsageDelta(Usage(1, 2))),
     st.just(Finished("stop")),
@@ -47,4 +53,15 @@ def test_neighbours_are_joined_and_the_order_stays() -> None:
     assert list(joined(deltas)) == [
         TextDelta("Let me see."), ReasoningDelta("Hmm."), TextDelta("So"), Notice("waited"),
         TextDelta("."),
+    ]  # fmt: skip
+
+
+def test_arguments_are_joined_within_one_call() -> None:
+    deltas = [
+        ToolCallDelta(0, "a", "f", ""), ToolCallDelta(0, None, None, '{"q"'),
+        ToolCallDelta(0, None, None, ": 1}"), ToolCallDelta(1, "b", "f", "{"),
+        ToolCallDelta(1, None, None, "}"),
+    ]  # fmt: skip
+    assert list(joined(deltas)) == [
+        ToolCallDelta(0, "a", "f", '{"q": 1}'), ToolCallDelta(1, "b", "f", "{}")
     ]  # fmt: skip
