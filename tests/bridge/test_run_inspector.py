@@ -9,7 +9,7 @@ from studio.bridge.run_text import json_block, plain_text
 from studio.bridge.run_tool import truth_blocks
 from studio.core.agent.reading import ReadSpan
 from studio.core.agent.state import RunSetup, RunState
-from studio.core.prompty.messages import Message, TextPart
+from studio.core.prompty.messages import Message, Origin, TextPart
 from studio.core.text.span import Span
 from studio.core.text.values import JsonObject
 from studio.core.wire.reply import Reply
@@ -114,7 +114,8 @@ def test_the_truth_table_tells_declared_sent_called_answered() -> None:
 
 def test_a_tool_counts_as_sent_only_where_the_request_tells_of_it() -> None:
     state = run.at_result()
-    told = (Message("system", (TextPart("Tools: lookup, and calculators."),)),)
+    words = (TextPart("Tools: lookup, and calculators."),)
+    told = (Message("system", words, origin=Origin("template")),)
 
     def rows(setup: RunSetup, request: JsonObject | str | None) -> dict[str, str]:
         lines = plain_text(truth_blocks(state.step, setup, told, request)).splitlines()[2:]
