@@ -9,6 +9,7 @@ from typing import assert_never
 
 from studio.bridge.run_text import Block, Blocks, Piece
 from studio.bridge.run_words import plural
+from studio.core.agent.trail import Trail
 from studio.core.prompty.messages import MediaPart, Message, TextPart, ToolCallPart, ToolResultPart
 
 _FOLD_FROM = 6
@@ -16,6 +17,9 @@ _FOLD_FROM = 6
 
 _KEPT = 2
 """Unchanged lines shown beside a change."""
+
+_SHOWN = 200
+"""Messages that are shown of a longer conversation; the others were in the step before too."""
 
 _DIFF_LINES = 4_000
 """Above this many lines a message is shown as new, without a comparison line by line."""
@@ -47,7 +51,10 @@ def messages_view(
     """
     stable = _stable_prefix(sent, before)
     writer = _Writer(only_changes=only_changes)
-    for index, message in enumerate(sent):
+    first = max(0, min(stable, len(sent) - _SHOWN))
+    writer.left_out(first)
+    for index in range(first, len(sent)):
+        message = sent[index]
         if before and index == stable:
             writer.remark(stable)
         text = message_text(message)
@@ -81,8 +88,9 @@ def message_text(message: Message) -> str:
 
 def _stable_prefix(sent: Sequence[Message], before: Sequence[Message]) -> int:
     """How many first messages are the same: what a provider can take from its cache."""
-    count = 0
-    for old, new in zip(before, sent, strict=False):
+    count = before.shares(sent) if isinstance(sent, Trail) and isinstance(before, Trail) else 0
+    for index in range(count, min(len(before), len(sent))):
+        old, new = before[index], sent[index]
         if old is not new and (old.role != new.role or message_text(old) != message_text(new)):
             break
         count += 1
@@ -114,6 +122,11 @@ class _Writer:
             self._mark()
         pieces = (Piece(message.role, "strong"), Piece("   " + " · ".join(notes), "muted"))
         self.blocks.append(Block("role", pieces, role=message.role))
+
+    def left_out(self, count: int) -> None:
+        if count:
+            text = f"{plural(count, 'message')} before these, the same as in the iteration before"
+            self.blocks.append(Block("rule", (Piece(text, "muted"),)))
 
     def remark(self, stable: int) -> None:
         if stable:

@@ -14,11 +14,8 @@ from studio.core.prompty.messages import Message
 
 def step_at(state: RunState, number: int) -> Step:
     """The step of that number; the current one for 0 and for numbers that are not there."""
-    if 0 < number <= len(state.steps) and state.steps[number - 1].number == number:
+    if 0 < number <= len(state.steps):
         return state.steps[number - 1]
-    found = next((step for step in state.steps if step.number == number), None)
-    if found is not None:
-        return found
     if state.step.number == 0 and state.steps:
         return state.steps[-1]
     return state.step

@@ -354,6 +354,9 @@ class RunState:
     seconds: float = 0.0
     """Time spent in model and tool calls so far."""
 
+    seconds_tools: float = 0.0
+    """The part of it that went to tool calls."""
+
     format_errors: int = 0
     """Format errors in a row."""
 

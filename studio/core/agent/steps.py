@@ -300,7 +300,13 @@ def tool_ended(state: RunState, event: ToolEnded) -> RunState:
         seconds_tools=state.step.seconds_tools + outcome.duration,
         marks=state.step.marks | _origin_mark(event.origin),
     )
-    return replace(state, step=step, call=event.call, seconds=state.seconds + outcome.duration)
+    return replace(
+        state,
+        step=step,
+        call=event.call,
+        seconds=state.seconds + outcome.duration,
+        seconds_tools=state.seconds_tools + outcome.duration,
+    )
 
 
 # The end of a step --------------------------------------------------------------------------------
@@ -325,8 +331,10 @@ def fold_step(state: RunState) -> RunState:
 
 
 def close_step(state: RunState) -> RunState:
-    """The current step goes to the finished ones."""
+    """The current step goes to the finished ones, where it did not go there already (a limit)."""
     step = state.step
+    if len(state.steps) >= state.iteration:
+        return state
     return replace(
         state,
         steps=state.steps.plus((step,)),

@@ -343,6 +343,13 @@ class _Settled(_Asked[Message]):
                 return way.state_after(at).settled[index]
             row = since - 1
 
+    def shares(self, other: _Settled) -> int:
+        """How many first messages two of them are known to have in common."""
+        early, late = sorted((self._row, other._row))
+        if self._way is not other._way or self._way.since[late] > early:
+            return 0
+        return self._way.lengths[early]
+
 
 class _Calls(_Asked[T], Generic[T]):
     """What a branch's states hold of its calls, one by one."""

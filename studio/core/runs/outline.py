@@ -19,7 +19,7 @@ from studio.core.agent.tree import Past, PastStates, RunTree, is_checkpoint
 from studio.core.prompty.messages import Message
 from studio.core.wire.reply import Usage
 
-SNAPSHOT_EVERY = 16
+SNAPSHOT_EVERY = 8
 """Steps between two states that are kept."""
 
 _RECENT = 20
@@ -60,6 +60,9 @@ class Snapshot:
 
     seconds: float
     """Time in model and tool calls so far."""
+
+    seconds_tools: float = 0.0
+    """The part of it that went to tool calls."""
 
     plain_is_final: bool = False
     """Whether a reply without any label counts as the answer."""
@@ -217,7 +220,8 @@ def snapshot_of(state: RunState) -> Snapshot | None:
         return None
     return Snapshot(
         state.place, state.iteration, bool(state.step.messages), state.limits, state.usage,
-        state.seconds, state.plain_is_final, state.repairs, state.steering, state.injected,
+        state.seconds, state.seconds_tools, state.plain_is_final, state.repairs, state.steering,
+        state.injected,
         tuple(state.conversation[len(state.settled) :]), state.characters,
         tuple(state.past_calls[-_RECENT:]),
     )  # fmt: skip
@@ -262,6 +266,7 @@ def state_of(setup: RunSetup, snapshot: Snapshot, before: Before) -> RunState:
         limits=snapshot.limits,
         usage=snapshot.usage,
         seconds=snapshot.seconds,
+        seconds_tools=snapshot.seconds_tools,
         plain_is_final=snapshot.plain_is_final,
         repairs=snapshot.repairs,
         past_calls=before.calls.upto(older).plus(snapshot.recent),
