@@ -6,6 +6,7 @@ Source: the public schema, `PromptAgent` v1.0 (`inputSchema.properties`, `instru
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
@@ -23,6 +24,9 @@ from studio.core.prompty.yaml_reader import read_yaml
 from studio.core.text.problem import Problem, Severity
 from studio.core.text.span import Span
 from studio.core.text.values import Json
+
+_BREAKS = re.compile("[\x7f-\x9f\u2028\u2029\ufeff]")
+"""Characters that YAML takes for line ends, or does not take at all."""
 
 _KINDS = ("string", "integer", "float", "boolean", "array", "object")
 _TOOLS = ("function", "mcp", "openapi", "web_search", "file_search", "code_interpreter")
@@ -125,7 +129,10 @@ def _instructions(body: str) -> list[str]:
     read = read_yaml("\n".join(block) + "\n").value
     if isinstance(read, Mapping) and read.get("instructions") == text:
         return block
-    return [f"instructions: {json.dumps(text, ensure_ascii=False)}"]
+    quoted = _BREAKS.sub(
+        lambda found: f"\\u{ord(found[0]):04x}", json.dumps(text, ensure_ascii=False)
+    )
+    return [f"instructions: {quoted}"]
 
 
 def _losses(document: PromptDocument) -> Iterator[str]:

@@ -16,9 +16,9 @@ from studio.core.export.chat_items import THREAD, as_sent, chat_items, fill_item
 from studio.core.export.chat_template import ChatTemplate, chat_template, used_inputs
 from studio.core.export.proof import Meaning, compare, utf8_problem
 from studio.core.export.python_literal import python_literal
-from studio.core.export.python_script import unread_tools
 from studio.core.export.requests import lost
 from studio.core.export.target import ExportResult, ExportSource, Round, TargetGroup, result
+from studio.core.export.unread import unread_tools
 from studio.core.imports.compose import literal
 from studio.core.prompty.document import TemplateFormat
 from studio.core.prompty.messages import Message

@@ -21,6 +21,7 @@ from studio.core.export.python_literal import python_literal
 from studio.core.export.python_tools import PythonTools, python_tools, stub, stub_name
 from studio.core.export.requests import lost
 from studio.core.export.target import ExportResult, ExportSource, Round, TargetGroup, result
+from studio.core.export.unread import unread_tools
 from studio.core.models.base import ProtocolName
 from studio.core.prompty.document import PromptDocument, TemplateFormat
 from studio.core.prompty.reference_values import whole_reference
@@ -28,7 +29,6 @@ from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.problem import Problem, Severity
 from studio.core.text.span import Span
 from studio.core.text.values import Json, JsonObject
-from studio.core.tools.document import McpServer, PythonFile, named_sources
 from studio.core.wire.chat import function_definition
 from studio.core.wire.draft import is_sendable
 from studio.core.wire.request import to_request
@@ -263,23 +263,6 @@ class _Script:
             return f'os.environ.get("OPENAI_BASE_URL") or {fallback}.rstrip("/") + "/openai/v1"'
         fallback = _setting(given, "") if given else "None"
         return f'os.environ.get("OPENAI_BASE_URL") or {fallback}'
-
-
-def unread_tools(source: ExportSource) -> Iterator[str]:
-    """Tools that a run may have and that nobody has asked their sources for."""
-    if source.tools is not None:
-        return
-    declares = bool(source.document.tools) or bool(source.prepared.messages.tools)
-    for item in named_sources(source.document):
-        if isinstance(item, PythonFile) and not declares:
-            yield (
-                f"The functions of {item.path.name} are not among the tools: the file was not run "
-                "to read them. Trust its folder, or declare the tools in the prompt."
-            )
-        elif isinstance(item, McpServer) and item.name not in {
-            t.name for t in source.document.tools
-        }:
-            yield f"The tools of the MCP server {item.name} are left out: nobody asked it."
 
 
 def _rounds(text: str, source: ExportSource, form: TemplateFormat | None) -> Iterator[Round]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 from studio.core.export.proof import Meaning, compare
 from studio.core.export.target import ExportResult, ExportSource, Round, TargetGroup, result
+from studio.core.export.unread import unread_tools
 from studio.core.imports.request_json import read_request
 from studio.core.prompty.messages import MediaPart, Message, TextPart
 from studio.core.prompty.prepare import Prepared
@@ -18,7 +19,7 @@ from studio.core.text.values import Json, JsonObject
 from studio.core.wire.request import Provider, WireRequest, to_request
 
 LABELS: Mapping[Provider, str] = {
-    "openai-chat": "OpenAI chat completions",
+    "openai-chat": "OpenAI chat",
     "openai-responses": "OpenAI responses",
     "anthropic": "Anthropic messages",
 }
@@ -59,7 +60,7 @@ class RequestBody:
         return result(
             json_text(request.body),
             (*source.problems, *request.problems),
-            lost(request.problems),
+            (*lost(request.problems), *unread_tools(source)),
             rounds,
         )
 
@@ -98,7 +99,7 @@ class CurlCommand:
         return result(
             self._script(source, request.body),
             (*source.problems, *request.problems),
-            lost(request.problems),
+            (*lost(request.problems), *unread_tools(source)),
             rounds,
         )
 
@@ -161,8 +162,9 @@ class MessagesJsonl:
             problems += request.problems
             lines.append(_line(request.body))
         rounds = request_rounds(source, "openai-chat", _line)
+        losses = (*lost(problems), *unread_tools(source))
         used = rounds if not source.sets else rounds[1:]
-        return result("\n".join(lines) + "\n", problems, lost(problems), used)
+        return result("\n".join(lines) + "\n", problems, losses, used)
 
 
 def _line(body: JsonObject) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication, QSize, Qt, Signal
+from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QListWidget, QListWidgetItem
 
 from studio.core.export.target import ExportTarget
@@ -44,6 +45,7 @@ class FormList(QListWidget):
             font = self.font()
             font.setBold(True)
             heading.setFont(font)
+            heading.setForeground(QColor(theme.muted))
             heading.setSizeHint(QSize(0, 30))
             self.addItem(heading)
             for target in targets:

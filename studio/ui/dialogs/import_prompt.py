@@ -68,7 +68,6 @@ class ImportDialog(QDialog):
         self.notes.setAccessibleName(self.tr("What does not come along"))
         self.notes.setWordWrap(True)
         self.notes.setIconSize(QSize(16, 16))
-        self.notes.setMaximumHeight(132)
         self.text = QPlainTextEdit()
         self.text.setReadOnly(True)
         self.text.setFont(mono_font(10))
@@ -175,6 +174,7 @@ class ImportDialog(QDialog):
             item = QListWidgetItem(icon("triangle-alert", theme.warning), note)
             self.notes.addItem(item)
         self.notes.setVisible(bool(made.notes))
+        self.notes.setFixedHeight(min(132, 10 + 26 * len(made.notes)))
         said = self.tr("Read as: {form}. Everything comes along.")
         if made.notes:
             said = self.tr("Read as: {form}. Not everything comes along as it is:")

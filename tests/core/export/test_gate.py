@@ -1,0 +1,195 @@
+"""The gate: what is lost or changed is named, and what is written is read back and compared."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from studio.core.export.fixes import with_fixes
+from studio.core.export.target import VALUES_OF_NOW
+from studio.core.export.targets import TARGETS
+from studio.core.imports.agentschema import import_agent_schema
+from studio.core.prompty.parse import parse
+from studio.core.text.problem import apply_edits
+from tests.core.export.conftest import HEAD, PROMPTS, Make
+
+NAMES = [target.name for target in TARGETS]
+SETS = {"first": {"who": "Zoë"}, "second": {"who": 'a "b" {{ c }} {d} <e>'}}
+
+SECTION = """---
+name: full # a comment
+model: {id: m, provider: openai}
+inputs:
+  who: {kind: string, default: Ada}
+template:
+  format: {kind: jinja2}
+  parser: {kind: section}
+---
+tools:
+- id: look
+  type: function
+  options:
+    description: Looks.
+    parameters:
+      - name: q
+        type: string
+
+system:
+Help {{ who }}.
+
+user[name="Seth", mood="calm"]:
+See this ![type="image", quality="high"](http://h/a.png)
+
+assistant[type="tool_call"]:
+- id: c1
+  type: function
+  function:
+    name: look
+    arguments: {q: x}
+
+tool[tool_call_id="c1"]:
+found
+
+user:
+Go
+"""
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("kind", list(PROMPTS))
+def test_every_form_is_proven_for_every_saved_set(kind: str, name: str, make: Make) -> None:
+    result = make(PROMPTS[kind], name, sets=SETS)
+
+    assert not result.blocked, result.problems
+    rounds = [each.name for each in result.rounds]
+    if name == "messages-jsonl":
+        assert rounds == ["first", "second"]
+    else:
+        assert rounds == [VALUES_OF_NOW, "first", "second"]
+    if (kind, name) == ("thread", "legacy"):  # Prompty 1 knows only an input named thread
+        assert result.needs_consent
+        return
+    assert all(each.is_same for each in result.rounds), result.rounds
+    assert all(each.messages >= 2 for each in result.rounds)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_a_form_cannot_carry_is_named(name: str, make: Make) -> None:
+    """Section constructs: attributes, media with attributes, calls, results, body tools."""
+    result = make(SECTION, name)
+
+    assert not result.blocked, result.problems
+    different = [each for each in result.rounds if not each.is_same]
+    # A difference never passes in silence: it stands among the losses, which want a yes.
+    assert all(any(each.difference in loss for loss in result.losses) for each in different)
+    lossless = ("file", "section", "openai-chat", "curl-openai-chat", "messages-jsonl",
+                "markdown", "bundle")  # fmt: skip
+    if name in lossless:
+        assert not result.losses, result.losses
+    if name in ("anthropic", "openai-responses", "curl-anthropic"):
+        assert any("'name'" in loss for loss in result.losses)
+        assert any("'mood'" in loss for loss in result.losses)
+    if name == "legacy":
+        assert any("tool: is no role of Prompty 1" in loss for loss in result.losses)
+        assert different
+    if name == "python":
+        assert any("look: no Python function runs it" in loss for loss in result.losses)
+
+
+def test_the_section_and_prompty_files_keep_comments_and_order(make: Make) -> None:
+    for name in ("prompty", "legacy", "agentschema"):
+        text = make(SECTION, name).text
+        assert "# a comment" in text
+        keys = [line.split(":")[0] for line in text.splitlines() if line[:1].isalpha()]
+        assert keys.index("name") < keys.index("model")
+
+
+def test_a_loop_that_makes_messages_is_frozen_only_with_a_yes(make: Make) -> None:
+    text = (
+        HEAD + "inputs:\n  turns: {kind: array, items: {kind: string}, default: [a, b]}\n"
+        "template:\n  format: {kind: jinja2}\n  parser: {kind: prompty}\n---\n"
+        "system:\nBe kind.\n{% for t in turns %}\nuser:\n{{ t }}\n{% endfor %}\n"
+    )
+    for name in ("python", "langchain"):
+        same = make(text, name)
+        assert same.needs_consent
+        assert "inside loops" in same.losses[0]
+        assert all(each.is_same for each in same.rounds)
+        other = make(text, name, sets={"three": {"turns": ["x", "y", "z"]}})
+        assert [each.is_same for each in other.rounds] == [True, False]
+        assert "3 messages" in other.rounds[1].difference or "is different" in (
+            other.rounds[1].difference
+        )
+
+
+def test_a_set_that_a_file_does_not_hold_is_found_by_the_proof(make: Make) -> None:
+    text = PROMPTS["thread"].replace("talk", "conversation")
+    sets = {"talked": {"conversation": [{"role": "user", "content": "Earlier"}]}}
+    result = make(text, "legacy", sets=sets)
+
+    assert any("conversation" in loss for loss in result.losses)
+    assert not result.rounds[1].is_same
+
+
+def test_a_missing_value_is_mended_with_one_click() -> None:
+    from studio.bridge.export import ExportOrder, make_export
+    from studio.core.export.targets import find_target
+
+    for inputs in (
+        "inputs:\n  city:\n    kind: string\n    sample: Oslo\n    required: true # always\n",
+        "inputs:\n  - name: city\n    kind: string\n    sample: Oslo\n    required: true\n",
+        "inputs: {city: {kind: string, sample: Oslo, required: true}}\n",
+    ):
+        text = f"---\nmodel: {{id: m}}\n{inputs}---\nuser:\nHi {{{{ city }}}}\n"
+        target = find_target("openai-chat")
+        assert target is not None
+        blocked = make_export(ExportOrder(parse(text), target))
+        assert blocked.blocked
+        (problem,) = [item for item in blocked.problems if item.code == "missing-input"]
+        (fix,) = problem.fixes
+        mended = apply_edits(text, fix.edits)
+        result = make_export(ExportOrder(parse(mended), target))
+        assert not result.blocked, mended
+        assert json.loads(result.text)["messages"][0]["content"] == "Hi Oslo"
+
+
+def test_problems_without_a_way_out_get_no_fix() -> None:
+    document = parse("---\ninputs:\n  a: {kind: string, required: true}\n---\nuser:\n{{ a }}\n")
+    from studio.core.prompty.prepare import prepare
+
+    found = with_fixes(prepare(document, {}).problems, document)
+    assert [item.fixes for item in found if item.code == "missing-input"] == [()]
+
+
+def test_agentschema_and_back_is_the_same_file(make: Make) -> None:
+    for kind in ("jinja", "mustache", "thread", "plain"):
+        text = PROMPTS[kind]
+        again = import_agent_schema(make(text, "agentschema").text)
+        assert again.text == text
+        assert again.notes == ()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_no_form_takes_a_document_for_good_that_is_broken(name: str, make: Make) -> None:
+    result = make("---\nname: [\n---\nsystem:\n{% if %}\n", name)
+    assert result.blocked
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name not in ("bundle",)])
+def test_odd_texts_are_written_as_they_are(name: str, make: Make) -> None:
+    odd = 'tab\there "quotes" \'single\' \\n back\\slash ``` fence ```` {{ "{{" }} é 漢 😀 \u2028'
+    text = PROMPTS["plain"].replace("Go", f"{odd}\n  indented\n\n\n---\nEND_OF_BODY\nGo")
+    result = make(text, name)
+    assert not result.blocked, result.problems
+    assert all(each.is_same for each in result.rounds), result.rounds
+
+
+def test_tools_that_nobody_has_read_are_a_loss(make: Make) -> None:
+    text = PROMPTS["plain"].replace(
+        "template:\n", "metadata:\n  agent: {tools: [tools.py], mcp_servers: [shop]}\ntemplate:\n"
+    )
+    for name in ("python", "langchain", "openai-chat", "curl-anthropic", "messages-jsonl"):
+        losses = make(text, name).losses
+        assert any("tools.py" in loss for loss in losses), (name, losses)
+        assert any("MCP server shop" in loss for loss in losses), (name, losses)
