@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QApplication, QMessageBox
+from PySide6.QtCore import QPoint, Qt, QTimer
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QFileDialog, QLineEdit, QMessageBox, QWidget
 from pytestqt.qtbot import QtBot
 
 from studio.ui.inputs.fields import NumberField
 from studio.ui.tools.answer_dialog import AnswerDialog
 from studio.ui.workbench import Workbench
+from tests.core.tools.conftest import is_running
 from tests.end_to_end.conftest import WAIT_MS
 
 Open = Callable[[Path], Workbench]
+
+_LOOK_MS = 50
 
 TOOLS = '''
 def add(a: int, b: int = 2) -> int:
@@ -60,13 +65,22 @@ def multiply_self() -> str:
 
 def listen() -> str:
     return repr(input())
+
+
+def spin(mark: str) -> None:
+    import os
+
+    with open(mark, "w") as file:
+        file.write(str(os.getpid()))
+    while True:
+        pass
 '''
 PROMPT = """---
 name: task
 metadata:
   agent:
     tools: [tools.py]
-    tool_seconds: 3
+    tool_seconds: 2
 ---
 system:
 You may use tools.
@@ -84,24 +98,52 @@ def prompt(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def agreed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """What the person was asked, and agreed to."""
-    asked: list[str] = []
-
-    def agree(_: object, __: str, text: str, *___: object) -> QMessageBox.StandardButton:
-        asked.append(text)
-        return QMessageBox.StandardButton.Yes
-
-    monkeypatch.setattr(QMessageBox, "question", agree)
-    return asked
+def qt_dialogs(qapp: QApplication) -> Iterator[None]:
+    """The system's own file dialog cannot be typed into from here; Qt's can."""
+    attribute = Qt.ApplicationAttribute.AA_DontUseNativeDialogs
+    qapp.setAttribute(attribute)
+    yield
+    qapp.setAttribute(attribute, on=False)
 
 
-def trust(qtbot: QtBot, workbench: Workbench) -> None:
-    """Take the notice's offer."""
+def answer_dialogs(*answers: Callable[[QWidget], None]) -> list[str]:
+    """Answer the dialogs to come, one after the other, as a person would; gives what they said."""
+    said: list[str] = []
+    waiting = list(answers)
+
+    def look() -> None:
+        dialog = QApplication.activeModalWidget()
+        if dialog is not None and dialog.isVisible():
+            said.append(dialog.text() if isinstance(dialog, QMessageBox) else "")
+            waiting.pop(0)(dialog)
+        if waiting:
+            QTimer.singleShot(_LOOK_MS, look)
+
+    QTimer.singleShot(_LOOK_MS, look)
+    return said
+
+
+def back_to(qtbot: QtBot, workbench: Workbench) -> None:
+    """Where nothing manages windows the keyboard has to be given back after a dialog."""
+    workbench.window.activateWindow()
+    qtbot.waitUntil(workbench.window.isActiveWindow, timeout=WAIT_MS)
+
+
+def agree(dialog: QWidget) -> None:
+    """Say yes."""
+    assert isinstance(dialog, QMessageBox)
+    yes = dialog.button(QMessageBox.StandardButton.Yes)
+    QTest.mouseClick(yes, Qt.MouseButton.LeftButton)
+
+
+def trust(qtbot: QtBot, workbench: Workbench) -> str:
+    """Take the notice's offer; gives what the person was asked."""
     notices = workbench.window.notices.notices
     offer = next(notice for notice in notices if notice.key == "trust").offers[0]
+    said = answer_dialogs(agree)
     offer.act()
     qtbot.waitUntil(lambda: workbench.tools.registry.entry("add") is not None, timeout=WAIT_MS)
+    return said[0]
 
 
 def choose(qtbot: QtBot, workbench: Workbench, name: str) -> None:
@@ -118,6 +160,7 @@ def choose(qtbot: QtBot, workbench: Workbench, name: str) -> None:
 
 def call(qtbot: QtBot, workbench: Workbench) -> None:
     panel = workbench.tools_pane.detail.try_panel
+    QApplication.processEvents()  # what was shown just now gets its place
     qtbot.mouseClick(panel.call_button, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: not workbench.tools.is_trying, timeout=WAIT_MS)
 
@@ -129,14 +172,109 @@ def mock(workbench: Workbench, title: str) -> None:
     combo.activated.emit(row)
 
 
-def test_trust_try_mock_and_insert(
-    qtbot: QtBot, prompt: Path, open_workbench: Open, agreed: list[str]
+def click_tab(qtbot: QtBot, workbench: Workbench, title: str) -> None:
+    tabs = workbench.tools_pane.detail.tabs
+    row = next(row for row in range(tabs.count()) if tabs.tabText(row) == title)
+    qtbot.mouseClick(tabs, Qt.MouseButton.LeftButton, pos=tabs.tabRect(row).center())
+
+
+def sent_forms(qtbot: QtBot, workbench: Workbench) -> dict[str, str]:
+    """The forms that are in sight on their page, by title."""
+    click_tab(qtbot, workbench, "As sent")
+    views = workbench.tools_pane.detail.forms.views
+    assert all(view.isVisible() for view in views.values())
+    forms = {title: view.toPlainText() for title, view in views.items()}
+    click_tab(qtbot, workbench, "Try it")
+    return forms
+
+
+@pytest.mark.qt_log_ignore("This plugin does not support")
+def test_the_task_from_the_python_file_on(
+    qtbot: QtBot, prompt: Path, open_workbench: Open, qt_dialogs: None
 ) -> None:
+    """Issue text: open a Python tool file, trust the folder, try a tool by its form, switch it to a
+    mock, see both in the forms that each protocol will send. All by keys and clicks."""
+    workbench = open_workbench(prompt)
+    window, pane, tools = workbench.window, workbench.tools_pane, workbench.tools
+    path = prompt.with_name("tools.py")
+
+    def type_path(dialog: QWidget) -> None:
+        assert isinstance(dialog, QFileDialog)
+        line = dialog.findChild(QLineEdit, "fileNameEdit")
+        QTest.keyClicks(line, str(path))
+        QTest.keyClick(line, Qt.Key.Key_Return)
+
+    answer_dialogs(type_path)
+    qtbot.keyClick(window, Qt.Key.Key_O, Qt.KeyboardModifier.ControlModifier)
+    qtbot.waitUntil(
+        lambda: window.document is not None and window.document.source.path == path,
+        timeout=WAIT_MS,
+    )
+    assert not window.document.problems
+    back_to(qtbot, workbench)
+    qtbot.keyClick(
+        window,
+        Qt.Key.Key_T,
+        Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier,
+    )
+    qtbot.waitUntil(pane.search.hasFocus, timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: bool(pane.banners.shown), timeout=WAIT_MS)
+    assert tools.registry.entries == (), "nothing of the folder runs before it is trusted"
+
+    # Trusted, with one question.
+    said = answer_dialogs(agree)
+    qtbot.mouseClick(pane.banners.shown[0], Qt.MouseButton.LeftButton)
+    assert str(path.parent) in said[0]
+    qtbot.waitUntil(lambda: pane.model.row_of("add") >= 0, timeout=WAIT_MS)
+    assert not pane.banners.shown
+
+    # Found by its name, opened by a click, tried by its form.
+    qtbot.keyClicks(pane.search, "add")
+    box = pane.table.visualRect(pane.model.index(0, 0))
+    qtbot.mouseClick(
+        pane.table.viewport(), Qt.MouseButton.LeftButton, pos=box.center() + QPoint(20, 0)
+    )
+    panel = pane.detail.try_panel
+    field = panel.form.rows["a"].editor
+    assert isinstance(field, NumberField)
+    assert field.isVisible()
+    qtbot.keyClicks(field.line, "40")
+    call(qtbot, workbench)
+    assert panel.result.toPlainText() == "42"
+    forms = sent_forms(qtbot, workbench)
+
+    # Switched to a mock with the arrow key; what is sent stays what it is.
+    kind = pane.detail.mock.kind
+    kind.setFocus()
+    qtbot.keyClick(kind, Qt.Key.Key_Down)
+    assert kind.currentText() == "Mock: Fixed value"
+    qtbot.keyClicks(pane.detail.mock.text, "1000")
+    qtbot.waitUntil(lambda: tools.registry.entry("add").state == "mocked", timeout=WAIT_MS)
+    call(qtbot, workbench)
+    assert panel.result.toPlainText() == "1000"
+    assert sent_forms(qtbot, workbench) == forms
+    for title, beginning in {
+        "OpenAI chat completions, and servers like it": '"function"',
+        "OpenAI responses": '"type": "function"',
+        "Anthropic messages": '"input_schema"',
+        "ReAct list line": "- **add**: Add two numbers.",
+        "JSON action line": '- "add": Add two numbers. Input: "a" (integer): The first.',
+    }.items():
+        assert beginning in forms[title]
+
+    # And back, with the other arrow.
+    qtbot.keyClick(kind, Qt.Key.Key_Up)
+    qtbot.waitUntil(lambda: tools.registry.entry("add").state == "bound", timeout=WAIT_MS)
+    call(qtbot, workbench)
+    assert panel.result.toPlainText() == "42"
+    assert not pane.detail.declare.isEnabled(), "a Python file takes no declaration"
+
+
+def test_trust_try_mock_and_insert(qtbot: QtBot, prompt: Path, open_workbench: Open) -> None:
     workbench = open_workbench(prompt)
     pane, tools = workbench.tools_pane, workbench.tools
     assert tools.registry.entries == ()
-    trust(qtbot, workbench)
-    assert str(prompt.parent) in agreed[0]
+    assert str(prompt.parent) in trust(qtbot, workbench)
     assert not [notice for notice in workbench.window.notices.notices if notice.key == "trust"]
 
     # Tried by its form.
@@ -192,9 +330,34 @@ def test_trust_try_mock_and_insert(
     assert page.editor.text().startswith("\ndef plus")
 
 
+def test_cancel_ends_the_process_of_the_tool(
+    qtbot: QtBot, prompt: Path, open_workbench: Open, tmp_path: Path
+) -> None:
+    text = prompt.read_text(encoding="utf-8").replace("tool_seconds: 2", "tool_seconds: 600")
+    prompt.write_text(text, encoding="utf-8")
+    workbench = open_workbench(prompt)
+    trust(qtbot, workbench)
+    choose(qtbot, workbench, "spin")
+    panel = workbench.tools_pane.detail.try_panel
+    mark = tmp_path / "pid"
+    panel.form.set_values({"mark": str(mark)})
+    QApplication.processEvents()
+    qtbot.mouseClick(panel.call_button, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: mark.exists() and bool(mark.read_text()), timeout=WAIT_MS)
+    pid = int(mark.read_text(encoding="utf-8"))
+    assert is_running(pid)
+    began = time.monotonic()
+    qtbot.mouseClick(panel.cancel_button, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: panel.status.text() == "Stopped by you", timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: not is_running(pid), timeout=WAIT_MS)
+    print(f"cancelled in {(time.monotonic() - began) * 1000:.0f} ms")
+    assert panel.call_button.isEnabled()
+    assert not panel.cancel_button.isVisible()
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="the system has no fork")
 def test_hostile_tools_end_in_named_states(
-    qtbot: QtBot, prompt: Path, open_workbench: Open, agreed: list[str]
+    qtbot: QtBot, prompt: Path, open_workbench: Open
 ) -> None:
     workbench = open_workbench(prompt)
     trust(qtbot, workbench)
@@ -216,7 +379,15 @@ def test_hostile_tools_end_in_named_states(
         assert panel.status.text().startswith(words), name
     outcome = panel.result.toPlainText()
     assert outcome == "3"
-    assert QApplication.activeWindow() is workbench.window
+    # The studio lives: what is typed is written and previewed.
+    page = workbench.window.tabs.current
+    assert page is not None
+    page.editor.moveCursor(page.editor.textCursor().MoveOperation.End)
+    qtbot.keyClicks(page.editor, "alive")
+    qtbot.waitUntil(
+        lambda: "alive" in str(workbench.preview.preview and workbench.preview.preview.cards),
+        timeout=WAIT_MS,
+    )
     folder = os.environ.get("TOOLS_SHOTS")
     if folder:
         _take_pictures(qtbot, workbench, Path(folder))
@@ -230,7 +401,7 @@ def _take_pictures(qtbot: QtBot, workbench: Workbench, folder: Path) -> None:
             workbench.tools_pane.detail.tabs.setCurrentIndex(page)
             qtbot.wait(50)
             workbench.window.grab().save(str(folder / f"tools-{theme}-{page}.png"))
-        workbench.tools_pane.sources_button.setChecked(True)
+        workbench.tools_pane.bar.sources.setChecked(True)
         qtbot.wait(50)
         workbench.window.grab().save(str(folder / f"tools-{theme}-sources.png"))
-        workbench.tools_pane.sources_button.setChecked(False)
+        workbench.tools_pane.bar.sources.setChecked(False)

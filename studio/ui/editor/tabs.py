@@ -18,7 +18,8 @@ from studio.ui.editor.sides import EditorSides
 from studio.ui.theme import Theme
 
 PROMPT_FILTER = QT_TRANSLATE_NOOP(
-    "Tabs", "Prompts (*.prompty);;Markdown and text (*.md *.txt);;All files (*)"
+    "Tabs",
+    "Prompts (*.prompty);;Markdown and text (*.md *.txt);;Python tools (*.py);;All files (*)",
 )
 
 
@@ -32,6 +33,7 @@ class EditorTabs(QStackedWidget):
     opened = Signal(object)  # Path
     zoom_asked = Signal(int)  # steps
     breakpoint_toggled = Signal(str)  # tool name
+    message_breakpoint_toggled = Signal(str)  # message, as "user 2"
 
     def __init__(
         self,
@@ -47,7 +49,6 @@ class EditorTabs(QStackedWidget):
         self._settings = settings
         self._theme = theme
         self._untitled = 0
-        self._broken_tools: frozenset[str] = frozenset()
         self._colours_held = False
         self._welcome = welcome
         self.sides = EditorSides()
@@ -240,11 +241,16 @@ class EditorTabs(QStackedWidget):
         """Go to the next tab of the side or the one before."""
         self.sides.active.step(by)
 
-    def show_breakpoints(self, tools: frozenset[str]) -> None:
-        """Mark the tools that a run stops before, in every editor."""
-        self._broken_tools = tools
+    def show_breakpoints(
+        self, tools: frozenset[str], messages: frozenset[str] = frozenset()
+    ) -> None:
+        """Mark the tools and messages of the shown prompt that a run stops before."""
+        current = self.current
         for page in self.pages():
-            page.editor.show_breakpoints(tools)
+            if page is current or (current is not None and page.path == current.path):
+                page.editor.show_breakpoints(tools, messages)
+            else:
+                page.editor.show_breakpoints(frozenset())
 
     def set_theme(self, theme: Theme) -> None:
         """Take other colours."""
@@ -271,7 +277,7 @@ class EditorTabs(QStackedWidget):
         page.open_asked.connect(self.open)
         page.editor.zoom_asked.connect(self.zoom_asked)
         page.editor.breakpoint_toggled.connect(self.breakpoint_toggled)
-        page.editor.show_breakpoints(self._broken_tools)
+        page.editor.message_breakpoint_toggled.connect(self.message_breakpoint_toggled)
         if self._colours_held:
             page.editor.highlighter.hold()
         page.caret_moved.connect(lambda offset: self._on_caret(page, offset))

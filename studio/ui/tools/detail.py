@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QCoreApplication, Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QComboBox,
@@ -57,7 +57,8 @@ class ToolDetail(QWidget):
         self._make_head(theme)
         self.approval = QComboBox()
         self.approval.setAccessibleName(self.tr("Approval of calls"))
-        for key, words in APPROVAL_WORDS.items():
+        for key, each in APPROVAL_WORDS.items():
+            words = QCoreApplication.translate("ToolsModel", each)
             self.approval.addItem(words[0].upper() + words[1:], key)
         self._approval_label = QLabel(self.tr("Calls"))
         self.mock = MockEditor(theme)
@@ -66,10 +67,11 @@ class ToolDetail(QWidget):
         self.tabs.setExpanding(False)
         self.tabs.setDrawBase(False)
         titles = (
-            self.tr("Try it"), self.tr("Arguments"), self.tr("Schema"), self.tr("Seen by models"),
+            self.tr("Try it"), self.tr("Arguments"), self.tr("Schema"), self.tr("As sent"),
         )  # fmt: skip
         for title in titles:
             self.tabs.addTab(title)
+        self.tabs.setTabToolTip(3, self.tr("What each provider and each protocol sends of it"))
         self.try_panel = TryPanel(theme)
         self.tree = SchemaTree(theme)
         self.schema_text = JsonView(theme)
@@ -167,7 +169,7 @@ class ToolDetail(QWidget):
         redraw = self._entry is None or self._entry.spec != entry.spec
         self._entry = entry
         self._name.setText(entry.name)
-        self._state.setText(STATE_WORDS[entry.state])
+        self._state.setText(QCoreApplication.translate("ToolsModel", STATE_WORDS[entry.state]))
         self._state.set_colour(self._theme, _state_colour(self._theme, entry))
         self._state.updateGeometry()
         self._effects.setVisible(entry.spec.has_effects)

@@ -61,6 +61,7 @@ class SchemaTree(QTreeWidget):
             font.setBold(spec.required)
             item.setFont(0, font)
             item.setToolTip(0, self.tr("Required") if spec.required else self.tr("Optional"))
+            item.setToolTip(1, words)
             item.setForeground(1, QColor(self._theme.muted))
             if parent is None:
                 self.addTopLevelItem(item)

@@ -6,6 +6,7 @@ import json
 import time
 
 from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication, QPoint, QTimer, Signal
+from PySide6.QtGui import QHideEvent
 from PySide6.QtWidgets import (
     QComboBox,
     QFrame,
@@ -29,6 +30,7 @@ from studio.ui.preview.part_views import pretty_json
 from studio.ui.theme import Theme
 
 _MOST_PAST = 30
+_REVEAL_MS = 50
 
 _STATUS_WORDS = {
     "ok": QT_TRANSLATE_NOOP("TryPanel", "Done"),
@@ -89,7 +91,7 @@ class TryPanel(QWidget):
         self._arrange()
         self._reveal_result = QTimer(self)  # once the result has its size
         self._reveal_result.setSingleShot(True)
-        self._reveal_result.setInterval(0)
+        self._reveal_result.setInterval(_REVEAL_MS)
         self._reveal_result.timeout.connect(self._show_result)
         self._clock = QTimer(self)
         self._clock.setInterval(100)
@@ -136,6 +138,12 @@ class TryPanel(QWidget):
         layout.addWidget(self._area, 1)
         layout.addLayout(buttons)
 
+    def hideEvent(self, event: QHideEvent) -> None:
+        """Nothing is brought into sight, or asked for, of what is not looked at."""
+        super().hideEvent(event)
+        self._reveal_result.stop()
+        self._request_timer.stop()
+
     def show_entry(self, entry: ToolEntry | None) -> None:
         """Show a tool's form; values typed for it before come back."""
         if self._entry is not None:
@@ -174,7 +182,7 @@ class TryPanel(QWidget):
             self._list_past()
         if self._entry is not None and trial.name == self._entry.name:
             self._show_trial(trial)
-            if trial.outcome is not None:
+            if trial.outcome is not None and self.isVisible():
                 self._reveal_result.start()
         self._allow()
 
