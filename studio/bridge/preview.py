@@ -179,8 +179,11 @@ class PreviewController(QObject):
         self._newest = preview
         self.previewed.emit(preview)
         self._compare()
+        weights = preview.target.weights
         if preview.target.is_embedded:
             self.request_count.emit(preview)
+            if weights is not None and self._tokenizers.wants_embedded(weights):
+                self._tokenizer_job.submit(partial(self._tokenizers.load_embedded, weights))
         elif self._tokenizers.wants_loading(preview.target.model_id):
             # Half a second's work, with the first preview of such a model already on the screen.
             self._tokenizer_job.submit(partial(self._tokenizers.load, preview.target.model_id))

@@ -20,7 +20,7 @@ from studio.bridge.preview_value import (
 )
 from studio.core.agent.protocols.choose import Choice, choose_protocol
 from studio.core.agent.setup import stop_sequences
-from studio.core.models.base import ProtocolName
+from studio.core.models.base import ModelRequest, ProtocolName
 from studio.core.prompty.document import ModelDeclaration, PromptDocument
 from studio.core.prompty.inputs import RESERVED_SAMPLES
 from studio.core.prompty.prepare import Prepared, prepare
@@ -81,11 +81,7 @@ def build_preview(order: PreviewOrder) -> Preview:
     protocol = choose_protocol(prepared.document)
     if order.protocol is not None and order.protocol != protocol.protocol:
         protocol = Choice(order.protocol, "chosen for this run")
-    counter = order.tokenizers.counter("" if order.target.is_embedded else model.id)
-    sent = tools if protocol.protocol == "native" else ()
-    tokens = count_conversation(prepared.messages.messages, sent, counter)
-    if failure := order.tokenizers.failure(model.id):
-        tokens = replace(tokens, why_estimated=failure)
+    tokens = _tokens(order, prepared, tools, model.id, protocol.protocol)
     preview = Preview(
         document=document,
         messages=prepared.messages,
@@ -114,6 +110,26 @@ def prepare_order(order: PreviewOrder) -> tuple[Prepared, tuple[ToolSpec, ...]]:
     context = ReferenceContext(folder=folder, environment=environment, trusted=order.trusted)
     given = {**_protocol_values(document, tools), **order.inputs}
     return prepare(document, given, references=context, preview=True), tuple(tools)
+
+
+def _tokens(
+    order: PreviewOrder,
+    prepared: Prepared,
+    tools: tuple[ToolSpec, ...],
+    model_id: str,
+    protocol: ProtocolName,
+) -> ConversationTokens:
+    """What the conversation costs, by the best counter that is at hand."""
+    messages, target = prepared.messages.messages, order.target
+    if target.is_embedded and target.weights is not None:
+        own = order.tokenizers.embedded(target.weights)
+        request = ModelRequest(messages=messages, tools=tools, protocol=protocol)
+        if own is not None and (counted := own.count(request)) is not None:
+            return counted
+    counter = order.tokenizers.counter("" if target.is_embedded else model_id)
+    tokens = count_conversation(messages, tools if protocol == "native" else (), counter)
+    failure = order.tokenizers.failure(model_id)
+    return replace(tokens, why_estimated=failure) if failure else tokens
 
 
 def keep_last_good(preview: Preview, last: Preview | None) -> Preview:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 from studio.bridge.preview_value import PreviewTarget
+from studio.core.models.base import ModelError
 from studio.core.models.capabilities import facts_of
 from studio.core.models.choice import ModelChoice
 from studio.core.models.connections import address_of
+from studio.core.models.embedded.server import EmbeddedSettings
+from studio.core.models.embedded.weights import bundled_weights
 from studio.core.models.factory import embedded_settings
 
 
@@ -15,8 +19,10 @@ def preview_target(choice: ModelChoice) -> PreviewTarget:
     """What is known of the model that would answer."""
     connection, model_id = choice.connection, choice.declaration.id
     if connection.kind == "embedded":
-        context = embedded_settings(connection).context
-        return PreviewTarget("", connection.name, context, is_embedded=True)
+        settings = embedded_settings(connection)
+        return PreviewTarget(
+            "", connection.name, settings.context, is_embedded=True, weights=_weights(settings)
+        )
     if not connection.is_remote:
         return PreviewTarget(model_id, connection.name)
     window = facts_of(model_id, corrections=connection.capabilities).capabilities.context_window
@@ -33,3 +39,10 @@ def target_of(target: PreviewTarget, model_id: str) -> PreviewTarget:
     if window is None and model_id:
         window = facts_of(model_id).capabilities.context_window
     return replace(target, model_id=model_id, context_window=window)
+
+
+def _weights(settings: EmbeddedSettings) -> Path | None:
+    try:
+        return settings.weights or bundled_weights().path
+    except ModelError:  # not installed: a run says so, and the count stays an estimate
+        return None

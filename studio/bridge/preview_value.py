@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Literal, TypeAlias
 
 from studio.bridge.preview_cards import CardData
@@ -43,6 +44,9 @@ class PreviewTarget:
 
     is_embedded: bool = False
     """Whether the studio's own server answers, which can count exactly."""
+
+    weights: Path | None = None
+    """The embedded model's file."""
 
     base_url: str = ""
     """Address of a server that speaks OpenAI's API; empty for the provider's own."""

@@ -1,14 +1,56 @@
-"""The embedded model's own count: by its server, and only while that runs anyway."""
+"""The embedded model's own count: by its tokenizer, or by its server while that runs anyway."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
 
 from studio.core.models.base import ModelError, ModelRequest
 from studio.core.models.embedded.client import LlamaClient
 from studio.core.models.embedded.prompt import template_messages
 from studio.core.models.embedded.server import EmbeddedServer
+from studio.core.prompty.templates import render_template
+from studio.core.text.values import Json
+from studio.core.tokens.byte_pairs import BytePairs, can_count
 from studio.core.tokens.conversation import ConversationTokens, value_texts
+from studio.core.tokens.gguf import GgufError, read_tokenizer
+from studio.core.tokens.remembering import RememberingCounter
 
 _MOST_TEXTS = 2_000
+_NAME = "the embedded model's own tokenizer"
+
+
+class EmbeddedTokenizer:
+    """Counts as the embedded model's server does, without it."""
+
+    def __init__(self, weights: Path) -> None:
+        """Read the tokenizer of a model file; for a worker.
+
+        Raises:
+            GgufError: the file cannot be read, or its tokenizer is of a kind not counted here.
+        """
+        tokenizer = read_tokenizer(weights)
+        if not can_count(tokenizer):
+            raise GgufError(f"The tokenizer of {weights.name!r} is counted by its server only.")
+        self._template = tokenizer.chat_template
+        self.counter = RememberingCounter(BytePairs(tokenizer, _NAME))
+
+    def count(self, request: ModelRequest) -> ConversationTokens | None:
+        """Count a request as it would be put to the model; `None` where its template fails."""
+        values: dict[str, Json] = {
+            "messages": [dict(message) for message in template_messages(request)],
+            "add_generation_prompt": True,
+        }
+        prompt = render_template(self._template, values, format="jinja2")
+        if prompt.problems or not self._template:
+            return None
+        count = self.counter.count
+        return _figures(
+            request,
+            count(prompt.text),
+            tuple(count(message.text) for message in request.messages),
+            [count(text) for text, _ in value_texts(request.messages)],
+        )
 
 
 async def count_embedded(
@@ -47,17 +89,26 @@ async def _count(
         return known[text]
 
     prompt = await client.template(template_messages(request))
-    total = await count(prompt)
-    figures = tuple([await count(message.text) for message in request.messages])
+    return _figures(
+        request,
+        await count(prompt),
+        tuple([await count(message.text) for message in request.messages]),
+        [await count(text) for text, _ in value_texts(request.messages)],
+    )
+
+
+def _figures(
+    request: ModelRequest, total: int, messages: tuple[int, ...], values: Sequence[int]
+) -> ConversationTokens:
     by_input: dict[str, int] = {}
-    for text, name in value_texts(request.messages):
-        by_input[name] = by_input.get(name, 0) + await count(text)
+    for (_, name), figure in zip(value_texts(request.messages), values, strict=True):
+        by_input[name] = by_input.get(name, 0) + figure
     return ConversationTokens(
-        messages=figures,
+        messages=messages,
         # The template joins neighbours of one role and puts marks, calls and tools around: what
         # that adds is known of all messages together.
-        frame=total - sum(figures),
+        frame=total - sum(messages),
         by_input=by_input,
-        tokenizer="the embedded model's own",
+        tokenizer=_NAME,
         is_exact=True,
     )

@@ -2,53 +2,19 @@
 
 from __future__ import annotations
 
-import threading
 from pathlib import Path
 
 from studio.core.tokens.conversation import TokenCounter
+from studio.core.tokens.embedded import EmbeddedTokenizer
 from studio.core.tokens.estimate import Estimate
+from studio.core.tokens.gguf import GgufError
 from studio.core.tokens.openai_ranks import (
     EncodingName,
     RanksError,
     encoding_of,
     load_encoding,
 )
-
-_MOST_CHARACTERS = 8_000_000
-
-
-class RememberingCounter:
-    """Counts each text once: while a person types, all messages but one stay as they are."""
-
-    def __init__(self, counter: TokenCounter) -> None:
-        self._counter = counter
-        self._counts: dict[str, int] = {}
-        self._held = 0
-        self._lock = threading.Lock()
-
-    @property
-    def name(self) -> str:
-        """The tokenizer's name."""
-        return self._counter.name
-
-    @property
-    def is_exact(self) -> bool:
-        """Whether it counts as the model does."""
-        return self._counter.is_exact
-
-    def count(self, text: str) -> int:
-        """How many tokens a text is."""
-        found = self._counts.get(text)
-        if found is not None:
-            return found
-        counted = self._counter.count(text)
-        with self._lock:
-            self._held += len(text)
-            if self._held > _MOST_CHARACTERS:
-                self._counts.clear()
-                self._held = len(text)
-            self._counts[text] = counted
-        return counted
+from studio.core.tokens.remembering import RememberingCounter
 
 
 class Tokenizers:
@@ -59,6 +25,7 @@ class Tokenizers:
         self._folder = folder
         self._loaded: dict[EncodingName, RememberingCounter] = {}
         self._failed: dict[EncodingName, str] = {}
+        self._embedded: dict[Path, EmbeddedTokenizer | None] = {}
         self._estimate = Estimate()
 
     def counter(self, model_id: str) -> TokenCounter:
@@ -88,3 +55,20 @@ class Tokenizers:
         """Why a model's own tokenizer is not at hand; empty where it is or there is none."""
         name = encoding_of(model_id)
         return "" if name is None else self._failed.get(name, "")
+
+    def embedded(self, weights: Path) -> EmbeddedTokenizer | None:
+        """The tokenizer of a model file, where it was loaded and can be counted here."""
+        return self._embedded.get(weights)
+
+    def wants_embedded(self, weights: Path) -> bool:
+        """Whether a model file's tokenizer has not been looked at yet."""
+        return self._folder is not None and weights not in self._embedded
+
+    def load_embedded(self, weights: Path) -> bool:
+        """Load a model file's tokenizer, for a worker; says whether it is at hand now."""
+        if weights not in self._embedded:
+            try:
+                self._embedded[weights] = EmbeddedTokenizer(weights)
+            except GgufError:
+                self._embedded[weights] = None  # its server counts once it runs
+        return self._embedded[weights] is not None

@@ -1,20 +1,53 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from studio.core.models.base import ModelRequest
 from studio.core.models.embedded.client import LlamaClient
 from studio.core.models.embedded.prompt import template_messages
 from studio.core.models.embedded.server import EmbeddedServer
+from studio.core.models.embedded.weights import bundled_weights
 from studio.core.prompty.parse import parse
 from studio.core.prompty.prepare import prepare
-from studio.core.tokens.embedded import count_embedded
+from studio.core.prompty.tool_spec import ToolSpec
+from studio.core.tokens.embedded import EmbeddedTokenizer, count_embedded
+from studio.core.tokens.tokenizers import Tokenizers
 
 REQUEST = ModelRequest(
     prepare(
         parse("system:\nYou know {{ city }}.\n\nuser:\nWhat is up?\n"), {"city": "Lisbon"}
     ).messages.messages
 )
+
+TOOL = ToolSpec("search", "Looks it up", {"type": "object", "properties": {"q": {}}})
+FURTHER = (
+    ModelRequest(REQUEST.messages, tools=(TOOL,), protocol="native"),
+    ModelRequest(REQUEST.messages[1:]),  # the template puts its own system message first
+    ModelRequest((*REQUEST.messages, *REQUEST.messages[1:])),  # neighbours are joined
+)
+
+
+def test_the_tokenizer_counts_without_a_server(tmp_path: Path) -> None:
+    tokenizers = Tokenizers(tmp_path)
+    weights = bundled_weights().path
+    assert tokenizers.wants_embedded(weights)
+    assert tokenizers.embedded(weights) is None
+    assert tokenizers.load_embedded(weights)
+    assert not tokenizers.wants_embedded(weights)
+    own = tokenizers.embedded(weights)
+    assert own is not None
+    counted = own.count(REQUEST)
+    assert counted is not None
+    assert counted.is_exact
+    # <|im_start|>system\nYou know Lisbon.<|im_end|>\n…<|im_start|>assistant\n
+    assert (counted.messages, counted.frame, counted.by_input) == ((4, 4), 14, {"city": 3})
+    other = tmp_path / "other.gguf"
+    other.write_bytes(b"GGUF" + bytes(2000))
+    assert not tokenizers.load_embedded(other)
+    assert not tokenizers.wants_embedded(other)
+    assert tokenizers.embedded(other) is None
 
 
 async def test_a_server_that_does_not_run_is_not_started() -> None:
@@ -39,6 +72,9 @@ async def test_the_figures_are_the_servers_own() -> None:
             assert counted.by_input == {"city": await client.count("Lisbon")}
         assert counted.is_exact
         assert counted.frame > 0
+        own = EmbeddedTokenizer(bundled_weights().path)
+        for request in (REQUEST, *FURTHER):
+            assert own.count(request) == await count_embedded(server, request, {})
     finally:
         await server.stop()
     assert await count_embedded(server, REQUEST, {}) is None
