@@ -15,6 +15,7 @@ from pytestqt.qtbot import QtBot
 
 from studio.core.models.connections import EMBEDDED, PRESETS, Connection
 from studio.core.resource_files import resource
+from studio.core.tools.trust import TrustStore
 from studio.ui.connections.desk import MANAGE
 from studio.ui.connections.dialog import ConnectionsDialog
 from studio.ui.connections.manual_dialog import ManualDialog
@@ -272,8 +273,9 @@ ENDPOINT = "https://models.example.org"
 
 @pytest.fixture
 def stranger(user_home: Path) -> Path:
-    """A prompt that brings an endpoint of its own."""
+    """A prompt that brings an endpoint of its own, in a folder that is trusted."""
     path = user_home / "stranger.prompty"
+    TrustStore(user_home / "data" / "trust.json").trust(path.parent)
     path.write_text(
         "---\nname: stranger\nmodel:\n  id: big\n  connection:\n    kind: key\n"
         f"    endpoint: {ENDPOINT}/v1\n    apiKey: ${{env:STRANGER_KEY}}\n---\nuser:\nHello\n",
