@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer
@@ -82,6 +83,10 @@ class FindBar(QWidget):
         grid.addWidget(self._one, 1, 1, 1, 3)
         grid.addWidget(self._all, 1, 4, 1, 4)
         grid.setColumnStretch(0, 1)
+        order = (self._find, self._replace, self._one, self._all, self._case, self._word,
+                 self._regex, self._previous, self._next, self._close)  # fmt: skip
+        for one, other in pairwise(order):
+            self.setTabOrder(one, other)
 
     def _wire(self) -> None:
         self._find.textChanged.connect(self._search)
@@ -218,6 +223,13 @@ class FindBar(QWidget):
             self._count.setText(
                 self.tr("1 match") if count == 1 else self.tr("{count} matches").format(count=count)
             )
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Esc closes, wherever in the bar the keyboard is."""
+        if event.key() == Qt.Key.Key_Escape:
+            self.leave()
+            return
+        super().keyPressEvent(event)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Enter and Esc in the fields."""
