@@ -4,10 +4,11 @@
     python packaging/translations.py --check  only say what is missing; exit code 1 if anything is
 
 The words are found by reading the source as Python does: `self.tr("…")` belongs to its class,
-`QCoreApplication.translate("Context", "…")` and `QT_TRANSLATE_NOOP("Context", "…")` name theirs, and
-two tables are translated where they are shown. Qt's own `lupdate` is not used for this: it gives
-`self.tr` the wrong context after a `translate` in the same class (6.11), and then the translation
-is never found. The `.ts` files are Qt's, for Qt Linguist.
+`QCoreApplication.translate("Context", "…")` and `QT_TRANSLATE_NOOP("Context", "…")` name theirs,
+`_tr("…")` and `marked("…")` are a module's short forms, and two tables are translated where they
+are shown. Qt's own `lupdate` is not used for this: it gives `self.tr` the wrong context after a
+`translate` in the same class (6.11), and then the translation is never found. The `.ts` files are
+Qt's, for Qt Linguist.
 """
 
 from __future__ import annotations
@@ -40,6 +41,13 @@ class _Collector(ast.NodeVisitor):
     def __init__(self) -> None:
         self.found: list[Word] = []
         self._classes: list[str] = []
+        self._short = ""  # context of a module's `_tr`
+
+    def visit_Assign(self, node: ast.Assign) -> None:
+        call = node.value
+        if getattr(node.targets[0], "id", "") == "_tr" and isinstance(call, ast.Call):
+            self._short = _text(call.args[1]) or ""
+        self.generic_visit(node)
 
     def visit_ClassDef(self, node: ast.ClassDef) -> None:
         self._classes.append(node.name)
@@ -51,9 +59,10 @@ class _Collector(ast.NodeVisitor):
         texts = [_text(each) for each in node.args]
         if name == "tr" and texts and texts[0] is not None and self._classes:
             self.found.append(Word(self._classes[-1], texts[0]))
-        elif name in {"translate", "QT_TRANSLATE_NOOP"} and len(texts) > 1 and texts[0]:
-            if texts[1] is not None:
-                self.found.append(Word(texts[0], texts[1]))
+        elif name in {"_tr", "marked"} and texts and texts[0] is not None:
+            self.found.append(Word(self._short, texts[0]))
+        elif name in {"translate", "QT_TRANSLATE_NOOP"} and len(texts) > 1 and all(texts[:2]):
+            self.found.append(Word(str(texts[0]), str(texts[1])))
         self.generic_visit(node)
 
 

@@ -7,7 +7,7 @@ from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QCoreApplication, QObject, Signal
 
 from studio.bridge.background import Background
 from studio.bridge.connection_keys import ConnectionKeys
@@ -137,7 +137,13 @@ class ConnectionTrials(QObject):
 
 def _broken(error: BaseException) -> Probe:
     """A defect on the way: said by its kind only, since a text may hold what was sent."""
-    return Probe(False, f"Trying it broke off ({type(error).__name__}).", "Check its fields.")
+    return Probe(
+        False,
+        QCoreApplication.translate("ConnectionTrials", "Trying it broke off ({name}).").format(
+            name=type(error).__name__
+        ),
+        QCoreApplication.translate("ConnectionTrials", "Check its fields."),
+    )
 
 
 def _same(tried: Connection, now: Connection) -> bool:

@@ -65,7 +65,7 @@ class DocumentController(QObject):
         self._read_text = read_text
         self._file = FileText("")
         self._path: Path | None = None
-        self._title = "Untitled"
+        self._title = self.tr("Untitled")
         self._dirty = False
         self._document: PromptDocument | None = None
         self._parse_seconds = 0.0
@@ -217,9 +217,9 @@ class DocumentController(QObject):
             Notice(
                 "error",
                 what,
-                "Nothing was written. UTF-8 can hold every character.",
+                self.tr("Nothing was written. UTF-8 can hold every character."),
                 target.name,
-                offers=(Offer("Save as UTF-8", convert),),
+                offers=(Offer(self.tr("Save as UTF-8"), convert),),
                 key=f"encoding:{self.id}",
             )
         )
@@ -306,8 +306,10 @@ class DocumentController(QObject):
 
     def _on_parse_failed(self, error: Exception) -> None:
         self._messages.error(
-            "The text could not be checked.",
-            f"Your text is safe. Please report this with the file: {type(error).__name__}.",
+            self.tr("The text could not be checked."),
+            self.tr("Your text is safe. Please report this with the file: {name}.").format(
+                name=type(error).__name__
+            ),
         )
 
     def _write_swap(self) -> None:
@@ -321,8 +323,8 @@ class DocumentController(QObject):
         self._messages.say(
             Notice(
                 "warning",
-                "Unsaved text cannot be kept safe against a crash.",
-                "Save often; the studio's data folder cannot be written.",
+                self.tr("Unsaved text cannot be kept safe against a crash."),
+                self.tr("Save often; the studio's data folder cannot be written."),
                 key="swap",
             )
         )

@@ -8,8 +8,15 @@ import hashlib
 import os
 import tempfile
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Literal, TypeAlias
+
+from PySide6.QtCore import QCoreApplication
+
+from studio.bridge.words import marked
+
+_tr = partial(QCoreApplication.translate, "Files")
 
 Newline: TypeAlias = Literal["\n", "\r\n", "\r"]
 
@@ -69,7 +76,9 @@ def read_file(path: Path) -> FileText:
     try:
         raw = path.read_bytes()
     except OSError as error:
-        raise FileError(f"{path.name!r} cannot be opened: {_reason(error)}.", _READ_HINT) from error
+        raise FileError(
+            f"{path.name!r} cannot be opened: {_reason(error)}.", _tr(_READ_HINT)
+        ) from error
     return decode(raw)
 
 
@@ -84,7 +93,7 @@ def decode(raw: bytes) -> FileText:
     except UnicodeDecodeError:
         bom, encoding = b"", "latin-1"
         text = raw.decode(encoding)
-        notices.append("The file is not valid UTF-8; it is shown and saved as Latin-1.")
+        notices.append(_tr("The file is not valid UTF-8; it is shown and saved as Latin-1."))
     crlf = text.count("\r\n")
     counts: dict[Newline, int] = {
         "\n": text.count("\n") - crlf,
@@ -94,13 +103,19 @@ def decode(raw: bytes) -> FileText:
     newline: Newline = max(counts, key=lambda each: counts[each]) if any(counts.values()) else "\n"
     if sum(1 for count in counts.values() if count) > 1:
         name = {"\n": "LF", "\r\n": "CRLF", "\r": "CR"}[newline]
-        notices.append(f"The file mixes line ends; saving writes {name} throughout.")
+        notices.append(
+            _tr("The file mixes line ends; saving writes {name} throughout.").format(name=name)
+        )
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     if "\u2029" in text:
         text = text.replace("\u2029", "\n")
-        notices.append("Paragraph separators (U+2029) are shown and saved as line ends.")
+        notices.append(_tr("Paragraph separators (U+2029) are shown and saved as line ends."))
     if len(raw) > LARGE_BYTES:
-        notices.append(f"This is a large file ({len(raw) / 1e6:.0f} MB); checks run less often.")
+        notices.append(
+            _tr("This is a large file ({number:.0f} MB); checks run less often.").format(
+                number=len(raw) / 1e6
+            )
+        )
     return FileText(text, newline, encoding, bom, digest(raw), tuple(notices))
 
 
@@ -180,7 +195,7 @@ def digest_of(path: Path) -> str:
         return ""
 
 
-_READ_HINT = "Check that the file is still there and that you may read it."
+_READ_HINT = marked("Check that the file is still there and that you may read it.")
 
 
 def _reason(error: OSError) -> str:

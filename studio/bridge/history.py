@@ -8,7 +8,7 @@ from datetime import datetime
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QObject, QThreadPool, QTimer, Signal
+from PySide6.QtCore import QCoreApplication, QObject, QThreadPool, QTimer, Signal
 
 from studio.bridge.history_rows import when
 from studio.bridge.jobs import LatestJob
@@ -137,9 +137,11 @@ class HistoryController(QObject):
 
     def _on_failed(self, error: object) -> None:
         if isinstance(error, StoreError | JournalError):
-            self.failed.emit(f"The history cannot be used: {error}.")
+            self.failed.emit(self.tr("The history cannot be used: {error}.").format(error=error))
         else:
-            self.failed.emit(f"The history could not be read ({type(error).__name__}).")
+            self.failed.emit(
+                self.tr("The history could not be read ({name}).").format(name=type(error).__name__)
+            )
 
 
 def _list(
@@ -153,7 +155,9 @@ def _list(
             try:
                 change(store)
             except StoreError as error:
-                wrong = f"The history could not be changed: {error}."
+                wrong = QCoreApplication.translate(
+                    "History", "The history could not be changed: {error}."
+                ).format(error=error)
         return store.runs(wanted), store.size(), wrong
 
 
@@ -165,7 +169,9 @@ def _open(path: Path, run: str) -> RunRecord:
         past = store.open(run)
         names = store.branch_names(run)
     now = datetime.now().astimezone()
-    title = f"From history, {when(summary.started, now)}"
+    title = QCoreApplication.translate("History", "From history, {when}").format(
+        when=when(summary.started, now)
+    )
     record = RunRecord(title, past.events, names=names, seen=past)
     # Made here, so that the GUI thread finds them.
     _ = record.state, record.tree, record.timeline

@@ -5,18 +5,38 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import Any, Literal, TypeAlias
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
+from PySide6.QtCore import (
+    QAbstractTableModel,
+    QCoreApplication,
+    QModelIndex,
+    QObject,
+    QPersistentModelIndex,
+    Qt,
+)
 
 from studio.bridge.run_words import PROTOCOL_NAMES, money, one_line
+from studio.bridge.words import marked
 from studio.core.agent.state import Status
 from studio.core.runs.summary import RunSummary
 
+_tr = partial(QCoreApplication.translate, "HistoryRows")
+
 HEADS: tuple[str, ...] = (
-    "Prompt", "Question", "Started", "Model", "Protocol", "Model calls", "Tool calls", "Tokens",
-    "Cost", "End", "Tags",
-)  # fmt: skip
+    marked("Prompt"),
+    marked("Question"),
+    marked("Started"),
+    marked("Model"),
+    marked("Protocol"),
+    marked("Model calls"),
+    marked("Tool calls"),
+    marked("Tokens"),
+    marked("Cost"),
+    marked("End"),
+    marked("Tags"),
+)
 """Column heads."""
 
 SUMMARY_ROLE = int(Qt.ItemDataRole.UserRole)
@@ -26,9 +46,14 @@ TONE_ROLE = int(Qt.ItemDataRole.UserRole) + 1
 """Role that gives the tone of a run's end."""
 
 STATUS_NAMES: dict[Status, str] = {
-    "running": "running", "done": "done", "refused": "refused", "stopped": "stopped",
-    "failed": "failed", "limit": "limit reached", "interrupted": "interrupted",
-}  # fmt: skip
+    "running": marked("running"),
+    "done": marked("done"),
+    "refused": marked("refused"),
+    "stopped": marked("stopped"),
+    "failed": marked("failed"),
+    "limit": marked("limit reached"),
+    "interrupted": marked("interrupted"),
+}
 """Ends of a run in words."""
 
 Tone: TypeAlias = Literal["good", "bad", "plain"]
@@ -50,6 +75,11 @@ class HistoryRow:
     """How it ended, for a colour beside the words."""
 
 
+def status_name(status: Status) -> str:
+    """How a run ended, in the language of the window."""
+    return _tr(STATUS_NAMES[status])
+
+
 def row_of(run: RunSummary, now: datetime) -> HistoryRow:
     """The row of a run; times of today are told without their date."""
     cells = (
@@ -62,7 +92,7 @@ def row_of(run: RunSummary, now: datetime) -> HistoryRow:
         f"{run.calls_tool:,}",
         f"{run.tokens:,}" if run.tokens else "–",
         money(run.cost) or "–",
-        STATUS_NAMES[run.status],
+        status_name(run.status),
         ", ".join(run.tags),
     )
     tones: dict[Status, Tone] = {"done": "good", "failed": "bad", "refused": "bad"}
@@ -124,7 +154,7 @@ class HistoryModel(QAbstractTableModel):
     ) -> Any:  # noqa: ANN401 - Qt's signature
         """A column's head."""
         if orientation == Qt.Orientation.Horizontal and role == int(Qt.ItemDataRole.DisplayRole):
-            return HEADS[section]
+            return _tr(HEADS[section])
         if role == int(Qt.ItemDataRole.TextAlignmentRole):
             return _alignment(section)
         return None

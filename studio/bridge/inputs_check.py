@@ -5,8 +5,13 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass
+from functools import partial
+
+from PySide6.QtCore import QCoreApplication
 
 from studio.bridge.inputs import ABSENT, FieldSpec, FieldValue
+
+_tr = partial(QCoreApplication.translate, "InputsCheck")
 
 _WHOLE = re.compile(r"[-+]?\d{1,4000}$")
 _REAL = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d{1,4})?$")
@@ -28,7 +33,7 @@ def read_integer(text: str, spec: FieldSpec) -> Entry:
     if not text.strip():
         return Entry(ABSENT)
     if not _WHOLE.match(text.strip()):
-        return Entry(ABSENT, "Write a whole number, such as 42.")
+        return Entry(ABSENT, _tr("Write a whole number, such as 42."))
     number = int(text)
     return Entry(number, _range_problem(number, spec))
 
@@ -40,10 +45,10 @@ def read_number(text: str, spec: FieldSpec) -> Entry:
     if _WHOLE.match(text.strip()):
         return read_integer(text, spec)
     if not _REAL.match(text.strip()):
-        return Entry(ABSENT, "Write a number, such as 0.5.")
+        return Entry(ABSENT, _tr("Write a number, such as 0.5."))
     number = float(text)
     if number in (float("inf"), float("-inf")):
-        return Entry(ABSENT, "The number is too large.")
+        return Entry(ABSENT, _tr("The number is too large."))
     return Entry(number, _range_problem(number, spec))
 
 
@@ -55,7 +60,7 @@ def check_text(text: str, spec: FieldSpec) -> str:
         matches = re.search(spec.pattern, text[:10_000]) is not None
     except re.error:
         return ""
-    return "" if matches else f"The text must match {spec.pattern}"
+    return "" if matches else _tr("The text must match {pattern}").format(pattern=spec.pattern)
 
 
 def read_json(text: str) -> Entry:
@@ -65,9 +70,14 @@ def read_json(text: str) -> Entry:
     try:
         return Entry(json.loads(text, parse_constant=_no_constant))
     except RecursionError:
-        return Entry(ABSENT, "The JSON is nested too deeply.")
+        return Entry(ABSENT, _tr("The JSON is nested too deeply."))
     except json.JSONDecodeError as error:
-        return Entry(ABSENT, f"Line {error.lineno}, column {error.colno}: {error.msg.lower()}.")
+        return Entry(
+            ABSENT,
+            _tr("Line {lineno}, column {colno}: {msg}.").format(
+                lineno=error.lineno, colno=error.colno, msg=error.msg.lower()
+            ),
+        )
     except ValueError as error:
         return Entry(ABSENT, str(error))
 
@@ -78,7 +88,7 @@ def _no_constant(word: str) -> float:
 
 def _range_problem(number: float, spec: FieldSpec) -> str:
     if spec.minimum is not None and number < spec.minimum:
-        return f"Not below {spec.minimum:g}."
+        return _tr("Not below {minimum:g}.").format(minimum=spec.minimum)
     if spec.maximum is not None and number > spec.maximum:
-        return f"Not above {spec.maximum:g}."
+        return _tr("Not above {maximum:g}.").format(maximum=spec.maximum)
     return ""

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
+from PySide6.QtCore import QCoreApplication
+
 from studio.core.text.values import JsonObject
 from studio.core.wire.reply import Reply, ToolCall
 
@@ -18,12 +20,22 @@ def reply_problem(text: str, tool: str, arguments: str) -> str:
         arguments: its arguments as JSON text.
     """
     if not tool:
-        return "" if text.strip() else "Type or paste the reply."
+        return (
+            ""
+            if text.strip()
+            else QCoreApplication.translate("ManualReply", "Type or paste the reply.")
+        )
     try:
         value = json.loads(arguments or "{}")
     except json.JSONDecodeError as error:
-        return f"The arguments are not JSON: line {error.lineno}, column {error.colno}."
-    return "" if isinstance(value, dict) else "The arguments must be an object: { … }."
+        return QCoreApplication.translate(
+            "ManualReply", "The arguments are not JSON: line {lineno}, column {colno}."
+        ).format(lineno=error.lineno, colno=error.colno)
+    return (
+        ""
+        if isinstance(value, dict)
+        else QCoreApplication.translate("ManualReply", "The arguments must be an object: { … }.")
+    )
 
 
 def reply_of(text: str, tool: str, arguments: str) -> Reply:

@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
+from functools import partial
 from pathlib import Path
 from typing import Literal, TypeAlias
+
+from PySide6.QtCore import QCoreApplication
 
 from studio.bridge.preview_build import PreviewOrder, prepare_order
 from studio.bridge.preview_copy import message_as_text
@@ -15,6 +18,8 @@ from studio.core.prompty.messages import Message
 from studio.core.prompty.parse import parse
 from studio.core.text.span import Span
 from studio.core.text.values import Json
+
+_tr = partial(QCoreApplication.translate, "PreviewDiff")
 
 LineKind: TypeAlias = Literal["same", "added", "removed", "left-out"]
 
@@ -138,9 +143,11 @@ def _changes(
             lines = _lines(old[a + index] if was else "", new[c + index] if here else "")
             if here is not None:
                 title = f"{here.role}, message {c + index + 1}"
-                title += "" if was is not None else ", only there now"
+                title += "" if was is not None else _tr(", only there now")
             else:
-                title = f"{before[a + index].role}, message {a + index + 1}, no longer there"
+                title = _tr("{role}, message {number}, no longer there").format(
+                    role=before[a + index].role, number=a + index + 1
+                )
             # Places of the saved text are not those of the editor's.
             source = was if pair.after.is_saved else here
             if pair.after.is_saved and pair.before.is_saved:
@@ -162,7 +169,7 @@ def _lines(left: str, right: str) -> Iterator[DiffLine]:
         yield from found[: _MOST_SHOWN - shown]
         shown += len(found)
         if shown > _MOST_SHOWN:
-            yield DiffLine("left-out", "The rest is not shown.")
+            yield DiffLine("left-out", _tr("The rest is not shown."))
             return
 
 
@@ -174,5 +181,8 @@ def _unchanged(lines: list[str], *, is_first: bool, is_last: bool) -> Iterator[D
         yield from (DiffLine("same", line) for line in lines)
         return
     yield from (DiffLine("same", line) for line in lines[:head])
-    yield DiffLine("left-out", f"{len(lines) - head - tail:,} lines are the same")
+    yield DiffLine(
+        "left-out",
+        _tr("{number:,} lines are the same").format(number=len(lines) - head - tail),
+    )
     yield from (DiffLine("same", line) for line in lines[len(lines) - tail :])

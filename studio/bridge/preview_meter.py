@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal, TypeAlias
 
+from PySide6.QtCore import QCoreApplication
+
 from studio.bridge.preview_value import Preview
+
+_tr = partial(QCoreApplication.translate, "PreviewMeter")
 
 Fullness: TypeAlias = Literal["free", "close", "over"]
 
@@ -45,23 +50,33 @@ def meter(preview: Preview) -> Meter:
 
 def _detail(preview: Preview, share: float | None) -> list[str]:
     tokens, target = preview.tokens, preview.target
-    name = target.model_id or target.name or "the model"
+    name = target.model_id or target.name or _tr("the model")
     if tokens.is_exact:
-        lines = [f"Counted with {tokens.tokenizer} for {name}."]
+        lines = [
+            _tr("Counted with {tokenizer} for {name}.").format(
+                tokenizer=tokens.tokenizer, name=name
+            )
+        ]
     elif target.is_embedded:
-        lines = ["Estimated from the length: exact once the embedded model runs."]
+        lines = [_tr("Estimated from the length: exact once the embedded model runs.")]
     else:
-        why = tokens.why_estimated or f"there is no tokenizer for {name} here."
-        lines = [f"Estimated from the length: {why}"]
-    lines.append(f"Messages: {sum(tokens.messages):,}")
+        why = tokens.why_estimated or _tr("there is no tokenizer for {name} here.").format(
+            name=name
+        )
+        lines = [_tr("Estimated from the length: {why}").format(why=why)]
+    lines.append(_tr("Messages: {sum:,}").format(sum=sum(tokens.messages)))
     if tokens.frame:
-        lines.append(f"Around them: {tokens.frame:,}")
+        lines.append(_tr("Around them: {frame:,}").format(frame=tokens.frame))
     if tokens.tools:
-        lines.append(f"Tools: ≈{tokens.tools:,}")
+        lines.append(_tr("Tools: ≈{tools:,}").format(tools=tokens.tools))
     if tokens.is_exact and tokens.doubts:
-        lines.append(f"Only estimated: {'; '.join(tokens.doubts)}.")
+        lines.append(_tr("Only estimated: {names}.").format(names="; ".join(tokens.doubts)))
     if share is not None and target.context_window:
-        lines.append(f"{share:.1%} of the context window of {target.context_window:,} tokens.")
+        lines.append(
+            _tr("{share:.1%} of the context window of {context_window:,} tokens.").format(
+                share=share, context_window=target.context_window
+            )
+        )
     else:
-        lines.append("The size of the model's context window is not known.")
+        lines.append(_tr("The size of the model's context window is not known."))
     return lines

@@ -5,9 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Literal, TypeAlias
 
+from PySide6.QtCore import QCoreApplication
+
 from studio.bridge.run_text import json_text
+from studio.bridge.words import marked
 from studio.core.agent.commands import (
     AnswerCall,
     Command,
@@ -35,6 +39,8 @@ from studio.core.prompty.messages import (
 )
 from studio.core.text.values import JsonObject
 from studio.core.wire.reply import Reply
+
+_tr = partial(QCoreApplication.translate, "RunEdits")
 
 EditKind: TypeAlias = Literal[
     "messages", "reply", "arguments", "observation", "told", "answer", "treat_as_final",
@@ -72,7 +78,7 @@ class EditSpec:
     hint: str = ""
     """One sentence on what it will do."""
 
-    apply: str = "Apply"
+    apply: str = marked("Apply")
     """The button that takes it."""
 
     is_json: bool = False
@@ -133,7 +139,7 @@ def command_of(spec: EditSpec, result: EditResult) -> Command:  # noqa: C901 - o
         case "observation":
             return EditObservation(spec.call, text, result.is_error)
         case "told":
-            return EditErrorObservation(_needed(text, "what the model is told"))
+            return EditErrorObservation(_needed(text, _tr("what the model is told")))
         case "answer":
             return EditAnswer(text)
         case "treat_as_final":
@@ -143,9 +149,9 @@ def command_of(spec: EditSpec, result: EditResult) -> Command:  # noqa: C901 - o
         case "answer_call":
             return AnswerCall(spec.call, text)
         case "steer":
-            return Steer(_needed(text, "a message"))
+            return Steer(_needed(text, _tr("a message")))
         case "send_back":
-            return SendBack(_needed(text, "a message"))
+            return SendBack(_needed(text, _tr("a message")))
         case "outcome":
             return TellOutcome(spec.call, "result", text)
 

@@ -68,7 +68,9 @@ class RunExchange(QObject):
     def import_files(self, files: Sequence[Path]) -> None:
         """Take journals into the history, all or none of them that are wrong."""
         if self._reading.is_busy:
-            self.failed.emit("A file is still being read.", "Try again in a moment.")
+            self.failed.emit(
+                self.tr("A file is still being read."), self.tr("Try again in a moment.")
+            )
             return
         self._reading.submit(partial(_read, self._path, tuple(files)))
 
@@ -79,7 +81,9 @@ class RunExchange(QObject):
 
     def _is_free(self) -> bool:
         if self._writing.is_busy:
-            self.failed.emit("A run is still being written.", "Try again in a moment.")
+            self.failed.emit(
+                self.tr("A run is still being written."), self.tr("Try again in a moment.")
+            )
         return not self._writing.is_busy
 
     def _on_failed(self, error: object) -> None:
@@ -87,18 +91,24 @@ class RunExchange(QObject):
             case OSError():
                 reason = error.strerror or type(error).__name__
                 self.failed.emit(
-                    f"The file cannot be used: {reason}.", f"Look at {error.filename or 'it'}."
+                    self.tr("The file cannot be used: {reason}.").format(reason=reason),
+                    self.tr("Look at {filename}.").format(filename=error.filename or "it"),
                 )
             case JournalError() | StoreError():
                 self.failed.emit(
-                    f"{str(error).rstrip('.')}.", "Choose a journal that was exported."
+                    f"{str(error).rstrip('.')}.", self.tr("Choose a journal that was exported.")
                 )
             case UnicodeDecodeError():
-                self.failed.emit("The file is not UTF-8 text.", "Choose a journal (JSON lines).")
+                self.failed.emit(
+                    self.tr("The file is not UTF-8 text."),
+                    self.tr("Choose a journal (JSON lines)."),
+                )
             case _:
                 self.failed.emit(
-                    f"The run could not be written or read ({type(error).__name__}).",
-                    "Please report it.",
+                    self.tr("The run could not be written or read ({name}).").format(
+                        name=type(error).__name__
+                    ),
+                    self.tr("Please report it."),
                 )
 
 

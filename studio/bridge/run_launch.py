@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+
+from PySide6.QtCore import QCoreApplication
 
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.inputs import resolve_inputs
@@ -12,6 +15,8 @@ from studio.core.prompty.reference_values import ReferenceContext, environment_f
 from studio.core.text.problem import Problem, Severity
 from studio.core.text.span import Span
 from studio.core.text.values import Json
+
+_tr = partial(QCoreApplication.translate, "RunLaunch")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,16 +55,18 @@ def refusal_of(document: PromptDocument, values: Mapping[str, Json]) -> Refusal 
     if broken:
         count = f" (and {len(broken) - 1} more)" if len(broken) > 1 else ""
         return Refusal(
-            f"The prompt has an error: {broken[0].message}{count}",
-            "Mend it, then run again.",
+            _tr("The prompt has an error: {message}{count}").format(
+                message=broken[0].message, count=count
+            ),
+            _tr("Mend it, then run again."),
             broken[0].span,
         )
     _, missing = resolve_inputs(document, values)
     if missing:
         name = next(item.name for item in document.inputs if _lacks(item.name, document, values))
         return Refusal(
-            f"The input {name!r} is required and has no value.",
-            "Fill it in under Inputs, then run again.",
+            _tr("The input {name!r} is required and has no value.").format(name=name),
+            _tr("Fill it in under Inputs, then run again."),
             missing[0].span,
             name,
         )

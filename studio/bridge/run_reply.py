@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
+
+from PySide6.QtCore import QCoreApplication
+
 from studio.bridge.run_text import Block, Blocks, Piece, Style, body, title
 from studio.bridge.run_words import plural
+from studio.bridge.words import marked
 from studio.core.agent.reading import (
     Action,
     Final,
@@ -17,6 +22,8 @@ from studio.core.agent.reading import (
 from studio.core.agent.state import Step, StepError
 from studio.core.wire.reply import FinishReason, Reply
 
+_tr = partial(QCoreApplication.translate, "RunReply")
+
 STYLE_OF: dict[ReadAs, Style] = {
     "thought": "thought", "label": "label", "tool": "tool", "args": "args", "answer": "answer",
     "reasoning": "reasoning", "ignored": "ignored",
@@ -24,10 +31,15 @@ STYLE_OF: dict[ReadAs, Style] = {
 """The style of each kind of span."""
 
 _ENDED: dict[FinishReason, str] = {
-    "stop": "ended by itself", "tool_calls": "ended with tool calls",
-    "length": "cut off at the token limit", "content_filter": "held back by the content filter",
-    "refusal": "refused", "cancelled": "stopped", "error": "broke off", "unknown": "ended",
-}  # fmt: skip
+    "stop": marked("ended by itself"),
+    "tool_calls": marked("ended with tool calls"),
+    "length": marked("cut off at the token limit"),
+    "content_filter": marked("held back by the content filter"),
+    "refusal": "refused",
+    "cancelled": "stopped",
+    "error": marked("broke off"),
+    "unknown": "ended",
+}
 
 
 def reply_blocks(step: Step, error: StepError | None = None) -> Blocks:
@@ -64,16 +76,24 @@ def streaming_blocks(reply: Reply, reading: Reading | None = None) -> Blocks:
 def _streams(reply: Reply, reading: Reading | None) -> list[Block]:
     blocks: list[Block] = []
     if reply.reasoning:
-        blocks += [title("Reasoning"), body(reply.reasoning, "reasoning")]
+        blocks += [
+            title(_tr("Reasoning")),
+            body(reply.reasoning, "reasoning"),
+        ]
     if reply.text:
         if reply.reasoning or reply.tool_calls:
-            blocks.append(title("Text"))
+            blocks.append(title(_tr("Text")))
         spans = reading.spans if reading is not None else ()
         blocks.append(Block("body", read_pieces(reply.text, spans)))
     if reply.refusal:
-        blocks += [title("Refusal"), body(reply.refusal)]
+        blocks += [title(_tr("Refusal")), body(reply.refusal)]
     for number, call in enumerate(reply.tool_calls, start=1):
-        blocks.append(title(f"Tool call {number}", call.id))
+        blocks.append(
+            title(
+                _tr("Tool call {number}").format(number=number),
+                call.id,
+            )
+        )
         pieces = (Piece(call.name, "tool"), Piece(" "), Piece(call.arguments, "args"))
         blocks.append(Block("body", pieces))
     return blocks
@@ -116,9 +136,19 @@ def _findings(step: Step) -> list[Block]:
     if isinstance(step.reading, FormatError):
         blocks.append(Block("error", (Piece(step.reading.message),)))
         for repair in step.reading.repairs:
-            blocks.append(Block("note", (Piece(f"Repair offered: {repair.title}"),)))
+            blocks.append(
+                Block(
+                    "note",
+                    (Piece(_tr("Repair offered: {title}").format(title=repair.title)),),
+                )
+            )
     if step.partial is not None and step.reply is None:
-        blocks.append(Block("error", (Piece("The reply broke off here; this is what came."),)))
+        blocks.append(
+            Block(
+                "error",
+                (Piece(_tr("The reply broke off here; this is what came.")),),
+            )
+        )
     blocks += [_warning(warning) for warning in step.warnings]
     return blocks
 
@@ -129,17 +159,17 @@ def _warning(warning: ReadingWarning) -> Block:
 
 def _ending(step: Step, reply: Reply) -> str:
     parts = [{
-        "live": "", "recorded": "replayed from the record", "mock": "mocked",
-        "person": "written by you", "studio": "made by the studio",
+        "live": "", "recorded": _tr("replayed from the record"), "mock": "mocked",
+        "person": _tr("written by you"), "studio": _tr("made by the studio"),
     }[step.reply_origin]]  # fmt: skip
-    parts.append("read as " + _read_as(step.reading) if step.reading is not None else "")
+    parts.append(_tr("read as ") + _read_as(step.reading) if step.reading is not None else "")
     if reply.finish_reason is not None:
-        parts.append(_ENDED[reply.finish_reason])
+        parts.append(_tr(_ENDED[reply.finish_reason]))
     match step.stopped_by:
         case "server":
-            parts.append("ended by the server at a stop sequence")
+            parts.append(_tr("ended by the server at a stop sequence"))
         case "studio":
-            parts.append("cut by the studio at an invented observation")
+            parts.append(_tr("cut by the studio at an invented observation"))
     said = " · ".join(part for part in parts if part)
     return said[:1].upper() + said[1:]
 
@@ -149,8 +179,8 @@ def _read_as(reading: Reading) -> str:
         case Action():
             return plural(len(reading.calls), "call")
         case Final():
-            return "the final answer"
+            return _tr("the final answer")
         case Refused():
-            return "a refusal"
+            return _tr("a refusal")
         case FormatError():
-            return f"an error ({reading.code.replace('_', ' ')})"
+            return _tr("an error ({replace})").format(replace=reading.code.replace("_", " "))

@@ -3,51 +3,59 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 
+from PySide6.QtCore import QCoreApplication
+
+from studio.bridge.words import marked
 from studio.core.agent.breakpoints import HERE
 from studio.core.agent.state import Call, PauseReason, RunState, StepError
 from studio.core.models.base import ProtocolName
 from studio.core.text.values import JsonObject
 
+_tr = partial(QCoreApplication.translate, "RunWords")
+
 PROTOCOL_NAMES: dict[ProtocolName, str] = {
-    "native": "Tool calls", "react": "ReAct", "json_action": "JSON action",
-}  # fmt: skip
+    "native": "Tool calls",
+    "react": "ReAct",
+    "json_action": "JSON action",
+}
 """Names of the protocols for people."""
 
 _AT_PLACE = {
-    "P1": "before the request is sent",
-    "P2": "with the reply, before it is acted on",
-    "P3": "before the tool runs",
-    "P4": "with the tool's result, before the model is told",
-    "P5": "at the end of the iteration",
-    "P6": "with the answer, before the run ends",
+    "P1": marked("before the request is sent"),
+    "P2": marked("with the reply, before it is acted on"),
+    "P3": marked("before the tool runs"),
+    "P4": marked("with the tool's result, before the model is told"),
+    "P5": marked("at the end of the iteration"),
+    "P6": marked("with the answer, before the run ends"),
 }
 
 _WHY: dict[PauseReason, str] = {
-    "entry": "Ready",
-    "step": "Paused",
-    "breakpoint": "Breakpoint",
-    "exception": "Stopped at a problem",
-    "pause": "Paused",
-    "approval": "Waits for your approval",
-    "limit": "Limit reached",
-    "outcome": "Waits for you",
+    "entry": marked("Ready"),
+    "step": marked("Paused"),
+    "breakpoint": marked("Breakpoint"),
+    "exception": marked("Stopped at a problem"),
+    "pause": marked("Paused"),
+    "approval": marked("Waits for your approval"),
+    "limit": marked("Limit reached"),
+    "outcome": marked("Waits for you"),
 }
 
 _ENDS = {
-    "done": "Done",
-    "refused": "The model refused",
-    "stopped": "Stopped",
-    "failed": "The run failed",
-    "limit": "Ended at a limit",
-    "interrupted": "Interrupted",
+    "done": marked("Done"),
+    "refused": marked("The model refused"),
+    "stopped": marked("Stopped"),
+    "failed": marked("The run failed"),
+    "limit": marked("Ended at a limit"),
+    "interrupted": marked("Interrupted"),
 }
 
 
 def sentence_of(state: RunState | None) -> str:
     """Where the run stands and why, as one sentence without a full stop."""
     if state is None:
-        return "No run yet"
+        return _tr("No run yet")
     if state.is_over:
         return _end(state)
     if state.pause is not None:
@@ -56,10 +64,12 @@ def sentence_of(state: RunState | None) -> str:
 
 
 def _end(state: RunState) -> str:
-    words = _ENDS[state.status]
+    words = _tr(_ENDS[state.status])
     if state.status == "done":
         turns = plural(state.iteration, "iteration")
-        return f"{words} in {turns}, {seconds(state.seconds)}"
+        return _tr("{words} in {turns}, {seconds}").format(
+            words=words, turns=turns, seconds=seconds(state.seconds)
+        )
     if state.error is not None:
         return f"{words}: {bare(state.error.message)}"
     return words
@@ -69,10 +79,10 @@ def _pause(state: RunState) -> str:
     pause = state.pause
     if pause is None:
         return ""
-    why = _WHY["step" if HERE in pause.breakpoints else pause.reason]
+    why = _tr(_WHY["step" if HERE in pause.breakpoints else pause.reason])
     if pause.place == "PX":
         return f"{why}: {bare(state.error.message)}" if state.error is not None else why
-    where = _AT_PLACE[pause.place]
+    where = _tr(_AT_PLACE[pause.place])
     call = call_at(state)
     if call is not None and pause.place in ("P3", "P4"):
         where += f": {call.tool}"
@@ -85,15 +95,15 @@ def _under_way(state: RunState) -> str:
     step = state.step
     running = [call.tool for call in step.calls if call.status == "running"]
     if running:
-        return f"The tool runs: {', '.join(running)}"
+        return _tr("The tool runs: {names}").format(names=", ".join(running))
     if state.answer is not None:
-        return "Checking the answer"
+        return _tr("Checking the answer")
     if step.reply is not None:
-        return "Reading the reply"
+        return _tr("Reading the reply")
     if step.messages:
         again = f" (try {step.attempt})" if step.attempt > 1 else ""
-        return f"The model answers{again}"
-    return "Rendering the prompt"
+        return _tr("The model answers{again}").format(again=again)
+    return _tr("Rendering the prompt")
 
 
 def call_at(state: RunState) -> Call | None:
@@ -106,20 +116,20 @@ def call_at(state: RunState) -> Call | None:
 def error_title(error: StepError) -> str:
     """What sort of problem it is, as a heading."""
     return {
-        "format": "The reply cannot be read",
-        "model": "The model did not answer",
-        "unknown_tool": "There is no such tool",
-        "schema": "The arguments do not fit the tool",
-        "tool": "The tool failed",
-        "timeout": "It took too long",
-        "limit": "A limit was reached",
-        "refusal": "The model refused",
-        "repeated_action": "The same call again",
-        "guardrail": "A rule said no",
-        "output": "The answer does not fit the declared outputs",
-        "outcome_unknown": "Nobody knows whether the tool ran",
-        "render": "The prompt cannot be rendered",
-        "journal": "The run could not be kept",
+        "format": _tr("The reply cannot be read"),
+        "model": _tr("The model did not answer"),
+        "unknown_tool": _tr("There is no such tool"),
+        "schema": _tr("The arguments do not fit the tool"),
+        "tool": _tr("The tool failed"),
+        "timeout": _tr("It took too long"),
+        "limit": _tr("A limit was reached"),
+        "refusal": _tr("The model refused"),
+        "repeated_action": _tr("The same call again"),
+        "guardrail": _tr("A rule said no"),
+        "output": _tr("The answer does not fit the declared outputs"),
+        "outcome_unknown": _tr("Nobody knows whether the tool ran"),
+        "render": _tr("The prompt cannot be rendered"),
+        "journal": _tr("The run could not be kept"),
     }[error.kind]
 
 

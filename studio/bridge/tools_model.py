@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from functools import partial
 
 from PySide6.QtCore import (
     QAbstractTableModel,
+    QCoreApplication,
     QModelIndex,
     QObject,
     QPersistentModelIndex,
@@ -14,24 +16,43 @@ from PySide6.QtCore import (
     Signal,
 )
 
+from studio.bridge.words import marked
 from studio.core.tools.registry import ToolEntry
 
-COLUMNS = ("Tool", "State", "Source", "Declared", "Approval", "Effects", "Last used")
+_tr = partial(QCoreApplication.translate, "ToolsModel")
 
-COLUMN_TIPS = (
-    "Ticked: the model is offered the tool",
-    "What happens when the tool is called",
-    "Where the tool is from",
-    "Where the prompt declares the tool",
-    "When you are asked before a call",
-    "Whether a call changes something outside",
-    "When the tool was last called, and how often",
+COLUMNS = (
+    marked("Tool"),
+    marked("State"),
+    marked("Source"),
+    marked("Declared"),
+    marked("Approval"),
+    marked("Effects"),
+    marked("Last used"),
 )
 
-STATE_WORDS = {"declared": "not bound", "bound": "ready", "mocked": "mocked"}
+COLUMN_TIPS = (
+    marked("Ticked: the model is offered the tool"),
+    marked("What happens when the tool is called"),
+    marked("Where the tool is from"),
+    marked("Where the prompt declares the tool"),
+    marked("When you are asked before a call"),
+    marked("Whether a call changes something outside"),
+    marked("When the tool was last called, and how often"),
+)
+
+STATE_WORDS = {
+    "declared": marked("not bound"),
+    "bound": "ready",
+    "mocked": "mocked",
+}
 """States for people: what happens when the tool is called."""
 
-APPROVAL_WORDS = {"always": "always ask", "once": "ask once", "allow": "allowed"}
+APPROVAL_WORDS = {
+    "always": marked("always ask"),
+    "once": marked("ask once"),
+    "allow": "allowed",
+}
 """Approvals for people."""
 
 _ROLES = (
@@ -89,8 +110,8 @@ class ToolsModel(QAbstractTableModel):
         if orientation != Qt.Orientation.Horizontal:
             return None
         if role == Qt.ItemDataRole.DisplayRole:
-            return COLUMNS[section]
-        return COLUMN_TIPS[section] if role == Qt.ItemDataRole.ToolTipRole else None
+            return _tr(COLUMNS[section])
+        return _tr(COLUMN_TIPS[section]) if role == Qt.ItemDataRole.ToolTipRole else None
 
     def flags(self, index: _Index) -> Qt.ItemFlag:
         """The first column has a box to tick."""
@@ -127,15 +148,15 @@ def _cell(entry: ToolEntry, column: int) -> str:
         case 0:
             return entry.name
         case 1:
-            return STATE_WORDS[entry.state]
+            return _tr(STATE_WORDS[entry.state])
         case 2:
             return entry.source
         case 3:
             return _declared(entry)
         case 4:
-            return APPROVAL_WORDS[entry.approval]
+            return _tr(APPROVAL_WORDS[entry.approval])
         case 5:
-            return "has effects" if entry.spec.has_effects else ""
+            return _tr("has effects") if entry.spec.has_effects else ""
         case _:
             return _used(entry)
 
@@ -145,9 +166,14 @@ def _declared(entry: ToolEntry) -> str:
     if not entry.declared:
         kind = entry.runner.partition(":")[0]
         return (
-            "" if entry.further else {"mcp": "its server", "openapi": "its service"}.get(kind, "")
+            ""
+            if entry.further
+            else {
+                "mcp": _tr("its server"),
+                "openapi": _tr("its service"),
+            }.get(kind, "")
         )
-    return "front matter" if entry.spec.source == "document" else entry.spec.source
+    return _tr("front matter") if entry.spec.source == "document" else entry.spec.source
 
 
 def _used(entry: ToolEntry) -> str:
@@ -160,7 +186,7 @@ def _ago(when: float | None) -> str:
         return ""
     seconds = max(0, int(time.time() - when))
     if seconds < 60:
-        return "just now"
+        return _tr("just now")
     if seconds < 3600:
-        return f"{seconds // 60} min ago"
+        return _tr("{number} min ago").format(number=seconds // 60)
     return time.strftime("%H:%M", time.localtime(when))

@@ -33,7 +33,14 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from studio.bridge.history_rows import HEADS, STATUS_NAMES, SUMMARY_ROLE, TONE_ROLE, HistoryModel
+from studio.bridge.history_rows import (
+    HEADS,
+    STATUS_NAMES,
+    SUMMARY_ROLE,
+    TONE_ROLE,
+    HistoryModel,
+    status_name,
+)
 from studio.core.runs.summary import RunSummary
 from studio.ui.history.notes_dialog import NotesDialog
 from studio.ui.icons import icon
@@ -195,7 +202,7 @@ class HistoryPane(QWidget):
         self._answer.show_text("   ".join(part for part in said if part))
 
     def _on_filter(self) -> None:
-        names = {name: status for status, name in STATUS_NAMES.items()}
+        names = {status_name(status): status for status in STATUS_NAMES}
         status = names.get(self.ends.currentText(), "")
         self._filtered = bool(self.filter.text().strip() or status)
         self.request_filter.emit(self.filter.text(), status)
@@ -266,7 +273,7 @@ class HistoryPane(QWidget):
         self.filter.setAccessibleName(self.tr("Filter runs"))
         self.filter.setClearButtonEnabled(True)
         self.ends.addItems(
-            [QCoreApplication.translate("HistoryPane", _ANY_END), *STATUS_NAMES.values()]
+            [QCoreApplication.translate("HistoryPane", _ANY_END), *map(status_name, STATUS_NAMES)]
         )
         self.ends.setAccessibleName(self.tr("How the run ended"))
         self.open_button.setEnabled(False)

@@ -21,7 +21,10 @@ _STATES = {
 _OFFERS = (
     ("prompt", QT_TRANSLATE_NOOP("SourceBlock", "Prompts")),
     ("resource", QT_TRANSLATE_NOOP("SourceBlock", "Resources")),
-    ("resource template", QT_TRANSLATE_NOOP("SourceBlock", "Templates of resources")),
+    (
+        QT_TRANSLATE_NOOP("SourceBlock", "resource template"),
+        QT_TRANSLATE_NOOP("SourceBlock", "Templates of resources"),
+    ),
 )
 _FACTS = {
     "name": QT_TRANSLATE_NOOP("SourceBlock", "Name"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtCore import QCoreApplication, Qt, QTimer, Signal
 from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import (
     QComboBox,
@@ -54,7 +54,8 @@ class SourcesPage(QWidget):
         self.approval = QComboBox(self)
         self.approval.setAccessibleName(self.tr("Approval of calls for the whole folder"))
         self.approval.addItem(self.tr("Each tool as it asks for"), None)
-        for key, words in APPROVAL_WORDS.items():
+        for key, each in APPROVAL_WORDS.items():
+            words = QCoreApplication.translate("ToolsModel", each)
             self.approval.addItem(words[0].upper() + words[1:], key)
         self.approval.activated.connect(
             lambda _: self.folder_approval_asked.emit(self.approval.currentData())
