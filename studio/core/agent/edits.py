@@ -154,6 +154,7 @@ def _go_on(state: RunState, text: str) -> Move:
         replace(
             close_step(state),
             status="running",
+            composing=False,
             answer=None,
             answer_value=None,
             answer_problems=(),

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import assert_never
 
+from studio.core.agent.composing import must_compose
 from studio.core.agent.context import replaced
 from studio.core.agent.copying import replace
 from studio.core.agent.edits import edit
@@ -160,6 +161,8 @@ def _model(state: RunState, event: ModelCalled | ModelReplied | ModelFailed | Re
             match reading:
                 case Action():
                     return state, (CheckCalls(),)
+                case Final() if must_compose(state, reading):
+                    return settle(fold_step(replace(state, composing=True)))
                 case Final(answer=answer):
                     return settle(replace(state, place="P6", answer=answer))
                 case Refused(text=text):
@@ -189,7 +192,7 @@ def _model_failed(state: RunState, event: ModelFailed) -> Move:
 
 def _format_error(state: RunState, reading: FormatError) -> Move:
     state = replace(state, format_errors=state.format_errors + 1)
-    observation = format_feedback(state.setup.protocol, reading.message)
+    observation = format_feedback(state.protocol, reading.message)
     error = StepError(
         "format", reading.code, f"{reading.message}.", "", reading.repairs, reading.answer,
         observation, retryable=True,

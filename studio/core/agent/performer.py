@@ -11,6 +11,7 @@ from typing import Literal, TypeAlias
 
 from studio.core.agent.answers import check_answer
 from studio.core.agent.calls import check_calls, denied_reply, denied_request
+from studio.core.agent.composing import compose_document, tools_output
 from studio.core.agent.context import trim
 from studio.core.agent.effects import CallModel, ReadReply
 from studio.core.agent.events import (
@@ -30,6 +31,7 @@ from studio.core.agent.events import (
 )
 from studio.core.agent.options import RunOptions
 from studio.core.agent.protocols.base import ReadRules
+from studio.core.agent.protocols.choose import reading_style
 from studio.core.agent.protocols.loops import loop_of, rules_of
 from studio.core.agent.reading import Action
 from studio.core.agent.replay import RecordedModel
@@ -52,7 +54,7 @@ Emit: TypeAlias = Callable[[Event], None]
 OnStream: TypeAlias = Callable[[ReplyDelta, Reply], None]
 """Told of each delta and of the reply so far; never journaled."""
 
-_OWNED = frozenset({"tools", "tool_names", "history", "agent_scratchpad"})
+_OWNED = frozenset({"tools", "tool_names", "history", "agent_scratchpad", "tools_output"})
 _LONGEST_WAIT = 60.0
 _INVENTED = "Observation:"
 
@@ -98,11 +100,17 @@ class Performer:
 
     def render(self, state: RunState) -> None:
         """Render the prompt for a step."""
-        given = loop_of(state.setup.protocol).variables(state, state.setup.reading.looped)
+        document, looped = self.document, state.setup.reading.looped
+        if state.composing:
+            document = compose_document(document)
+            looped = reading_style(document).looped
+        given = loop_of(state.setup.protocol).variables(state, looped)
+        if state.composing:
+            given["tools_output"] = tools_output(state.steps)
         supplied = {name: value for name, value in given.items() if self._supplies(name)}
         owned = {name: value for name, value in supplied.items() if name in _OWNED}
         values: dict[str, Json] = supplied | dict(self.inputs) | owned
-        prepared = prepare(self.document, values, references=self.references)
+        prepared = prepare(document, values, references=self.references)
         errors = [item.message for item in prepared.problems if item.severity is Severity.ERROR]
         if errors:
             self.emit(RenderFailed(" ".join(errors[:3])))
@@ -209,7 +217,7 @@ class Performer:
         if reason is not None:
             self.emit(Failed(StepError("guardrail", "reply", reason)))
             return
-        self.emit(ReplyRead(loop_of(state.setup.protocol).read(effect.reply, rules_of(state))))
+        self.emit(ReplyRead(loop_of(state.protocol).read(effect.reply, rules_of(state))))
 
     # Tools ----------------------------------------------------------------------------------------
 

@@ -6,6 +6,7 @@ import uuid
 from collections.abc import Mapping
 from dataclasses import replace
 
+from studio.core.agent.composing import compose_template
 from studio.core.agent.options import RunOptions
 from studio.core.agent.protocols.choose import (
     Choice,
@@ -71,6 +72,7 @@ def make_setup(
         parallel=parallel,
         headless=options.headless,
         final_words=_texts(settings.get("final_words")),
+        compose=compose_template(document),
         plain_is_final=options.plain_is_final,
         repairs=options.repairs,
         reading=reading_style(document),

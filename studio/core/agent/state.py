@@ -295,6 +295,9 @@ class RunSetup:
     final_words: tuple[str, ...] = ()
     """Further words that end a JSON-action run."""
 
+    compose: str = ""
+    """Template of the step that writes the answer where the format carries none."""
+
     plain_is_final: bool = False
     """Whether a reply without any label counts as the answer."""
 
@@ -372,6 +375,9 @@ class RunState:
     observations: Trail[str] = field(default_factory=Trail)
     """What those calls answered."""
 
+    composing: bool = False
+    """Whether the step now writes the answer (`RunSetup.compose`); its reply is read as it is."""
+
     steering: tuple[str, ...] = ()
     """Messages of the person that wait for the next step."""
 
@@ -395,6 +401,11 @@ class RunState:
     def is_over(self) -> bool:
         """Whether nothing more will happen by itself."""
         return self.status != "running"
+
+    @property
+    def protocol(self) -> ProtocolName:
+        """How the current step speaks with the model."""
+        return "native" if self.composing else self.setup.protocol
 
 
 @dataclass(frozen=True, slots=True)

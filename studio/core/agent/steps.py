@@ -48,7 +48,8 @@ def new_state(setup: RunSetup) -> RunState:
 def used_up(state: RunState) -> LimitName | None:
     """The allowance that leaves no room for another step."""
     limits = state.limits
-    if limits.iterations is not None and state.iteration >= limits.iterations:
+    used = state.iteration - state.composing  # the step that writes the answer is always let
+    if limits.iterations is not None and used >= limits.iterations:
         return "iterations"
     if limits.tokens is not None and state.usage.total_tokens >= limits.tokens:
         return "tokens"
@@ -105,11 +106,11 @@ def request_of(state: RunState) -> ModelRequest:
     setup = state.setup
     return ModelRequest(
         messages=state.step.messages,
-        tools=setup.tools,
+        tools=() if state.composing else setup.tools,
         options=setup.options or None,
-        stop=setup.stop,
+        stop=() if state.composing else setup.stop,
         response_schema=setup.response_schema,
-        protocol=setup.protocol,
+        protocol=state.protocol,
         iteration=state.iteration,
         max_iterations=state.limits.iterations or 1_000_000,
         past_calls=state.past_calls,

@@ -71,6 +71,8 @@ _AGENT = (
     Key("stop", "Texts at which the model's reply is cut.", ("list", "text")),
     Key("parallel_tool_calls", "Whether several tools may run at once.", ("boolean",)),
     Key("final_words", "Labels that begin the final answer.", ("list", "text")),
+    Key("compose", "Template of one more step that writes the answer, where the model ends with "
+        "`final_answer` and no words."),
     Key("tools", "Python files with tools, relative to the prompt.", ("list", "text")),
     Key("mcp_servers", "MCP servers of the workspace or of your settings, by name.",
         ("list", "text")),

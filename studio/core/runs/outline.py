@@ -214,7 +214,7 @@ def snapshot_of(state: RunState) -> Snapshot | None:
     between = (
         state.status == "running" and state.place in ("P1", None) and state.step == fresh
         and state.call is None and state.pause is None and state.error is None
-        and state.answer is None and not state.format_errors
+        and state.answer is None and not state.format_errors and not state.composing
     )  # fmt: skip
     if not between or state.conversation.shares(state.settled) < len(state.settled):
         return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import islice
 
 from studio.core.prompty.document import PromptDocument
@@ -33,8 +33,10 @@ def check_loop_prompt(document: PromptDocument) -> Iterator[Problem]:
     if document.template.format == "jinja2":
         for loop in islice(_LOOP.finditer(body), _MOST_LOOPS):
             yield from _history(body, loop, _end_of_loop(body, loop.end()), offset)
+    agent = document.metadata.get("agent")
+    is_composed = isinstance(agent, Mapping) and bool(agent.get("compose"))
     found = _NO_ANSWER.search(body)
-    if found is not None:
+    if found is not None and not is_composed:
         place = Span(*found.span("null")).shift(offset)
         message = (
             "This final answer carries no words; let the model put the answer into action_input."
