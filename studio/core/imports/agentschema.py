@@ -15,6 +15,7 @@ from studio.core.prompty.nesting import unnest
 from studio.core.prompty.yaml_reader import read_yaml
 from studio.core.text.values import Json, JsonObject
 
+_AGENTS = ("prompt", "workflow", "hosted", "container")
 _KEYS = ("instructions", "inputSchema", "outputSchema", "model", "tools", "template")
 _PROPERTY = {"enum": "enumValues"}
 
@@ -26,7 +27,7 @@ def is_agent_schema(data: Json) -> bool:
     if _is_manifest(data):
         return True
     kind = data.get("kind")
-    if isinstance(kind, str) and kind.lower() == "prompt":
+    if isinstance(kind, str) and kind.lower() in _AGENTS:
         return True
     return "instructions" in data and any(key in data for key in _KEYS[1:])
 

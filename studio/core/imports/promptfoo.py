@@ -25,10 +25,7 @@ ReadFile = Callable[[str], str]
 """Reads a file beside the configuration; raises `ImportFailure` where it cannot."""
 
 _MOST_SETS = 100
-_COMMENT = re.compile(r"^[ \t]*#[ \t]?(.*)$", re.MULTILINE)
-_TRAILING = re.compile(
-    r"^(?P<key>[ \t]*-?[ \t]*[\w.-]+:)?[^#\n\"']*[ \t]#[ \t]?(?P<text>.+)$", re.MULTILINE
-)
+_COMMENT = re.compile(r"(?m)(?:^|(?<=[ \t]))#[ \t]?(.*)$")
 _CARRIED = ("description", "prompts", "providers", "targets", "tests", "defaultTest")
 _OPTION_WORDS = {**LEGACY_OPTIONS, **{name: name for name in SAME_OPTIONS}}
 
@@ -103,7 +100,7 @@ def _prompts(value: Json, read: ReadFile) -> Iterator[tuple[str, Json]]:
                     if text.strip():
                         yield f"{name} ({part})", text.strip("\n")
                 continue
-        if content:
+        if content and isinstance(content, str | list):
             yield name, content
 
 
@@ -230,7 +227,12 @@ def _inputs(work: Composition, sets: Mapping[str, JsonObject]) -> None:
 
 
 def _comments(text: str) -> list[str]:
-    """Every comment of the file, in order."""
-    found = [(item.start(), item[1]) for item in _COMMENT.finditer(text)]
-    found += [(item.start(), item["text"]) for item in _TRAILING.finditer(text) if item["key"]]
-    return [comment for _, comment in sorted(found)]
+    """Every comment of the file, in order: what begins with # and stands in no value."""
+    entries = read_yaml(text).entries
+    parents = {entry.path[:-1] for entry in entries}
+    values = [entry.value for entry in entries if entry.path not in parents]
+    return [
+        found[1].rstrip()
+        for found in _COMMENT.finditer(text)
+        if not any(value.start <= found.start() < value.end for value in values)
+    ]

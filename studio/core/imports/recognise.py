@@ -112,10 +112,10 @@ def _json(text: str, suffix: str, choose: int) -> Imported:
 def _json_value(data: Json) -> Imported:
     if is_langchain(data):
         return import_langchain(data)
-    if is_agent_schema(data):
-        return import_agent_schema(json.dumps(data, ensure_ascii=False, indent=2))
     if is_request(data):
         return import_request(data)
+    if is_agent_schema(data):
+        return import_agent_schema(json.dumps(data, ensure_ascii=False, indent=2))
     raise ImportFailure(
         "This JSON is no prompt that is known: a request body with messages, a list of messages, "
         "or a prompt of LangChain."

@@ -1,0 +1,373 @@
+"""Imports: what other formats say comes along, and what does not is named."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from studio.core.export.source import ExportValues, make_source
+from studio.core.export.targets import find_target
+from studio.core.imports.imported import Imported, ImportFailure
+from studio.core.imports.recognise import import_file, import_text, is_importable
+from studio.core.prompty.messages import Message
+from studio.core.prompty.parse import parse
+from studio.core.prompty.prepare import prepare
+from studio.core.prompty.reference_values import ReferenceContext
+from studio.core.text.values import Json
+
+
+def messages(made: Imported, **inputs: Json) -> tuple[Message, ...]:
+    document = parse(made.text)
+    assert not [item.message for item in document.problems if item.severity == "error"], made.text
+    return prepare(document, inputs).messages.messages
+
+
+def told(made: Imported, **inputs: Json) -> list[tuple[str, str]]:
+    return [(message.role, message.text) for message in messages(made, **inputs)]
+
+
+REQUEST: dict[str, Any] = {
+    "model": "gpt-4o",
+    "temperature": 0,
+    "max_completion_tokens": 9,
+    "stop": "END",
+    "logit_bias": {"50256": -100},
+    "messages": [
+        {"role": "developer", "content": "Keep {{this}}, {% raw %} and ${env:X}.\nuser:\nnot me"},
+        {"role": "user", "name": "Bo", "content": [
+            {"type": "text", "text": "What is ![image](x.png)?"},
+            {"type": "image_url", "image_url": {"url": "http://h/a.png", "detail": "low"}},
+        ]},
+        {"role": "assistant", "content": "Let me look.", "tool_calls": [
+            {"id": "c1", "type": "function", "function": {"name": "look", "arguments": '{"q": 1}'}}
+        ]},
+        {"role": "tool", "tool_call_id": "c1", "content": "found {{ it }}"},
+        {"role": "user", "content": "![thread]"},
+    ],
+    "tools": [
+        {"type": "function", "function": {
+            "name": "look", "description": "Looks.", "strict": True,
+            "parameters": {"type": "object", "properties": {"q": {"type": "integer"}},
+                           "required": ["q"]},
+        }},
+        {"type": "function", "function": {
+            "name": "deep",
+            "parameters": {"type": "object", "properties": {
+                "a": {"anyOf": [{"type": "string"}, {"type": "null"}]}}},
+        }},
+    ],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("provider", ["openai-chat", "openai-responses", "anthropic"])
+def test_a_request_becomes_a_prompt_that_makes_the_same_request(
+    provider: str, tmp_path: Path
+) -> None:
+    """Request → prompt → request is the same body, in each provider's form."""
+    first = import_text(json.dumps(REQUEST))
+    target = find_target(provider)
+    assert target is not None
+
+    def body(text: str) -> dict[str, Any]:
+        source = make_source(
+            parse(text, tmp_path / "a.prompty"),
+            target,  # type: ignore[arg-type]
+            ExportValues(),
+            ReferenceContext(folder=tmp_path, trusted=False),
+        )
+        made = target.make(source)  # type: ignore[union-attr]
+        assert not made.blocked, made.problems
+        value: dict[str, Any] = json.loads(made.text)
+        return value
+
+    one = body(first.text)
+    if provider == "openai-chat":
+        wanted = {**REQUEST, "stop": ["END"]}
+        assert {key: one[key] for key in wanted if key != "messages"} == {
+            key: item for key, item in wanted.items() if key != "messages"
+        } | {"tools": one["tools"]}
+        assert [tool["function"]["name"] for tool in one["tools"]] == ["look", "deep"]
+        assert [item["role"] for item in one["messages"]] == [
+            item["role"] for item in REQUEST["messages"]
+        ]
+        assert one["messages"][0]["content"] == REQUEST["messages"][0]["content"]
+        assert one["messages"][1] == REQUEST["messages"][1]
+        assert one["messages"][2:] == REQUEST["messages"][2:]
+    again = import_text(json.dumps(one))
+    assert body(again.text) == one
+
+
+def test_a_schema_that_a_list_cannot_say_stays_a_schema_and_is_named() -> None:
+    made = import_text(json.dumps(REQUEST))
+    assert any("tools.deep" in note for note in made.notes)
+    (look, deep) = parse(made.text).tools
+    assert look.strict
+    assert look.parameters["required"] == ["q"]
+    assert "anyOf" in json.dumps(deep.parameters)
+
+
+def test_a_list_of_messages_and_lines_of_them(tmp_path: Path) -> None:
+    made = import_text('[{"role": "user", "content": "Hi {"}]')
+    assert told(made) == [("user", "Hi {")]
+    assert "model" not in parse(made.text).data
+    path = tmp_path / "set.jsonl"
+    line = '{"messages": [{"role": "user", "content": "%s"}]}\n'
+    path.write_text(line % "one" + line % "two", encoding="utf-8")
+    second = import_file(path, 1)
+    assert told(second) == [("user", "two")]
+    assert second.others == ("line 1", "line 2")
+    with pytest.raises(ImportFailure, match="no number 3"):
+        import_file(path, 2)
+
+
+AGENT = """# top comment
+kind: prompt
+name: travel   # its name
+model:
+  id: gpt-4o
+  options: {temperature: 0.5} # warm
+inputSchema:
+  strict: false
+  properties:
+    # where to
+    city:
+      kind: string
+      default: Oslo
+tools:
+  - name: find
+    kind: function
+    parameters:
+      properties:
+        - {name: q, kind: string, required: true}
+template: {format: mustache, parser: prompty}
+instructions: |-
+  system:
+  Help with {{city}}.
+"""
+
+
+def test_an_agent_of_agentschema_keeps_its_comments_and_order() -> None:
+    made = import_text(AGENT, Path("agent.yaml"))
+    document = parse(made.text)
+    assert document.dialect == "prompty"
+    assert told(made) == [("system", "Help with Oslo.")]
+    for comment in ("# top comment", "# its name", "# warm", "# where to"):
+        assert comment in made.text
+    assert list(document.data) == ["name", "model", "inputs", "tools", "template"]
+    assert document.template.format == "mustache"
+    assert [tool.parameters["required"] for tool in document.tools] == [["q"]]
+    assert made.notes == ()
+    assert made.title == "travel"
+
+
+def test_an_agent_of_another_kind_is_refused() -> None:
+    with pytest.raises(ImportFailure, match="workflow"):
+        import_text("kind: workflow\nname: x\ninstructions: y\n", Path("a.yaml"))
+
+
+PROMPTFOO = """# tests of the trip
+description: Trip
+prompts:
+  - "Tell me about {{city}}{% if days %} in {{ days }} days{% endif %}"  # the first
+  - file://chat.json
+  - label: plain
+    raw: "Describe {{ city }}"
+providers:
+  - id: openai:chat:gpt-4o
+    config: {temperature: 0, max_tokens: 20, apiKey: sk-secret, extra: 1}
+  - anthropic:messages:claude
+defaultTest:
+  vars: {days: 2}
+tests:
+  - description: the north
+    vars: {city: Oslo}
+    assert: [{type: contains, value: fjord}]
+  - vars: {city: [Rome, Bari]}
+sharing: true
+"""
+
+
+def test_promptfoo_gives_a_prompt_and_its_tests_as_input_sets(tmp_path: Path) -> None:
+    (tmp_path / "chat.json").write_text(
+        '[{"role": "system", "content": "Be kind."}, {"role": "user", "content": "In {{city}}"}]',
+        encoding="utf-8",
+    )
+    path = tmp_path / "promptfooconfig.yaml"
+    path.write_text(PROMPTFOO, encoding="utf-8")
+    made = import_file(path)
+    assert made.input_sets == {
+        "the north": {"days": 2, "city": "Oslo"},
+        "test 2 [1]": {"days": 2, "city": "Rome"},
+        "test 2 [2]": {"days": 2, "city": "Bari"},
+    }
+    assert told(made, **made.input_sets["the north"]) == [("user", "Tell me about Oslo in 2 days")]
+    document = parse(made.text)
+    assert document.model.id == "gpt-4o"
+    assert document.model.provider == "openai"
+    assert document.model.options == {
+        "temperature": 0, "maxOutputTokens": 20, "additionalProperties": {"extra": 1},
+    }  # fmt: skip
+    assert [item.name for item in document.inputs] == ["city", "days"]
+    assert "sk-secret" not in made.text
+    assert "# tests of the trip" in made.text
+    assert "# the first" in made.text
+    for word in ("apiKey", "assert", "sharing", "only the first one", "plain"):
+        assert any(word in note for note in made.notes), word
+    assert made.others == ("prompt 1", "chat.json", "plain")
+    assert told(import_file(path, 1), city="Oslo") == [("system", "Be kind."), ("user", "In Oslo")]
+    assert told(import_file(path, 2), city="Oslo") == [("user", "Describe Oslo")]
+
+
+def test_promptfoo_reads_no_file_outside_its_folder(tmp_path: Path) -> None:
+    folder = tmp_path / "in"
+    folder.mkdir()
+    (tmp_path / "secret.txt").write_text("secret", encoding="utf-8")
+    path = folder / "config.yaml"
+    path.write_text("prompts: [file://../secret.txt]\n", encoding="utf-8")
+    with pytest.raises(ImportFailure):
+        import_file(path)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("form", ["f-string", "mustache", "jinja2"])
+def test_what_langchain_writes_is_read(form: str) -> None:
+    from langchain_core.load import dumps
+    from langchain_core.messages import AIMessage, SystemMessage, ToolMessage
+    from langchain_core.prompts import ChatPromptTemplate, MessagesPlaceholder
+
+    name = "{who}" if form == "f-string" else "{{who}}"
+    prompt = ChatPromptTemplate(
+        [
+            SystemMessage("Literal {who} {{who}}"),
+            ("system", f"Help {name}."),
+            MessagesPlaceholder("talk", optional=True),
+            AIMessage("", tool_calls=[{"id": "c", "name": "f", "args": {"a": 1}}]),
+            ToolMessage("found", tool_call_id="c"),
+            ("human", f"Go {name}"),
+        ],
+        template_format=form,
+    ).partial(who="Ada")
+    made = import_text(dumps(prompt, pretty=True))
+
+    talk: Json = [{"role": "user", "content": "before"}]
+    wanted = prompt.invoke({"talk": [("user", "before")]}).to_messages()
+    roles = {"human": "user", "ai": "assistant"}
+    assert told(made, talk=talk) == [
+        (roles.get(each.type, each.type), each.content) for each in wanted
+    ]
+    calls = [part for message in messages(made) for part in message.parts if hasattr(part, "name")]
+    assert [(call.name, call.arguments) for call in calls] == [("f", '{"a": 1}')]
+    assert parse(made.text).input("talk") is not None
+
+
+def test_older_prompts_of_langchain_and_sequences() -> None:
+    old = {"_type": "prompt", "template": "Hi {who}", "input_variables": ["who"]}
+    assert told(import_text(json.dumps(old)), who="Bo") == [("user", "Hi Bo")]
+    few = {
+        "_type": "few_shot",
+        "prefix": "Opposites.",
+        "suffix": "{word} ->",
+        "examples": [{"a": "tall", "b": "{short}"}],
+        "example_prompt": {"_type": "prompt", "template": "{a} -> {b}"},
+    }
+    assert told(import_text(json.dumps(few)), word="hot") == [
+        ("user", "Opposites.\n\ntall -> {short}\n\nhot ->")
+    ]
+    lc = {"lc": 1, "type": "constructor"}
+    sequence = {
+        **lc, "id": ["langchain", "schema", "runnable", "RunnableSequence"],
+        "kwargs": {
+            "first": {**lc, "id": ["x", "PromptTemplate"], "kwargs": {"template": "Hi {who}"}},
+            "middle": [],
+            "last": {**lc, "id": ["x", "RunnableBinding"], "kwargs": {
+                "bound": {**lc, "id": ["x", "ChatOpenAI"],
+                          "kwargs": {"model": "gpt-4o", "temperature": 0}},
+                "kwargs": {"tools": [{"type": "function", "function": {"name": "f"}}]},
+            }},
+        },
+    }  # fmt: skip
+    made = import_text(json.dumps(sequence))
+    document = parse(made.text)
+    assert (document.model.id, document.model.options) == ("gpt-4o", {"temperature": 0})
+    assert [tool.name for tool in document.tools] == ["f"]
+
+
+CHATS = {
+    "lines": "System: Be kind.\nUser: Hi\nthere: friend\n\nAssistant: Hello\n",
+    "bold": "**System:** Be kind.\n\n**User:** Hi\nthere: friend\n\n**AI:** Hello\n",
+    "headings": "## System\nBe kind.\n\n## User\nHi\nthere: friend\n\n## ChatGPT said:\nHello\n",
+    "chatml": "<|im_start|>system\nBe kind.<|im_end|>\n<|im_start|>user\nHi\nthere: friend"
+    "<|im_end|>\n<|im_start|>assistant\nHello<|im_end|>\n<|im_start|>assistant\n",
+    "llama": "<|begin_of_text|><|start_header_id|>system<|end_header_id|>\n\nBe kind.<|eot_id|>"
+    "<|start_header_id|>user<|end_header_id|>\n\nHi\nthere: friend<|eot_id|>"
+    "<|start_header_id|>assistant<|end_header_id|>\n\nHello<|eot_id|>",
+}
+
+
+@pytest.mark.parametrize("kind", list(CHATS))
+def test_chat_text_in_all_its_shapes(kind: str) -> None:
+    made = import_text(CHATS[kind], Path("chat.txt"))
+    assert told(made) == [
+        ("system", "Be kind."), ("user", "Hi\nthere: friend"), ("assistant", "Hello"),
+    ]  # fmt: skip
+    assert made.notes == ()
+
+
+def test_text_without_speakers_is_one_message_and_says_so() -> None:
+    text = "Write {{ a }} poem.\n\ntool:\n  x ![image](a.png)"
+    made = import_text(text, Path("a.txt"))
+    assert told(made) == [("user", text)]
+    assert len(made.notes) == 1
+    with pytest.raises(ImportFailure, match="empty"):
+        import_text(" \n", Path("a.txt"))
+
+
+def test_prompty_1_is_converted_and_prompty_2_stays_as_it_is() -> None:
+    new = (
+        "---\nname: x # c\ntemplate:\n  format: {kind: jinja2}\n  parser: {kind: prompty}\n---\n"
+        "user:\nHi\n"
+    )
+    assert import_text(new).text == new
+    old = (
+        "---\nname: x # c\nmodel:\n  api: chat\n  configuration: {type: openai, name: m}\n"
+        "  response: first\n---\nuser:\nHi\n"
+    )
+    made = import_text(old, Path("a.prompty"))
+    assert parse(made.text).dialect == "prompty"
+    assert "# c" in made.text
+    assert any("response" in note for note in made.notes)
+    assert told(made) == [("user", "Hi")]
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("a.json", b"{"),
+        ("a.json", b'{"mcpServers": {}}'),
+        ("a.json", b"[1, 2]"),
+        ("a.json", b"hello"),
+        ("a.json", b"[" * 5000),
+        ("a.yaml", b"a: [1"),
+        ("a.yaml", b"name: x\n"),
+        ("a.yaml", b"prompts: []\n"),
+        ("a.yaml", b"prompts: 7\n"),
+        ("a.txt", b"\xff\xfe"),
+        ("a.txt", b"a\x00b"),
+        ("a.prompty", b"---\na: [\n---\nx"),
+        ("a.json", b'{"lc": 1, "id": ["x", "Nothing"], "kwargs": {}}'),
+        ("a.json", b'{"lc": 1}'),
+        ("a.json", b'{"messages": []}'),
+        ("a.jsonl", b'{"messages": [{"role": "user", "content": 1}]}\n{'),
+    ],
+)
+def test_bad_files_end_in_a_sentence(name: str, content: bytes, tmp_path: Path) -> None:
+    path = tmp_path / name
+    path.write_bytes(content)
+    if name.endswith("jsonl"):  # the first line is fine, the second is broken
+        assert told(import_file(path)) == [("user", "1")]
+    with pytest.raises(ImportFailure, match=r"\w+"):
+        import_file(path, 1 if name.endswith("jsonl") else 0)
+    assert not is_importable(tmp_path / "missing.json")
