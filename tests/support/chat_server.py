@@ -94,9 +94,11 @@ class ChatServer:
         answer = self._answer(request)
         task = asyncio.create_task(answer(Exchange(request, writer)))
         try:
-            await asyncio.wait({task, watch}, return_when=asyncio.FIRST_COMPLETED)
-            if task.done() and not isinstance(task.exception(), ConnectionError):
-                task.result()
+            # The server itself may be going away, in the middle of an answer.
+            with suppress(asyncio.CancelledError):
+                await asyncio.wait({task, watch}, return_when=asyncio.FIRST_COMPLETED)
+                if task.done() and not isinstance(task.exception(), ConnectionError):
+                    task.result()
         finally:
             task.cancel()
             watch.cancel()

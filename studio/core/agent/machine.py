@@ -82,6 +82,7 @@ from studio.core.agent.steps import (
     with_checks,
     with_reading,
 )
+from studio.core.wire.reply import Reply
 
 
 def advance(state: RunState, event: Event) -> Move:  # noqa: C901 - one arm per fact
@@ -179,7 +180,7 @@ def _model(state: RunState, event: ModelCalled | ModelReplied | ModelFailed | Re
 def _model_failed(state: RunState, event: ModelFailed) -> Move:
     step = replace(
         state.step,
-        partial=event.partial,
+        partial=_furthest(state.step.partial, event.partial),
         seconds_model=state.step.seconds_model + event.seconds,
     )
     state = replace(state, place=None, step=step, seconds=state.seconds + event.seconds)
@@ -188,6 +189,11 @@ def _model_failed(state: RunState, event: ModelFailed) -> Move:
         return state, (CallModel(attempt, event.retry_in),)
     error = StepError("model", event.kind, event.message, event.hint, retryable=event.retryable)
     return at_error(state, error)
+
+
+def _furthest(before: Reply | None, now: Reply | None) -> Reply | None:
+    """What has come of a reply; a further try that brings nothing takes nothing away."""
+    return now if now is not None and now.says_something else before
 
 
 def _format_error(state: RunState, reading: FormatError) -> Move:

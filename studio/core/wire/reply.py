@@ -133,6 +133,11 @@ class Reply:
     notices: tuple[str, ...] = field(default=())
     """Notices, in order."""
 
+    @property
+    def says_something(self) -> bool:
+        """Whether anything of the model's own has come."""
+        return bool(self.text or self.reasoning or self.refusal or self.tool_calls)
+
 
 def accumulate(reply: Reply, delta: ReplyDelta) -> Reply:
     """The reply after one more delta; the result does not depend on how a text was chunked."""

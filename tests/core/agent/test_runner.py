@@ -224,6 +224,18 @@ async def test_a_model_failure_ends_a_headless_run_and_keeps_what_came():
     assert state.step.partial.text == "Half an ans"
 
 
+async def test_a_further_try_that_brings_nothing_takes_nothing_away():
+    cut = ScriptedTurn(
+        Reply("Half an ans"), error=ModelError("cut-off", "The stream broke.", retryable=True)
+    )
+    gone = ModelError("refused", "Nothing answers.", retryable=True)
+    options = RunOptions(headless=True, attempts=2, backoff=0.01)
+    run, _ = run_of(NATIVE, [cut, gone], options=options)
+    state = await run.go()
+    assert (state.status, state.error.code) == ("failed", "refused")
+    assert state.step.partial.text == "Half an ans"
+
+
 async def test_a_refusal_is_an_end_of_its_own():
     run, _ = run_of(NATIVE, [Reply(refusal="I must not.", finish_reason="refusal")])
     state = await run.go()

@@ -1,0 +1,190 @@
+"""A person's own server, in the real window: set up, tried, used, lost; the run goes on without."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QTimer, QUrl
+from PySide6.QtGui import QDragEnterEvent, QDropEvent
+from PySide6.QtWidgets import QApplication, QComboBox, QFileDialog, QLineEdit, QWidget
+from pytestqt.qtbot import QtBot
+
+from studio.core.resource_files import resource
+from studio.ui.connections.desk import MANAGE
+from studio.ui.connections.dialog import ConnectionsDialog
+from studio.ui.workbench import Workbench
+from tests.end_to_end.conftest import WAIT_MS
+from tests.support.chat_server import ChatServer, chat_server, chunk, events, silent, streamed
+
+Open = Callable[[Path], Workbench]
+NO_KEYS = Qt.KeyboardModifier.NoModifier
+KEY = "sk-typed-in-the-real-window-24680"
+
+
+def pick(combo: QComboBox, data: str) -> None:
+    """Choose an entry as a person does."""
+    row = combo.findData(data)
+    assert row >= 0, data
+    combo.setCurrentIndex(row)
+    combo.activated.emit(row)
+
+
+def write(qtbot: QtBot, field: QLineEdit, text: str) -> None:
+    """Write over what stands in a field, and leave it."""
+    field.setFocus()
+    field.selectAll()
+    qtbot.keyClicks(field, text)
+    qtbot.keyClick(field, Qt.Key.Key_Tab)
+
+
+def set_up(qtbot: QtBot, workbench: Workbench, server: ChatServer) -> None:
+    """Add the server, give it a key, try it, and choose one of its models."""
+    server.models = [{"id": "small-1"}, {"id": "big-2"}]
+    pick(workbench.window.run_choices.connection, MANAGE)
+    dialog = workbench.window.findChild(ConnectionsDialog)
+    assert isinstance(dialog, ConnectionsDialog)
+    entry = "Any OpenAI-compatible server"
+    next(each for each in dialog.add.menu().actions() if each.text() == entry).trigger()
+    form = dialog.form
+    write(qtbot, form.name, "Mine")
+    write(qtbot, form.base_url, server.url)
+    pick(form.key.place, "session")
+    qtbot.keyClicks(form.key.key, KEY)
+    qtbot.keyClick(form.key.key, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: "session" in form.key.state.text(), timeout=WAIT_MS)
+    qtbot.mouseClick(dialog.trial.test, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(
+        lambda: "Mine answers: 2 models" in dialog.trial.outcome.text(), timeout=WAIT_MS
+    )
+    assert [form.model.combo.itemText(row) for row in range(2)] == ["big-2", "small-1"]
+    form.model.combo.setCurrentIndex(1)
+    form.model.combo.activated.emit(1)
+    dialog.close()
+    pick(workbench.window.run_choices.connection, "Mine")
+
+
+def drop(widget: QWidget, path: Path) -> None:
+    """Drag a file over a widget and let it go."""
+    data = QMimeData()
+    data.setUrls([QUrl.fromLocalFile(str(path))])
+    kind, button, keys = Qt.DropAction.CopyAction, Qt.MouseButton.LeftButton, NO_KEYS
+    enter = QDragEnterEvent(QPoint(5, 5), kind, data, button, keys)
+    QApplication.sendEvent(widget, enter)
+    assert enter.isAccepted()
+    QApplication.sendEvent(widget, QDropEvent(QPointF(5, 5), kind, data, button, keys))
+
+
+def choose_in_file_dialog(path: Path) -> QTimer:
+    """Choose a file in the dialog that is about to open, which keeps its caller waiting."""
+    timer = QTimer()
+
+    def choose() -> None:
+        dialog = QApplication.activeModalWidget()
+        if isinstance(dialog, QFileDialog):
+            timer.stop()
+            dialog.selectFile(str(path))
+            dialog.accept()
+
+    timer.timeout.connect(choose)
+    timer.start(20)
+    return timer
+
+
+@pytest.mark.embedded
+def test_a_server_is_set_up_used_and_lost_and_the_embedded_model_takes_over(
+    qtbot: QtBot, user_home: Path, open_workbench: Open
+) -> None:
+    path = user_home / "greet.prompty"
+    path.write_text("---\nname: greet\n---\nuser:\nSay hello to Ada.\n", encoding="utf-8")
+    workbench = open_workbench(path)
+    with ExitStack() as plug:
+        server = plug.enter_context(chat_server())
+        set_up(qtbot, workbench, server)
+
+        server.script(streamed("Hello, Ada!"))
+        workbench.window.actions_by_id["run.start"].trigger()
+        qtbot.waitUntil(lambda: workbench.run.state is not None, timeout=WAIT_MS)
+        qtbot.waitUntil(lambda: not workbench.run.is_live, timeout=WAIT_MS)
+        state = workbench.run.state
+        assert state is not None
+        assert (state.status, state.answer) == ("done", "Hello, Ada!")
+        assert server.requests[-1].body["model"] == "small-1"
+        assert server.requests[-1].headers["authorization"] == f"Bearer {KEY}"
+
+        # Half of a reply has come, and is on the screen, when the server goes away.
+        server.always(events([chunk({"content": "Hello, dear "})], then=[silent()]))
+        workbench.window.actions_by_id["run.start"].trigger()
+        inspector = workbench.run_pane.inspector
+        qtbot.waitUntil(lambda: "Hello, dear" in inspector.text_of("reply"), timeout=WAIT_MS)
+
+    def stands() -> bool:
+        now = workbench.run.state
+        return now is not None and now.error is not None and now.pause is not None
+
+    qtbot.waitUntil(stands, timeout=WAIT_MS)
+    broken = workbench.run.state
+    assert broken is not None
+    assert broken.error is not None
+    assert broken.error.code in ("cut-off", "refused")
+    offers = workbench.run_pane.view.offers
+    assert offers.is_error
+    assert "What had come is kept" in offers.detail or "Start the server" in offers.detail
+    assert "Hello, dear" in inspector.text_of("reply")
+    assert "broke off" in inspector.text_of("reply")
+
+    pick(workbench.window.run_choices.connection, "Embedded model")
+    workbench.window.actions_by_id["run.start"].trigger()
+    qtbot.waitUntil(lambda: not workbench.run.is_live, timeout=3 * WAIT_MS)
+    state = workbench.run.state
+    assert state is not None
+    assert state.setup.run == broken.setup.run  # the same run went on
+    assert state.status == "done"
+    assert state.answer
+    assert state.step.reply is not None
+    assert any("(embedded) answers from here on" in notice for notice in state.step.reply.notices)
+
+
+@pytest.mark.embedded
+def test_another_model_file_is_chosen_and_tried(
+    qtbot: QtBot, user_home: Path, open_workbench: Open
+) -> None:
+    from studio.core.models.embedded.weights import bundled_weights
+
+    folder = user_home / "models" / "below"
+    folder.mkdir(parents=True)
+    own = folder / "my-own-model.gguf"
+    own.symlink_to(bundled_weights().path)
+    (folder.parent / "notes.gguf").write_text("not a model", encoding="utf-8")
+    workbench = open_workbench(resource("examples", "chat.prompty"))
+    dialog = workbench.desk.manage()
+    drop(dialog, own)  # anywhere on the dialog: a connection of its own
+    assert dialog.list.name == "my-own-model"
+    form = dialog.form
+    assert form.embedded.weights.path.value() == str(own)
+    # By the button, from the system's dialog.
+    form.embedded.weights.path.take(Path())
+    chosen = choose_in_file_dialog(own)
+    qtbot.mouseClick(form.embedded.weights.path.browse, Qt.MouseButton.LeftButton)
+    chosen.stop()
+    assert form.embedded.weights.path.value() == str(own)
+    # Dropped on the field.
+    form.embedded.weights.path.take(Path())
+    drop(form.embedded.weights.path, own)
+    assert form.embedded.weights.path.value() == str(own)
+    # Found again by a scan of the folder above; what is no model is not offered.
+    menu = form.embedded.weights.menu_of(folder.parent)
+    (entry,) = menu.actions()
+    assert entry.text().startswith("my-own-model  (")
+    form.embedded.weights.path.take(Path())
+    entry.trigger()
+    assert form.embedded.weights.path.value() == str(own)
+    form.embedded.context.setValue(1024)
+    form.embedded.context.editingFinished.emit()
+    qtbot.mouseClick(dialog.trial.test, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: "my-own-model is ready" in dialog.trial.outcome.text(), timeout=WAIT_MS)
+    assert workbench.connections.server.settings.weights == own
+    assert workbench.connections.server.settings.context == 1024
+    dialog.close()
