@@ -233,13 +233,13 @@ class Commands(QObject):
             page.editor.apply_edits(declare_input(document, name))
 
     def toggle_breakpoint(self, page: EditorPage) -> None:
-        """Set or clear a breakpoint on the tool at the caret."""
+        """Set or clear a breakpoint on the tool or the message at the caret."""
         if not page.editor.toggle_breakpoint():
             self._window.services.messages.info(
-                self.tr("No tool is declared on this line."),
+                self.tr("Neither a tool nor a message stands on this line."),
                 self.tr(
-                    "A run stops before a tool's call: put the caret on the tool. For other "
-                    "places, click a state in the Run pane's diagram."
+                    "A run stops before a tool's call, or with a message in its request: put the "
+                    "caret on the tool or the role. Other places are in the Run pane's diagram."
                 ),
             )
 

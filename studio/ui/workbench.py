@@ -26,6 +26,7 @@ from studio.bridge.run_plan import OpenToolbox
 from studio.bridge.run_record import RunRecord
 from studio.bridge.run_view import RunView
 from studio.bridge.tools import ToolsController
+from studio.bridge.tools_request import CallRequest
 from studio.core.agent.toolbox import RunToolbox
 from studio.core.models.choice import ModelChoice
 from studio.core.prompty.document import PromptDocument
@@ -92,6 +93,7 @@ class Workbench(QObject):
         self._store = self._open_store()
         journal = StoreJournal(self._store) if self._store is not None else None
         self.run = RunController(self.background, journal, parent=self)
+        self.call_request = CallRequest(self.background, self.tools.session, self)
         self.inputs_pane = InputsPane(theme)
         self.preview_pane = PreviewPane(theme)
         self.tools_pane = ToolsPane(theme)
@@ -202,9 +204,11 @@ class Workbench(QObject):
         self.debugging.watches_changed.connect(pane.show_watches)
         self.debugging.failed.connect(desk.refuse)
         window.tabs.breakpoint_toggled.connect(run.breakpoints.toggle_tool)
+        window.tabs.message_breakpoint_toggled.connect(run.breakpoints.toggle_message)
         run.breakpoints.changed.connect(self._mark_breakpoints)
         self.run.state_changed.connect(self.run_pane.show_view)
         self.run.state_changed.connect(self._on_run)
+        self.call_request.changed.connect(self.run_pane.show_request)
         self.run.inspector_changed.connect(self.run_pane.show_inspector)
         self.run.compared.connect(self.run_pane.show_comparison)
         self.run.refused.connect(self.run_desk.refuse)
@@ -247,6 +251,8 @@ class Workbench(QObject):
         else:
             self.inputs_pane.set_document(prompt)
         self._show_trust()
+        if prompt is not None:
+            self.debugging.open_file(path)
         self.preview.set_document(prompt)
         self.connections.set_document(prompt)
         self.tools_pane.set_insertable(prompt is not None)
@@ -342,6 +348,7 @@ class Workbench(QObject):
 
     def _on_run(self, view: RunView) -> None:
         self.window.status.set_run(view.sentence)
+        self.call_request.follow(self.run.state)
 
     def _show_record(self, record: RunRecord) -> None:
         self.window.docks.show("run")
@@ -349,7 +356,8 @@ class Workbench(QObject):
 
     def _mark_breakpoints(self, value: BreakpointSet) -> None:
         tools = {each.tool for each in value.breakpoints if each.tool and each.enabled}
-        self.window.tabs.show_breakpoints(frozenset(tools))
+        messages = {each.message for each in value.breakpoints if each.message and each.enabled}
+        self.window.tabs.show_breakpoints(frozenset(tools), frozenset(messages))
 
     def _show_breakpoints(self) -> None:
         self.run_desk.show_breakpoints([spec.name for spec in self.tools.registry.specs])

@@ -11,7 +11,9 @@ from studio.ui.workbench import Workbench
 pytestmark = pytest.mark.qt_log_ignore("does not support propagateSizeHints")
 
 
-def test_f9_on_a_tool_is_a_breakpoint_of_the_run(services: Services, qtbot: QtBot) -> None:
+def test_f9_on_a_tool_or_a_message_is_a_breakpoint_of_the_run(
+    services: Services, qtbot: QtBot
+) -> None:
     bench = Workbench(services)
     window = bench.window
     with qtbot.waitActive(window):
@@ -27,9 +29,22 @@ def test_f9_on_a_tool_is_a_breakpoint_of_the_run(services: Services, qtbot: QtBo
     assert page.editor.breakpoints == {line}
     qtbot.keyClick(page.editor, Qt.Key.Key_F9)
     assert page.editor.breakpoints == frozenset()
+    lines = page.editor.text().split("\n")
+    user = lines.index("user:") + 1
+    page.editor.go_to_line(user)
+    qtbot.keyClick(page.editor, Qt.Key.Key_F9)
+    assert [each.message for each in bench.run.breakpoints.value.breakpoints] == ["user 1"]
+    assert page.editor.breakpoints == {user - 1}
+    # They belong to this file, and are there when it is shown again.
+    other = window.open_path(resource("examples", "chat.prompty"))
+    assert other is not None
+    qtbot.waitUntil(lambda: bench.run.breakpoints.value.breakpoints == ())
+    assert other.editor.breakpoints == frozenset()
+    window.open_path(resource("examples", "react-agent.prompty"))
+    qtbot.waitUntil(lambda: page.editor.breakpoints == {user - 1})
     page.editor.go_to_line(1)
     qtbot.keyClick(page.editor, Qt.Key.Key_F9)
-    assert "No tool is declared" in window.notices.notices[-1].what
+    assert "Neither a tool nor a message" in window.notices.notices[-1].what
     qtbot.waitUntil(lambda: bench.is_settled, timeout=10_000)
     window.close()
     bench.close()

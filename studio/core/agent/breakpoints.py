@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import get_args
 
 from studio.core.agent.expressions import Environment, ExpressionError, fill, parse_expression
 from studio.core.agent.state import Place, RunState
-from studio.core.prompty.document import BodySection, PromptDocument
-from studio.core.prompty.messages import Role
+from studio.core.prompty.named_messages import named_messages
 from studio.core.prompty.parse import parse
 from studio.core.text.values import Json
 
@@ -128,15 +125,6 @@ def _markers(source: str, path: str) -> dict[str, int]:
         for name, section in named_messages(parse(source, Path(path) if path else None))
         if section.marker is not None
     }
-
-
-def named_messages(document: PromptDocument) -> Iterator[tuple[str, BodySection]]:
-    """The messages that a template writes, each with the name that a breakpoint has for it."""
-    counts: Counter[str] = Counter()
-    for section in document.sections:
-        if section.marker is not None and section.role in get_args(Role):
-            counts[section.role] += 1
-            yield f"{section.role} {counts[section.role]}", section
 
 
 def _count_fits(hits: str, count: int) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from studio.core.prompty.document import PromptDocument
+from studio.core.prompty.named_messages import named_messages
 from studio.core.text.problem import TextEdit
 from studio.core.text.span import Span
 
@@ -139,6 +140,15 @@ def tool_on_line(document: PromptDocument, line: int) -> str | None:
         last = source.line_of(max(tool.span.start, tool.span.end - 1))
         if source.line_of(tool.span.start) <= line <= last:
             return tool.name
+    return None
+
+
+def message_on_line(document: PromptDocument, line: int) -> str | None:
+    """The message whose role marker stands on a line, counted from 0: `user 2`."""
+    source = document.source
+    for name, section in named_messages(document):
+        if section.marker is not None and source.line_of(section.marker.start) == line:
+            return name
     return None
 
 

@@ -247,7 +247,7 @@ class EditorTabs(QStackedWidget):
         """Mark the tools and messages of the shown prompt that a run stops before."""
         current = self.current
         for page in self.pages():
-            if page is current or (current is not None and page.path == current.path):
+            if current is not None and page.controller is current.controller:
                 page.editor.show_breakpoints(tools, messages)
             else:
                 page.editor.show_breakpoints(frozenset())

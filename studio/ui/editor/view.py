@@ -19,6 +19,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QFrame, QPlainTextEdit, QWidget
 
 from studio.core.prompty.document import PromptDocument
+from studio.core.prompty.named_messages import named_messages
 from studio.core.text.problem import Problem, Severity, TextEdit
 from studio.core.text.source import SourceText
 from studio.core.text.span import Span
@@ -28,7 +29,7 @@ from studio.ui.editor.folding import folds
 from studio.ui.editor.gutter import Gutter
 from studio.ui.editor.highlighter import Highlighter
 from studio.ui.editor.media_drop import MediaDrop
-from studio.ui.editor.names import tool_on_line
+from studio.ui.editor.names import message_on_line, tool_on_line
 from studio.ui.editor.prompt_text import PromptText
 from studio.ui.editor.shown_marks import ShownMarks
 from studio.ui.editor.typing_keys import TypingKeys
@@ -50,6 +51,7 @@ class PromptEditor(QPlainTextEdit):
 
     caret_moved = Signal(int)  # offset
     breakpoint_toggled = Signal(str)  # name of the tool that a run should stop before
+    message_breakpoint_toggled = Signal(str)  # message that a run should stop before: "user 2"
     character_typed = Signal()  # a key wrote or erased a character
     zoom_asked = Signal(int)  # steps, with the wheel
     fixes_asked = Signal(int)  # line, from 0, whose bulb was clicked
@@ -71,6 +73,7 @@ class PromptEditor(QPlainTextEdit):
         self._parsed: PromptDocument | None = None
         self._problems: tuple[Problem, ...] = ()
         self._broken_tools: frozenset[str] = frozenset()
+        self._broken_messages: frozenset[str] = frozenset()
         self._is_going = False
         self.media: MediaDrop | None = None
         """Takes files and pictures, where someone set it."""
@@ -216,31 +219,46 @@ class PromptEditor(QPlainTextEdit):
 
     @property
     def breakpoints(self) -> frozenset[int]:
-        """Lines, from 0, whose tool a run stops before."""
-        if self._parsed is None or not self._broken_tools:
+        """Lines, from 0, whose tool or message a run stops before."""
+        if self._parsed is None or not (self._broken_tools or self._broken_messages):
             return frozenset()
-        return frozenset(
-            self._parsed.source.line_of(tool.span.start)
+        line_of = self._parsed.source.line_of
+        tools = {
+            line_of(tool.span.start)
             for tool in self._parsed.tools
             if tool.span is not None and tool.name in self._broken_tools
-        )
+        }
+        messages = {
+            line_of(section.span.start)
+            for name, section in named_messages(self._parsed)
+            if name in self._broken_messages
+        }
+        return frozenset(tools | messages)
 
-    def show_breakpoints(self, tools: frozenset[str]) -> None:
-        """Mark the tools that a run stops before."""
+    def show_breakpoints(
+        self, tools: frozenset[str], messages: frozenset[str] = frozenset()
+    ) -> None:
+        """Mark the tools and the messages that a run stops before."""
         self._broken_tools = tools
+        self._broken_messages = messages
         self._gutter.update()
 
     def toggle_breakpoint(self, line: int | None = None) -> bool:
-        """Ask for a breakpoint on the tool declared at a line from 0, or at the caret's.
+        """Ask for a breakpoint on the tool or message declared at a line from 0, or at the caret's.
 
         Returns:
-            False where no tool is declared: a run can only stop at what it does.
+            False where neither stands: a run can only stop at what it does.
         """
+        if self._parsed is None:
+            return False
         at = self.textCursor().blockNumber() if line is None else line
-        name = tool_on_line(self._parsed, at) if self._parsed else None
-        if name is not None:
-            self.breakpoint_toggled.emit(name)
-        return name is not None
+        tool = tool_on_line(self._parsed, at)
+        message = message_on_line(self._parsed, at)
+        if tool is not None:
+            self.breakpoint_toggled.emit(tool)
+        elif message is not None:
+            self.message_breakpoint_toggled.emit(message)
+        return tool is not None or message is not None
 
     # -- looks ----------------------------------------------------------------------------------
 

@@ -218,7 +218,9 @@ def test_tab_indents_and_shift_tab_takes_it_back(editor: PromptEditor, qtbot: Qt
     assert editor.text() == "a\nb"
 
 
-def test_a_breakpoint_is_on_the_tool_and_moves_with_it(editor: PromptEditor, qtbot: QtBot) -> None:
+def test_a_breakpoint_is_on_the_tool_or_the_message_and_moves_with_it(
+    editor: PromptEditor, qtbot: QtBot
+) -> None:
     text = "---\ntools:\n  - name: look\n    kind: function\n---\nsystem:\nHi\n"
     editor.load(text)
     editor.set_document(parse(text))
@@ -231,7 +233,12 @@ def test_a_breakpoint_is_on_the_tool_and_moves_with_it(editor: PromptEditor, qtb
     editor.replace_all(longer)
     editor.set_document(parse(longer))
     assert editor.breakpoints == {3}
-    assert not editor.toggle_breakpoint(6)
+    with qtbot.waitSignal(editor.message_breakpoint_toggled) as message:
+        assert editor.toggle_breakpoint(6)
+    assert message.args == ["system 1"]
+    editor.show_breakpoints(frozenset(), frozenset({"system 1"}))
+    assert editor.breakpoints == {6}
+    assert not editor.toggle_breakpoint(7)
 
 
 def test_composed_text_stays_out_until_it_is_done(editor: PromptEditor) -> None:
