@@ -5,9 +5,10 @@ PYTHON ?= python3
 BIN := .venv/bin
 FILE ?=
 SECONDS ?= 1200
+SOAK ?= 900
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint format bench fuzz shots dist clean setup setup-dev
+.PHONY: help run test lint format bench fuzz soak shots dist clean setup setup-dev
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sort | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -42,8 +43,11 @@ fuzz: setup-dev ## throw texts at the format engine (SECONDS=1200); says how man
 shots: setup-dev ## take screenshots of every pane in both themes, into shots/
 	@QT_QPA_PLATFORM=offscreen $(BIN)/python tests/shots.py shots
 
-dist: setup-dev ## build the wheel and the source archive, into dist/
-	@$(BIN)/python -m build
+dist: setup-dev ## build all that people install, check it and start it, into dist/
+	@$(BIN)/python packaging/distribution.py
+
+soak: setup-dev ## use the studio at random for 15 minutes, with faults thrown in (SOAK=900)
+	@$(BIN)/python tests/soak/soak.py $(SOAK)
 
 clean: ## remove what the targets made
 	rm -rf .venv build dist shots .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

