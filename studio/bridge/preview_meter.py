@@ -15,6 +15,7 @@ _tr = partial(QCoreApplication.translate, "PreviewMeter")
 Fullness: TypeAlias = Literal["free", "close", "over"]
 
 _CLOSE = 0.8
+_MOST_INPUTS = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +70,9 @@ def _detail(preview: Preview, share: float | None) -> list[str]:
         lines.append(_tr("Around them: {frame:,}").format(frame=tokens.frame))
     if tokens.tools:
         lines.append(_tr("Tools: ≈{tools:,}").format(tools=tokens.tools))
+    largest = sorted(tokens.by_input.items(), key=lambda item: -item[1])[:_MOST_INPUTS]
+    if named := [f"{name} {figure:,}" for name, figure in largest if figure]:
+        lines.append(f"Of them the inputs: {', '.join(named)}")
     if tokens.is_exact and tokens.doubts:
         lines.append(_tr("Only estimated: {names}.").format(names="; ".join(tokens.doubts)))
     if share is not None and target.context_window:

@@ -90,7 +90,7 @@ class MessagesView(QScrollArea):
     @property
     def is_settled(self) -> bool:
         """Whether every card that is seen, or nearly, stands."""
-        return self._column.wanted(self._wanted_places()) is None
+        return self._is_made and not self._timer.isActive()
 
     @property
     def is_dimmed(self) -> bool:
@@ -183,8 +183,12 @@ class MessagesView(QScrollArea):
         near = self._column.near
         return near(top, top + page), near(top - page, top + 2 * page)
 
+    @property
+    def _is_made(self) -> bool:
+        return self._column.wanted(self._wanted_places()) is None
+
     def _wake(self, *_: object) -> None:
-        if not self._timer.isActive() and not self.is_settled:
+        if not self._timer.isActive() and not self._is_made:
             self._timer.start()
 
     def _continue(self) -> None:

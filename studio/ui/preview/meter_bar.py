@@ -45,6 +45,7 @@ class TokenMeter(QWidget):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.label = QLabel(self)
+        self.label.setMinimumWidth(1)  # a narrower pane must be possible, to get a shorter text
         self.bar = _Bar(theme, self)
         self.bar.hide()
         self._is_short = False
@@ -81,7 +82,8 @@ class TokenMeter(QWidget):
 
     def fit(self, width: int) -> None:
         """Show as much as a width has room for."""
-        whole, bare, _ = self.needs()
+        whole, bare, short = self.needs()
+        self.setHidden(width < short)  # the status bar has the figure too
         self._is_short = width < bare
         self._has_bar = width >= whole
         self._write()

@@ -46,6 +46,7 @@ class PreviewPane(QWidget):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._preview: Preview | None = None
+        self._probed = ""
         self.setAccessibleName(self.tr("Preview"))
         self.tabs = QTabBar()
         self.tabs.setAccessibleName(self.tr("Views of the preview"))
@@ -147,6 +148,8 @@ class PreviewPane(QWidget):
         self.messages.show_cards(preview.cards, path.parent if path else None)
         self.messages.set_dimmed(preview.is_stale)
         self._show_banner(preview)
+        if preview.document.source.text != self._probed:
+            self.probe_panel.mark_outdated()
         self.total.show_meter(meter(preview))
         self._fit_meter()
         has_any = bool(preview.messages.messages or preview.tools or preview.is_stale)
@@ -154,6 +157,7 @@ class PreviewPane(QWidget):
 
     def show_probe(self, report: ProbeReport) -> None:
         """Show what the injection probe found."""
+        self._probed = self._preview.document.source.text if self._preview is not None else ""
         self.probe_panel.show_report(report)
 
     def show_comparison(self, comparison: Comparison) -> None:

@@ -31,6 +31,7 @@ class ProbePanel(QFrame):
         super().__init__(parent)
         self._theme = theme
         self._report: ProbeReport | None = None
+        self._is_outdated = False
         self._picture = QLabel()
         self.summary = QLabel()
         self.summary.setWordWrap(True)
@@ -63,8 +64,15 @@ class ProbePanel(QFrame):
     def show_report(self, report: ProbeReport) -> None:
         """Show what was found."""
         self._report = report
+        self._is_outdated = False
         self._draw()
         self.show()
+
+    def mark_outdated(self) -> None:
+        """Say that the prompt was changed since."""
+        if self._report is not None and not self._is_outdated:
+            self._is_outdated = True
+            self._draw()
 
     def set_theme(self, theme: Theme) -> None:
         """Take the colours of a theme."""
@@ -77,9 +85,14 @@ class ProbePanel(QFrame):
             return
         good = not report.holes
         colour = self._theme.success if good else self._theme.error
+        if self._is_outdated:
+            colour = self._theme.muted
         name = "shield-check" if good else "triangle-alert"
         self._picture.setPixmap(icon(name, colour).pixmap(16, 16))
-        self.summary.setText(report.summary)
+        said = self.tr("{summary} The prompt was changed since: probe again.")
+        self.summary.setText(
+            said.format(summary=report.summary) if self._is_outdated else report.summary
+        )
         self.list.clear()
         for hole in report.holes:
             item = QListWidgetItem(f"{hole.input}: {hole.attack.title}. {hole.change}")

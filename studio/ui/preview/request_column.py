@@ -17,7 +17,7 @@ class RequestColumn(QWidget):
     def __init__(self, provider: Provider, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.provider = provider
-        self.setMinimumWidth(160)
+        self.setMinimumWidth(120)
         self._title = QLabel(PROVIDERS[provider], self)
         self._title.setContentsMargins(12, 0, 12, 6)
         self._title.hide()

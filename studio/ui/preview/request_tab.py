@@ -79,6 +79,7 @@ class RequestTab(QWidget):
         self._beside.setChildrenCollapsible(False)
         for column in self._columns.values():
             self._beside.addWidget(column)
+            column.setHidden(column.view is not self.view)
         self._empty = EmptyState(
             "send",
             self.tr("No request yet"),

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QComboBox
 from pytestqt.qtbot import QtBot
 
 from studio.bridge.preview import PreviewController
+from studio.bridge.preview_meter import Meter
 from studio.core.prompty.parse import parse
 from studio.core.text.span import Span
 from studio.ui.preview.card import MessageCard
@@ -416,6 +417,28 @@ def test_the_probe_finds_a_planted_hole_and_leads_to_it(desk: Desk) -> None:
     assert panel.list.count() > 0
     panel.list.itemActivated.emit(panel.list.item(0))
     assert planted[desk.revealed[-1].start : desk.revealed[-1].end].startswith("{{")
+    assert "probe again" not in panel.summary.text()
+    desk.write(DOC)
+    assert "probe again" in panel.summary.text()
+    with desk.bot.waitSignal(desk.controller.probed):
+        desk.pane.probe_button.click()
+    assert panel.summary.text().endswith("none changes the structure.")
+
+
+def test_in_a_narrow_pane_the_tabs_keep_their_names(desk: Desk) -> None:
+    desk.write(DOC)
+    pane = desk.pane
+    pane.total.show_meter(Meter("≈12,345 tokens", "", 0.4))
+    last = pane.tabs.count() - 1
+    for width, text, has_bar in ((900, "≈12,345 tokens", True), (490, "≈12,345", False)):
+        pane.resize(width, 700)
+        desk.bot.waitUntil(lambda: pane.tabs.tabRect(last).right() <= pane.tabs.width())
+        assert pane.width() == width
+        assert (pane.total.text, pane.total.bar.isVisible()) == (text, has_bar)
+        assert pane.tabs.geometry().right() < pane.total.geometry().left()
+    pane.resize(425, 700)
+    desk.bot.waitUntil(lambda: pane.tabs.tabRect(last).right() <= pane.tabs.width())
+    assert not pane.total.isVisible()
 
 
 def test_without_a_document_the_pane_says_what_to_do(desk: Desk) -> None:
