@@ -125,12 +125,13 @@ class Studio(QObject):
         if self.window.isVisible():
             self.workbench = Workbench(self._services, self.window)
             self.workbench.run.streamed.connect(self._collector.touch)
-            self._collector.start()
+            self._collector.start(self.window.windowHandle())
             self.care = Care(
                 self._services,
                 self.window,
                 restore=self._restores,
                 alone=self._alone or self._takes_picture,
+                hide=self.workbench.connections.secrets.mask,
             )
 
     def _tell_broken(self, error: Exception) -> None:

@@ -12,7 +12,7 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -43,17 +43,24 @@ class Crash:
     """Where it fell."""
 
 
-def crash_of(error: BaseException, place: Place, environment: Mapping[str, str]) -> Crash:
+def crash_of(
+    error: BaseException,
+    place: Place,
+    environment: Mapping[str, str],
+    hide: Callable[[str], str] = str,
+) -> Crash:
     """Tell of an error without anything that is nobody's business.
 
     Args:
         error: what came up.
         place: where it fell.
         environment: variables whose values must not show up, where their names say secret.
+        hide: hides further secrets of a text, such as the keys that connections use.
     """
     summary = traceback.format_exception_only(error)[-1].strip().split("\n", 1)[0]
     way = "".join(traceback.format_exception(error))
     text = f"{_versions()}\nWhere: {place}\n\n{way}"
+    summary, text = hide(summary), hide(text)
     return Crash(without_secrets(summary, environment), without_secrets(text, environment), place)
 
 
@@ -83,8 +90,15 @@ class Crashes(QObject):
 
     _fell = Signal(object)  # Crash, from any thread
 
-    def __init__(self, parent: QObject | None = None) -> None:
+    def __init__(self, parent: QObject | None = None, *, hide: Callable[[str], str] = str) -> None:
+        """Be ready to watch.
+
+        Args:
+            parent: owner.
+            hide: hides the secrets of a text.
+        """
         super().__init__(parent)
+        self._hide = hide
         self._fell.connect(self.happened, Qt.ConnectionType.QueuedConnection)
         self._handler: _TaskHandler | None = None
 
@@ -114,7 +128,7 @@ class Crashes(QObject):
         """Log an error and let the window tell the person; from any thread."""
         import logging
 
-        crash = crash_of(error, place, os.environ)
+        crash = crash_of(error, place, os.environ, self._hide)
         logging.getLogger("studio").error("%s", crash.report)
         sys.stderr.write(crash.report)
         self._fell.emit(crash)

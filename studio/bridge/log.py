@@ -10,9 +10,12 @@ from __future__ import annotations
 import contextlib
 import faulthandler
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
+
+from studio.bridge.preview_secrets import mask_text
 
 LOG_NAME = "studio.log"
 _PREFIX = "hard-crash-"
@@ -80,8 +83,12 @@ def set_aside(crash: HardCrash) -> None:
         crash.path.replace(crash.path.with_name("last-hard-crash.txt"))
 
 
-def start_log(folder: Path) -> Path | None:
+def start_log(folder: Path, hide: Callable[[str], str] = str) -> Path | None:
     """Write what the studio and its libraries warn of into a log file that turns over.
+
+    Args:
+        folder: where it is.
+        hide: hides the secrets of a text.
 
     Returns:
         The file; None where the folder cannot be written.
@@ -97,7 +104,14 @@ def start_log(folder: Path) -> Path | None:
         )
     except OSError:
         return None
-    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+
+    class Discreet(logging.Formatter):
+        """Writes whole lines, tracebacks too, without secrets."""
+
+        def format(self, record: logging.LogRecord) -> str:
+            return mask_text(hide(super().format(record)))
+
+    handler.setFormatter(Discreet("%(asctime)s %(levelname)s %(name)s: %(message)s"))
     handler.setLevel(logging.INFO)
     handler.set_name(LOG_NAME)
     root = logging.getLogger()

@@ -6,6 +6,7 @@ of the first. Nothing of this is needed, or imported, before the window's first 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Qt, QTimer
@@ -28,7 +29,13 @@ class Care(QObject):
     """Begins once the panes stand, ends with the window."""
 
     def __init__(
-        self, services: Services, window: MainWindow, *, restore: bool, alone: bool
+        self,
+        services: Services,
+        window: MainWindow,
+        *,
+        restore: bool,
+        alone: bool,
+        hide: Callable[[str], str] = str,
     ) -> None:
         """Begin.
 
@@ -37,14 +44,15 @@ class Care(QObject):
             window: the window.
             restore: open the other files of the last time again.
             alone: listen for no later start (`--new-window`).
+            hide: hides the secrets of a text, before it is logged or told.
         """
         super().__init__(window)
         self._services = services
         self._window = window
         self._dialog: CrashDialog | None = None
         self._log = services.paths.data / "log"
-        start_log(self._log)
-        self.crashes = Crashes(self)
+        start_log(self._log, hide)
+        self.crashes = Crashes(self, hide=hide)
         self.crashes.happened.connect(self.show_crash)
         self.crashes.watch()
         self.crashes.watch_tasks()

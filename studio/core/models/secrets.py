@@ -137,7 +137,7 @@ class SecretStore:
 
     def mask(self, text: str) -> str:
         """A text without any key that this store has handed out; for what servers say."""
-        return mask(text, self._seen)
+        return mask(text, tuple(self._seen))  # a copy: other threads hand out keys meanwhile
 
     async def _read(self, reference: str, owner: str) -> SecretLookup:
         variable = environment_name(reference)
