@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import difflib
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from studio.core.prompty.convert_body import convert_body, write_user_after_threads
@@ -16,6 +19,9 @@ from studio.core.prompty.shapes import messages_to_json
 from studio.core.text.problem import TextEdit
 from studio.core.text.span import Span
 from studio.core.text.values import Json
+
+_CAREFUL = 40_000
+"""Pairs of lines up to which the fewest changes are looked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,12 +86,57 @@ def line_edits(old: str, new: str) -> tuple[TextEdit, ...]:
     starts = [sum(map(len, before[:head]))]
     for line in middle_old:
         starts.append(starts[-1] + len(line))
-    matcher = difflib.SequenceMatcher(None, middle_old, middle_new, autojunk=False)
     return tuple(
         TextEdit(Span(starts[i1], starts[i2]), "".join(middle_new[j1:j2]))
-        for tag, i1, i2, j1, j2 in matcher.get_opcodes()
-        if tag != "equal"
+        for i1, i2, j1, j2 in _changes(middle_old, middle_new)
     )
+
+
+def _changes(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[int, int, int, int]]:
+    """The ranges of lines that differ, as `(old start, old end, new start, new end)`.
+
+    Few lines are compared for the fewest changes. Of many, the n-th of equal lines stands for the
+    n-th: difflib takes minutes where a line comes hundreds of times (`user:` in a long prompt).
+    """
+    if len(old) * len(new) <= _CAREFUL:
+        matcher = difflib.SequenceMatcher(None, old, new, autojunk=False)
+        for tag, i1, i2, j1, j2 in matcher.get_opcodes():
+            if tag != "equal":
+                yield i1, i2, j1, j2
+        return
+    at_old, at_new = 0, 0
+    for one, other in (*_matches(old, new), (len(old), len(new))):
+        if at_old < one or at_new < other:
+            yield at_old, one, at_new, other
+        at_old, at_new = one + 1, other + 1
+
+
+def _matches(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int]]:
+    """Pairs of equal lines in the order of both: the longest row of them that rises."""
+    places = {key: place for place, key in enumerate(_numbered(new))}
+    pairs = [(place, places[key]) for place, key in enumerate(_numbered(old)) if key in places]
+    ends: list[int] = []
+    last: list[int] = []
+    before: list[int] = []
+    for index, (_, place) in enumerate(pairs):
+        at = bisect_left(ends, place)
+        before.append(last[at - 1] if at else -1)
+        ends[at : at + 1] = [place]
+        last[at : at + 1] = [index]
+    row: list[tuple[int, int]] = []
+    index = last[-1] if last else -1
+    while index >= 0:
+        row.append(pairs[index])
+        index = before[index]
+    return row[::-1]
+
+
+def _numbered(lines: Sequence[str]) -> Iterator[tuple[str, int]]:
+    """Each line with how often it came before."""
+    seen: Counter[str] = Counter()
+    for line in lines:
+        yield line, seen[line]
+        seen[line] += 1
 
 
 def _messages(document: PromptDocument) -> list[Json]:

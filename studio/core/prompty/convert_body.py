@@ -38,17 +38,22 @@ class _Body:
     inputs: list[tuple[str, dict[str, Json]]] = field(default_factory=list)
     tools: list[dict[str, Json]] = field(default_factory=list)
     taken: set[str] = field(default_factory=set)
+    numbers: dict[str, int] = field(default_factory=dict)
+    notes: set[str] = field(default_factory=set)
 
     def note(self, text: str) -> None:
-        if text not in self.draft.notes:
+        if text not in self.notes:
+            self.notes.add(text)
             self.draft.notes.append(text)
 
     def new_name(self, base: str) -> str:
         """A free input name: `base`, else with a number."""
-        name, number = base, 1
+        number = self.numbers.get(base, 0) + 1
+        name = base if number == 1 else f"{base}_{number}"
         while name in self.taken:
             number += 1
             name = f"{base}_{number}"
+        self.numbers[base] = number
         self.taken.add(name)
         return name
 
@@ -79,13 +84,11 @@ def convert_body(draft: Draft, document: PromptDocument) -> None:
         index += 1
     _general_notes(work)
     draft.apply(work.edits)
-    for tool in work.tools:
-        draft.add_item(("tools",), tool)
-    for name, declaration in work.inputs:
-        if isinstance(draft.value("inputs"), list):
-            draft.add_item(("inputs",), {"name": name, **declaration})
-        else:
-            draft.add_value(("inputs",), name, declaration)
+    draft.add_items(("tools",), work.tools)
+    if isinstance(draft.value("inputs"), list):
+        draft.add_items(("inputs",), [{"name": name, **item} for name, item in work.inputs])
+    else:
+        draft.add_values(("inputs",), dict(work.inputs))
 
 
 def hoist_body_tools(draft: Draft, document: PromptDocument) -> None:
@@ -95,8 +98,7 @@ def hoist_body_tools(draft: Draft, document: PromptDocument) -> None:
         if section.role == "tools":
             _tools(work, section)
     draft.apply(work.edits)
-    for tool in work.tools:
-        draft.add_item(("tools",), tool)
+    draft.add_items(("tools",), work.tools)
 
 
 def write_user_after_threads(draft: Draft, document: PromptDocument) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from studio.core.prompty.document import Entry, PromptDocument
@@ -99,17 +99,29 @@ class Draft:
 
     def add_value(self, path: Path, key: str, value: Json) -> None:
         """Add a child from a plain value."""
-        lines = write_yaml({key: value})
+        self.add_values(path, {key: value})
+
+    def add_values(self, path: Path, values: Mapping[str, Json]) -> None:
+        """Add children from plain values, all in one change: the file is read once for them."""
+        if not values:
+            return
         self._make(path)
-        flow = f"{key}: {_flow(value)}"
-        self.apply(insert_below(self.document, path, lines, flow))
+        flow = ", ".join(f"{key}: {_flow(value)}" for key, value in values.items())
+        self.apply(insert_below(self.document, path, write_yaml(values), flow))
 
     def add_item(self, path: Path, value: Json) -> None:
         """Add an item to a list, making the list where it is missing."""
-        if not self.has(*path):
-            self.add_value(path[:-1], str(path[-1]), [value])
+        self.add_items(path, [value])
+
+    def add_items(self, path: Path, values: Sequence[Json]) -> None:
+        """Add items to a list, all in one change."""
+        if not values:
             return
-        self.apply(insert_below(self.document, path, write_yaml([value]), _flow(value)))
+        if not self.has(*path):
+            self.add_value(path[:-1], str(path[-1]), list(values))
+            return
+        flow = ", ".join(map(_flow, values))
+        self.apply(insert_below(self.document, path, write_yaml(list(values)), flow))
 
     def remove(self, *path: str | int) -> bool:
         """Take a key out with the lines it fills; False where it stands inside brackets."""

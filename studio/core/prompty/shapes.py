@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import assert_never
 
+from studio.core.prompty.declarations import is_declaration
 from studio.core.prompty.document import Dialect, InputDeclaration, PromptDocument
 from studio.core.prompty.messages import (
     HoistedTool,
@@ -19,6 +20,13 @@ from studio.core.prompty.messages import (
     ToolCallPart,
     ToolResultPart,
 )
+from studio.core.prompty.reference_values import (
+    ReferenceContext,
+    UnresolvedReference,
+    resolve_reference,
+    whole_reference,
+)
+from studio.core.prompty.references import as_text
 from studio.core.text.values import Json, JsonObject
 
 
@@ -33,11 +41,15 @@ def tools_to_json(tools: tuple[HoistedTool, ...]) -> list[Json]:
     return [{"id": tool.id, "type": tool.type, "options": tool.options} for tool in tools]
 
 
-def document_to_json(document: PromptDocument) -> dict[str, Json]:
+def document_to_json(
+    document: PromptDocument, references: ReferenceContext | None = None
+) -> dict[str, Json]:
     """A document as Prompty 2 loads it (the `load` vectors), what is absent left out.
 
     Args:
         document: The document; with references resolved where their values are wanted.
+        references: Where a body that is one reference as a whole finds its text (Prompty 2 §4.3);
+            without it such a body stays as it is written.
     """
     data = document.data
     found: dict[str, Json] = {"kind": "prompt"}
@@ -60,8 +72,19 @@ def document_to_json(document: PromptDocument) -> dict[str, Json]:
         "format": format_block,
         "parser": {"kind": template.parser or "prompty"},
     }
-    found["instructions"] = document.source.slice(document.body).lstrip()
+    found["instructions"] = _instructions(document, references)
     return found
+
+
+def _instructions(document: PromptDocument, references: ReferenceContext | None) -> str:
+    body = document.source.slice(document.body).lstrip()
+    reference = whole_reference(body.strip())
+    if reference is None or references is None:
+        return body
+    try:
+        return as_text(resolve_reference(reference, references))
+    except UnresolvedReference:
+        return body  # resolving the document reports it
 
 
 def _model(document: PromptDocument) -> dict[str, Json]:
@@ -86,7 +109,7 @@ def _properties(declarations: tuple[InputDeclaration, ...], raw: Json) -> list[J
         elif isinstance(raw, list) and index < len(raw):
             written = raw[index]
         fields: dict[str, Json] = {"name": item.name, "kind": item.kind}
-        if isinstance(written, Mapping):
+        if is_declaration(written):
             fields = {**written, **fields}
         elif item.has_default:
             fields["default"] = item.default

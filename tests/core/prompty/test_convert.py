@@ -1,11 +1,12 @@
 from __future__ import annotations
 
 import os
+import time
 from pathlib import Path
 
 import pytest
 
-from studio.core.prompty.convert import convert
+from studio.core.prompty.convert import convert, line_edits
 from studio.core.prompty.fmt import tidy_edits
 from studio.core.prompty.parse import parse
 from studio.core.prompty.prepare import prepare
@@ -213,3 +214,124 @@ def test_loops_of_tools_stay_in_the_body() -> None:
     conversion = convert(parse(text), "prompty")
     assert "{% for t in ts %}\n  - id: {{t}}\n" in conversion.text
     assert any("loops" in note for note in conversion.notes)
+
+
+@pytest.mark.parametrize("media", [1000])
+def test_a_file_with_thousands_of_media_is_converted_in_seconds(media: int) -> None:
+    """Once every value added read the whole file again, and equal lines took minutes."""
+    body = "".join(f"user:\nlook ![image](a{number}.png)\n" for number in range(media))
+    document = parse("---\ntemplate: {parser: {kind: section}}\n---\n" + body)
+    start = time.process_time()
+    conversion = convert(document, "prompty")
+    assert time.process_time() - start < 20
+    after = parse(conversion.text)
+    assert len(after.inputs) == media
+    assert after.input(f"image_{media}") is not None
+    assert conversion.same_messages
+    assert apply_edits(document.source.text, conversion.edits) == conversion.text
+
+
+def test_the_edits_of_long_files_touch_only_what_differs() -> None:
+    old = "".join(f"user:\nline {number}\n" for number in range(400))
+    new = (
+        old.replace("line 7\n", "line seven\n")
+        .replace("line 300\n", "")
+        .replace("user:\nline 399\n", "user:\nline 399\nuser:\nmore\n")
+    )
+    edits = line_edits(old, new)
+    assert apply_edits(old, edits) == new
+    assert sum(len(edit.text) + len(edit.span) for edit in edits) < 200
+
+
+LEGACY_WRITTEN = """---
+name: shop # the shop
+metadata:
+  authors: [me] # us
+  own: 1
+model:
+  id: some-model # which
+  provider: foundry
+  connection:
+    kind: key
+    endpoint: ${env:E}
+    apiKey: ${env:K}
+  options:
+    temperature: 0 # cold
+    maxOutputTokens: 5
+    stopSequences: [END]
+    additionalProperties:
+      logit_bias: {a: 1}
+inputs:
+  who:
+    kind: float
+    example: 2
+  thread:
+    kind: thread
+tools:
+  - name: look
+    kind: function
+    description: Looks.
+    parameters:
+      - {name: thing, kind: string, required: true}
+template:
+  format: {kind: mustache}
+  parser: {kind: prompty}
+---
+system:
+Help {{who}}.
+
+{{thread}}
+"""
+
+
+def test_to_prompty_1_and_back_again() -> None:
+    document = parse(LEGACY_WRITTEN)
+    conversion = convert(document, "legacy")
+    legacy = parse(conversion.text)
+    assert legacy.dialect == "legacy"
+    assert conversion.same_messages
+    assert conversion.notes == ()
+    for comment in ("# the shop", "# us", "# which", "# cold"):
+        assert comment in conversion.text
+    assert legacy.data["model"] == {
+        "configuration": {
+            "type": "azure_openai", "azure_endpoint": "${env:E}", "api_key": "${env:K}",
+            "azure_deployment": "some-model",
+        },
+        "parameters": {
+            "temperature": 0, "max_tokens": 5, "stop": ["END"], "logit_bias": {"a": 1},
+            "tools": [{"type": "function", "function": {
+                "name": "look", "description": "Looks.", "parameters": {
+                    "type": "object", "properties": {"thing": {"type": "string"}},
+                    "required": ["thing"]}}}],
+        },
+        "api": "chat",
+    }  # fmt: skip
+    assert legacy.data["inputs"] == {
+        "who": {"type": "number", "sample": 2}, "thread": {"type": "thread"},
+    }  # fmt: skip
+    assert legacy.data["authors"] == ["me"]
+    assert legacy.data["template"] == "mustache"
+    assert "![thread]" in conversion.text
+    again = parse(convert(legacy, "prompty").text)
+    assert again.model.options == document.model.options
+    assert (again.model.id, again.model.provider) == ("some-model", "foundry")
+    assert [tool.name for tool in again.tools] == ["look"]
+
+
+@pytest.mark.parametrize(
+    ("front", "note"),
+    [
+        ("model: {id: m, connection: {kind: reference, name: x}}", "no connection of kind"),
+        ("inputs: {p: {kind: image}}", "no inputs of kind"),
+        ("inputs: {p: {kind: integer}}", "an integer is a number"),
+        ("inputs: {p: {kind: array, items: {kind: string}}}", "ignores items"),
+        ("tools: [{name: s, kind: mcp, connection: {kind: reference}}]", "no tools of kind 'mcp'"),
+        ("tools: [{name: f, kind: function, bindings: {a: b}}]", "binds no inputs"),
+    ],
+)
+def test_what_prompty_1_has_no_place_for_is_named(front: str, note: str) -> None:
+    text = f"---\n{front}\ntemplate: {{parser: {{kind: prompty}}}}\n---\nuser:\nHi\n"
+    conversion = convert(parse(text), "legacy")
+    assert parse(conversion.text).dialect == "legacy"
+    assert any(note in each for each in conversion.notes), conversion.notes

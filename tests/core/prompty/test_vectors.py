@@ -88,7 +88,7 @@ def test_load(case: dict[str, Any], tmp_path: Path) -> None:
     if "validated_inputs" in expected:
         assert values == expected["validated_inputs"]
         return
-    actual = document_to_json(document)
+    actual = document_to_json(document, context)
     actual["instructions"] = actual["instructions"].rstrip("\n")
     assert is_subset(expected, actual), actual
 
