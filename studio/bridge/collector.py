@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 
-from PySide6.QtCore import QCoreApplication, QEvent, QObject, QTimer
+from PySide6.QtCore import QEvent, QObject, QTimer
 
 _QUIET_MS = 4_000
 _MOST_TICKS = 30
@@ -34,23 +34,29 @@ class CalmCollector(QObject):
         self._timer.timeout.connect(self._tick)
         self._touched = False
         self._waited = 0
+        self._watched: QObject | None = None
 
-    def start(self) -> None:
-        """Leave all that stands now out of every search, and search the rest in quiet moments."""
+    def start(self, window: QObject | None = None) -> None:
+        """Leave all that stands now out of every search, and search the rest in quiet moments.
+
+        Args:
+            window: gets keys and mouse first (a `QWindow`). Not the application: a filter there is
+                asked about every event of every widget, 26,000 for a change of colours.
+        """
         gc.freeze()
         young, middle, _ = self._before
         gc.set_threshold(young, middle, _NEVER)
-        application = QCoreApplication.instance()
-        if application is not None:
-            application.installEventFilter(self)
+        self._watched = window
+        if window is not None:
+            window.installEventFilter(self)
         self._timer.start()
 
     def stop(self) -> None:
         """Search as Python does by itself."""
         self._timer.stop()
-        application = QCoreApplication.instance()
-        if application is not None:
-            application.removeEventFilter(self)
+        if self._watched is not None:
+            self._watched.removeEventFilter(self)
+            self._watched = None
         gc.set_threshold(*self._before)
         gc.unfreeze()
 

@@ -199,6 +199,10 @@ def theme_for(choice: ThemeChoice) -> Theme:
     return DARK if dark else LIGHT
 
 
+_STYLED = "studioStyled"
+"""Property of the application: it has Fusion's style."""
+
+
 @dataclass(frozen=True, slots=True)
 class Fonts:
     """The person's choice of the interface's font."""
@@ -220,10 +224,14 @@ def apply_theme(app: QApplication, theme: Theme, fonts: Fonts | None = None) -> 
 
     An own palette, because `setColorScheme` does nothing without a desktop (measured).
     """
-    if app.style().objectName().lower() != "fusion":
+    # A style sheet hides the style's name; and each of these steps asks every widget there is.
+    if app.property(_STYLED) is None:
         app.setStyle(QStyleFactory.create("Fusion"))
+        app.setProperty(_STYLED, True)
     fonts = fonts or Fonts()
-    app.setFont(ui_font(fonts.points, fonts.family))
+    font = ui_font(fonts.points, fonts.family)
+    if app.font() != font:
+        app.setFont(font)
     app.setPalette(palette(theme))
     app.setStyleSheet(stylesheet(theme))
 
