@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from datetime import datetime
@@ -18,6 +19,7 @@ from studio.core.runs.codec import JournalError
 from studio.core.runs.store import RunFilter, RunStore, StoreError
 from studio.core.runs.summary import RunSummary
 
+_DAY = 86_400
 _TYPING_MS = 150
 """Pause in typing after which the filter is used."""
 
@@ -104,6 +106,16 @@ class HistoryController(QObject):
     def name_branch(self, run: str, branch: int, name: str) -> None:
         """Set the person's name of a branch; an empty one takes it back."""
         self._change(partial(_name_branch, run, branch, name))
+
+    def prune(self, keep: int, days: int) -> None:
+        """Delete runs that nobody pinned: all but so many of the newest, or older than some days.
+
+        Args:
+            keep: how many of the newest stay; 0 for all.
+            days: after how many days a run goes; 0 for never.
+        """
+        if keep or days:
+            self._change(partial(_prune, keep, days))
 
     def mark_interrupted(self) -> None:
         """At the start: end the runs whose process has died."""
@@ -207,6 +219,11 @@ def _describe(
 
 def _name_branch(run: str, branch: int, name: str, store: RunStore) -> None:
     store.name_branch(run, branch, name)
+
+
+def _prune(keep: int, days: int, store: RunStore) -> None:
+    before = time.time() - days * _DAY if days else None
+    store.prune(keep=keep or None, older_than=before)
 
 
 def _mark(store: RunStore) -> None:

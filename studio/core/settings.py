@@ -16,6 +16,8 @@ ThemeSetting: TypeAlias = Literal["light", "dark", "system"]
 
 _THEMES = ("light", "dark", "system")
 _MOST_RECENT = 12
+_LARGEST = 1_000_000
+"""Numbers above this make no sense for any setting."""
 _HEAD = """\
 # Settings of Prompt Studio. Only what differs from the usual stands here; the window's settings
 # page writes the same file. It is read when the studio starts; a broken one is set aside.
@@ -55,6 +57,12 @@ class Settings:
 
     tour_seen: bool = False
     """Whether the tour was taken or turned down, so that it is not offered again."""
+
+    history_keep: int = 0
+    """How many of the newest runs are kept; 0 for all."""
+
+    history_days: int = 0
+    """After how many days runs are deleted; 0 for never."""
 
     workspace: str = ""
     """The folder shown in Files; empty for none."""
@@ -148,6 +156,10 @@ def _checked(name: str, value: object, usual: object) -> object | None:
         return value if value in _THEMES else None
     if isinstance(usual, bool):
         return value if isinstance(value, bool) else None
+    if isinstance(usual, int):
+        if not isinstance(value, int) or isinstance(value, bool):
+            return None
+        return value if 0 <= value <= _LARGEST else None
     if isinstance(usual, float):
         number = isinstance(value, int | float) and not isinstance(value, bool)
         return float(value) if number and 6 <= float(value) <= 40 else None  # type: ignore[arg-type]

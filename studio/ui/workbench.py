@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from uuid import uuid4
 
@@ -126,6 +127,8 @@ class Workbench(QObject):
         self._wire()
         self._on_choice(self.connections.choice)
         self.history.mark_interrupted()
+        held = services.settings.value
+        self._keep_runs(held.history_keep, held.history_days)
         if window.document is not None:
             self._on_document(window.document)
 
@@ -228,6 +231,7 @@ class Workbench(QObject):
         self.history_pane.request_delete.connect(self.history.delete)
         self.history_pane.request_pin.connect(self.history.set_pinned)
         self.history_pane.request_describe.connect(self.history.describe)
+        self.history_pane.request_retention.connect(self._keep_runs)
         # runs to files and back
         self.run_pane.request_export.connect(self.run_files.export_shown)
         self.history_pane.request_export.connect(self.run_files.export_kept)
@@ -349,6 +353,13 @@ class Workbench(QObject):
     def _on_run(self, view: RunView) -> None:
         self.window.status.set_run(view.sentence)
         self.call_request.follow(self.run.state)
+
+    def _keep_runs(self, keep: int, days: int) -> None:
+        """How long runs are kept: remembered, shown, and done."""
+        settings = self._services.settings
+        settings.set(replace(settings.value, history_keep=keep, history_days=days))
+        self.history_pane.show_retention(keep, days)
+        self.history.prune(keep, days)
 
     def _show_record(self, record: RunRecord) -> None:
         self.window.docks.show("run")

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -111,6 +112,39 @@ def test_changes_that_wait_are_made_at_the_end(
 
     with closing(RunStore(path)) as store:
         assert store.runs() == ()
+
+
+def test_old_runs_go_and_pinned_ones_stay(
+    qtbot: QtBot, history: HistoryController, past: RunState, path: Path
+) -> None:
+    with closing(RunStore(path)) as store:
+        events = list(store.events(past.setup.run))
+        for name in ("second", "third"):
+            first = replace(events[0], setup=replace(past.setup, run=name))
+            store.add([replace(each, at=1.0) for each in (first, *events[1:])], name)
+    history.set_pinned("second", pinned=True)
+    qtbot.waitUntil(lambda: not history._listing.is_busy and not history._changes)
+    history.prune(0, 0)
+    assert not history._changes
+    with qtbot.waitSignal(history.listed) as listed:
+        history.prune(0, 30)
+    assert {run.id for run in listed.args[0]} == {past.setup.run, "second"}
+    with qtbot.waitSignal(history.listed) as listed:
+        history.prune(1, 0)
+    assert {run.id for run in listed.args[0]} == {past.setup.run, "second"}
+
+
+def test_a_branch_keeps_its_name(qtbot: QtBot, history: HistoryController, past: RunState) -> None:
+    history.name_branch(past.setup.run, 0, "as it was")
+    qtbot.waitUntil(lambda: not history._listing.is_busy and not history._changes)
+    with qtbot.waitSignal(history.opened) as opened:
+        history.open(past.setup.run)
+    assert dict(opened.args[0].names) == {0: "as it was"}
+    history.name_branch(past.setup.run, 0, "")
+    qtbot.waitUntil(lambda: not history._listing.is_busy and not history._changes)
+    with qtbot.waitSignal(history.opened) as opened:
+        history.open(past.setup.run)
+    assert dict(opened.args[0].names) == {}
 
 
 def test_a_deleted_run_is_gone(qtbot: QtBot, history: HistoryController, past: RunState) -> None:

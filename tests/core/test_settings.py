@@ -11,7 +11,14 @@ def test_settings_come_back(tmp_path: Path) -> None:
     path = tmp_path / "deep" / "settings.toml"
     settings = (
         replace(
-            Settings(theme="dark", editor_font_size=13.0, word_wrap=False, workspace="/w", language="de", editor_font="Serif"),
+            Settings(
+                theme="dark",
+                editor_font_size=13.0,
+                word_wrap=False,
+                workspace="/w",
+                language="de",
+                editor_font="Serif",
+            ),
             shortcuts=MappingProxyType({"run.start": "F6"}),
         )
         .with_recent(Path("/a"))
@@ -50,3 +57,12 @@ def test_single_wrong_values_are_left_out_and_named(tmp_path: Path) -> None:
     settings, notice = load_settings(path)
     assert settings == Settings(workspace="/w")
     assert notice.endswith("theme, editor_font_size, word_wrap.")
+
+
+def test_how_long_runs_are_kept(tmp_path: Path) -> None:
+    path = tmp_path / "settings.toml"
+    save_settings(path, Settings(history_keep=200, history_days=30))
+    assert load_settings(path) == (Settings(history_keep=200, history_days=30), "")
+    for wrong in ("-1", "true", "1.5", "'3'", "10000000000"):
+        path.write_text(f"history_keep = {wrong}\n", encoding="utf-8")
+        assert load_settings(path)[0] == Settings()

@@ -42,10 +42,10 @@ from studio.bridge.history_rows import (
     status_name,
 )
 from studio.core.runs.summary import RunSummary
+from studio.ui.history.history_foot import HistoryFoot
 from studio.ui.history.notes_dialog import NotesDialog
 from studio.ui.icons import icon
 from studio.ui.parts.colours import paint_text
-from studio.ui.run.elided_label import ElidedLabel
 from studio.ui.run.file_choice import fill_form_menu
 from studio.ui.theme import LIGHT, Theme
 
@@ -89,6 +89,7 @@ class HistoryPane(QWidget):
     request_describe = Signal(str, tuple, str)  # id, tags, note
     request_export = Signal(object, str)  # RunSummary, name of the form
     request_import = Signal()  # journals should be taken in
+    request_retention = Signal(int, int)  # how many runs stay, after how many days they go
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -106,8 +107,7 @@ class HistoryPane(QWidget):
         self.delete_button = QPushButton(self.tr("Delete…"))
         self._empty = QLabel(_NO_RUNS)
         self._pages = QStackedWidget()
-        self._answer = ElidedLabel()
-        self._count = QLabel()
+        self.foot = HistoryFoot()
         self._delegate = _EndDelegate(self.table)
         self._lay_out()
         self._connect()
@@ -116,8 +116,8 @@ class HistoryPane(QWidget):
     def set_theme(self, theme: Theme) -> None:
         """Paint in these colours."""
         self._delegate.theme = theme
-        for label in (self._empty, self._answer, self._count):
-            paint_text(label, theme.muted)
+        paint_text(self._empty, theme.muted)
+        self.foot.set_theme(theme)
         self.table.viewport().update()
 
     def show_runs(self, runs: Sequence[RunSummary]) -> None:
@@ -126,11 +126,7 @@ class HistoryPane(QWidget):
         self.model.show_runs(runs)
         self._empty.setText(_NONE_FOUND if self._filtered else _NO_RUNS)
         self._pages.setCurrentIndex(1 if runs else 0)
-        self._count.setText(
-            self.tr("{count:,} runs").format(count=len(runs))
-            if len(runs) != 1
-            else self.tr("1 run")
-        )
+        self.foot.show_count(len(runs))
         for row, one in enumerate(self.model.rows):
             if one.run.id in chosen:
                 self.table.selectRow(row)
@@ -145,7 +141,11 @@ class HistoryPane(QWidget):
 
     def show_size(self, size: int) -> None:
         """Say how much room the history takes."""
-        self._count.setToolTip(self.tr("{number:.1f} MB on disk").format(number=size / 1_000_000))
+        self.foot.show_size(size)
+
+    def show_retention(self, keep: int, days: int) -> None:
+        """Say how long runs are kept: so many of the newest, so many days; 0 for all."""
+        self.foot.show_retention(keep, days)
 
     def chosen_runs(self) -> tuple[RunSummary, ...]:
         """The chosen runs, from the top."""
@@ -192,14 +192,7 @@ class HistoryPane(QWidget):
         for button in (self.notes_button, self.export_button):
             button.setEnabled(len(chosen) == 1)
         self.delete_button.setEnabled(bool(chosen))
-        first = chosen[0] if chosen else None
-        words = "" if first is None else " ".join(first.answer.split())
-        note = "" if first is None else " ".join(first.note.split())
-        said = [
-            self.tr("Note: {note}").format(note=note) if note else "",
-            self.tr("Answer: {words}").format(words=words) if words else "",
-        ]
-        self._answer.show_text("   ".join(part for part in said if part))
+        self.foot.show_run(chosen[0] if chosen else None)
 
     def _on_filter(self) -> None:
         names = {status_name(status): status for status in STATUS_NAMES}
@@ -258,6 +251,7 @@ class HistoryPane(QWidget):
         self.delete_button.clicked.connect(self._delete)
         self.notes_button.clicked.connect(self.edit_notes)
         self.import_button.clicked.connect(self.request_import)
+        self.foot.request_retention.connect(self.request_retention)
         self.table.doubleClicked.connect(self._on_double_click)
         self.table.customContextMenuRequested.connect(self._on_menu)
         self.table.selectionModel().selectionChanged.connect(self._on_chosen)
@@ -301,11 +295,6 @@ class HistoryPane(QWidget):
         head.addWidget(self.export_button)
         head.addWidget(self.import_button)
         head.addWidget(self.delete_button)
-        foot = QHBoxLayout()
-        foot.setContentsMargins(12, 4, 12, 6)
-        foot.setSpacing(16)
-        foot.addWidget(self._answer, 1)
-        foot.addWidget(self._count)
         self._pages.addWidget(self._empty)
         self._pages.addWidget(self.table)
         layout = QVBoxLayout(self)
@@ -313,7 +302,7 @@ class HistoryPane(QWidget):
         layout.setSpacing(0)
         layout.addLayout(head)
         layout.addWidget(self._pages, 1)
-        layout.addLayout(foot)
+        layout.addWidget(self.foot)
 
     def _lay_out_table(self) -> None:
         table = self.table

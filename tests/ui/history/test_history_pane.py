@@ -8,6 +8,7 @@ from pytestqt.qtbot import QtBot
 from studio.core.runs.summary import RunSummary
 from studio.ui.history.history_pane import HistoryPane
 from studio.ui.history.notes_dialog import NotesDialog
+from studio.ui.history.retention_dialog import RetentionDialog
 from studio.ui.theme import LIGHT, apply_theme
 
 pytestmark = pytest.mark.qt_log_ignore("does not support propagateSizeHints")
@@ -66,9 +67,9 @@ def test_a_run_is_opened_by_return_and_by_double_click(pane: HistoryPane, qtbot:
 def test_the_answer_of_the_chosen_run_is_shown(pane: HistoryPane) -> None:
     pane.show_runs(RUNS)
     pane.table.selectRow(0)
-    assert pane._answer.whole == "Answer: Paris"
+    assert pane.foot._answer.whole == "Answer: Paris"
     pane.show_runs(RUNS[1:])
-    assert pane._answer.whole == ""
+    assert pane.foot._answer.whole == ""
     assert not pane.open_button.isEnabled()
 
 
@@ -136,3 +137,31 @@ def test_a_long_run_is_said_to_be_opening(pane: HistoryPane) -> None:
     assert (pane.open_button.text(), pane.open_button.isEnabled()) == ("Opening…", False)
     pane.show_opening(False)
     assert (pane.open_button.text(), pane.open_button.isEnabled()) == ("Open", True)
+
+
+def test_how_long_runs_are_kept_is_shown_and_chosen_by_keys(
+    pane: HistoryPane, qtbot: QtBot
+) -> None:
+    chosen: list[tuple[int, int]] = []
+    pane.request_retention.connect(lambda keep, days: chosen.append((keep, days)))
+    pane.show_runs(RUNS)
+    pane.show_size(1_240_000)
+    assert pane.foot.keeping.text() == "2 runs · 1.2 MB · all are kept"
+    pane.foot.keeping.setFocus()
+    qtbot.keyClick(pane.foot.keeping, Qt.Key.Key_Space)
+    dialog = pane.foot.findChild(RetentionDialog)
+    assert dialog is not None
+    assert not dialog.count.isEnabled()
+    qtbot.keyClick(dialog.by_count, Qt.Key.Key_Space)
+    dialog.count.setValue(20)
+    dialog.accept()
+    assert chosen == [(20, 0)]
+
+    pane.show_retention(20, 30)
+    assert pane.foot.keeping.text().endswith("the newest 20 are kept · 30 days are kept")
+    again = pane.foot.ask_retention()
+    assert (again.by_count.isChecked(), again.count.value(), again.days.value()) == (True, 20, 30)
+    again.by_count.click()
+    again.by_age.click()
+    again.accept()
+    assert chosen[-1] == (0, 0)
