@@ -18,8 +18,8 @@ class _Ring:
 
 def test_the_heap_is_searched_in_quiet_moments_only(qtbot: QtBot, qapp: QApplication) -> None:
     before = gc.get_threshold()
-    collector = CalmCollector()
-    collector.start()
+    collector, window = CalmCollector(), QObject()
+    collector.start(window)
     try:
         assert gc.get_freeze_count() > 0
         assert gc.get_threshold()[2] > 100_000
@@ -29,7 +29,7 @@ def test_the_heap_is_searched_in_quiet_moments_only(qtbot: QtBot, qapp: QApplica
         gc.collect(1)  # now it is old, and young searches do not find it
         del ring
         press = QKeyEvent(QEvent.Type.KeyPress, Qt.Key.Key_A, Qt.KeyboardModifier.NoModifier, "a")
-        QApplication.sendEvent(QObject(), press)
+        QApplication.sendEvent(window, press)
         collector._tick()
         assert gone() is not None
         collector.touch()
