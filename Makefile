@@ -8,10 +8,10 @@ SECONDS ?= 1200
 SOAK ?= 900
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint format bench fuzz soak shots dist clean setup setup-dev
+.PHONY: help run test lint format bench fuzz soak shots i18n dist clean setup setup-dev
 
 help: ## list the targets
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sort | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sort | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
 
 run: setup ## open the studio (FILE=prompt.prompty opens that file)
 	@$(BIN)/prompt-studio $(FILE)
@@ -42,6 +42,10 @@ fuzz: setup-dev ## throw texts at the format engine (SECONDS=1200); says how man
 
 shots: setup-dev ## take screenshots of every pane in both themes, into shots/
 	@QT_QPA_PLATFORM=offscreen $(BIN)/python tests/shots.py shots
+
+i18n: setup-dev ## collect the window's words and compile the translations; says what is not translated
+	@$(BIN)/python packaging/translations.py
+	@$(BIN)/python packaging/keys.py
 
 dist: setup-dev ## build all that people install, check it and start it, into dist/
 	@$(BIN)/python packaging/distribution.py

@@ -1,0 +1,6755 @@
+<?xml version="1.0" encoding="utf-8"?>
+<!DOCTYPE TS>
+<TS version="2.1" language="de" sourcelanguage="en">
+  <context>
+    <name>AbilitiesField</name>
+    <message>
+      <source> tokens</source>
+      <translation> Token</translation>
+    </message>
+    <message>
+      <source>$ per million {name}</source>
+      <translation>$ je Million {name}</translation>
+    </message>
+    <message>
+      <source>Context window</source>
+      <translation>Kontextfenster</translation>
+    </message>
+    <message>
+      <source>Images</source>
+      <translation>Bilder</translation>
+    </message>
+    <message>
+      <source>Native tools</source>
+      <translation>Native Werkzeuge</translation>
+    </message>
+    <message>
+      <source>No</source>
+      <translation>Nein</translation>
+    </message>
+    <message>
+      <source>No (as known)</source>
+      <translation>Nein (wie bekannt)</translation>
+    </message>
+    <message>
+      <source>Nothing is known of this model: all but images is sent until its server refuses.</source>
+      <translation>Von diesem Modell ist nichts bekannt: alles außer Bildern wird gesendet, bis sein Server es ablehnt.</translation>
+    </message>
+    <message>
+      <source>Schema for the answer</source>
+      <translation>Schema für die Antwort</translation>
+    </message>
+    <message>
+      <source>Stop sequences</source>
+      <translation>Stoppfolgen</translation>
+    </message>
+    <message>
+      <source>What is known</source>
+      <translation>Was bekannt ist</translation>
+    </message>
+    <message>
+      <source>What is known of {model!r}</source>
+      <translation>Was von {model!r} bekannt ist</translation>
+    </message>
+    <message>
+      <source>Yes</source>
+      <translation>Ja</translation>
+    </message>
+    <message>
+      <source>Yes (as known)</source>
+      <translation>Ja (wie bekannt)</translation>
+    </message>
+    <message>
+      <source>in</source>
+      <translation>Eingabe</translation>
+    </message>
+    <message>
+      <source>not known</source>
+      <translation>nicht bekannt</translation>
+    </message>
+    <message>
+      <source>out</source>
+      <translation>Ausgabe</translation>
+    </message>
+    <message>
+      <source>{about} comes from {source}. Your corrections count more.</source>
+      <translation>{about} stammt aus {source}. Ihre Korrekturen gehen vor.</translation>
+    </message>
+    <message>
+      <source>{price:g} (as known)</source>
+      <translation>{price:g} (wie bekannt)</translation>
+    </message>
+    <message>
+      <source>{window:,} tokens (as known)</source>
+      <translation>{window:,} Token (wie bekannt)</translation>
+    </message>
+  </context>
+  <context>
+    <name>AboutDialog</name>
+    <message>
+      <source>About Prompt Studio</source>
+      <translation>Über Prompt Studio</translation>
+    </message>
+    <message>
+      <source>Prompt Studio {version}</source>
+      <translation>Prompt Studio {version}</translation>
+    </message>
+    <message>
+      <source>Prompts and agents as files: edit, preview, step, export.&lt;br&gt;&lt;br&gt;Made with Qt {qversion} and Python. Icons by Lucide (ISC). Fonts: Inter and JetBrains Mono (SIL Open Font License).&lt;br&gt;Licence: MIT.</source>
+      <translation>Prompts und Agenten als Dateien: bearbeiten, ansehen, Schritt für Schritt ausführen, exportieren.&lt;br&gt;&lt;br&gt;Gemacht mit Qt {qversion} und Python. Symbole von Lucide (ISC). Schriften: Inter und JetBrains Mono (SIL Open Font License).&lt;br&gt;Lizenz: MIT.</translation>
+    </message>
+  </context>
+  <context>
+    <name>ActionBar</name>
+    <message>
+      <source>More</source>
+      <translation>Mehr</translation>
+    </message>
+    <message>
+      <source>What to do at this pause</source>
+      <translation>Was an dieser Pause zu tun ist</translation>
+    </message>
+  </context>
+  <context>
+    <name>Actions</name>
+    <message>
+      <source>&amp;Edit</source>
+      <translation>&amp;Bearbeiten</translation>
+    </message>
+    <message>
+      <source>&amp;File</source>
+      <translation>&amp;Datei</translation>
+    </message>
+    <message>
+      <source>&amp;Go</source>
+      <translation>&amp;Gehe zu</translation>
+    </message>
+    <message>
+      <source>&amp;Help</source>
+      <translation>&amp;Hilfe</translation>
+    </message>
+    <message>
+      <source>&amp;Run</source>
+      <translation>&amp;Ausführen</translation>
+    </message>
+    <message>
+      <source>&amp;Tools</source>
+      <translation>&amp;Werkzeuge</translation>
+    </message>
+    <message>
+      <source>&amp;View</source>
+      <translation>&amp;Ansicht</translation>
+    </message>
+    <message>
+      <source>About Prompt Studio</source>
+      <translation>Über Prompt Studio</translation>
+    </message>
+    <message>
+      <source>All commands…</source>
+      <translation>Alle Befehle …</translation>
+    </message>
+    <message>
+      <source>Breakpoint</source>
+      <translation>Haltepunkt</translation>
+    </message>
+    <message>
+      <source>Check</source>
+      <translation>Prüfen</translation>
+    </message>
+    <message>
+      <source>Check the prompt and export it</source>
+      <translation>Den Prompt prüfen und exportieren</translation>
+    </message>
+    <message>
+      <source>Close tab</source>
+      <translation>Reiter schließen</translation>
+    </message>
+    <message>
+      <source>Comment in or out</source>
+      <translation>Ein- oder auskommentieren</translation>
+    </message>
+    <message>
+      <source>Complete</source>
+      <translation>Vervollständigen</translation>
+    </message>
+    <message>
+      <source>Connections…</source>
+      <translation>Verbindungen …</translation>
+    </message>
+    <message>
+      <source>Copy</source>
+      <translation>Kopieren</translation>
+    </message>
+    <message>
+      <source>Cut</source>
+      <translation>Ausschneiden</translation>
+    </message>
+    <message>
+      <source>Dark theme</source>
+      <translation>Dunkles Thema</translation>
+    </message>
+    <message>
+      <source>End the run; it stays in History</source>
+      <translation>Den Lauf beenden; er bleibt im Verlauf</translation>
+    </message>
+    <message>
+      <source>Export…</source>
+      <translation>Exportieren …</translation>
+    </message>
+    <message>
+      <source>Find</source>
+      <translation>Suchen</translation>
+    </message>
+    <message>
+      <source>Find in files…</source>
+      <translation>In Dateien suchen …</translation>
+    </message>
+    <message>
+      <source>Find next</source>
+      <translation>Weitersuchen</translation>
+    </message>
+    <message>
+      <source>Find previous</source>
+      <translation>Rückwärts suchen</translation>
+    </message>
+    <message>
+      <source>Find uses…</source>
+      <translation>Verwendungen suchen …</translation>
+    </message>
+    <message>
+      <source>Fold all</source>
+      <translation>Alles einklappen</translation>
+    </message>
+    <message>
+      <source>Fold or unfold here</source>
+      <translation>Hier ein- oder ausklappen</translation>
+    </message>
+    <message>
+      <source>Go to definition</source>
+      <translation>Zur Definition</translation>
+    </message>
+    <message>
+      <source>Go to file…</source>
+      <translation>Zu Datei …</translation>
+    </message>
+    <message>
+      <source>Go to line…</source>
+      <translation>Zu Zeile …</translation>
+    </message>
+    <message>
+      <source>Go to symbol…</source>
+      <translation>Zu Symbol …</translation>
+    </message>
+    <message>
+      <source>Go to the breadcrumbs</source>
+      <translation>Zur Pfadleiste</translation>
+    </message>
+    <message>
+      <source>Go to the editor</source>
+      <translation>Zum Editor</translation>
+    </message>
+    <message>
+      <source>Go to the other side</source>
+      <translation>Zur anderen Seite</translation>
+    </message>
+    <message>
+      <source>Go to the problems</source>
+      <translation>Zu den Problemen</translation>
+    </message>
+    <message>
+      <source>Import…</source>
+      <translation>Importieren …</translation>
+    </message>
+    <message>
+      <source>Insert snippet…</source>
+      <translation>Baustein einfügen …</translation>
+    </message>
+    <message>
+      <source>Keyboard shortcuts</source>
+      <translation>Tastenkürzel</translation>
+    </message>
+    <message>
+      <source>Larger text</source>
+      <translation>Größerer Text</translation>
+    </message>
+    <message>
+      <source>Light theme</source>
+      <translation>Helles Thema</translation>
+    </message>
+    <message>
+      <source>Load the tools again</source>
+      <translation>Werkzeuge neu laden</translation>
+    </message>
+    <message>
+      <source>Make a prompt of another format</source>
+      <translation>Aus einem anderen Format einen Prompt machen</translation>
+    </message>
+    <message>
+      <source>Move tab to the other side</source>
+      <translation>Reiter auf die andere Seite</translation>
+    </message>
+    <message>
+      <source>New from template…</source>
+      <translation>Neu aus Vorlage …</translation>
+    </message>
+    <message>
+      <source>New prompt</source>
+      <translation>Neuer Prompt</translation>
+    </message>
+    <message>
+      <source>Next problem</source>
+      <translation>Nächstes Problem</translation>
+    </message>
+    <message>
+      <source>Next tab</source>
+      <translation>Nächster Reiter</translation>
+    </message>
+    <message>
+      <source>One side only</source>
+      <translation>Nur eine Seite</translation>
+    </message>
+    <message>
+      <source>Open folder…</source>
+      <translation>Ordner öffnen …</translation>
+    </message>
+    <message>
+      <source>Open…</source>
+      <translation>Öffnen …</translation>
+    </message>
+    <message>
+      <source>Paste</source>
+      <translation>Einfügen</translation>
+    </message>
+    <message>
+      <source>Pause</source>
+      <translation>Anhalten</translation>
+    </message>
+    <message>
+      <source>Previous problem</source>
+      <translation>Voriges Problem</translation>
+    </message>
+    <message>
+      <source>Previous tab</source>
+      <translation>Voriger Reiter</translation>
+    </message>
+    <message>
+      <source>Put it into its usual form</source>
+      <translation>In die übliche Form bringen</translation>
+    </message>
+    <message>
+      <source>Quick fix…</source>
+      <translation>Schnelle Abhilfe …</translation>
+    </message>
+    <message>
+      <source>Quit</source>
+      <translation>Beenden</translation>
+    </message>
+    <message>
+      <source>Redo</source>
+      <translation>Wiederholen</translation>
+    </message>
+    <message>
+      <source>Reload from disk</source>
+      <translation>Von der Platte neu laden</translation>
+    </message>
+    <message>
+      <source>Rename input or tool…</source>
+      <translation>Eingabe oder Werkzeug umbenennen …</translation>
+    </message>
+    <message>
+      <source>Replace</source>
+      <translation>Ersetzen</translation>
+    </message>
+    <message>
+      <source>Replace in files…</source>
+      <translation>In Dateien ersetzen …</translation>
+    </message>
+    <message>
+      <source>Reset layout</source>
+      <translation>Anordnung zurücksetzen</translation>
+    </message>
+    <message>
+      <source>Run or continue</source>
+      <translation>Ausführen oder fortsetzen</translation>
+    </message>
+    <message>
+      <source>Run the prompt, or go on</source>
+      <translation>Den Prompt ausführen oder fortsetzen</translation>
+    </message>
+    <message>
+      <source>Run to the next stop, over details</source>
+      <translation>Bis zum nächsten Halt, über Einzelheiten hinweg</translation>
+    </message>
+    <message>
+      <source>Save</source>
+      <translation>Speichern</translation>
+    </message>
+    <message>
+      <source>Save all</source>
+      <translation>Alle speichern</translation>
+    </message>
+    <message>
+      <source>Save as…</source>
+      <translation>Speichern unter …</translation>
+    </message>
+    <message>
+      <source>Search tools…</source>
+      <translation>Werkzeuge suchen …</translation>
+    </message>
+    <message>
+      <source>Select all</source>
+      <translation>Alles auswählen</translation>
+    </message>
+    <message>
+      <source>Settings…</source>
+      <translation>Einstellungen …</translation>
+    </message>
+    <message>
+      <source>Show all problems</source>
+      <translation>Alle Probleme zeigen</translation>
+    </message>
+    <message>
+      <source>Show whitespace</source>
+      <translation>Leerzeichen zeigen</translation>
+    </message>
+    <message>
+      <source>Smaller text</source>
+      <translation>Kleinerer Text</translation>
+    </message>
+    <message>
+      <source>Sources of tools and trust…</source>
+      <translation>Quellen der Werkzeuge und Vertrauen …</translation>
+    </message>
+    <message>
+      <source>Split editor</source>
+      <translation>Editor teilen</translation>
+    </message>
+    <message>
+      <source>Split editor downwards</source>
+      <translation>Editor nach unten teilen</translation>
+    </message>
+    <message>
+      <source>Step</source>
+      <translation>Schritt</translation>
+    </message>
+    <message>
+      <source>Step into</source>
+      <translation>Schritt hinein</translation>
+    </message>
+    <message>
+      <source>Step out</source>
+      <translation>Schritt hinaus</translation>
+    </message>
+    <message>
+      <source>Stop</source>
+      <translation>Stopp</translation>
+    </message>
+    <message>
+      <source>Stop before the next step</source>
+      <translation>Vor dem nächsten Schritt anhalten</translation>
+    </message>
+    <message>
+      <source>The same prompt, twice</source>
+      <translation>Derselbe Prompt zweimal</translation>
+    </message>
+    <message>
+      <source>Theme of the system</source>
+      <translation>Thema des Systems</translation>
+    </message>
+    <message>
+      <source>Tidy the prompt</source>
+      <translation>Den Prompt ordnen</translation>
+    </message>
+    <message>
+      <source>Tools in a window of their own</source>
+      <translation>Werkzeuge im eigenen Fenster</translation>
+    </message>
+    <message>
+      <source>Tour of the window</source>
+      <translation>Rundgang durch das Fenster</translation>
+    </message>
+    <message>
+      <source>Undo</source>
+      <translation>Rückgängig</translation>
+    </message>
+    <message>
+      <source>Unfold all</source>
+      <translation>Alles ausklappen</translation>
+    </message>
+    <message>
+      <source>User guide</source>
+      <translation>Handbuch</translation>
+    </message>
+    <message>
+      <source>Usual text size</source>
+      <translation>Übliche Textgröße</translation>
+    </message>
+    <message>
+      <source>Welcome page</source>
+      <translation>Startseite</translation>
+    </message>
+    <message>
+      <source>Where models answer</source>
+      <translation>Wo Modelle antworten</translation>
+    </message>
+    <message>
+      <source>Word wrap</source>
+      <translation>Zeilenumbruch</translation>
+    </message>
+  </context>
+  <context>
+    <name>AnswerDialog</name>
+    <message>
+      <source>Answer</source>
+      <translation>Antworten</translation>
+    </message>
+    <message>
+      <source>Answer as a failure</source>
+      <translation>Als Fehlschlag antworten</translation>
+    </message>
+    <message>
+      <source>Answer for {tool}</source>
+      <translation>Antwort für {tool}</translation>
+    </message>
+    <message>
+      <source>Arguments of the call</source>
+      <translation>Argumente des Aufrufs</translation>
+    </message>
+    <message>
+      <source>The person gave no answer.</source>
+      <translation>Die Person gab keine Antwort.</translation>
+    </message>
+    <message>
+      <source>What the tool answers</source>
+      <translation>Was das Werkzeug antwortet</translation>
+    </message>
+    <message>
+      <source>Your answer</source>
+      <translation>Ihre Antwort</translation>
+    </message>
+    <message>
+      <source>{tool} was called, and you answer it. The arguments:</source>
+      <translation>{tool} wurde aufgerufen, und Sie antworten. Die Argumente:</translation>
+    </message>
+  </context>
+  <context>
+    <name>AnswerView</name>
+    <message>
+      <source>Final answer</source>
+      <translation>Endgültige Antwort</translation>
+    </message>
+    <message>
+      <source>Notes on the answer</source>
+      <translation>Anmerkungen zur Antwort</translation>
+    </message>
+  </context>
+  <context>
+    <name>BreakpointsDialog</name>
+    <message>
+      <source>Add</source>
+      <translation>Hinzufügen</translation>
+    </message>
+    <message>
+      <source>Any tool</source>
+      <translation>Jedes Werkzeug</translation>
+    </message>
+    <message>
+      <source>Anywhere</source>
+      <translation>Überall</translation>
+    </message>
+    <message>
+      <source>Breakpoints</source>
+      <translation>Haltepunkte</translation>
+    </message>
+    <message>
+      <source>Hit count</source>
+      <translation>Trefferzahl</translation>
+    </message>
+    <message>
+      <source>Log instead</source>
+      <translation>Stattdessen notieren</translation>
+    </message>
+    <message>
+      <source>Remove</source>
+      <translation>Entfernen</translation>
+    </message>
+    <message>
+      <source>Stop by itself at</source>
+      <translation>Von selbst anhalten bei</translation>
+    </message>
+    <message>
+      <source>Tool</source>
+      <translation>Werkzeug</translation>
+    </message>
+    <message>
+      <source>When</source>
+      <translation>Wenn</translation>
+    </message>
+    <message>
+      <source>Where</source>
+      <translation>Wo</translation>
+    </message>
+    <message>
+      <source>every time; 3, &gt;=3, %2</source>
+      <translation>jedes Mal; 3, &gt;=3, %2</translation>
+    </message>
+    <message>
+      <source>iteration &gt; 2 and args.city == "Rome"</source>
+      <translation>iteration &gt; 2 and args.city == "Rome"</translation>
+    </message>
+    <message>
+      <source>stops; or a line to write: {tool} took {elapsed}</source>
+      <translation>hält an; oder eine Zeile, die notiert wird: {tool} dauerte {elapsed}</translation>
+    </message>
+  </context>
+  <context>
+    <name>Card</name>
+    <message>
+      <source>1 token</source>
+      <translation>1 Token</translation>
+    </message>
+    <message>
+      <source>line {line} · </source>
+      <translation>Zeile {line} · </translation>
+    </message>
+    <message>
+      <source>{count:,} tokens</source>
+      <translation>{count:,} Token</translation>
+    </message>
+  </context>
+  <context>
+    <name>Care</name>
+    <message>
+      <source>New here? A short tour shows what is where.</source>
+      <translation>Neu hier? Ein kurzer Rundgang zeigt, was wo ist.</translation>
+    </message>
+    <message>
+      <source>No, thanks</source>
+      <translation>Nein, danke</translation>
+    </message>
+    <message>
+      <source>Not there any more: {names}.</source>
+      <translation>Nicht mehr da: {names}.</translation>
+    </message>
+    <message>
+      <source>Nothing was restored, and changed settings are not kept.</source>
+      <translation>Nichts wurde wiederhergestellt, und geänderte Einstellungen werden nicht behalten.</translation>
+    </message>
+    <message>
+      <source>Safe mode: usual settings, no tools, no trusted folder.</source>
+      <translation>Abgesicherter Modus: übliche Einstellungen, keine Werkzeuge, kein vertrauter Ordner.</translation>
+    </message>
+    <message>
+      <source>Take the tour</source>
+      <translation>Zum Rundgang</translation>
+    </message>
+  </context>
+  <context>
+    <name>ChoiceField</name>
+    <message>
+      <source>{value!r} is not one of the values allowed.</source>
+      <translation>{value!r} ist keiner der erlaubten Werte.</translation>
+    </message>
+  </context>
+  <context>
+    <name>Chooser</name>
+    <message>
+      <source>Go to file</source>
+      <translation>Zu Datei</translation>
+    </message>
+    <message>
+      <source>Go to line</source>
+      <translation>Zu Zeile</translation>
+    </message>
+    <message>
+      <source>Go to symbol</source>
+      <translation>Zu Symbol</translation>
+    </message>
+    <message>
+      <source>Insert snippet</source>
+      <translation>Baustein einfügen</translation>
+    </message>
+    <message>
+      <source>Line (1 to {blockcount}):</source>
+      <translation>Zeile (1 bis {blockcount}):</translation>
+    </message>
+    <message>
+      <source>New from template</source>
+      <translation>Neu aus Vorlage</translation>
+    </message>
+    <message>
+      <source>Nothing is named here.</source>
+      <translation>Hier hat nichts einen Namen.</translation>
+    </message>
+    <message>
+      <source>Put the caret on an input or a tool to find its uses.</source>
+      <translation>Setzen Sie die Schreibmarke auf eine Eingabe oder ein Werkzeug, um die Verwendungen zu finden.</translation>
+    </message>
+    <message>
+      <source>Show or hide {toggle}</source>
+      <translation>{toggle} zeigen oder verbergen</translation>
+    </message>
+    <message>
+      <source>Type a command</source>
+      <translation>Befehl eingeben</translation>
+    </message>
+    <message>
+      <source>Uses of {name}</source>
+      <translation>Verwendungen von {name}</translation>
+    </message>
+    <message>
+      <source>line {line}</source>
+      <translation>Zeile {line}</translation>
+    </message>
+  </context>
+  <context>
+    <name>CommandPalette</name>
+    <message>
+      <source>Nothing fits. Try fewer letters.</source>
+      <translation>Nichts passt. Versuchen Sie weniger Buchstaben.</translation>
+    </message>
+    <message>
+      <source>Results</source>
+      <translation>Ergebnisse</translation>
+    </message>
+    <message>
+      <source>Search</source>
+      <translation>Suche</translation>
+    </message>
+  </context>
+  <context>
+    <name>Commands</name>
+    <message>
+      <source>A run stops before a tool's call, or with a message in its request: put the caret on the tool or the role. Other places are in the Run pane's diagram.</source>
+      <translation>Ein Lauf hält vor dem Aufruf eines Werkzeugs oder mit einer Nachricht in seiner Anfrage: setzen Sie die Schreibmarke auf das Werkzeug oder die Rolle. Andere Stellen stehen im Diagramm des Laufs.</translation>
+    </message>
+    <message>
+      <source>It is opened where it is; save it under another name to change it.</source>
+      <translation>Es wird dort geöffnet, wo es ist; zum Ändern unter anderem Namen speichern.</translation>
+    </message>
+    <message>
+      <source>Neither a tool nor a message stands on this line.</source>
+      <translation>In dieser Zeile steht weder ein Werkzeug noch eine Nachricht.</translation>
+    </message>
+    <message>
+      <source>No problems found.</source>
+      <translation>Keine Probleme gefunden.</translation>
+    </message>
+    <message>
+      <source>No recent files</source>
+      <translation>Keine zuletzt geöffneten Dateien</translation>
+    </message>
+    <message>
+      <source>Open folder</source>
+      <translation>Ordner öffnen</translation>
+    </message>
+    <message>
+      <source>Recover</source>
+      <translation>Wiederherstellen</translation>
+    </message>
+    <message>
+      <source>The example could not be copied to your own folder.</source>
+      <translation>Das Beispiel konnte nicht in Ihren eigenen Ordner kopiert werden.</translation>
+    </message>
+    <message>
+      <source>The studio ended before this was saved: {names}.</source>
+      <translation>Das Studio endete, bevor dies gespeichert war: {names}.</translation>
+    </message>
+    <message>
+      <source>The text that was typed is still here.</source>
+      <translation>Der getippte Text ist noch da.</translation>
+    </message>
+    <message>
+      <source>Throw away</source>
+      <translation>Verwerfen</translation>
+    </message>
+  </context>
+  <context>
+    <name>Compare</name>
+    <message>
+      <source>&lt;p&gt;The texts are the same.&lt;/p&gt;</source>
+      <translation>&lt;p&gt;Die Texte sind gleich.&lt;/p&gt;</translation>
+    </message>
+    <message>
+      <source>… and more</source>
+      <translation>… und mehr</translation>
+    </message>
+  </context>
+  <context>
+    <name>CompareDialog</name>
+    <message>
+      <source>Compare</source>
+      <translation>Vergleichen</translation>
+    </message>
+    <message>
+      <source>Compare {title}</source>
+      <translation>{title} vergleichen</translation>
+    </message>
+    <message>
+      <source>Comparison</source>
+      <translation>Vergleich</translation>
+    </message>
+    <message>
+      <source>Differences</source>
+      <translation>Unterschiede</translation>
+    </message>
+    <message>
+      <source>Keep mine</source>
+      <translation>Meins behalten</translation>
+    </message>
+    <message>
+      <source>Next difference</source>
+      <translation>Nächster Unterschied</translation>
+    </message>
+    <message>
+      <source>Nothing on this side.</source>
+      <translation>Auf dieser Seite nichts.</translation>
+    </message>
+    <message>
+      <source>Only what differs</source>
+      <translation>Nur was sich unterscheidet</translation>
+    </message>
+    <message>
+      <source>Previous difference</source>
+      <translation>Voriger Unterschied</translation>
+    </message>
+    <message>
+      <source>Reload</source>
+      <translation>Neu laden</translation>
+    </message>
+    <message>
+      <source>Take the text on disk; undo leads back to yours</source>
+      <translation>Den Text auf der Platte nehmen; Rückgängig führt zu Ihrem zurück</translation>
+    </message>
+    <message>
+      <source>The whole text, left</source>
+      <translation>Der ganze Text, links</translation>
+    </message>
+    <message>
+      <source>The whole text, right</source>
+      <translation>Der ganze Text, rechts</translation>
+    </message>
+    <message>
+      <source>different</source>
+      <translation>verschieden</translation>
+    </message>
+    <message>
+      <source>only on the left</source>
+      <translation>nur links</translation>
+    </message>
+    <message>
+      <source>only on the right</source>
+      <translation>nur rechts</translation>
+    </message>
+    <message>
+      <source>the same</source>
+      <translation>gleich</translation>
+    </message>
+    <message>
+      <source>− on disk only   + in the editor only</source>
+      <translation>− nur auf der Platte   + nur im Editor</translation>
+    </message>
+  </context>
+  <context>
+    <name>Completion</name>
+    <message>
+      <source>Offered by the connection</source>
+      <translation>Von der Verbindung angeboten</translation>
+    </message>
+    <message>
+      <source>each of {source}</source>
+      <translation>jedes von {source}</translation>
+    </message>
+    <message>
+      <source>index, first, last, length</source>
+      <translation>index, first, last, length</translation>
+    </message>
+    <message>
+      <source>of the loop</source>
+      <translation>der Schleife</translation>
+    </message>
+    <message>
+      <source>set in the template</source>
+      <translation>in der Vorlage gesetzt</translation>
+    </message>
+    <message>
+      <source>{number}k tokens of context</source>
+      <translation>{number}k Token Kontext</translation>
+    </message>
+  </context>
+  <context>
+    <name>CompletionPopup</name>
+    <message>
+      <source>Completions</source>
+      <translation>Vorschläge</translation>
+    </message>
+  </context>
+  <context>
+    <name>CompletionWords</name>
+    <message>
+      <source>A file</source>
+      <translation>Eine Datei</translation>
+    </message>
+    <message>
+      <source>A film</source>
+      <translation>Ein Film</translation>
+    </message>
+    <message>
+      <source>A parameter of the run (section dialect)</source>
+      <translation>Ein Parameter des Laufs (Abschnitts-Dialekt)</translation>
+    </message>
+    <message>
+      <source>A picture, by path or address</source>
+      <translation>Ein Bild, als Pfad oder Adresse</translation>
+    </message>
+    <message>
+      <source>A recording</source>
+      <translation>Eine Aufnahme</translation>
+    </message>
+    <message>
+      <source>An environment variable: ${env:NAME} or ${env:NAME:default}</source>
+      <translation>Eine Umgebungsvariable: ${env:NAME} oder ${env:NAME:Vorgabe}</translation>
+    </message>
+    <message>
+      <source>An even number</source>
+      <translation>Eine gerade Zahl</translation>
+    </message>
+    <message>
+      <source>An odd number</source>
+      <translation>Eine ungerade Zahl</translation>
+    </message>
+    <message>
+      <source>Another condition</source>
+      <translation>Eine weitere Bedingung</translation>
+    </message>
+    <message>
+      <source>Another value where it is undefined: default('none')</source>
+      <translation>Ein anderer Wert, wo keiner definiert ist: default('none')</translation>
+    </message>
+    <message>
+      <source>Any key is kept and travels with the message</source>
+      <translation>Jeder Schlüssel bleibt und reist mit der Nachricht</translation>
+    </message>
+    <message>
+      <source>As JSON</source>
+      <translation>Als JSON</translation>
+    </message>
+    <message>
+      <source>As a list</source>
+      <translation>Als Liste</translation>
+    </message>
+    <message>
+      <source>As a number</source>
+      <translation>Als Zahl</translation>
+    </message>
+    <message>
+      <source>As a whole number</source>
+      <translation>Als ganze Zahl</translation>
+    </message>
+    <message>
+      <source>As text</source>
+      <translation>Als Text</translation>
+    </message>
+    <message>
+      <source>Backwards</source>
+      <translation>Rückwärts</translation>
+    </message>
+    <message>
+      <source>Cut at a length: truncate(80)</source>
+      <translation>Auf eine Länge kürzen: truncate(80)</translation>
+    </message>
+    <message>
+      <source>Each item once</source>
+      <translation>Jeden Eintrag einmal</translation>
+    </message>
+    <message>
+      <source>Ends for</source>
+      <translation>Beendet for</translation>
+    </message>
+    <message>
+      <source>Ends if</source>
+      <translation>Beendet if</translation>
+    </message>
+    <message>
+      <source>Ends macro</source>
+      <translation>Beendet macro</translation>
+    </message>
+    <message>
+      <source>Ends raw</source>
+      <translation>Beendet raw</translation>
+    </message>
+    <message>
+      <source>Examples of actions</source>
+      <translation>Beispiele für Aktionen</translation>
+    </message>
+    <message>
+      <source>First letter in capitals</source>
+      <translation>Erster Buchstabe groß</translation>
+    </message>
+    <message>
+      <source>For an address</source>
+      <translation>Für eine Adresse</translation>
+    </message>
+    <message>
+      <source>How many</source>
+      <translation>Wie viele</translation>
+    </message>
+    <message>
+      <source>How many words</source>
+      <translation>Wie viele Wörter</translation>
+    </message>
+    <message>
+      <source>In capitals</source>
+      <translation>In Großbuchstaben</translation>
+    </message>
+    <message>
+      <source>In groups: batch(3)</source>
+      <translation>In Gruppen: batch(3)</translation>
+    </message>
+    <message>
+      <source>In small letters</source>
+      <translation>In Kleinbuchstaben</translation>
+    </message>
+    <message>
+      <source>Indent the lines: indent(2)</source>
+      <translation>Zeilen einrücken: indent(2)</translation>
+    </message>
+    <message>
+      <source>Instructions for the model</source>
+      <translation>Anweisungen an das Modell</translation>
+    </message>
+    <message>
+      <source>Instructions, as newer models call them</source>
+      <translation>Anweisungen, wie neuere Modelle sie nennen</translation>
+    </message>
+    <message>
+      <source>It can be looped over</source>
+      <translation>Es lässt sich durchlaufen</translation>
+    </message>
+    <message>
+      <source>It has a value</source>
+      <translation>Es hat einen Wert</translation>
+    </message>
+    <message>
+      <source>It has none</source>
+      <translation>Es hat keinen</translation>
+    </message>
+    <message>
+      <source>It is a list or text</source>
+      <translation>Es ist eine Liste oder Text</translation>
+    </message>
+    <message>
+      <source>It is a number</source>
+      <translation>Es ist eine Zahl</translation>
+    </message>
+    <message>
+      <source>It is an object</source>
+      <translation>Es ist ein Objekt</translation>
+    </message>
+    <message>
+      <source>It is null</source>
+      <translation>Es ist null</translation>
+    </message>
+    <message>
+      <source>It is text</source>
+      <translation>Es ist Text</translation>
+    </message>
+    <message>
+      <source>Its name</source>
+      <translation>Sein Name</translation>
+    </message>
+    <message>
+      <source>Its parameters: name, type, description, required</source>
+      <translation>Seine Parameter: name, type, description, required</translation>
+    </message>
+    <message>
+      <source>Its type</source>
+      <translation>Sein Typ</translation>
+    </message>
+    <message>
+      <source>Name of who speaks</source>
+      <translation>Name dessen, der spricht</translation>
+    </message>
+    <message>
+      <source>Otherwise</source>
+      <translation>Andernfalls</translation>
+    </message>
+    <message>
+      <source>Pairs of key and value</source>
+      <translation>Paare aus Schlüssel und Wert</translation>
+    </message>
+    <message>
+      <source>Pairs, sorted by key</source>
+      <translation>Paare, nach Schlüssel sortiert</translation>
+    </message>
+    <message>
+      <source>Sorted</source>
+      <translation>Sortiert</translation>
+    </message>
+    <message>
+      <source>Text with no template in it</source>
+      <translation>Text ohne Vorlage darin</translation>
+    </message>
+    <message>
+      <source>The actions so far, as text</source>
+      <translation>Die bisherigen Aktionen, als Text</translation>
+    </message>
+    <message>
+      <source>The call that this answers</source>
+      <translation>Der Aufruf, auf den dies antwortet</translation>
+    </message>
+    <message>
+      <source>The content of a file beside the prompt</source>
+      <translation>Der Inhalt einer Datei neben dem Prompt</translation>
+    </message>
+    <message>
+      <source>The conversation so far</source>
+      <translation>Das bisherige Gespräch</translation>
+    </message>
+    <message>
+      <source>The conversation so far (section dialect)</source>
+      <translation>Das bisherige Gespräch (Abschnitts-Dialekt)</translation>
+    </message>
+    <message>
+      <source>The conversation so far, as text</source>
+      <translation>Das bisherige Gespräch, als Text</translation>
+    </message>
+    <message>
+      <source>The first item</source>
+      <translation>Der erste Eintrag</translation>
+    </message>
+    <message>
+      <source>The items as one text: join(', ')</source>
+      <translation>Die Einträge als ein Text: join(', ')</translation>
+    </message>
+    <message>
+      <source>The items that fail a test</source>
+      <translation>Die Einträge, die eine Prüfung nicht bestehen</translation>
+    </message>
+    <message>
+      <source>The items that pass a test</source>
+      <translation>Die Einträge, die eine Prüfung bestehen</translation>
+    </message>
+    <message>
+      <source>The largest</source>
+      <translation>Das größte</translation>
+    </message>
+    <message>
+      <source>The last item</source>
+      <translation>Der letzte Eintrag</translation>
+    </message>
+    <message>
+      <source>The same as question</source>
+      <translation>Dasselbe wie question</translation>
+    </message>
+    <message>
+      <source>The smallest</source>
+      <translation>Das kleinste</translation>
+    </message>
+    <message>
+      <source>The steps so far: thought, action, arguments, observation</source>
+      <translation>Die bisherigen Schritte: thought, action, arguments, observation</translation>
+    </message>
+    <message>
+      <source>The sum</source>
+      <translation>Die Summe</translation>
+    </message>
+    <message>
+      <source>The tools' names</source>
+      <translation>Die Namen der Werkzeuge</translation>
+    </message>
+    <message>
+      <source>The tools: name, description, arguments</source>
+      <translation>Die Werkzeuge: name, description, arguments</translation>
+    </message>
+    <message>
+      <source>Tools of this prompt, as YAML (section dialect)</source>
+      <translation>Werkzeuge dieses Prompts, als YAML (Abschnitts-Dialekt)</translation>
+    </message>
+    <message>
+      <source>What a tool answered (section dialect)</source>
+      <translation>Was ein Werkzeug antwortete (Abschnitts-Dialekt)</translation>
+    </message>
+    <message>
+      <source>What it answered</source>
+      <translation>Was es antwortete</translation>
+    </message>
+    <message>
+      <source>What it does</source>
+      <translation>Was es tut</translation>
+    </message>
+    <message>
+      <source>What it is</source>
+      <translation>Was es ist</translation>
+    </message>
+    <message>
+      <source>What the agent is asked</source>
+      <translation>Was der Agent gefragt wird</translation>
+    </message>
+    <message>
+      <source>What the model said</source>
+      <translation>Was das Modell sagte</translation>
+    </message>
+    <message>
+      <source>What the person says</source>
+      <translation>Was die Person sagt</translation>
+    </message>
+    <message>
+      <source>Whether it must be given</source>
+      <translation>Ob es angegeben werden muss</translation>
+    </message>
+    <message>
+      <source>Which tool</source>
+      <translation>Welches Werkzeug</translation>
+    </message>
+    <message>
+      <source>Why</source>
+      <translation>Warum</translation>
+    </message>
+    <message>
+      <source>With Capital Initials</source>
+      <translation>Mit großen Anfangsbuchstaben</translation>
+    </message>
+    <message>
+      <source>With HTML's special characters replaced</source>
+      <translation>Mit ersetzten Sonderzeichen von HTML</translation>
+    </message>
+    <message>
+      <source>With what, as an object</source>
+      <translation>Womit, als Objekt</translation>
+    </message>
+    <message>
+      <source>Without HTML tags</source>
+      <translation>Ohne HTML-Tags</translation>
+    </message>
+    <message>
+      <source>Without blanks at the ends</source>
+      <translation>Ohne Leerraum an den Enden</translation>
+    </message>
+    <message>
+      <source>divisibleby(3)</source>
+      <translation>divisibleby(3)</translation>
+    </message>
+    <message>
+      <source>equalto(value)</source>
+      <translation>equalto(value)</translation>
+    </message>
+    <message>
+      <source>for item in list %}…{% endfor</source>
+      <translation>for item in list %}…{% endfor</translation>
+    </message>
+    <message>
+      <source>groupby('key')</source>
+      <translation>groupby('key')</translation>
+    </message>
+    <message>
+      <source>if … %}…{% endif</source>
+      <translation>if … %}…{% endif</translation>
+    </message>
+    <message>
+      <source>in(list)</source>
+      <translation>in(list)</translation>
+    </message>
+    <message>
+      <source>macro name(arguments)</source>
+      <translation>macro name(arguments)</translation>
+    </message>
+    <message>
+      <source>map(attribute='name')</source>
+      <translation>map(attribute='name')</translation>
+    </message>
+    <message>
+      <source>replace('old', 'new')</source>
+      <translation>replace('old', 'new')</translation>
+    </message>
+    <message>
+      <source>round(2)</source>
+      <translation>round(2)</translation>
+    </message>
+    <message>
+      <source>selectattr('key', 'equalto', value)</source>
+      <translation>selectattr('key', 'equalto', value)</translation>
+    </message>
+    <message>
+      <source>set name = value</source>
+      <translation>set name = value</translation>
+    </message>
+    <message>
+      <source>tool_call: the section holds a call as YAML</source>
+      <translation>tool_call: der Abschnitt enthält einen Aufruf als YAML</translation>
+    </message>
+  </context>
+  <context>
+    <name>ConnectionCheck</name>
+    <message>
+      <source>A password in the address would be kept in a file: enter it under Key.</source>
+      <translation>Ein Passwort in der Adresse stünde in einer Datei: geben Sie es unter Schlüssel ein.</translation>
+    </message>
+    <message>
+      <source>Choose a file before it can be used.</source>
+      <translation>Wählen Sie eine Datei, bevor sie benutzt werden kann.</translation>
+    </message>
+    <message>
+      <source>Choose a script before it can be used.</source>
+      <translation>Wählen Sie ein Skript, bevor es benutzt werden kann.</translation>
+    </message>
+    <message>
+      <source>Enter the address before it can be used.</source>
+      <translation>Geben Sie die Adresse ein, bevor sie benutzt werden kann.</translation>
+    </message>
+    <message>
+      <source>Enter the name of the variable that holds the key.</source>
+      <translation>Geben Sie den Namen der Variablen ein, die den Schlüssel enthält.</translation>
+    </message>
+    <message>
+      <source>Give it a name.</source>
+      <translation>Geben Sie ihr einen Namen.</translation>
+    </message>
+    <message>
+      <source>Leave out what begins with ? or #: it may hold a key, and the path is enough.</source>
+      <translation>Lassen Sie weg, was mit ? oder # beginnt: es kann einen Schlüssel enthalten, und der Pfad genügt.</translation>
+    </message>
+    <message>
+      <source>There is a connection {name!r} already.</source>
+      <translation>Es gibt schon eine Verbindung {name!r}.</translation>
+    </message>
+    <message>
+      <source>There is no folder {parent!r}.</source>
+      <translation>Es gibt keinen Ordner {parent!r}.</translation>
+    </message>
+    <message>
+      <source>There is nothing recorded yet: choose a connection to record.</source>
+      <translation>Noch ist nichts aufgezeichnet: wählen Sie eine Verbindung zum Aufzeichnen.</translation>
+    </message>
+    <message>
+      <source>This is a folder: name a file.</source>
+      <translation>Das ist ein Ordner: nennen Sie eine Datei.</translation>
+    </message>
+    <message>
+      <source>This is no name of a variable. Keys are not written here: choose another place.</source>
+      <translation>Das ist kein Name einer Variablen. Schlüssel stehen nicht hier: wählen Sie einen anderen Ort.</translation>
+    </message>
+    <message>
+      <source>This is no web address.</source>
+      <translation>Das ist keine Webadresse.</translation>
+    </message>
+    <message>
+      <source>Write each header as `Name: value`, not as {value!r}.</source>
+      <translation>Schreiben Sie jede Kopfzeile als `Name: Wert`, nicht als {value!r}.</translation>
+    </message>
+    <message>
+      <source>Write the whole address, such as https://host/v1 or http://localhost:8000/v1.</source>
+      <translation>Schreiben Sie die ganze Adresse, etwa https://host/v1 oder http://localhost:8000/v1.</translation>
+    </message>
+    <message>
+      <source>{name} would hold a key, and keys are never in files: use Key.</source>
+      <translation>{name} enthielte einen Schlüssel, und Schlüssel stehen nie in Dateien: nehmen Sie Schlüssel.</translation>
+    </message>
+  </context>
+  <context>
+    <name>ConnectionDesk</name>
+    <message>
+      <source>Connection of the file</source>
+      <translation>Verbindung der Datei</translation>
+    </message>
+    <message>
+      <source>Manage connections…</source>
+      <translation>Verbindungen verwalten …</translation>
+    </message>
+    <message>
+      <source>Model of {name}: choose or type its id</source>
+      <translation>Modell von {name}: wählen oder seine Kennung tippen</translation>
+    </message>
+    <message>
+      <source>Nothing was sent.</source>
+      <translation>Nichts wurde gesendet.</translation>
+    </message>
+    <message>
+      <source>Open Connections to mend it.</source>
+      <translation>Öffnen Sie die Verbindungen, um es zu beheben.</translation>
+    </message>
+    <message>
+      <source>The connections cannot be saved: {reason}.</source>
+      <translation>Die Verbindungen können nicht gespeichert werden: {reason}.</translation>
+    </message>
+    <message>
+      <source>The endpoint is allowed, but only once: {reason}.</source>
+      <translation>Das Ziel ist erlaubt, aber nur einmal: {reason}.</translation>
+    </message>
+    <message>
+      <source>The endpoint was not allowed.</source>
+      <translation>Das Ziel wurde nicht erlaubt.</translation>
+    </message>
+  </context>
+  <context>
+    <name>ConnectionForm</name>
+    <message>
+      <source>A .jsonl file</source>
+      <translation>Eine .jsonl-Datei</translation>
+    </message>
+    <message>
+      <source>A JSON file</source>
+      <translation>Eine JSON-Datei</translation>
+    </message>
+    <message>
+      <source>API, headers and time limits</source>
+      <translation>API, Kopfzeilen und Zeitgrenzen</translation>
+    </message>
+    <message>
+      <source>Chat completions</source>
+      <translation>Chat Completions</translation>
+    </message>
+    <message>
+      <source>Further tries</source>
+      <translation>Weitere Versuche</translation>
+    </message>
+    <message>
+      <source>Name: value, one a line; none of them secret</source>
+      <translation>Name: Wert, einer je Zeile; keiner davon geheim</translation>
+    </message>
+    <message>
+      <source>None: the v1 API, which has no versions</source>
+      <translation>Keine: die v1-API, die keine Versionen hat</translation>
+    </message>
+    <message>
+      <source>Nothing: only answer from the recording</source>
+      <translation>Nichts: nur aus der Aufzeichnung antworten</translation>
+    </message>
+    <message>
+      <source>Recording</source>
+      <translation>Aufzeichnung</translation>
+    </message>
+    <message>
+      <source>Recordings (*.jsonl);;All files (*)</source>
+      <translation>Aufzeichnungen (*.jsonl);;Alle Dateien (*)</translation>
+    </message>
+    <message>
+      <source>Reply begins within</source>
+      <translation>Antwort beginnt innerhalb von</translation>
+    </message>
+    <message>
+      <source>Reply pauses at most</source>
+      <translation>Antwort pausiert höchstens</translation>
+    </message>
+    <message>
+      <source>Responses</source>
+      <translation>Responses</translation>
+    </message>
+    <message>
+      <source>Script</source>
+      <translation>Skript</translation>
+    </message>
+    <message>
+      <source>Scripts (*.json);;All files (*)</source>
+      <translation>Skripte (*.json);;Alle Dateien (*)</translation>
+    </message>
+    <message>
+      <source>What the model can do, and costs</source>
+      <translation>Was das Modell kann und kostet</translation>
+    </message>
+    <message>
+      <source>What {name} answers</source>
+      <translation>Was {name} antwortet</translation>
+    </message>
+  </context>
+  <context>
+    <name>ConnectionKeys</name>
+    <message>
+      <source>no key is kept for this connection</source>
+      <translation>für diese Verbindung ist kein Schlüssel hinterlegt</translation>
+    </message>
+  </context>
+  <context>
+    <name>ConnectionList</name>
+    <message>
+      <source>Connections</source>
+      <translation>Verbindungen</translation>
+    </message>
+  </context>
+  <context>
+    <name>ConnectionTrials</name>
+    <message>
+      <source>Check its fields.</source>
+      <translation>Prüfen Sie ihre Felder.</translation>
+    </message>
+    <message>
+      <source>Trying it broke off ({name}).</source>
+      <translation>Der Versuch brach ab ({name}).</translation>
+    </message>
+  </context>
+  <context>
+    <name>ConnectionsDialog</name>
+    <message>
+      <source> The key that is kept for it goes too.</source>
+      <translation> Der dafür hinterlegte Schlüssel geht mit.</translation>
+    </message>
+    <message>
+      <source>Add</source>
+      <translation>Hinzufügen</translation>
+    </message>
+    <message>
+      <source>Allowed endpoints</source>
+      <translation>Erlaubte Ziele</translation>
+    </message>
+    <message>
+      <source>Choose one to be asked again</source>
+      <translation>Wählen Sie eines, um wieder gefragt zu werden</translation>
+    </message>
+    <message>
+      <source>Connections</source>
+      <translation>Verbindungen</translation>
+    </message>
+    <message>
+      <source>Delete</source>
+      <translation>Löschen</translation>
+    </message>
+    <message>
+      <source>Delete connection</source>
+      <translation>Verbindung löschen</translation>
+    </message>
+    <message>
+      <source>Delete the connection {name!r}?</source>
+      <translation>Die Verbindung {name!r} löschen?</translation>
+    </message>
+    <message>
+      <source>Duplicate</source>
+      <translation>Duplizieren</translation>
+    </message>
+    <message>
+      <source>Make it the default</source>
+      <translation>Zur Vorgabe machen</translation>
+    </message>
+    <message>
+      <source>Prompts that name it will use the default.{with_key}</source>
+      <translation>Prompts, die sie nennen, nehmen die Vorgabe.{with_key}</translation>
+    </message>
+    <message>
+      <source>The connections cannot be saved: {reason}.</source>
+      <translation>Die Verbindungen können nicht gespeichert werden: {reason}.</translation>
+    </message>
+    <message>
+      <source>The embedded model is always there</source>
+      <translation>Das eingebettete Modell ist immer da</translation>
+    </message>
+    <message>
+      <source>The open prompt is answered by {name}: {reason}. {warning}</source>
+      <translation>Dem offenen Prompt antwortet {name}: {reason}. {warning}</translation>
+    </message>
+    <message>
+      <source>This is not saved: {error}.</source>
+      <translation>Dies ist nicht gespeichert: {error}.</translation>
+    </message>
+    <message>
+      <source>the key was not kept; enter it again</source>
+      <translation>der Schlüssel wurde nicht behalten; geben Sie ihn noch einmal ein</translation>
+    </message>
+  </context>
+  <context>
+    <name>CrashDialog</name>
+    <message>
+      <source>A fault below Python ended it. Text that was not saved is offered in the window.</source>
+      <translation>Ein Fehler unterhalb von Python beendete es. Nicht gespeicherter Text wird im Fenster angeboten.</translation>
+    </message>
+    <message>
+      <source>Copied</source>
+      <translation>Kopiert</translation>
+    </message>
+    <message>
+      <source>Copy report</source>
+      <translation>Bericht kopieren</translation>
+    </message>
+    <message>
+      <source>Go on</source>
+      <translation>Weiter</translation>
+    </message>
+    <message>
+      <source>Keys are left out. Read it before you send it: it may name your files.</source>
+      <translation>Schlüssel sind ausgelassen. Lesen Sie ihn, bevor Sie ihn senden: er kann Ihre Dateien nennen.</translation>
+    </message>
+    <message>
+      <source>Open log folder</source>
+      <translation>Protokollordner öffnen</translation>
+    </message>
+    <message>
+      <source>Report of the error</source>
+      <translation>Fehlerbericht</translation>
+    </message>
+    <message>
+      <source>Save all and quit</source>
+      <translation>Alles speichern und beenden</translation>
+    </message>
+    <message>
+      <source>Something went wrong</source>
+      <translation>Etwas ging schief</translation>
+    </message>
+    <message>
+      <source>Something went wrong inside the studio.</source>
+      <translation>Im Studio ging etwas schief.</translation>
+    </message>
+    <message>
+      <source>The studio ended unexpectedly</source>
+      <translation>Das Studio endete unerwartet</translation>
+    </message>
+    <message>
+      <source>The studio ended unexpectedly the last time.</source>
+      <translation>Das Studio endete beim letzten Mal unerwartet.</translation>
+    </message>
+    <message>
+      <source>What you typed is safe: unsaved text is kept on disk as you type, and is offered again should the studio end. Saved files were not touched. Runs are in History up to their last step. You can go on working.</source>
+      <translation>Was Sie getippt haben, ist sicher: nicht gespeicherter Text wird beim Tippen auf der Platte gehalten und wieder angeboten, falls das Studio endet. Gespeicherte Dateien wurden nicht angerührt. Läufe stehen bis zum letzten Schritt im Verlauf. Sie können weiterarbeiten.</translation>
+    </message>
+    <message>
+      <source>{summary}
+And {count} before it.</source>
+      <translation>{summary}
+Und {count} davor.</translation>
+    </message>
+  </context>
+  <context>
+    <name>CrumbBar</name>
+    <message>
+      <source>Breadcrumbs</source>
+      <translation>Pfadleiste</translation>
+    </message>
+    <message>
+      <source>Nothing beside it</source>
+      <translation>Nichts daneben</translation>
+    </message>
+    <message>
+      <source>front matter</source>
+      <translation>Kopfdaten</translation>
+    </message>
+    <message>
+      <source>text</source>
+      <translation>Text</translation>
+    </message>
+  </context>
+  <context>
+    <name>Debugging</name>
+    <message>
+      <source>Breakpoints hold only until the studio is closed: {reason}.</source>
+      <translation>Haltepunkte gelten nur, bis das Studio geschlossen wird: {reason}.</translation>
+    </message>
+  </context>
+  <context>
+    <name>Desk</name>
+    <message>
+      <source>A very small model for trying things out. A grammar made of the protocol, the tools' schemas and a policy keeps it on the road; real models need none.</source>
+      <translation>Ein sehr kleines Modell zum Ausprobieren. Eine Grammatik aus dem Protokoll, den Schemas der Werkzeuge und einer Regel hält es auf der Spur; richtige Modelle brauchen das nicht.</translation>
+    </message>
+    <message>
+      <source>Grammar: full (grounded)</source>
+      <translation>Grammatik: voll (gestützt)</translation>
+    </message>
+    <message>
+      <source>Grammar: off</source>
+      <translation>Grammatik: aus</translation>
+    </message>
+    <message>
+      <source>Grammar: syntax</source>
+      <translation>Grammatik: Syntax</translation>
+    </message>
+    <message>
+      <source>Grammar: syntax, policy</source>
+      <translation>Grammatik: Syntax, Regel</translation>
+    </message>
+  </context>
+  <context>
+    <name>Diagram</name>
+    <message>
+      <source>Action</source>
+      <translation>Aktion</translation>
+    </message>
+    <message>
+      <source>Done</source>
+      <translation>Fertig</translation>
+    </message>
+    <message>
+      <source>Final</source>
+      <translation>Ende</translation>
+    </message>
+    <message>
+      <source>Model</source>
+      <translation>Modell</translation>
+    </message>
+    <message>
+      <source>Observation</source>
+      <translation>Beobachtung</translation>
+    </message>
+    <message>
+      <source>Prompt</source>
+      <translation>Prompt</translation>
+    </message>
+    <message>
+      <source>Reply</source>
+      <translation>Antwort</translation>
+    </message>
+    <message>
+      <source>The answer, before the run ends.</source>
+      <translation>Die Antwort, bevor der Lauf endet.</translation>
+    </message>
+    <message>
+      <source>The model answers.</source>
+      <translation>Das Modell antwortet.</translation>
+    </message>
+    <message>
+      <source>The prompt is rendered; the request is ready to be sent.</source>
+      <translation>Der Prompt ist ausgefüllt; die Anfrage kann gesendet werden.</translation>
+    </message>
+    <message>
+      <source>The reply is read: an action, a final answer, or something that cannot be read.</source>
+      <translation>Die Antwort wird gelesen: eine Aktion, eine endgültige Antwort oder etwas Unlesbares.</translation>
+    </message>
+    <message>
+      <source>The run has ended with an answer.</source>
+      <translation>Der Lauf endete mit einer Antwort.</translation>
+    </message>
+    <message>
+      <source>The tool call that the model asked for, before it runs.</source>
+      <translation>Der Werkzeugaufruf, den das Modell verlangte, bevor er läuft.</translation>
+    </message>
+    <message>
+      <source>The tool runs.</source>
+      <translation>Das Werkzeug läuft.</translation>
+    </message>
+    <message>
+      <source>Tool</source>
+      <translation>Werkzeug</translation>
+    </message>
+    <message>
+      <source>What the model will be told of the tool's result.</source>
+      <translation>Was dem Modell vom Ergebnis des Werkzeugs gesagt wird.</translation>
+    </message>
+  </context>
+  <context>
+    <name>Dialog</name>
+    <message>
+      <source>Nothing of this is saved until what is marked is put right.</source>
+      <translation>Nichts davon wird gespeichert, bis das Markierte berichtigt ist.</translation>
+    </message>
+  </context>
+  <context>
+    <name>DiffTab</name>
+    <message>
+      <source>1 differs, {same} the same</source>
+      <translation>1 anders, {same} gleich</translation>
+    </message>
+    <message>
+      <source>Compare this</source>
+      <translation>Dies vergleichen</translation>
+    </message>
+    <message>
+      <source>Inputs “{name}”</source>
+      <translation>Eingaben „{name}“</translation>
+    </message>
+    <message>
+      <source>Last saved version</source>
+      <translation>Zuletzt gespeicherte Fassung</translation>
+    </message>
+    <message>
+      <source>Messages that differ</source>
+      <translation>Nachrichten, die sich unterscheiden</translation>
+    </message>
+    <message>
+      <source>No message differs.</source>
+      <translation>Keine Nachricht unterscheidet sich.</translation>
+    </message>
+    <message>
+      <source>Now: editor and inputs</source>
+      <translation>Jetzt: Editor und Eingaben</translation>
+    </message>
+    <message>
+      <source>Swap the two sides</source>
+      <translation>Die beiden Seiten tauschen</translation>
+    </message>
+    <message>
+      <source>with this</source>
+      <translation>hiermit</translation>
+    </message>
+    <message>
+      <source>{count} differ, {same} the same</source>
+      <translation>{count} anders, {same} gleich</translation>
+    </message>
+  </context>
+  <context>
+    <name>Docks</name>
+    <message>
+      <source>Files</source>
+      <translation>Dateien</translation>
+    </message>
+    <message>
+      <source>History</source>
+      <translation>Verlauf</translation>
+    </message>
+    <message>
+      <source>Inputs</source>
+      <translation>Eingaben</translation>
+    </message>
+    <message>
+      <source>Outline</source>
+      <translation>Gliederung</translation>
+    </message>
+    <message>
+      <source>Preview</source>
+      <translation>Vorschau</translation>
+    </message>
+    <message>
+      <source>Problems</source>
+      <translation>Probleme</translation>
+    </message>
+    <message>
+      <source>Run</source>
+      <translation>Lauf</translation>
+    </message>
+    <message>
+      <source>Tools</source>
+      <translation>Werkzeuge</translation>
+    </message>
+  </context>
+  <context>
+    <name>DocumentController</name>
+    <message>
+      <source>Nothing was written. UTF-8 can hold every character.</source>
+      <translation>Nichts wurde geschrieben. UTF-8 kann jedes Zeichen halten.</translation>
+    </message>
+    <message>
+      <source>Save as UTF-8</source>
+      <translation>Als UTF-8 speichern</translation>
+    </message>
+    <message>
+      <source>Save often; the studio's data folder cannot be written.</source>
+      <translation>Speichern Sie oft; in den Datenordner des Studios kann nicht geschrieben werden.</translation>
+    </message>
+    <message>
+      <source>The text could not be checked.</source>
+      <translation>Der Text konnte nicht geprüft werden.</translation>
+    </message>
+    <message>
+      <source>Unsaved text cannot be kept safe against a crash.</source>
+      <translation>Nicht gespeicherter Text kann nicht gegen einen Absturz gesichert werden.</translation>
+    </message>
+    <message>
+      <source>Untitled</source>
+      <translation>Unbenannt</translation>
+    </message>
+    <message>
+      <source>Your text is safe. Please report this with the file: {name}.</source>
+      <translation>Ihr Text ist sicher. Bitte melden Sie dies mit der Datei: {name}.</translation>
+    </message>
+  </context>
+  <context>
+    <name>EditInPlace</name>
+    <message>
+      <source>Also as the tool's mock</source>
+      <translation>Auch als Ersatzantwort des Werkzeugs</translation>
+    </message>
+    <message>
+      <source>Also in the file</source>
+      <translation>Auch in der Datei</translation>
+    </message>
+    <message>
+      <source>Also in the file, as an example</source>
+      <translation>Auch in der Datei, als Beispiel</translation>
+    </message>
+    <message>
+      <source>Apply</source>
+      <translation>Anwenden</translation>
+    </message>
+    <message>
+      <source>Apply and go on</source>
+      <translation>Anwenden und weiter</translation>
+    </message>
+    <message>
+      <source>Cancel</source>
+      <translation>Abbrechen</translation>
+    </message>
+    <message>
+      <source>It tells of a failure</source>
+      <translation>Es meldet einen Fehlschlag</translation>
+    </message>
+    <message>
+      <source>Keep it beyond this run; otherwise only this run knows of it</source>
+      <translation>Über diesen Lauf hinaus behalten; sonst weiß nur dieser Lauf davon</translation>
+    </message>
+    <message>
+      <source>This run only</source>
+      <translation>Nur dieser Lauf</translation>
+    </message>
+    <message>
+      <source>Tool to call</source>
+      <translation>Aufzurufendes Werkzeug</translation>
+    </message>
+    <message>
+      <source>What is edited</source>
+      <translation>Was bearbeitet wird</translation>
+    </message>
+  </context>
+  <context>
+    <name>EditorAssist</name>
+    <message>
+      <source>No quick fix here</source>
+      <translation>Hier keine schnelle Abhilfe</translation>
+    </message>
+  </context>
+  <context>
+    <name>EditorCommands</name>
+    <message>
+      <source>Open a folder first: File, Open folder…</source>
+      <translation>Öffnen Sie zuerst einen Ordner: Datei, Ordner öffnen …</translation>
+    </message>
+    <message>
+      <source>The prompt is tidy already.</source>
+      <translation>Der Prompt ist schon ordentlich.</translation>
+    </message>
+    <message>
+      <source>There is no folder to look in.</source>
+      <translation>Es gibt keinen Ordner zum Durchsuchen.</translation>
+    </message>
+  </context>
+  <context>
+    <name>EditorPage</name>
+    <message>
+      <source>Save the prompt first.</source>
+      <translation>Speichern Sie den Prompt zuerst.</translation>
+    </message>
+    <message>
+      <source>There is no file to reload.</source>
+      <translation>Es gibt keine Datei zum Neuladen.</translation>
+    </message>
+    <message>
+      <source>{title} changed on disk.</source>
+      <translation>{title} hat sich auf der Platte geändert.</translation>
+    </message>
+    <message>
+      <source>{title} is read-only; changes need another name.</source>
+      <translation>{title} ist schreibgeschützt; Änderungen brauchen einen anderen Namen.</translation>
+    </message>
+    <message>
+      <source>{title} was deleted or moved. Save to write it again.</source>
+      <translation>{title} wurde gelöscht oder verschoben. Speichern schreibt die Datei wieder.</translation>
+    </message>
+  </context>
+  <context>
+    <name>EditorTabs</name>
+    <message>
+      <source>Open prompt</source>
+      <translation>Prompt öffnen</translation>
+    </message>
+    <message>
+      <source>Save prompt</source>
+      <translation>Prompt speichern</translation>
+    </message>
+    <message>
+      <source>Save the changes to {title}?</source>
+      <translation>Die Änderungen an {title} speichern?</translation>
+    </message>
+    <message>
+      <source>Unsaved changes</source>
+      <translation>Nicht gespeicherte Änderungen</translation>
+    </message>
+    <message>
+      <source>Without saving they are lost.</source>
+      <translation>Ohne Speichern gehen sie verloren.</translation>
+    </message>
+  </context>
+  <context>
+    <name>EmbeddedFields</name>
+    <message>
+      <source>As usual for the model</source>
+      <translation>Wie für das Modell üblich</translation>
+    </message>
+    <message>
+      <source>Context, tokens</source>
+      <translation>Kontext, Token</translation>
+    </message>
+    <message>
+      <source>Full: also arguments from the question's words</source>
+      <translation>Voll: auch Argumente aus den Wörtern der Frage</translation>
+    </message>
+    <message>
+      <source>Grammar</source>
+      <translation>Grammatik</translation>
+    </message>
+    <message>
+      <source>Off: the model's own words</source>
+      <translation>Aus: die eigenen Worte des Modells</translation>
+    </message>
+    <message>
+      <source>Policy: also a call before the answer</source>
+      <translation>Regel: auch ein Aufruf vor der Antwort</translation>
+    </message>
+    <message>
+      <source>Syntax: each step can be read</source>
+      <translation>Syntax: jeder Schritt ist lesbar</translation>
+    </message>
+    <message>
+      <source>Threads</source>
+      <translation>Threads</translation>
+    </message>
+    <message>
+      <source>{usual} (one less than there are)</source>
+      <translation>{usual} (einer weniger, als es gibt)</translation>
+    </message>
+  </context>
+  <context>
+    <name>Export</name>
+    <message>
+      <source>Change the prompt in the editor; undo works</source>
+      <translation>Den Prompt im Editor ändern; Rückgängig geht</translation>
+    </message>
+    <message>
+      <source>Checks</source>
+      <translation>Prüfungen</translation>
+    </message>
+    <message>
+      <source>Code</source>
+      <translation>Code</translation>
+    </message>
+    <message>
+      <source>Difference</source>
+      <translation>Unterschied</translation>
+    </message>
+    <message>
+      <source>Documents</source>
+      <translation>Dokumente</translation>
+    </message>
+    <message>
+      <source>Forms</source>
+      <translation>Formen</translation>
+    </message>
+    <message>
+      <source>Line {line}: {message}</source>
+      <translation>Zeile {line}: {message}</translation>
+    </message>
+    <message>
+      <source>Lost or changed: {what}</source>
+      <translation>Verloren oder verändert: {what}</translation>
+    </message>
+    <message>
+      <source>Prompt files</source>
+      <translation>Prompt-Dateien</translation>
+    </message>
+    <message>
+      <source>Requests</source>
+      <translation>Anfragen</translation>
+    </message>
+  </context>
+  <context>
+    <name>ExportController</name>
+    <message>
+      <source>The export could not be made ({error}); please report it.</source>
+      <translation>Der Export gelang nicht ({error}); bitte melden Sie es.</translation>
+    </message>
+    <message>
+      <source>The text holds a character that no UTF-8 file can hold.</source>
+      <translation>Der Text enthält ein Zeichen, das keine UTF-8-Datei halten kann.</translation>
+    </message>
+    <message>
+      <source>{name!r} could not be written: {reason}.</source>
+      <translation>{name!r} konnte nicht geschrieben werden: {reason}.</translation>
+    </message>
+  </context>
+  <context>
+    <name>ExportDialog</name>
+    <message>
+      <source>Browse…</source>
+      <translation>Auswählen …</translation>
+    </message>
+    <message>
+      <source>Can be exported, but not everything comes along as it is</source>
+      <translation>Kann exportiert werden, aber nicht alles kommt so mit</translation>
+    </message>
+    <message>
+      <source>Cannot be exported yet: mend the errors below first</source>
+      <translation>Kann noch nicht exportiert werden: beheben Sie zuerst die Fehler unten</translation>
+    </message>
+    <message>
+      <source>Checked, and proven: read back, the messages and tools are the same</source>
+      <translation>Geprüft und bewiesen: zurückgelesen sind Nachrichten und Werkzeuge gleich</translation>
+    </message>
+    <message>
+      <source>Checked: nothing stands in the way</source>
+      <translation>Geprüft: nichts steht im Weg</translation>
+    </message>
+    <message>
+      <source>Checking…</source>
+      <translation>Wird geprüft …</translation>
+    </message>
+    <message>
+      <source>Close</source>
+      <translation>Schließen</translation>
+    </message>
+    <message>
+      <source>Copy</source>
+      <translation>Kopieren</translation>
+    </message>
+    <message>
+      <source>Difference</source>
+      <translation>Unterschied</translation>
+    </message>
+    <message>
+      <source>Export</source>
+      <translation>Exportieren</translation>
+    </message>
+    <message>
+      <source>Export {title}</source>
+      <translation>{title} exportieren</translation>
+    </message>
+    <message>
+      <source>Exported {name}.</source>
+      <translation>{name} exportiert.</translation>
+    </message>
+    <message>
+      <source>File to write</source>
+      <translation>Zu schreibende Datei</translation>
+    </message>
+    <message>
+      <source>Nothing was changed. Choose another place.</source>
+      <translation>Nichts wurde geändert. Wählen Sie einen anderen Ort.</translation>
+    </message>
+    <message>
+      <source>Replace</source>
+      <translation>Ersetzen</translation>
+    </message>
+    <message>
+      <source>Result</source>
+      <translation>Ergebnis</translation>
+    </message>
+    <message>
+      <source>Round trip</source>
+      <translation>Hin und zurück</translation>
+    </message>
+    <message>
+      <source>Round trip {same}/{count}</source>
+      <translation>Hin und zurück {same}/{count}</translation>
+    </message>
+    <message>
+      <source>There is nothing to be read back from this form.</source>
+      <translation>Aus dieser Form lässt sich nichts zurücklesen.</translation>
+    </message>
+    <message>
+      <source>Values of now</source>
+      <translation>Jetzige Werte</translation>
+    </message>
+    <message>
+      <source>What will be written</source>
+      <translation>Was geschrieben wird</translation>
+    </message>
+    <message>
+      <source>Write it although one thing is lost or changed</source>
+      <translation>Schreiben, obwohl eines verloren geht oder sich ändert</translation>
+    </message>
+    <message>
+      <source>Write it although {count} things are lost or changed</source>
+      <translation>Schreiben, obwohl {count} Dinge verloren gehen oder sich ändern</translation>
+    </message>
+    <message>
+      <source>{name}: {messages} messages and {tools} tools are the same</source>
+      <translation>{name}: {messages} Nachrichten und {tools} Werkzeuge sind gleich</translation>
+    </message>
+    <message>
+      <source>… shown up to here; written whole</source>
+      <translation>… bis hier gezeigt; geschrieben wird alles</translation>
+    </message>
+  </context>
+  <context>
+    <name>FieldRow</name>
+    <message>
+      <source>, required</source>
+      <translation>, nötig</translation>
+    </message>
+    <message>
+      <source>A value is needed.</source>
+      <translation>Ein Wert wird gebraucht.</translation>
+    </message>
+    <message>
+      <source>Add {name!r} to the inputs of the front matter</source>
+      <translation>{name!r} zu den Eingaben der Kopfdaten hinzufügen</translation>
+    </message>
+    <message>
+      <source>Clear</source>
+      <translation>Leeren</translation>
+    </message>
+    <message>
+      <source>Clear {name}</source>
+      <translation>{name} leeren</translation>
+    </message>
+    <message>
+      <source>Clear: use the {origin} again</source>
+      <translation>Leeren: wieder {origin} nehmen</translation>
+    </message>
+    <message>
+      <source>Declare</source>
+      <translation>Deklarieren</translation>
+    </message>
+    <message>
+      <source>missing</source>
+      <translation>fehlt</translation>
+    </message>
+    <message>
+      <source>not set</source>
+      <translation>nicht gesetzt</translation>
+    </message>
+  </context>
+  <context>
+    <name>FileChoice</name>
+    <message>
+      <source>All files (*)</source>
+      <translation>Alle Dateien (*)</translation>
+    </message>
+    <message>
+      <source>Export: {label}</source>
+      <translation>Exportieren: {label}</translation>
+    </message>
+    <message>
+      <source>Import runs</source>
+      <translation>Läufe importieren</translation>
+    </message>
+    <message>
+      <source>Journals (*.jsonl)</source>
+      <translation>Journale (*.jsonl)</translation>
+    </message>
+  </context>
+  <context>
+    <name>FileField</name>
+    <message>
+      <source>All files (*)</source>
+      <translation>Alle Dateien (*)</translation>
+    </message>
+    <message>
+      <source>Choose a file</source>
+      <translation>Eine Datei wählen</translation>
+    </message>
+    <message>
+      <source>Choose a file for {name}</source>
+      <translation>Eine Datei für {name} wählen</translation>
+    </message>
+    <message>
+      <source>Choose {name}</source>
+      <translation>{name} wählen</translation>
+    </message>
+    <message>
+      <source>Path beside the prompt, or URL</source>
+      <translation>Pfad neben dem Prompt oder URL</translation>
+    </message>
+    <message>
+      <source>Pictures (*.png *.jpg *.jpeg *.gif *.webp *.bmp *.svg);;All files (*)</source>
+      <translation>Bilder (*.png *.jpg *.jpeg *.gif *.webp *.bmp *.svg);;Alle Dateien (*)</translation>
+    </message>
+    <message>
+      <source>Sound (*.mp3 *.wav *.ogg *.m4a *.flac);;All files (*)</source>
+      <translation>Ton (*.mp3 *.wav *.ogg *.m4a *.flac);;Alle Dateien (*)</translation>
+    </message>
+  </context>
+  <context>
+    <name>Files</name>
+    <message>
+      <source>Check that the file is still there and that you may read it.</source>
+      <translation>Prüfen Sie, ob die Datei noch da ist und ob Sie sie lesen dürfen.</translation>
+    </message>
+    <message>
+      <source>Paragraph separators (U+2029) are shown and saved as line ends.</source>
+      <translation>Absatztrenner (U+2029) werden als Zeilenenden gezeigt und gespeichert.</translation>
+    </message>
+    <message>
+      <source>The file is not valid UTF-8; it is shown and saved as Latin-1.</source>
+      <translation>Die Datei ist kein gültiges UTF-8; sie wird als Latin-1 gezeigt und gespeichert.</translation>
+    </message>
+    <message>
+      <source>The file mixes line ends; saving writes {name} throughout.</source>
+      <translation>Die Datei mischt Zeilenenden; Speichern schreibt durchweg {name}.</translation>
+    </message>
+    <message>
+      <source>This is a large file ({number:.0f} MB); checks run less often.</source>
+      <translation>Dies ist eine große Datei ({number:.0f} MB); geprüft wird seltener.</translation>
+    </message>
+  </context>
+  <context>
+    <name>FilesPane</name>
+    <message>
+      <source>Files of the folder</source>
+      <translation>Dateien des Ordners</translation>
+    </message>
+    <message>
+      <source>Open a folder to see its prompts and the files they refer to.</source>
+      <translation>Öffnen Sie einen Ordner, um seine Prompts und deren Dateien zu sehen.</translation>
+    </message>
+    <message>
+      <source>Open folder…</source>
+      <translation>Ordner öffnen …</translation>
+    </message>
+  </context>
+  <context>
+    <name>FindBar</name>
+    <message>
+      <source>1 match</source>
+      <translation>1 Treffer</translation>
+    </message>
+    <message>
+      <source>Close (Esc)</source>
+      <translation>Schließen (Esc)</translation>
+    </message>
+    <message>
+      <source>Find</source>
+      <translation>Suchen</translation>
+    </message>
+    <message>
+      <source>Match case</source>
+      <translation>Groß und klein unterscheiden</translation>
+    </message>
+    <message>
+      <source>Next match (Enter)</source>
+      <translation>Nächster Treffer (Eingabe)</translation>
+    </message>
+    <message>
+      <source>No matches</source>
+      <translation>Keine Treffer</translation>
+    </message>
+    <message>
+      <source>Pattern: {msg}</source>
+      <translation>Muster: {msg}</translation>
+    </message>
+    <message>
+      <source>Previous match (Shift+Enter)</source>
+      <translation>Voriger Treffer (Umschalt+Eingabe)</translation>
+    </message>
+    <message>
+      <source>Regular expression</source>
+      <translation>Regulärer Ausdruck</translation>
+    </message>
+    <message>
+      <source>Replace</source>
+      <translation>Ersetzen</translation>
+    </message>
+    <message>
+      <source>Replace all</source>
+      <translation>Alle ersetzen</translation>
+    </message>
+    <message>
+      <source>Replace with</source>
+      <translation>Ersetzen durch</translation>
+    </message>
+    <message>
+      <source>Whole words</source>
+      <translation>Ganze Wörter</translation>
+    </message>
+    <message>
+      <source>{count} matches</source>
+      <translation>{count} Treffer</translation>
+    </message>
+    <message>
+      <source>{count} replaced</source>
+      <translation>{count} ersetzt</translation>
+    </message>
+    <message>
+      <source>{number} of {count}</source>
+      <translation>{number} von {count}</translation>
+    </message>
+  </context>
+  <context>
+    <name>FindInFiles</name>
+    <message>
+      <source>1 place in 1 file</source>
+      <translation>1 Stelle in 1 Datei</translation>
+    </message>
+    <message>
+      <source>Files that are open are changed in their editors, where undo leads back. The others are written to disk at once.</source>
+      <translation>Offene Dateien werden in ihren Editoren geändert, wo Rückgängig zurückführt. Die anderen werden sofort auf die Platte geschrieben.</translation>
+    </message>
+    <message>
+      <source>Find in files</source>
+      <translation>In Dateien suchen</translation>
+    </message>
+    <message>
+      <source>Find in the files of {name}</source>
+      <translation>In den Dateien von {name} suchen</translation>
+    </message>
+    <message>
+      <source>Find in {name}</source>
+      <translation>In {name} suchen</translation>
+    </message>
+    <message>
+      <source>Looking…</source>
+      <translation>Wird gesucht …</translation>
+    </message>
+    <message>
+      <source>Match case</source>
+      <translation>Groß und klein unterscheiden</translation>
+    </message>
+    <message>
+      <source>Nothing found.</source>
+      <translation>Nichts gefunden.</translation>
+    </message>
+    <message>
+      <source>Pattern</source>
+      <translation>Muster</translation>
+    </message>
+    <message>
+      <source>Pattern: {error}</source>
+      <translation>Muster: {error}</translation>
+    </message>
+    <message>
+      <source>Places found</source>
+      <translation>Gefundene Stellen</translation>
+    </message>
+    <message>
+      <source>Replace</source>
+      <translation>Ersetzen</translation>
+    </message>
+    <message>
+      <source>Replace all…</source>
+      <translation>Alle ersetzen …</translation>
+    </message>
+    <message>
+      <source>Replace in files</source>
+      <translation>In Dateien ersetzen</translation>
+    </message>
+    <message>
+      <source>Replace in {count} files?</source>
+      <translation>In {count} Dateien ersetzen?</translation>
+    </message>
+    <message>
+      <source>Replace in {name}</source>
+      <translation>In {name} ersetzen</translation>
+    </message>
+    <message>
+      <source>Replace with</source>
+      <translation>Ersetzen durch</translation>
+    </message>
+    <message>
+      <source>The folder could not be searched: {name}.</source>
+      <translation>Der Ordner konnte nicht durchsucht werden: {name}.</translation>
+    </message>
+    <message>
+      <source>Tick the files to replace in.</source>
+      <translation>Kreuzen Sie die Dateien an, in denen ersetzt wird.</translation>
+    </message>
+    <message>
+      <source>Type what to look for.</source>
+      <translation>Tippen Sie, wonach gesucht wird.</translation>
+    </message>
+    <message>
+      <source>{matches} or more places in {files} files</source>
+      <translation>{matches} oder mehr Stellen in {files} Dateien</translation>
+    </message>
+    <message>
+      <source>{matches} places in 1 file</source>
+      <translation>{matches} Stellen in 1 Datei</translation>
+    </message>
+    <message>
+      <source>{matches} places in {files} files</source>
+      <translation>{matches} Stellen in {files} Dateien</translation>
+    </message>
+    <message>
+      <source>{places} places replaced in {files} files.</source>
+      <translation>{places} Stellen in {files} Dateien ersetzt.</translation>
+    </message>
+  </context>
+  <context>
+    <name>Folding</name>
+    <message>
+      <source>front matter</source>
+      <translation>Kopfdaten</translation>
+    </message>
+  </context>
+  <context>
+    <name>Form</name>
+    <message>
+      <source>A JSON list of replies; each is a text, or an object with text and tool_calls.</source>
+      <translation>Eine JSON-Liste von Antworten; jede ist ein Text oder ein Objekt mit text und tool_calls.</translation>
+    </message>
+    <message>
+      <source>A longer context needs more memory.</source>
+      <translation>Ein längerer Kontext braucht mehr Speicher.</translation>
+    </message>
+    <message>
+      <source>API version</source>
+      <translation>API-Version</translation>
+    </message>
+    <message>
+      <source>Address</source>
+      <translation>Adresse</translation>
+    </message>
+    <message>
+      <source>Context</source>
+      <translation>Kontext</translation>
+    </message>
+    <message>
+      <source>Grammar</source>
+      <translation>Grammatik</translation>
+    </message>
+    <message>
+      <source>Headers</source>
+      <translation>Kopfzeilen</translation>
+    </message>
+    <message>
+      <source>How much is decided for the model; real models need none of it.</source>
+      <translation>Wie viel für das Modell entschieden wird; richtige Modelle brauchen nichts davon.</translation>
+    </message>
+    <message>
+      <source>Key</source>
+      <translation>Schlüssel</translation>
+    </message>
+    <message>
+      <source>Limits</source>
+      <translation>Grenzen</translation>
+    </message>
+    <message>
+      <source>Model</source>
+      <translation>Modell</translation>
+    </message>
+    <message>
+      <source>Model file</source>
+      <translation>Modelldatei</translation>
+    </message>
+    <message>
+      <source>Name</source>
+      <translation>Name</translation>
+    </message>
+    <message>
+      <source>Record</source>
+      <translation>Aufzeichnen</translation>
+    </message>
+    <message>
+      <source>Recording</source>
+      <translation>Aufzeichnung</translation>
+    </message>
+    <message>
+      <source>Script</source>
+      <translation>Skript</translation>
+    </message>
+    <message>
+      <source>Threads</source>
+      <translation>Threads</translation>
+    </message>
+  </context>
+  <context>
+    <name>FormLine</name>
+    <message>
+      <source>hint</source>
+      <translation>Hinweis</translation>
+    </message>
+  </context>
+  <context>
+    <name>FormsPage</name>
+    <message>
+      <source>{tool} as {form}</source>
+      <translation>{tool} als {form}</translation>
+    </message>
+  </context>
+  <context>
+    <name>Gutter</name>
+    <message>
+      <source>Editor gutter: breakpoints, line numbers and folds</source>
+      <translation>Rand des Editors: Haltepunkte, Zeilennummern und Klappstellen</translation>
+    </message>
+  </context>
+  <context>
+    <name>HelpDialog</name>
+    <message>
+      <source>Page</source>
+      <translation>Seite</translation>
+    </message>
+    <message>
+      <source>Pages of the guide</source>
+      <translation>Seiten des Handbuchs</translation>
+    </message>
+    <message>
+      <source>Search the guide</source>
+      <translation>Im Handbuch suchen</translation>
+    </message>
+    <message>
+      <source>User guide</source>
+      <translation>Handbuch</translation>
+    </message>
+  </context>
+  <context>
+    <name>History</name>
+    <message>
+      <source>From history, {when}</source>
+      <translation>Aus dem Verlauf, {when}</translation>
+    </message>
+    <message>
+      <source>The history could not be changed: {error}.</source>
+      <translation>Der Verlauf konnte nicht geändert werden: {error}.</translation>
+    </message>
+  </context>
+  <context>
+    <name>HistoryController</name>
+    <message>
+      <source>The history cannot be used: {error}.</source>
+      <translation>Der Verlauf kann nicht benutzt werden: {error}.</translation>
+    </message>
+    <message>
+      <source>The history could not be read ({name}).</source>
+      <translation>Der Verlauf konnte nicht gelesen werden ({name}).</translation>
+    </message>
+  </context>
+  <context>
+    <name>HistoryFoot</name>
+    <message>
+      <source>1 run</source>
+      <translation>1 Lauf</translation>
+    </message>
+    <message>
+      <source>Answer: {answer}</source>
+      <translation>Antwort: {answer}</translation>
+    </message>
+    <message>
+      <source>Choose how long runs are kept</source>
+      <translation>Wählen, wie lange Läufe behalten werden</translation>
+    </message>
+    <message>
+      <source>Note: {note}</source>
+      <translation>Notiz: {note}</translation>
+    </message>
+    <message>
+      <source>all are kept</source>
+      <translation>alle bleiben</translation>
+    </message>
+    <message>
+      <source>the newest {keep:,} are kept</source>
+      <translation>die neuesten {keep:,} bleiben</translation>
+    </message>
+    <message>
+      <source>{count:,} runs</source>
+      <translation>{count:,} Läufe</translation>
+    </message>
+    <message>
+      <source>{days} days are kept</source>
+      <translation>{days} Tage bleiben</translation>
+    </message>
+    <message>
+      <source>{size:.1f} MB</source>
+      <translation>{size:.1f} MB</translation>
+    </message>
+  </context>
+  <context>
+    <name>HistoryPane</name>
+    <message>
+      <source>Any end</source>
+      <translation>Jedes Ende</translation>
+    </message>
+    <message>
+      <source>Choose two runs to compare them</source>
+      <translation>Wählen Sie zwei Läufe, um sie zu vergleichen</translation>
+    </message>
+    <message>
+      <source>Compare</source>
+      <translation>Vergleichen</translation>
+    </message>
+    <message>
+      <source>Delete from history</source>
+      <translation>Aus dem Verlauf löschen</translation>
+    </message>
+    <message>
+      <source>Delete {what}? This cannot be undone.</source>
+      <translation>{what} löschen? Das lässt sich nicht rückgängig machen.</translation>
+    </message>
+    <message>
+      <source>Delete…</source>
+      <translation>Löschen …</translation>
+    </message>
+    <message>
+      <source>Export</source>
+      <translation>Exportieren</translation>
+    </message>
+    <message>
+      <source>Filter by prompt, question, answer, model, tag or note</source>
+      <translation>Nach Prompt, Frage, Antwort, Modell, Stichwort oder Notiz filtern</translation>
+    </message>
+    <message>
+      <source>Filter runs</source>
+      <translation>Läufe filtern</translation>
+    </message>
+    <message>
+      <source>History of runs</source>
+      <translation>Verlauf der Läufe</translation>
+    </message>
+    <message>
+      <source>How the run ended</source>
+      <translation>Wie der Lauf endete</translation>
+    </message>
+    <message>
+      <source>Import…</source>
+      <translation>Importieren …</translation>
+    </message>
+    <message>
+      <source>No run fits the filter.</source>
+      <translation>Kein Lauf passt zum Filter.</translation>
+    </message>
+    <message>
+      <source>No runs yet. Press Run (F5): every run is kept here, up to its last event.</source>
+      <translation>Noch keine Läufe. Drücken Sie Ausführen (F5): jeder Lauf wird hier bis zu seinem letzten Ereignis behalten.</translation>
+    </message>
+    <message>
+      <source>Notes…</source>
+      <translation>Notizen …</translation>
+    </message>
+    <message>
+      <source>Open</source>
+      <translation>Öffnen</translation>
+    </message>
+    <message>
+      <source>Opening…</source>
+      <translation>Wird geöffnet …</translation>
+    </message>
+    <message>
+      <source>Pin to the top</source>
+      <translation>Oben anheften</translation>
+    </message>
+    <message>
+      <source>Runs</source>
+      <translation>Läufe</translation>
+    </message>
+    <message>
+      <source>Tags and a note of your own</source>
+      <translation>Eigene Stichwörter und eine Notiz</translation>
+    </message>
+    <message>
+      <source>Tags and note…</source>
+      <translation>Stichwörter und Notiz …</translation>
+    </message>
+    <message>
+      <source>Take in runs that were exported as journals</source>
+      <translation>Läufe aufnehmen, die als Journale exportiert wurden</translation>
+    </message>
+    <message>
+      <source>Unpin</source>
+      <translation>Lösen</translation>
+    </message>
+    <message>
+      <source>the run of “{prompt}”</source>
+      <translation>den Lauf von „{prompt}“</translation>
+    </message>
+    <message>
+      <source>{count} runs</source>
+      <translation>{count} Läufe</translation>
+    </message>
+  </context>
+  <context>
+    <name>HistoryRows</name>
+    <message>
+      <source>Cost</source>
+      <translation>Kosten</translation>
+    </message>
+    <message>
+      <source>End</source>
+      <translation>Ende</translation>
+    </message>
+    <message>
+      <source>Model</source>
+      <translation>Modell</translation>
+    </message>
+    <message>
+      <source>Model calls</source>
+      <translation>Modellaufrufe</translation>
+    </message>
+    <message>
+      <source>Prompt</source>
+      <translation>Prompt</translation>
+    </message>
+    <message>
+      <source>Protocol</source>
+      <translation>Protokoll</translation>
+    </message>
+    <message>
+      <source>Question</source>
+      <translation>Frage</translation>
+    </message>
+    <message>
+      <source>Started</source>
+      <translation>Begonnen</translation>
+    </message>
+    <message>
+      <source>Tags</source>
+      <translation>Stichwörter</translation>
+    </message>
+    <message>
+      <source>Tokens</source>
+      <translation>Token</translation>
+    </message>
+    <message>
+      <source>Tool calls</source>
+      <translation>Werkzeugaufrufe</translation>
+    </message>
+    <message>
+      <source>done</source>
+      <translation>fertig</translation>
+    </message>
+    <message>
+      <source>failed</source>
+      <translation>fehlgeschlagen</translation>
+    </message>
+    <message>
+      <source>interrupted</source>
+      <translation>unterbrochen</translation>
+    </message>
+    <message>
+      <source>limit reached</source>
+      <translation>Grenze erreicht</translation>
+    </message>
+    <message>
+      <source>refused</source>
+      <translation>abgelehnt</translation>
+    </message>
+    <message>
+      <source>running</source>
+      <translation>läuft</translation>
+    </message>
+    <message>
+      <source>stopped</source>
+      <translation>gestoppt</translation>
+    </message>
+  </context>
+  <context>
+    <name>Hover</name>
+    <message>
+      <source>&lt;b&gt;{name}&lt;/b&gt; ({kind} tool)</source>
+      <translation>&lt;b&gt;{name}&lt;/b&gt; (Werkzeug: {kind})</translation>
+    </message>
+    <message>
+      <source>&lt;b&gt;{name}&lt;/b&gt; is not declared under &lt;code&gt;inputs&lt;/code&gt;</source>
+      <translation>&lt;b&gt;{name}&lt;/b&gt; ist nicht unter &lt;code&gt;inputs&lt;/code&gt; deklariert</translation>
+    </message>
+    <message>
+      <source>&lt;br&gt;&lt;i&gt;Ctrl+. offers a fix&lt;/i&gt;</source>
+      <translation>&lt;br&gt;&lt;i&gt;Strg+. bietet Abhilfe&lt;/i&gt;</translation>
+    </message>
+    <message>
+      <source>&lt;br&gt;One of </source>
+      <translation>&lt;br&gt;Eines von </translation>
+    </message>
+    <message>
+      <source>Default: &lt;code&gt;{default}&lt;/code&gt;</source>
+      <translation>Vorgabe: &lt;code&gt;{default}&lt;/code&gt;</translation>
+    </message>
+    <message>
+      <source>One of </source>
+      <translation>Eines von </translation>
+    </message>
+    <message>
+      <source>Sample: &lt;code&gt;{sample}&lt;/code&gt;</source>
+      <translation>Beispiel: &lt;code&gt;{sample}&lt;/code&gt;</translation>
+    </message>
+    <message>
+      <source>Value now: &lt;code&gt;{value}&lt;/code&gt;</source>
+      <translation>Wert jetzt: &lt;code&gt;{value}&lt;/code&gt;</translation>
+    </message>
+    <message>
+      <source>not looked up: this folder is not trusted</source>
+      <translation>nicht nachgesehen: diesem Ordner wird nicht vertraut</translation>
+    </message>
+    <message>
+      <source>not set, and there is no default</source>
+      <translation>nicht gesetzt, und es gibt keine Vorgabe</translation>
+    </message>
+    <message>
+      <source>not set; the default is used</source>
+      <translation>nicht gesetzt; die Vorgabe gilt</translation>
+    </message>
+    <message>
+      <source>set in the environment; its value is not shown</source>
+      <translation>in der Umgebung gesetzt; der Wert wird nicht gezeigt</translation>
+    </message>
+    <message>
+      <source>there is no such file beside the prompt</source>
+      <translation>neben dem Prompt gibt es keine solche Datei</translation>
+    </message>
+    <message>
+      <source>{size:,} bytes; F12 opens it</source>
+      <translation>{size:,} Byte; F12 öffnet sie</translation>
+    </message>
+  </context>
+  <context>
+    <name>Import</name>
+    <message>
+      <source>All files (*)</source>
+      <translation>Alle Dateien (*)</translation>
+    </message>
+    <message>
+      <source>Import</source>
+      <translation>Importieren</translation>
+    </message>
+    <message>
+      <source>Prompts of other formats ({pattern})</source>
+      <translation>Prompts anderer Formate ({pattern})</translation>
+    </message>
+  </context>
+  <context>
+    <name>ImportDialog</name>
+    <message>
+      <source>Choose another name, so that its input sets stay.</source>
+      <translation>Wählen Sie einen anderen Namen, damit seine Eingabesätze bleiben.</translation>
+    </message>
+    <message>
+      <source>Choose another place.</source>
+      <translation>Wählen Sie einen anderen Ort.</translation>
+    </message>
+    <message>
+      <source>Close</source>
+      <translation>Schließen</translation>
+    </message>
+    <message>
+      <source>Import</source>
+      <translation>Importieren</translation>
+    </message>
+    <message>
+      <source>Import {name}</source>
+      <translation>{name} importieren</translation>
+    </message>
+    <message>
+      <source>Imported {name}.</source>
+      <translation>{name} importiert.</translation>
+    </message>
+    <message>
+      <source>Known are Prompty, AgentSchema, request bodies, promptfoo, LangChain and chat text.</source>
+      <translation>Bekannt sind Prompty, AgentSchema, Anfragen, promptfoo, LangChain und Chat-Text.</translation>
+    </message>
+    <message>
+      <source>Open as new prompt</source>
+      <translation>Als neuen Prompt öffnen</translation>
+    </message>
+    <message>
+      <source>Read as: {form}. Everything comes along.</source>
+      <translation>Gelesen als: {form}. Alles kommt mit.</translation>
+    </message>
+    <message>
+      <source>Read as: {form}. Not everything comes along as it is:</source>
+      <translation>Gelesen als: {form}. Nicht alles kommt so mit, wie es ist:</translation>
+    </message>
+    <message>
+      <source>Save as…</source>
+      <translation>Speichern unter …</translation>
+    </message>
+    <message>
+      <source>The prompt file</source>
+      <translation>Die Prompt-Datei</translation>
+    </message>
+    <message>
+      <source>What does not come along</source>
+      <translation>Was nicht mitkommt</translation>
+    </message>
+    <message>
+      <source>Which prompt of the file</source>
+      <translation>Welcher Prompt der Datei</translation>
+    </message>
+    <message>
+      <source>Write the prompt, and its input sets beside it, and open it</source>
+      <translation>Den Prompt und daneben seine Eingabesätze schreiben und ihn öffnen</translation>
+    </message>
+    <message>
+      <source>{count} input sets come along when it is saved.</source>
+      <translation>{count} Eingabesätze kommen mit, wenn er gespeichert wird.</translation>
+    </message>
+    <message>
+      <source>{name!r} could not be written: {reason}.</source>
+      <translation>{name!r} konnte nicht geschrieben werden: {reason}.</translation>
+    </message>
+    <message>
+      <source>{name} is there already.</source>
+      <translation>{name} gibt es schon.</translation>
+    </message>
+  </context>
+  <context>
+    <name>InputsCheck</name>
+    <message>
+      <source>Line {lineno}, column {colno}: {msg}.</source>
+      <translation>Zeile {lineno}, Spalte {colno}: {msg}.</translation>
+    </message>
+    <message>
+      <source>Not above {maximum:g}.</source>
+      <translation>Nicht über {maximum:g}.</translation>
+    </message>
+    <message>
+      <source>Not below {minimum:g}.</source>
+      <translation>Nicht unter {minimum:g}.</translation>
+    </message>
+    <message>
+      <source>The JSON is nested too deeply.</source>
+      <translation>Das JSON ist zu tief verschachtelt.</translation>
+    </message>
+    <message>
+      <source>The number is too large.</source>
+      <translation>Die Zahl ist zu groß.</translation>
+    </message>
+    <message>
+      <source>The text must match {pattern}</source>
+      <translation>Der Text muss zu {pattern} passen</translation>
+    </message>
+    <message>
+      <source>Write a number, such as 0.5.</source>
+      <translation>Schreiben Sie eine Zahl, etwa 0.5.</translation>
+    </message>
+    <message>
+      <source>Write a whole number, such as 42.</source>
+      <translation>Schreiben Sie eine ganze Zahl, etwa 42.</translation>
+    </message>
+  </context>
+  <context>
+    <name>InputsPane</name>
+    <message>
+      <source>Clear all values</source>
+      <translation>Alle Werte leeren</translation>
+    </message>
+    <message>
+      <source>Clear all: use defaults and samples</source>
+      <translation>Alles leeren: Vorgaben und Beispiele nehmen</translation>
+    </message>
+    <message>
+      <source>Edit the values as JSON</source>
+      <translation>Die Werte als JSON bearbeiten</translation>
+    </message>
+    <message>
+      <source>Inputs</source>
+      <translation>Eingaben</translation>
+    </message>
+    <message>
+      <source>No inputs</source>
+      <translation>Keine Eingaben</translation>
+    </message>
+    <message>
+      <source>Write an object: {"name": value}.</source>
+      <translation>Schreiben Sie ein Objekt: {"name": Wert}.</translation>
+    </message>
+    <message>
+      <source>Write {{ name }} in the prompt, or declare inputs in its front matter.</source>
+      <translation>Schreiben Sie {{ name }} in den Prompt, oder deklarieren Sie Eingaben in seinen Kopfdaten.</translation>
+    </message>
+    <message>
+      <source>{given} of {total} given</source>
+      <translation>{given} von {total} angegeben</translation>
+    </message>
+  </context>
+  <context>
+    <name>Inspector</name>
+    <message>
+      <source>Answer</source>
+      <translation>Antworten</translation>
+    </message>
+    <message>
+      <source>Changes only</source>
+      <translation>Nur Änderungen</translation>
+    </message>
+    <message>
+      <source>Copy this tab</source>
+      <translation>Diesen Reiter kopieren</translation>
+    </message>
+    <message>
+      <source>Find</source>
+      <translation>Suchen</translation>
+    </message>
+    <message>
+      <source>Find in this tab</source>
+      <translation>In diesem Reiter suchen</translation>
+    </message>
+    <message>
+      <source>Fold what is the same as in the step before</source>
+      <translation>Einklappen, was gleich ist wie im Schritt davor</translation>
+    </message>
+    <message>
+      <source>Messages</source>
+      <translation>Nachrichten</translation>
+    </message>
+    <message>
+      <source>Reply</source>
+      <translation>Antwort</translation>
+    </message>
+    <message>
+      <source>Request</source>
+      <translation>Anfrage</translation>
+    </message>
+    <message>
+      <source>Sides of the step</source>
+      <translation>Seiten des Schritts</translation>
+    </message>
+    <message>
+      <source>The messages of a step appear here, exactly as they are sent.</source>
+      <translation>Die Nachrichten eines Schritts erscheinen hier, genau wie sie gesendet werden.</translation>
+    </message>
+    <message>
+      <source>The model's reply appears here as it is written, coloured by what it is read as.</source>
+      <translation>Die Antwort des Modells erscheint hier, wie sie geschrieben wird, gefärbt nach dem, als was sie gelesen wird.</translation>
+    </message>
+    <message>
+      <source>The request's body appears here, exactly as it goes over the wire.</source>
+      <translation>Der Rumpf der Anfrage erscheint hier, genau wie er über die Leitung geht.</translation>
+    </message>
+    <message>
+      <source>This step has called no tool. Arguments, result and error stream appear here.</source>
+      <translation>Dieser Schritt hat kein Werkzeug aufgerufen. Argumente, Ergebnis und Fehlerausgabe erscheinen hier.</translation>
+    </message>
+    <message>
+      <source>Tool</source>
+      <translation>Werkzeug</translation>
+    </message>
+    <message>
+      <source>Usage</source>
+      <translation>Verbrauch</translation>
+    </message>
+    <message>
+      <source>Watch</source>
+      <translation>Beobachten</translation>
+    </message>
+  </context>
+  <context>
+    <name>JsonField</name>
+    <message>
+      <source>{name}, as JSON</source>
+      <translation>{name}, als JSON</translation>
+    </message>
+  </context>
+  <context>
+    <name>KeptEdits</name>
+    <message>
+      <source>The file was not changed: {error}</source>
+      <translation>Die Datei wurde nicht geändert: {error}</translation>
+    </message>
+    <message>
+      <source>another prompt is open.</source>
+      <translation>ein anderer Prompt ist offen.</translation>
+    </message>
+    <message>
+      <source>it is being written in. Try again.</source>
+      <translation>darin wird gerade geschrieben. Versuchen Sie es noch einmal.</translation>
+    </message>
+    <message>
+      <source>no prompt is open.</source>
+      <translation>kein Prompt ist offen.</translation>
+    </message>
+  </context>
+  <context>
+    <name>KeyField</name>
+    <message>
+      <source> The key store was not used: {reason}.</source>
+      <translation> Der Schlüsselspeicher wurde nicht benutzt: {reason}.</translation>
+    </message>
+    <message>
+      <source>A key is held for this session; it is gone when the studio ends.</source>
+      <translation>Ein Schlüssel wird für diese Sitzung gehalten; er ist fort, wenn das Studio endet.</translation>
+    </message>
+    <message>
+      <source>A key is kept in the system's key store.</source>
+      <translation>Ein Schlüssel liegt im Schlüsselspeicher des Systems.</translation>
+    </message>
+    <message>
+      <source>For this session only</source>
+      <translation>Nur für diese Sitzung</translation>
+    </message>
+    <message>
+      <source>Forget</source>
+      <translation>Vergessen</translation>
+    </message>
+    <message>
+      <source>In an environment variable</source>
+      <translation>In einer Umgebungsvariablen</translation>
+    </message>
+    <message>
+      <source>In the system's key store</source>
+      <translation>Im Schlüsselspeicher des Systems</translation>
+    </message>
+    <message>
+      <source>Keep</source>
+      <translation>Behalten</translation>
+    </message>
+    <message>
+      <source>Keep this key</source>
+      <translation>Diesen Schlüssel behalten</translation>
+    </message>
+    <message>
+      <source>NAME_OF_THE_VARIABLE</source>
+      <translation>NAME_DER_VARIABLEN</translation>
+    </message>
+    <message>
+      <source>Name of the variable</source>
+      <translation>Name der Variablen</translation>
+    </message>
+    <message>
+      <source>New key</source>
+      <translation>Neuer Schlüssel</translation>
+    </message>
+    <message>
+      <source>No key</source>
+      <translation>Kein Schlüssel</translation>
+    </message>
+    <message>
+      <source>Paste a key; it is not shown again</source>
+      <translation>Fügen Sie einen Schlüssel ein; er wird nicht wieder gezeigt</translation>
+    </message>
+    <message>
+      <source>Remove the key from where it is kept</source>
+      <translation>Den Schlüssel dort entfernen, wo er liegt</translation>
+    </message>
+    <message>
+      <source>The variable is set.</source>
+      <translation>Die Variable ist gesetzt.</translation>
+    </message>
+    <message>
+      <source>Where the key is</source>
+      <translation>Wo der Schlüssel ist</translation>
+    </message>
+  </context>
+  <context>
+    <name>KeysPage</name>
+    <message>
+      <source>Action</source>
+      <translation>Aktion</translation>
+    </message>
+    <message>
+      <source>Actions and their keys</source>
+      <translation>Aktionen und ihre Tasten</translation>
+    </message>
+    <message>
+      <source>All as usual</source>
+      <translation>Alles wie üblich</translation>
+    </message>
+    <message>
+      <source>Keyboard</source>
+      <translation>Tastatur</translation>
+    </message>
+    <message>
+      <source>Keys</source>
+      <translation>Tasten</translation>
+    </message>
+    <message>
+      <source>New keys</source>
+      <translation>Neue Tasten</translation>
+    </message>
+    <message>
+      <source>None</source>
+      <translation>Keine</translation>
+    </message>
+    <message>
+      <source>One key for two actions does nothing. {names}.</source>
+      <translation>Eine Taste für zwei Aktionen bewirkt nichts. {names}.</translation>
+    </message>
+    <message>
+      <source>Search actions and keys</source>
+      <translation>Aktionen und Tasten suchen</translation>
+    </message>
+    <message>
+      <source>Set</source>
+      <translation>Setzen</translation>
+    </message>
+    <message>
+      <source>Usual</source>
+      <translation>Üblich</translation>
+    </message>
+    <message>
+      <source>{key} belongs to {names} already.</source>
+      <translation>{key} gehört schon zu {names}.</translation>
+    </message>
+    <message>
+      <source>{key}: {first} and {second}</source>
+      <translation>{key}: {first} und {second}</translation>
+    </message>
+  </context>
+  <context>
+    <name>Kinds</name>
+    <message>
+      <source>Embedded model</source>
+      <translation>Eingebettetes Modell</translation>
+    </message>
+    <message>
+      <source>OpenAI-compatible server</source>
+      <translation>OpenAI-kompatibler Server</translation>
+    </message>
+    <message>
+      <source>Record and replay</source>
+      <translation>Aufzeichnen und wiedergeben</translation>
+    </message>
+    <message>
+      <source>Scripted replies</source>
+      <translation>Antworten nach Skript</translation>
+    </message>
+    <message>
+      <source>SmolLM2 135M, on this machine</source>
+      <translation>SmolLM2 135M, auf diesem Rechner</translation>
+    </message>
+    <message>
+      <source>You are the model</source>
+      <translation>Sie sind das Modell</translation>
+    </message>
+    <message>
+      <source>does not answer</source>
+      <translation>antwortet nicht</translation>
+    </message>
+    <message>
+      <source>no address yet</source>
+      <translation>noch keine Adresse</translation>
+    </message>
+    <message>
+      <source>no file yet</source>
+      <translation>noch keine Datei</translation>
+    </message>
+    <message>
+      <source>no script yet</source>
+      <translation>noch kein Skript</translation>
+    </message>
+    <message>
+      <source>trying …</source>
+      <translation>wird versucht …</translation>
+    </message>
+    <message>
+      <source>works</source>
+      <translation>geht</translation>
+    </message>
+    <message>
+      <source>you reply yourself</source>
+      <translation>Sie antworten selbst</translation>
+    </message>
+  </context>
+  <context>
+    <name>ListField</name>
+    <message>
+      <source>Add an item to {name}</source>
+      <translation>Einen Eintrag zu {name} hinzufügen</translation>
+    </message>
+    <message>
+      <source>Add item</source>
+      <translation>Eintrag hinzufügen</translation>
+    </message>
+    <message>
+      <source>Empty list</source>
+      <translation>Leere Liste</translation>
+    </message>
+    <message>
+      <source>Item {number}: {problem}</source>
+      <translation>Eintrag {number}: {problem}</translation>
+    </message>
+    <message>
+      <source>item {number} of {name}</source>
+      <translation>Eintrag {number} von {name}</translation>
+    </message>
+  </context>
+  <context>
+    <name>LoopDiagram</name>
+    <message>
+      <source>	Ctrl+F10</source>
+      <translation>	Strg+F10</translation>
+    </message>
+    <message>
+      <source>
+Right-click to stop here or to run to here.</source>
+      <translation>
+Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
+    </message>
+    <message>
+      <source>Loop diagram</source>
+      <translation>Diagramm der Schleife</translation>
+    </message>
+    <message>
+      <source>Remove the breakpoint</source>
+      <translation>Den Haltepunkt entfernen</translation>
+    </message>
+    <message>
+      <source>Run to here</source>
+      <translation>Bis hierher laufen</translation>
+    </message>
+    <message>
+      <source>Set a breakpoint</source>
+      <translation>Einen Haltepunkt setzen</translation>
+    </message>
+    <message>
+      <source>iteration {number}</source>
+      <translation>Durchgang {number}</translation>
+    </message>
+    <message>
+      <source>iteration {number} of {most}</source>
+      <translation>Durchgang {number} von {most}</translation>
+    </message>
+    <message>
+      <source>next iteration</source>
+      <translation>nächster Durchgang</translation>
+    </message>
+  </context>
+  <context>
+    <name>MainWindow</name>
+    <message>
+      <source>{title} (safe mode)</source>
+      <translation>{title} (abgesichert)</translation>
+    </message>
+    <message>
+      <source>{title} – Prompt Studio</source>
+      <translation>{title} – Prompt Studio</translation>
+    </message>
+  </context>
+  <context>
+    <name>ManualDialog</name>
+    <message>
+      <source>A call of {name}</source>
+      <translation>Ein Aufruf von {name}</translation>
+    </message>
+    <message>
+      <source>Arguments as JSON</source>
+      <translation>Argumente als JSON</translation>
+    </message>
+    <message>
+      <source>Arguments, as JSON</source>
+      <translation>Argumente, als JSON</translation>
+    </message>
+    <message>
+      <source>Go on writing</source>
+      <translation>Weiterschreiben</translation>
+    </message>
+    <message>
+      <source>Leave</source>
+      <translation>Verlassen</translation>
+    </message>
+    <message>
+      <source>Leave the request without a reply?</source>
+      <translation>Die Anfrage ohne Antwort lassen?</translation>
+    </message>
+    <message>
+      <source>No reply</source>
+      <translation>Keine Antwort</translation>
+    </message>
+    <message>
+      <source>Reply</source>
+      <translation>Antwort</translation>
+    </message>
+    <message>
+      <source>Request {number}: 1 message</source>
+      <translation>Anfrage {number}: 1 Nachricht</translation>
+    </message>
+    <message>
+      <source>Request {number}: {count} messages</source>
+      <translation>Anfrage {number}: {count} Nachrichten</translation>
+    </message>
+    <message>
+      <source>Text</source>
+      <translation>Text</translation>
+    </message>
+    <message>
+      <source>Text beside the call; may be empty</source>
+      <translation>Text neben dem Aufruf; darf leer sein</translation>
+    </message>
+    <message>
+      <source>Type or paste the reply</source>
+      <translation>Die Antwort tippen oder einfügen</translation>
+    </message>
+    <message>
+      <source>What you reply with</source>
+      <translation>Womit Sie antworten</translation>
+    </message>
+    <message>
+      <source>What you typed is lost, and this call of the model fails.</source>
+      <translation>Was Sie getippt haben, geht verloren, und dieser Aufruf des Modells schlägt fehl.</translation>
+    </message>
+    <message>
+      <source>You are the model</source>
+      <translation>Sie sind das Modell</translation>
+    </message>
+    <message>
+      <source>Your reply</source>
+      <translation>Ihre Antwort</translation>
+    </message>
+  </context>
+  <context>
+    <name>ManualReply</name>
+    <message>
+      <source>The arguments are not JSON: line {lineno}, column {colno}.</source>
+      <translation>Die Argumente sind kein JSON: Zeile {lineno}, Spalte {colno}.</translation>
+    </message>
+    <message>
+      <source>The arguments must be an object: { … }.</source>
+      <translation>Die Argumente müssen ein Objekt sein: { … }.</translation>
+    </message>
+    <message>
+      <source>Type or paste the reply.</source>
+      <translation>Tippen Sie die Antwort oder fügen Sie sie ein.</translation>
+    </message>
+  </context>
+  <context>
+    <name>MediaDrop</name>
+    <message>
+      <source>Choose another name.</source>
+      <translation>Wählen Sie einen anderen Namen.</translation>
+    </message>
+    <message>
+      <source>Paste picture</source>
+      <translation>Bild einfügen</translation>
+    </message>
+    <message>
+      <source>Save the picture in {name} as:</source>
+      <translation>Das Bild in {name} speichern als:</translation>
+    </message>
+    <message>
+      <source>Save the prompt first; a pasted picture is saved beside it.</source>
+      <translation>Speichern Sie den Prompt zuerst; ein eingefügtes Bild wird daneben gespeichert.</translation>
+    </message>
+    <message>
+      <source>The picture could not be saved as {name!r}.</source>
+      <translation>Das Bild konnte nicht als {name!r} gespeichert werden.</translation>
+    </message>
+    <message>
+      <source>The picture has no place yet.</source>
+      <translation>Das Bild hat noch keinen Ort.</translation>
+    </message>
+    <message>
+      <source>There is a file {name!r} already.</source>
+      <translation>Es gibt schon eine Datei {name!r}.</translation>
+    </message>
+    <message>
+      <source>Use a name that ends in .png or .jpg, in a folder that can be written.</source>
+      <translation>Nehmen Sie einen Namen, der auf .png oder .jpg endet, in einem beschreibbaren Ordner.</translation>
+    </message>
+  </context>
+  <context>
+    <name>Menus</name>
+    <message>
+      <source>Open recent</source>
+      <translation>Zuletzt geöffnet</translation>
+    </message>
+  </context>
+  <context>
+    <name>MessageCard</name>
+    <message>
+      <source>Attribute {key!r}</source>
+      <translation>Attribut {key!r}</translation>
+    </message>
+    <message>
+      <source>Click to see where it stands</source>
+      <translation>Klicken, um zu sehen, wo es steht</translation>
+    </message>
+    <message>
+      <source>Empty: the model gets a message without text.</source>
+      <translation>Leer: das Modell bekommt eine Nachricht ohne Text.</translation>
+    </message>
+    <message>
+      <source>Message {number}, {role}</source>
+      <translation>Nachricht {number}, {role}</translation>
+    </message>
+    <message>
+      <source>Show {left_out:,} more lines</source>
+      <translation>{left_out:,} weitere Zeilen zeigen</translation>
+    </message>
+    <message>
+      <source>Text of message {number}, {role}</source>
+      <translation>Text der Nachricht {number}, {role}</translation>
+    </message>
+    <message>
+      <source>from the thread</source>
+      <translation>aus dem Gespräch</translation>
+    </message>
+    <message>
+      <source>no marker</source>
+      <translation>keine Marke</translation>
+    </message>
+    <message>
+      <source>⚠ looks like structure</source>
+      <translation>⚠ sieht aus wie Struktur</translation>
+    </message>
+  </context>
+  <context>
+    <name>MessagesEditor</name>
+    <message>
+      <source>Add a message</source>
+      <translation>Eine Nachricht hinzufügen</translation>
+    </message>
+    <message>
+      <source>Add a message after this one</source>
+      <translation>Nach dieser eine Nachricht hinzufügen</translation>
+    </message>
+    <message>
+      <source>Its calls and files stay as they are.</source>
+      <translation>Ihre Aufrufe und Dateien bleiben, wie sie sind.</translation>
+    </message>
+    <message>
+      <source>Messages</source>
+      <translation>Nachrichten</translation>
+    </message>
+    <message>
+      <source>Remove this message</source>
+      <translation>Diese Nachricht entfernen</translation>
+    </message>
+    <message>
+      <source>Role of the message</source>
+      <translation>Rolle der Nachricht</translation>
+    </message>
+    <message>
+      <source>Text of the message</source>
+      <translation>Text der Nachricht</translation>
+    </message>
+  </context>
+  <context>
+    <name>MessagesView</name>
+    <message>
+      <source>Messages</source>
+      <translation>Nachrichten</translation>
+    </message>
+  </context>
+  <context>
+    <name>MockEditor</name>
+    <message>
+      <source>Answered by</source>
+      <translation>Beantwortet von</translation>
+    </message>
+    <message>
+      <source>It is sunny in {city}</source>
+      <translation>In {city} ist es sonnig</translation>
+    </message>
+    <message>
+      <source>Mock: {mock_titles}</source>
+      <translation>Ersatz: {mock_titles}</translation>
+    </message>
+    <message>
+      <source>No former run has an answer of this tool</source>
+      <translation>Kein früherer Lauf hat eine Antwort dieses Werkzeugs</translation>
+    </message>
+    <message>
+      <source>One answer a line, given one call after the other</source>
+      <translation>Eine Antwort je Zeile, ein Aufruf nach dem anderen bekommt sie</translation>
+    </message>
+    <message>
+      <source>The answer to every call: JSON, or plain text</source>
+      <translation>Die Antwort auf jeden Aufruf: JSON oder reiner Text</translation>
+    </message>
+    <message>
+      <source>The run whose answers are given</source>
+      <translation>Der Lauf, dessen Antworten gegeben werden</translation>
+    </message>
+    <message>
+      <source>The tool itself</source>
+      <translation>Das Werkzeug selbst</translation>
+    </message>
+    <message>
+      <source>What answers the calls</source>
+      <translation>Was die Aufrufe beantwortet</translation>
+    </message>
+    <message>
+      <source>What the mock answers</source>
+      <translation>Was der Ersatz antwortet</translation>
+    </message>
+    <message>
+      <source>{count} recorded answers</source>
+      <translation>{count} aufgezeichnete Antworten</translation>
+    </message>
+    <message>
+      <source>{when}: {count} answers, {question}</source>
+      <translation>{when}: {count} Antworten, {question}</translation>
+    </message>
+  </context>
+  <context>
+    <name>ModelField</name>
+    <message>
+      <source>Ask the server which models it offers</source>
+      <translation>Den Server fragen, welche Modelle er anbietet</translation>
+    </message>
+    <message>
+      <source>Id of the model, as the server calls it</source>
+      <translation>Kennung des Modells, wie der Server es nennt</translation>
+    </message>
+    <message>
+      <source>List models</source>
+      <translation>Modelle auflisten</translation>
+    </message>
+    <message>
+      <source>Model</source>
+      <translation>Modell</translation>
+    </message>
+  </context>
+  <context>
+    <name>Naming</name>
+    <message>
+      <source>New name of {name!r}:</source>
+      <translation>Neuer Name von {name!r}:</translation>
+    </message>
+    <message>
+      <source>Nothing is declared under this name.</source>
+      <translation>Unter diesem Namen ist nichts deklariert.</translation>
+    </message>
+    <message>
+      <source>Put the caret on an input or a tool to rename it.</source>
+      <translation>Setzen Sie die Schreibmarke auf eine Eingabe oder ein Werkzeug, um es umzubenennen.</translation>
+    </message>
+    <message>
+      <source>Rename input</source>
+      <translation>Eingabe umbenennen</translation>
+    </message>
+    <message>
+      <source>Rename tool</source>
+      <translation>Werkzeug umbenennen</translation>
+    </message>
+    <message>
+      <source>There is no file {name!r} beside the prompt.</source>
+      <translation>Neben dem Prompt gibt es keine Datei {name!r}.</translation>
+    </message>
+  </context>
+  <context>
+    <name>NotesDialog</name>
+    <message>
+      <source>Note</source>
+      <translation>Notiz</translation>
+    </message>
+    <message>
+      <source>Tags</source>
+      <translation>Stichwörter</translation>
+    </message>
+    <message>
+      <source>Tags and note: {prompt}</source>
+      <translation>Stichwörter und Notiz: {prompt}</translation>
+    </message>
+    <message>
+      <source>Tags, separated by commas</source>
+      <translation>Stichwörter, durch Kommas getrennt</translation>
+    </message>
+    <message>
+      <source>What is worth knowing about this run</source>
+      <translation>Was über diesen Lauf zu wissen ist</translation>
+    </message>
+    <message>
+      <source>regression, good example</source>
+      <translation>Rückschritt, gutes Beispiel</translation>
+    </message>
+  </context>
+  <context>
+    <name>NumberField</name>
+    <message>
+      <source>A number</source>
+      <translation>Eine Zahl</translation>
+    </message>
+  </context>
+  <context>
+    <name>OutlinePane</name>
+    <message>
+      <source>Open a prompt to see its parts here.</source>
+      <translation>Öffnen Sie einen Prompt, um hier seine Teile zu sehen.</translation>
+    </message>
+    <message>
+      <source>Outline</source>
+      <translation>Gliederung</translation>
+    </message>
+  </context>
+  <context>
+    <name>PathField</name>
+    <message>
+      <source>Choose a file</source>
+      <translation>Eine Datei wählen</translation>
+    </message>
+    <message>
+      <source>Choose a file: {name}</source>
+      <translation>Eine Datei wählen: {name}</translation>
+    </message>
+  </context>
+  <context>
+    <name>PreviewDiff</name>
+    <message>
+      <source>, only there now</source>
+      <translation>, erst jetzt da</translation>
+    </message>
+    <message>
+      <source>The rest is not shown.</source>
+      <translation>Der Rest wird nicht gezeigt.</translation>
+    </message>
+    <message>
+      <source>{number:,} lines are the same</source>
+      <translation>{number:,} Zeilen sind gleich</translation>
+    </message>
+    <message>
+      <source>{role}, message {number}, no longer there</source>
+      <translation>{role}, Nachricht {number}, nicht mehr da</translation>
+    </message>
+  </context>
+  <context>
+    <name>PreviewMeter</name>
+    <message>
+      <source>Around them: {frame:,}</source>
+      <translation>Um sie herum: {frame:,}</translation>
+    </message>
+    <message>
+      <source>Counted with {tokenizer} for {name}.</source>
+      <translation>Mit {tokenizer} für {name} gezählt.</translation>
+    </message>
+    <message>
+      <source>Estimated from the length: exact once the embedded model runs.</source>
+      <translation>Aus der Länge geschätzt: genau, sobald das eingebettete Modell läuft.</translation>
+    </message>
+    <message>
+      <source>Estimated from the length: {why}</source>
+      <translation>Aus der Länge geschätzt: {why}</translation>
+    </message>
+    <message>
+      <source>Messages: {sum:,}</source>
+      <translation>Nachrichten: {sum:,}</translation>
+    </message>
+    <message>
+      <source>Only estimated: {names}.</source>
+      <translation>Nur geschätzt: {names}.</translation>
+    </message>
+    <message>
+      <source>The size of the model's context window is not known.</source>
+      <translation>Die Größe des Kontextfensters des Modells ist nicht bekannt.</translation>
+    </message>
+    <message>
+      <source>Tools: ≈{tools:,}</source>
+      <translation>Werkzeuge: ≈{tools:,}</translation>
+    </message>
+    <message>
+      <source>the model</source>
+      <translation>das Modell</translation>
+    </message>
+    <message>
+      <source>there is no tokenizer for {name} here.</source>
+      <translation>für {name} gibt es hier keinen Tokenizer.</translation>
+    </message>
+    <message>
+      <source>{share:.1%} of the context window of {context_window:,} tokens.</source>
+      <translation>{share:.1%} des Kontextfensters von {context_window:,} Token.</translation>
+    </message>
+  </context>
+  <context>
+    <name>PreviewPane</name>
+    <message>
+      <source> The last good preview is shown.</source>
+      <translation> Die letzte gute Vorschau wird gezeigt.</translation>
+    </message>
+    <message>
+      <source>As JSON</source>
+      <translation>Als JSON</translation>
+    </message>
+    <message>
+      <source>As Markdown</source>
+      <translation>Als Markdown</translation>
+    </message>
+    <message>
+      <source>As chat text</source>
+      <translation>Als Chat-Text</translation>
+    </message>
+    <message>
+      <source>Copy the messages</source>
+      <translation>Die Nachrichten kopieren</translation>
+    </message>
+    <message>
+      <source>Diff</source>
+      <translation>Vergleich</translation>
+    </message>
+    <message>
+      <source>Line {line}</source>
+      <translation>Zeile {line}</translation>
+    </message>
+    <message>
+      <source>Messages</source>
+      <translation>Nachrichten</translation>
+    </message>
+    <message>
+      <source>Nothing to preview</source>
+      <translation>Nichts anzusehen</translation>
+    </message>
+    <message>
+      <source>Open or write a prompt: the messages that the model would get appear here.</source>
+      <translation>Öffnen oder schreiben Sie einen Prompt: die Nachrichten, die das Modell bekäme, erscheinen hier.</translation>
+    </message>
+    <message>
+      <source>Preview</source>
+      <translation>Vorschau</translation>
+    </message>
+    <message>
+      <source>Probe inputs: can a value change the structure of the messages?</source>
+      <translation>Eingaben abklopfen: kann ein Wert den Aufbau der Nachrichten ändern?</translation>
+    </message>
+    <message>
+      <source>Raw text instead of Markdown</source>
+      <translation>Roher Text statt Markdown</translation>
+    </message>
+    <message>
+      <source>Request</source>
+      <translation>Anfrage</translation>
+    </message>
+    <message>
+      <source>Show</source>
+      <translation>Zeigen</translation>
+    </message>
+    <message>
+      <source>Variables</source>
+      <translation>Variablen</translation>
+    </message>
+    <message>
+      <source>Views of the preview</source>
+      <translation>Ansichten der Vorschau</translation>
+    </message>
+    <message>
+      <source>template.format.strict is false: values may bring role markers of their own.</source>
+      <translation>template.format.strict ist false: Werte dürfen eigene Rollenmarken mitbringen.</translation>
+    </message>
+  </context>
+  <context>
+    <name>ProbePanel</name>
+    <message>
+      <source>Close</source>
+      <translation>Schließen</translation>
+    </message>
+    <message>
+      <source>Close the probe's report</source>
+      <translation>Den Bericht der Probe schließen</translation>
+    </message>
+    <message>
+      <source>Holes found by the probe</source>
+      <translation>Von der Probe gefundene Lücken</translation>
+    </message>
+    <message>
+      <source>Tried with:
+{text}</source>
+      <translation>Versucht mit:
+{text}</translation>
+    </message>
+    <message>
+      <source>{summary} The prompt was changed since: probe again.</source>
+      <translation>{summary} Der Prompt wurde seither geändert: proben Sie noch einmal.</translation>
+    </message>
+  </context>
+  <context>
+    <name>ProblemsPane</name>
+    <message>
+      <source>Code</source>
+      <translation>Code</translation>
+    </message>
+    <message>
+      <source>Copy message</source>
+      <translation>Meldung kopieren</translation>
+    </message>
+    <message>
+      <source>Ln {line}, Col {column}</source>
+      <translation>Zl {line}, Sp {column}</translation>
+    </message>
+    <message>
+      <source>No problems found.</source>
+      <translation>Keine Probleme gefunden.</translation>
+    </message>
+    <message>
+      <source>Open a prompt; what is wrong with it is listed here.</source>
+      <translation>Öffnen Sie einen Prompt; was daran nicht stimmt, steht hier.</translation>
+    </message>
+    <message>
+      <source>Place</source>
+      <translation>Stelle</translation>
+    </message>
+    <message>
+      <source>Problem</source>
+      <translation>Problem</translation>
+    </message>
+    <message>
+      <source>Problems</source>
+      <translation>Probleme</translation>
+    </message>
+  </context>
+  <context>
+    <name>PromptEditor</name>
+    <message>
+      <source>Prompt text</source>
+      <translation>Text des Prompts</translation>
+    </message>
+  </context>
+  <context>
+    <name>RequestColumn</name>
+    <message>
+      <source>1 note</source>
+      <translation>1 Anmerkung</translation>
+    </message>
+    <message>
+      <source>Body of the request, JSON, {shape}</source>
+      <translation>Rumpf der Anfrage, JSON, {shape}</translation>
+    </message>
+    <message>
+      <source>{count} notes</source>
+      <translation>{count} Anmerkungen</translation>
+    </message>
+  </context>
+  <context>
+    <name>RequestTab</name>
+    <message>
+      <source>All shapes side by side</source>
+      <translation>Alle Formen nebeneinander</translation>
+    </message>
+    <message>
+      <source>As JSON</source>
+      <translation>Als JSON</translation>
+    </message>
+    <message>
+      <source>As Python</source>
+      <translation>Als Python</translation>
+    </message>
+    <message>
+      <source>As curl</source>
+      <translation>Als curl</translation>
+    </message>
+    <message>
+      <source>Copy</source>
+      <translation>Kopieren</translation>
+    </message>
+    <message>
+      <source>Copy the request</source>
+      <translation>Die Anfrage kopieren</translation>
+    </message>
+    <message>
+      <source>No request yet</source>
+      <translation>Noch keine Anfrage</translation>
+    </message>
+    <message>
+      <source>Not written in the prompt: the request's form, or the connection's.</source>
+      <translation>Nicht im Prompt geschrieben: die Form der Anfrage oder die der Verbindung.</translation>
+    </message>
+    <message>
+      <source>Open a prompt to see the exact request it makes.</source>
+      <translation>Öffnen Sie einen Prompt, um die genaue Anfrage zu sehen, die er ergibt.</translation>
+    </message>
+    <message>
+      <source>Shape of the request</source>
+      <translation>Form der Anfrage</translation>
+    </message>
+    <message>
+      <source>Value of the input “{name}”, line {line}. Ctrl+click edits it.</source>
+      <translation>Wert der Eingabe „{name}“, Zeile {line}. Strg+Klick bearbeitet ihn.</translation>
+    </message>
+    <message>
+      <source>Written in line {line}: click to go there.</source>
+      <translation>In Zeile {line} geschrieben: klicken, um dorthin zu gehen.</translation>
+    </message>
+    <message>
+      <source>{value:,} kB</source>
+      <translation>{value:,} kB</translation>
+    </message>
+  </context>
+  <context>
+    <name>RequestView</name>
+    <message>
+      <source>Messages of the request</source>
+      <translation>Nachrichten der Anfrage</translation>
+    </message>
+    <message>
+      <source>Request that will be sent</source>
+      <translation>Anfrage, die gesendet wird</translation>
+    </message>
+    <message>
+      <source>calls {name} {arguments}</source>
+      <translation>ruft {name} {arguments}</translation>
+    </message>
+  </context>
+  <context>
+    <name>RetentionDialog</name>
+    <message>
+      <source> days</source>
+      <translation> Tage</translation>
+    </message>
+    <message>
+      <source> runs</source>
+      <translation> Läufe</translation>
+    </message>
+    <message>
+      <source>Delete runs older than</source>
+      <translation>Läufe löschen, die älter sind als</translation>
+    </message>
+    <message>
+      <source>It is done now and at every start. Pinned runs and runs that are under way always stay. What is deleted cannot be brought back.</source>
+      <translation>Es geschieht jetzt und bei jedem Start. Angeheftete Läufe und laufende bleiben immer. Gelöschtes lässt sich nicht zurückholen.</translation>
+    </message>
+    <message>
+      <source>Keep only the newest</source>
+      <translation>Nur die neuesten behalten</translation>
+    </message>
+    <message>
+      <source>Keep runs</source>
+      <translation>Läufe behalten</translation>
+    </message>
+  </context>
+  <context>
+    <name>RunBar</name>
+    <message>
+      <source>Branches</source>
+      <translation>Zweige</translation>
+    </message>
+    <message>
+      <source>Breakpoints</source>
+      <translation>Haltepunkte</translation>
+    </message>
+    <message>
+      <source>Compare {one} with {other}</source>
+      <translation>{one} mit {other} vergleichen</translation>
+    </message>
+    <message>
+      <source>Continue</source>
+      <translation>Fortsetzen</translation>
+    </message>
+    <message>
+      <source>Ctrl+F in the timeline</source>
+      <translation>Strg+F in der Zeitleiste</translation>
+    </message>
+    <message>
+      <source>Export this run</source>
+      <translation>Diesen Lauf exportieren</translation>
+    </message>
+    <message>
+      <source>Find in the whole run</source>
+      <translation>Im ganzen Lauf suchen</translation>
+    </message>
+    <message>
+      <source>Name a branch</source>
+      <translation>Einen Zweig benennen</translation>
+    </message>
+    <message>
+      <source>Name of {branch}, {detail}:</source>
+      <translation>Name von {branch}, {detail}:</translation>
+    </message>
+    <message>
+      <source>Name {branch}…</source>
+      <translation>{branch} benennen …</translation>
+    </message>
+    <message>
+      <source>Next place</source>
+      <translation>Nächste Stelle</translation>
+    </message>
+    <message>
+      <source>Pause</source>
+      <translation>Anhalten</translation>
+    </message>
+    <message>
+      <source>Place before</source>
+      <translation>Stelle davor</translation>
+    </message>
+    <message>
+      <source>Run</source>
+      <translation>Lauf</translation>
+    </message>
+    <message>
+      <source>Run again from the start</source>
+      <translation>Noch einmal von vorn ausführen</translation>
+    </message>
+    <message>
+      <source>Step</source>
+      <translation>Schritt</translation>
+    </message>
+    <message>
+      <source>Step into</source>
+      <translation>Schritt hinein</translation>
+    </message>
+    <message>
+      <source>Step out</source>
+      <translation>Schritt hinaus</translation>
+    </message>
+    <message>
+      <source>Stop</source>
+      <translation>Stopp</translation>
+    </message>
+  </context>
+  <context>
+    <name>RunChoices</name>
+    <message>
+      <source>Connection</source>
+      <translation>Verbindung</translation>
+    </message>
+    <message>
+      <source>Model</source>
+      <translation>Modell</translation>
+    </message>
+    <message>
+      <source>Protocol</source>
+      <translation>Protokoll</translation>
+    </message>
+  </context>
+  <context>
+    <name>RunDesk</name>
+    <message>
+      <source>Nothing to run.</source>
+      <translation>Nichts auszuführen.</translation>
+    </message>
+    <message>
+      <source>Open or write a prompt first.</source>
+      <translation>Öffnen oder schreiben Sie zuerst einen Prompt.</translation>
+    </message>
+    <message>
+      <source>Open the prompt that should be run again.</source>
+      <translation>Öffnen Sie den Prompt, der noch einmal ausgeführt werden soll.</translation>
+    </message>
+    <message>
+      <source>Show</source>
+      <translation>Zeigen</translation>
+    </message>
+    <message>
+      <source>The replay says the same as the run, from the first message on.</source>
+      <translation>Die Wiedergabe sagt dasselbe wie der Lauf, von der ersten Nachricht an.</translation>
+    </message>
+    <message>
+      <source>There is no run to go through again.</source>
+      <translation>Es gibt keinen Lauf, der noch einmal durchgegangen werden könnte.</translation>
+    </message>
+    <message>
+      <source>This run reached no place to go on from.</source>
+      <translation>Dieser Lauf kam an keine Stelle, von der es weitergeht.</translation>
+    </message>
+  </context>
+  <context>
+    <name>RunEdits</name>
+    <message>
+      <source>Apply</source>
+      <translation>Anwenden</translation>
+    </message>
+    <message>
+      <source>a message</source>
+      <translation>eine Nachricht</translation>
+    </message>
+    <message>
+      <source>what the model is told</source>
+      <translation>was dem Modell gesagt wird</translation>
+    </message>
+  </context>
+  <context>
+    <name>RunExchange</name>
+    <message>
+      <source>A file is still being read.</source>
+      <translation>Eine Datei wird noch gelesen.</translation>
+    </message>
+    <message>
+      <source>A run is still being written.</source>
+      <translation>Ein Lauf wird noch geschrieben.</translation>
+    </message>
+    <message>
+      <source>Choose a journal (JSON lines).</source>
+      <translation>Wählen Sie ein Journal (JSON-Zeilen).</translation>
+    </message>
+    <message>
+      <source>Choose a journal that was exported.</source>
+      <translation>Wählen Sie ein Journal, das exportiert wurde.</translation>
+    </message>
+    <message>
+      <source>Look at {filename}.</source>
+      <translation>Sehen Sie nach {filename}.</translation>
+    </message>
+    <message>
+      <source>Please report it.</source>
+      <translation>Bitte melden Sie es.</translation>
+    </message>
+    <message>
+      <source>The file cannot be used: {reason}.</source>
+      <translation>Die Datei kann nicht benutzt werden: {reason}.</translation>
+    </message>
+    <message>
+      <source>The file is not UTF-8 text.</source>
+      <translation>Die Datei ist kein UTF-8-Text.</translation>
+    </message>
+    <message>
+      <source>The run could not be written or read ({name}).</source>
+      <translation>Der Lauf konnte nicht geschrieben oder gelesen werden ({name}).</translation>
+    </message>
+    <message>
+      <source>Try again in a moment.</source>
+      <translation>Versuchen Sie es gleich noch einmal.</translation>
+    </message>
+  </context>
+  <context>
+    <name>RunFiles</name>
+    <message>
+      <source>1 run was taken</source>
+      <translation>1 Lauf wurde aufgenommen</translation>
+    </message>
+    <message>
+      <source>Run the prompt first (F5).</source>
+      <translation>Führen Sie den Prompt zuerst aus (F5).</translation>
+    </message>
+    <message>
+      <source>The run was written to {name}.</source>
+      <translation>Der Lauf wurde nach {name} geschrieben.</translation>
+    </message>
+    <message>
+      <source>There is no run to export.</source>
+      <translation>Es gibt keinen Lauf zu exportieren.</translation>
+    </message>
+    <message>
+      <source>{count} runs were taken</source>
+      <translation>{count} Läufe wurden aufgenommen</translation>
+    </message>
+    <message>
+      <source>{words} into the history.</source>
+      <translation>{words} in den Verlauf.</translation>
+    </message>
+  </context>
+  <context>
+    <name>RunLaunch</name>
+    <message>
+      <source>Fill it in under Inputs, then run again.</source>
+      <translation>Füllen Sie es unter Eingaben aus, dann führen Sie noch einmal aus.</translation>
+    </message>
+    <message>
+      <source>Mend it, then run again.</source>
+      <translation>Beheben Sie ihn, dann führen Sie noch einmal aus.</translation>
+    </message>
+    <message>
+      <source>The input {name!r} is required and has no value.</source>
+      <translation>Die Eingabe {name!r} ist nötig und hat keinen Wert.</translation>
+    </message>
+    <message>
+      <source>The prompt has an error: {message}{count}</source>
+      <translation>Der Prompt hat einen Fehler: {message}{count}</translation>
+    </message>
+  </context>
+  <context>
+    <name>RunOffers</name>
+    <message>
+      <source>Accept</source>
+      <translation>Annehmen</translation>
+    </message>
+    <message>
+      <source>Accept as it is</source>
+      <translation>So annehmen, wie es ist</translation>
+    </message>
+    <message>
+      <source>Allow twice as much</source>
+      <translation>Doppelt so viel erlauben</translation>
+    </message>
+    <message>
+      <source>Allow {more_iterations} more</source>
+      <translation>{more_iterations} mehr erlauben</translation>
+    </message>
+    <message>
+      <source>Answer</source>
+      <translation>Antworten</translation>
+    </message>
+    <message>
+      <source>Answer in its place…</source>
+      <translation>An seiner Stelle antworten …</translation>
+    </message>
+    <message>
+      <source>Answer in place of {tool}</source>
+      <translation>Anstelle von {tool} antworten</translation>
+    </message>
+    <message>
+      <source>Answer myself…</source>
+      <translation>Selbst antworten …</translation>
+    </message>
+    <message>
+      <source>Approve</source>
+      <translation>Zulassen</translation>
+    </message>
+    <message>
+      <source>Arguments of {tool}</source>
+      <translation>Argumente von {tool}</translation>
+    </message>
+    <message>
+      <source>Ask the model again, with what is known now.</source>
+      <translation>Das Modell noch einmal fragen, mit dem, was jetzt bekannt ist.</translation>
+    </message>
+    <message>
+      <source>Ask the model, and stop with its reply.</source>
+      <translation>Das Modell fragen und mit seiner Antwort anhalten.</translation>
+    </message>
+    <message>
+      <source>Ask the next question in this thread.</source>
+      <translation>Die nächste Frage in diesem Gespräch stellen.</translation>
+    </message>
+    <message>
+      <source>Asked in the same thread.</source>
+      <translation>Im selben Gespräch gefragt.</translation>
+    </message>
+    <message>
+      <source>Change it before the run ends.</source>
+      <translation>Ändern, bevor der Lauf endet.</translation>
+    </message>
+    <message>
+      <source>Change the remark.</source>
+      <translation>Die Bemerkung ändern.</translation>
+    </message>
+    <message>
+      <source>Change what is sent, for this iteration only.</source>
+      <translation>Ändern, was gesendet wird, nur für diesen Durchgang.</translation>
+    </message>
+    <message>
+      <source>Change what the model is told.</source>
+      <translation>Ändern, was dem Modell gesagt wird.</translation>
+    </message>
+    <message>
+      <source>Change what the tool is called with.</source>
+      <translation>Ändern, womit das Werkzeug aufgerufen wird.</translation>
+    </message>
+    <message>
+      <source>Changed for this iteration; the prompt file stays as it is unless you say so.</source>
+      <translation>Für diesen Durchgang geändert; die Prompt-Datei bleibt, wie sie ist, wenn Sie nichts anderes sagen.</translation>
+    </message>
+    <message>
+      <source>Do not run it, and give its result.</source>
+      <translation>Nicht ausführen, sondern sein Ergebnis geben.</translation>
+    </message>
+    <message>
+      <source>Do not run it, and tell the model why.</source>
+      <translation>Nicht ausführen und dem Modell sagen, warum.</translation>
+    </message>
+    <message>
+      <source>Do not run it; the model is told so.</source>
+      <translation>Nicht ausführen; dem Modell wird es gesagt.</translation>
+    </message>
+    <message>
+      <source>Do the same once more, and go on.</source>
+      <translation>Dasselbe noch einmal tun und fortfahren.</translation>
+    </message>
+    <message>
+      <source>Do what the reply asks for, up to the next stop.</source>
+      <translation>Tun, was die Antwort verlangt, bis zum nächsten Halt.</translation>
+    </message>
+    <message>
+      <source>Edit arguments…</source>
+      <translation>Argumente bearbeiten …</translation>
+    </message>
+    <message>
+      <source>Edit messages…</source>
+      <translation>Nachrichten bearbeiten …</translation>
+    </message>
+    <message>
+      <source>Edit observation…</source>
+      <translation>Beobachtung bearbeiten …</translation>
+    </message>
+    <message>
+      <source>Edit the answer…</source>
+      <translation>Die Antwort bearbeiten …</translation>
+    </message>
+    <message>
+      <source>Edit the reply…</source>
+      <translation>Die Modellantwort bearbeiten …</translation>
+    </message>
+    <message>
+      <source>Edit what it is told…</source>
+      <translation>Bearbeiten, was ihm gesagt wird …</translation>
+    </message>
+    <message>
+      <source>End the run here.</source>
+      <translation>Den Lauf hier beenden.</translation>
+    </message>
+    <message>
+      <source>End the run with this answer.</source>
+      <translation>Den Lauf mit dieser Antwort beenden.</translation>
+    </message>
+    <message>
+      <source>Everything up to its last event is here.</source>
+      <translation>Alles bis zu seinem letzten Ereignis ist hier.</translation>
+    </message>
+    <message>
+      <source>Final answer</source>
+      <translation>Endgültige Antwort</translation>
+    </message>
+    <message>
+      <source>From  {before}
+to  {after}</source>
+      <translation>Von  {before}
+zu  {after}</translation>
+    </message>
+    <message>
+      <source>Go on</source>
+      <translation>Weiter</translation>
+    </message>
+    <message>
+      <source>Go on all the same.</source>
+      <translation>Trotzdem fortfahren.</translation>
+    </message>
+    <message>
+      <source>Go on with a message</source>
+      <translation>Mit einer Nachricht fortfahren</translation>
+    </message>
+    <message>
+      <source>Go on with a message…</source>
+      <translation>Mit einer Nachricht fortfahren …</translation>
+    </message>
+    <message>
+      <source>Go on with this observation.</source>
+      <translation>Mit dieser Beobachtung fortfahren.</translation>
+    </message>
+    <message>
+      <source>Go on without this limit.</source>
+      <translation>Ohne diese Grenze fortfahren.</translation>
+    </message>
+    <message>
+      <source>Go on.</source>
+      <translation>Fortfahren.</translation>
+    </message>
+    <message>
+      <source>It did not run</source>
+      <translation>Es lief nicht</translation>
+    </message>
+    <message>
+      <source>It is read exactly as if the model had written it.</source>
+      <translation>Es wird gelesen, als hätte das Modell es geschrieben.</translation>
+    </message>
+    <message>
+      <source>It is run again.</source>
+      <translation>Es wird noch einmal ausgeführt.</translation>
+    </message>
+    <message>
+      <source>It ran</source>
+      <translation>Es lief</translation>
+    </message>
+    <message>
+      <source>It reads this as the observation of its reply.</source>
+      <translation>Es liest dies als Beobachtung zu seiner Antwort.</translation>
+    </message>
+    <message>
+      <source>Its result is…</source>
+      <translation>Sein Ergebnis ist …</translation>
+    </message>
+    <message>
+      <source>Its work is done; the result is not known.</source>
+      <translation>Seine Arbeit ist getan; das Ergebnis ist nicht bekannt.</translation>
+    </message>
+    <message>
+      <source>Kept as edited by you.</source>
+      <translation>Wird als von Ihnen bearbeitet behalten.</translation>
+    </message>
+    <message>
+      <source>Messages of this iteration</source>
+      <translation>Nachrichten dieses Durchgangs</translation>
+    </message>
+    <message>
+      <source>Next iteration</source>
+      <translation>Nächster Durchgang</translation>
+    </message>
+    <message>
+      <source>No limit</source>
+      <translation>Keine Grenze</translation>
+    </message>
+    <message>
+      <source>Observation of {tool}</source>
+      <translation>Beobachtung von {tool}</translation>
+    </message>
+    <message>
+      <source>Put in</source>
+      <translation>Einfügen</translation>
+    </message>
+    <message>
+      <source>Put in a message</source>
+      <translation>Eine Nachricht einfügen</translation>
+    </message>
+    <message>
+      <source>Put in a message…</source>
+      <translation>Eine Nachricht einfügen …</translation>
+    </message>
+    <message>
+      <source>Raise the limit and go on.</source>
+      <translation>Die Grenze erhöhen und fortfahren.</translation>
+    </message>
+    <message>
+      <source>Reject</source>
+      <translation>Ablehnen</translation>
+    </message>
+    <message>
+      <source>Reject {tool}</source>
+      <translation>{tool} ablehnen</translation>
+    </message>
+    <message>
+      <source>Reject…</source>
+      <translation>Ablehnen …</translation>
+    </message>
+    <message>
+      <source>Reply in the model's place</source>
+      <translation>Anstelle des Modells antworten</translation>
+    </message>
+    <message>
+      <source>Reply of the model</source>
+      <translation>Antwort des Modells</translation>
+    </message>
+    <message>
+      <source>Run the call as it stands.</source>
+      <translation>Den Aufruf so ausführen, wie er dasteht.</translation>
+    </message>
+    <message>
+      <source>Run {tool}?</source>
+      <translation>{tool} ausführen?</translation>
+    </message>
+    <message>
+      <source>Send</source>
+      <translation>Senden</translation>
+    </message>
+    <message>
+      <source>Send back…</source>
+      <translation>Zurückschicken …</translation>
+    </message>
+    <message>
+      <source>Send it</source>
+      <translation>Senden</translation>
+    </message>
+    <message>
+      <source>Send it back</source>
+      <translation>Zurückschicken</translation>
+    </message>
+    <message>
+      <source>Skip</source>
+      <translation>Überspringen</translation>
+    </message>
+    <message>
+      <source>Something went wrong.</source>
+      <translation>Etwas ging schief.</translation>
+    </message>
+    <message>
+      <source>Steer the run with a message of yours.</source>
+      <translation>Den Lauf mit einer eigenen Nachricht lenken.</translation>
+    </message>
+    <message>
+      <source>Stop</source>
+      <translation>Stopp</translation>
+    </message>
+    <message>
+      <source>Take as answer</source>
+      <translation>Als Antwort nehmen</translation>
+    </message>
+    <message>
+      <source>Take as result</source>
+      <translation>Als Ergebnis nehmen</translation>
+    </message>
+    <message>
+      <source>Take what came as the final answer.</source>
+      <translation>Das, was kam, als endgültige Antwort nehmen.</translation>
+    </message>
+    <message>
+      <source>Tell the model</source>
+      <translation>Dem Modell sagen</translation>
+    </message>
+    <message>
+      <source>Tell the model what is missing, and go on.</source>
+      <translation>Dem Modell sagen, was fehlt, und fortfahren.</translation>
+    </message>
+    <message>
+      <source>The assistant's message is changed with them, so that call and result agree.</source>
+      <translation>Die Nachricht des Assistenten wird mit geändert, damit Aufruf und Ergebnis zusammenpassen.</translation>
+    </message>
+    <message>
+      <source>The iteration is done.</source>
+      <translation>Der Durchgang ist fertig.</translation>
+    </message>
+    <message>
+      <source>The model gets this as the tool's result.</source>
+      <translation>Das Modell bekommt dies als Ergebnis des Werkzeugs.</translation>
+    </message>
+    <message>
+      <source>The model has answered.</source>
+      <translation>Das Modell hat geantwortet.</translation>
+    </message>
+    <message>
+      <source>The model is told why. May be empty.</source>
+      <translation>Dem Modell wird gesagt, warum. Darf leer sein.</translation>
+    </message>
+    <message>
+      <source>The model reads it as a user message and goes on.</source>
+      <translation>Das Modell liest es als Nachricht der Person und macht weiter.</translation>
+    </message>
+    <message>
+      <source>The model reads it before it goes on.</source>
+      <translation>Das Modell liest es, bevor es weitermacht.</translation>
+    </message>
+    <message>
+      <source>The program ended while this run was under way.</source>
+      <translation>Das Programm endete, während dieser Lauf im Gange war.</translation>
+    </message>
+    <message>
+      <source>The reply is here; nothing was done yet.</source>
+      <translation>Die Antwort ist da; getan wurde noch nichts.</translation>
+    </message>
+    <message>
+      <source>The request is ready.</source>
+      <translation>Die Anfrage ist bereit.</translation>
+    </message>
+    <message>
+      <source>The run ends with this answer.</source>
+      <translation>Der Lauf endet mit dieser Antwort.</translation>
+    </message>
+    <message>
+      <source>The run is done.</source>
+      <translation>Der Lauf ist fertig.</translation>
+    </message>
+    <message>
+      <source>The tool does not run; the model gets this as its result.</source>
+      <translation>Das Werkzeug läuft nicht; das Modell bekommt dies als sein Ergebnis.</translation>
+    </message>
+    <message>
+      <source>This tool changes something outside.</source>
+      <translation>Dieses Werkzeug ändert etwas außerhalb.</translation>
+    </message>
+    <message>
+      <source>Treat as answer…</source>
+      <translation>Als Antwort behandeln …</translation>
+    </message>
+    <message>
+      <source>Treat as the answer</source>
+      <translation>Als die Antwort behandeln</translation>
+    </message>
+    <message>
+      <source>Try again</source>
+      <translation>Noch einmal versuchen</translation>
+    </message>
+    <message>
+      <source>What the model is told</source>
+      <translation>Was dem Modell gesagt wird</translation>
+    </message>
+    <message>
+      <source>What the model is told; the tool's own result stays in the record.</source>
+      <translation>Was dem Modell gesagt wird; das eigene Ergebnis des Werkzeugs bleibt in der Aufzeichnung.</translation>
+    </message>
+    <message>
+      <source>What the tool answered</source>
+      <translation>Was das Werkzeug antwortete</translation>
+    </message>
+    <message>
+      <source>Write the reply yourself; it is marked as edited.</source>
+      <translation>Schreiben Sie die Antwort selbst; sie wird als bearbeitet gekennzeichnet.</translation>
+    </message>
+    <message>
+      <source>You know what it answered.</source>
+      <translation>Sie wissen, was es antwortete.</translation>
+    </message>
+    <message>
+      <source>{tool} has answered.</source>
+      <translation>{tool} hat geantwortet.</translation>
+    </message>
+  </context>
+  <context>
+    <name>RunPane</name>
+    <message>
+      <source>Press Run (F5) to run the prompt, or Step (F10) to go through it one step at a time. Every message, reply and tool call will be listed here.</source>
+      <translation>Drücken Sie Ausführen (F5), um den Prompt auszuführen, oder Schritt (F10), um ihn Schritt für Schritt durchzugehen. Jede Nachricht, Antwort und jeder Werkzeugaufruf steht dann hier.</translation>
+    </message>
+    <message>
+      <source>Run</source>
+      <translation>Lauf</translation>
+    </message>
+    <message>
+      <source>The tools are being made ready. Stop (Shift+F5) gives up.</source>
+      <translation>Die Werkzeuge werden bereit gemacht. Stopp (Umschalt+F5) gibt auf.</translation>
+    </message>
+  </context>
+  <context>
+    <name>RunReply</name>
+    <message>
+      <source>Reasoning</source>
+      <translation>Überlegung</translation>
+    </message>
+    <message>
+      <source>Refusal</source>
+      <translation>Ablehnung</translation>
+    </message>
+    <message>
+      <source>Repair offered: {title}</source>
+      <translation>Angebotene Reparatur: {title}</translation>
+    </message>
+    <message>
+      <source>Text</source>
+      <translation>Text</translation>
+    </message>
+    <message>
+      <source>The reply broke off here; this is what came.</source>
+      <translation>Die Antwort brach hier ab; das ist, was kam.</translation>
+    </message>
+    <message>
+      <source>Tool call {number}</source>
+      <translation>Werkzeugaufruf {number}</translation>
+    </message>
+    <message>
+      <source>a refusal</source>
+      <translation>eine Ablehnung</translation>
+    </message>
+    <message>
+      <source>an error ({replace})</source>
+      <translation>ein Fehler ({replace})</translation>
+    </message>
+    <message>
+      <source>broke off</source>
+      <translation>brach ab</translation>
+    </message>
+    <message>
+      <source>cut by the studio at an invented observation</source>
+      <translation>vom Studio bei einer erfundenen Beobachtung abgeschnitten</translation>
+    </message>
+    <message>
+      <source>cut off at the token limit</source>
+      <translation>an der Token-Grenze abgeschnitten</translation>
+    </message>
+    <message>
+      <source>ended by itself</source>
+      <translation>endete von selbst</translation>
+    </message>
+    <message>
+      <source>ended by the server at a stop sequence</source>
+      <translation>vom Server an einer Stoppfolge beendet</translation>
+    </message>
+    <message>
+      <source>ended with tool calls</source>
+      <translation>endete mit Werkzeugaufrufen</translation>
+    </message>
+    <message>
+      <source>held back by the content filter</source>
+      <translation>vom Inhaltsfilter zurückgehalten</translation>
+    </message>
+    <message>
+      <source>made by the studio</source>
+      <translation>vom Studio gemacht</translation>
+    </message>
+    <message>
+      <source>read as </source>
+      <translation>gelesen als </translation>
+    </message>
+    <message>
+      <source>replayed from the record</source>
+      <translation>aus der Aufzeichnung wiedergegeben</translation>
+    </message>
+    <message>
+      <source>the final answer</source>
+      <translation>die endgültige Antwort</translation>
+    </message>
+    <message>
+      <source>written by you</source>
+      <translation>von Ihnen geschrieben</translation>
+    </message>
+  </context>
+  <context>
+    <name>RunSession</name>
+    <message>
+      <source>The run broke off: {name}: {error}</source>
+      <translation>Der Lauf brach ab: {name}: {error}</translation>
+    </message>
+  </context>
+  <context>
+    <name>RunWords</name>
+    <message>
+      <source>A limit was reached</source>
+      <translation>Eine Grenze wurde erreicht</translation>
+    </message>
+    <message>
+      <source>A rule said no</source>
+      <translation>Eine Regel sagte nein</translation>
+    </message>
+    <message>
+      <source>Breakpoint</source>
+      <translation>Haltepunkt</translation>
+    </message>
+    <message>
+      <source>Checking the answer</source>
+      <translation>Die Antwort wird geprüft</translation>
+    </message>
+    <message>
+      <source>Done</source>
+      <translation>Fertig</translation>
+    </message>
+    <message>
+      <source>Ended at a limit</source>
+      <translation>An einer Grenze beendet</translation>
+    </message>
+    <message>
+      <source>Interrupted</source>
+      <translation>Unterbrochen</translation>
+    </message>
+    <message>
+      <source>It took too long</source>
+      <translation>Es dauerte zu lange</translation>
+    </message>
+    <message>
+      <source>Limit reached</source>
+      <translation>Grenze erreicht</translation>
+    </message>
+    <message>
+      <source>No run yet</source>
+      <translation>Noch kein Lauf</translation>
+    </message>
+    <message>
+      <source>Nobody knows whether the tool ran</source>
+      <translation>Niemand weiß, ob das Werkzeug lief</translation>
+    </message>
+    <message>
+      <source>Paused</source>
+      <translation>Angehalten</translation>
+    </message>
+    <message>
+      <source>Reading the reply</source>
+      <translation>Die Antwort wird gelesen</translation>
+    </message>
+    <message>
+      <source>Ready</source>
+      <translation>Bereit</translation>
+    </message>
+    <message>
+      <source>Rendering the prompt</source>
+      <translation>Der Prompt wird ausgefüllt</translation>
+    </message>
+    <message>
+      <source>Stopped</source>
+      <translation>Gestoppt</translation>
+    </message>
+    <message>
+      <source>Stopped at a problem</source>
+      <translation>Bei einem Problem angehalten</translation>
+    </message>
+    <message>
+      <source>The answer does not fit the declared outputs</source>
+      <translation>Die Antwort passt nicht zu den deklarierten Ausgaben</translation>
+    </message>
+    <message>
+      <source>The arguments do not fit the tool</source>
+      <translation>Die Argumente passen nicht zum Werkzeug</translation>
+    </message>
+    <message>
+      <source>The model answers{again}</source>
+      <translation>Das Modell antwortet{again}</translation>
+    </message>
+    <message>
+      <source>The model did not answer</source>
+      <translation>Das Modell antwortete nicht</translation>
+    </message>
+    <message>
+      <source>The model refused</source>
+      <translation>Das Modell lehnte ab</translation>
+    </message>
+    <message>
+      <source>The prompt cannot be rendered</source>
+      <translation>Der Prompt kann nicht ausgefüllt werden</translation>
+    </message>
+    <message>
+      <source>The reply cannot be read</source>
+      <translation>Die Antwort kann nicht gelesen werden</translation>
+    </message>
+    <message>
+      <source>The run could not be kept</source>
+      <translation>Der Lauf konnte nicht behalten werden</translation>
+    </message>
+    <message>
+      <source>The run failed</source>
+      <translation>Der Lauf schlug fehl</translation>
+    </message>
+    <message>
+      <source>The same call again</source>
+      <translation>Derselbe Aufruf noch einmal</translation>
+    </message>
+    <message>
+      <source>The tool failed</source>
+      <translation>Das Werkzeug schlug fehl</translation>
+    </message>
+    <message>
+      <source>The tool runs: {names}</source>
+      <translation>Das Werkzeug läuft: {names}</translation>
+    </message>
+    <message>
+      <source>There is no such tool</source>
+      <translation>Es gibt kein solches Werkzeug</translation>
+    </message>
+    <message>
+      <source>Waits for you</source>
+      <translation>Wartet auf Sie</translation>
+    </message>
+    <message>
+      <source>Waits for your approval</source>
+      <translation>Wartet auf Ihre Zustimmung</translation>
+    </message>
+    <message>
+      <source>at the end of the iteration</source>
+      <translation>am Ende des Durchgangs</translation>
+    </message>
+    <message>
+      <source>before the request is sent</source>
+      <translation>bevor die Anfrage gesendet wird</translation>
+    </message>
+    <message>
+      <source>before the tool runs</source>
+      <translation>bevor das Werkzeug läuft</translation>
+    </message>
+    <message>
+      <source>with the answer, before the run ends</source>
+      <translation>mit der Antwort, bevor der Lauf endet</translation>
+    </message>
+    <message>
+      <source>with the reply, before it is acted on</source>
+      <translation>mit der Antwort, bevor nach ihr gehandelt wird</translation>
+    </message>
+    <message>
+      <source>with the tool's result, before the model is told</source>
+      <translation>mit dem Ergebnis des Werkzeugs, bevor das Modell es erfährt</translation>
+    </message>
+    <message>
+      <source>{words} in {turns}, {seconds}</source>
+      <translation>{words} in {turns}, {seconds}</translation>
+    </message>
+  </context>
+  <context>
+    <name>SchemaForm</name>
+    <message>
+      <source>A value is needed.</source>
+      <translation>Ein Wert wird gebraucht.</translation>
+    </message>
+  </context>
+  <context>
+    <name>SchemaTree</name>
+    <message>
+      <source> or null</source>
+      <translation> oder null</translation>
+    </message>
+    <message>
+      <source>Argument</source>
+      <translation>Argument</translation>
+    </message>
+    <message>
+      <source>Arguments of the tool</source>
+      <translation>Argumente des Werkzeugs</translation>
+    </message>
+    <message>
+      <source>Optional</source>
+      <translation>Freiwillig</translation>
+    </message>
+    <message>
+      <source>Required</source>
+      <translation>Nötig</translation>
+    </message>
+    <message>
+      <source>Takes no arguments</source>
+      <translation>Nimmt keine Argumente</translation>
+    </message>
+    <message>
+      <source>Type and description</source>
+      <translation>Typ und Beschreibung</translation>
+    </message>
+    <message>
+      <source>array of {type_name}</source>
+      <translation>Liste von {type_name}</translation>
+    </message>
+    <message>
+      <source>default {value}</source>
+      <translation>Vorgabe {value}</translation>
+    </message>
+    <message>
+      <source>from {minimum:g}</source>
+      <translation>ab {minimum:g}</translation>
+    </message>
+    <message>
+      <source>matches {pattern}</source>
+      <translation>passt zu {pattern}</translation>
+    </message>
+    <message>
+      <source>one of </source>
+      <translation>eines von </translation>
+    </message>
+    <message>
+      <source>up to {maximum:g}</source>
+      <translation>bis {maximum:g}</translation>
+    </message>
+    <message>
+      <source>{words}, optional</source>
+      <translation>{words}, freiwillig</translation>
+    </message>
+  </context>
+  <context>
+    <name>SearchBar</name>
+    <message>
+      <source>Close the search</source>
+      <translation>Die Suche schließen</translation>
+    </message>
+    <message>
+      <source>Find in the whole run</source>
+      <translation>Im ganzen Lauf suchen</translation>
+    </message>
+    <message>
+      <source>nowhere</source>
+      <translation>nirgends</translation>
+    </message>
+    <message>
+      <source>{number} of {count}</source>
+      <translation>{number} von {count}</translation>
+    </message>
+  </context>
+  <context>
+    <name>SetsButton</name>
+    <message>
+      <source>Delete “{current}”</source>
+      <translation>„{current}“ löschen</translation>
+    </message>
+    <message>
+      <source>Input sets</source>
+      <translation>Eingabesätze</translation>
+    </message>
+    <message>
+      <source>Input sets: save the prompt first</source>
+      <translation>Eingabesätze: speichern Sie den Prompt zuerst</translation>
+    </message>
+    <message>
+      <source>Input sets: {kept}</source>
+      <translation>Eingabesätze: {kept}</translation>
+    </message>
+    <message>
+      <source>Keep as samples in the prompt</source>
+      <translation>Als Beispiele im Prompt behalten</translation>
+    </message>
+    <message>
+      <source>Kept in {file_name}</source>
+      <translation>Liegt in {file_name}</translation>
+    </message>
+    <message>
+      <source>Load from a file…</source>
+      <translation>Aus einer Datei laden …</translation>
+    </message>
+    <message>
+      <source>Load values</source>
+      <translation>Werte laden</translation>
+    </message>
+    <message>
+      <source>Name of the set, kept in {file_name}:</source>
+      <translation>Name des Satzes, der in {file_name} liegt:</translation>
+    </message>
+    <message>
+      <source>Save as a set</source>
+      <translation>Als Satz speichern</translation>
+    </message>
+    <message>
+      <source>Save as a set…</source>
+      <translation>Als Satz speichern …</translation>
+    </message>
+    <message>
+      <source>Sets</source>
+      <translation>Sätze</translation>
+    </message>
+    <message>
+      <source>Update “{current}”</source>
+      <translation>„{current}“ auffrischen</translation>
+    </message>
+    <message>
+      <source>Values (*.json *.jsonl *.yaml *.yml *.csv *.tsv);;All files (*)</source>
+      <translation>Werte (*.json *.jsonl *.yaml *.yml *.csv *.tsv);;Alle Dateien (*)</translation>
+    </message>
+    <message>
+      <source>Which of the {count} rows?</source>
+      <translation>Welche der {count} Zeilen?</translation>
+    </message>
+    <message>
+      <source>none kept yet</source>
+      <translation>noch keiner vorhanden</translation>
+    </message>
+    <message>
+      <source>{count} kept in {file_name}</source>
+      <translation>{count} in {file_name}</translation>
+    </message>
+  </context>
+  <context>
+    <name>Settings</name>
+    <message>
+      <source> pt</source>
+      <translation> pt</translation>
+    </message>
+    <message>
+      <source>As it comes</source>
+      <translation>Wie mitgeliefert</translation>
+    </message>
+    <message>
+      <source>As the system</source>
+      <translation>Wie das System</translation>
+    </message>
+    <message>
+      <source>Dark</source>
+      <translation>Dunkel</translation>
+    </message>
+    <message>
+      <source>Light</source>
+      <translation>Hell</translation>
+    </message>
+  </context>
+  <context>
+    <name>SettingsDialog</name>
+    <message>
+      <source>Also Ctrl with the wheel, or Ctrl++.</source>
+      <translation>Auch Strg mit dem Mausrad oder Strg++.</translation>
+    </message>
+    <message>
+      <source>An address that a prompt file names is used only after you allowed it. Pictures at network addresses are not fetched for the preview.</source>
+      <translation>Eine Adresse, die eine Prompt-Datei nennt, wird erst benutzt, wenn Sie sie erlaubt haben. Bilder an Netzadressen werden für die Vorschau nicht geholt.</translation>
+    </message>
+    <message>
+      <source>Appearance</source>
+      <translation>Aussehen</translation>
+    </message>
+    <message>
+      <source>As the system</source>
+      <translation>Wie das System</translation>
+    </message>
+    <message>
+      <source>Connections</source>
+      <translation>Verbindungen</translation>
+    </message>
+    <message>
+      <source>Editor</source>
+      <translation>Editor</translation>
+    </message>
+    <message>
+      <source>Files that are only kept to be faster; may be deleted.</source>
+      <translation>Dateien, die nur der Geschwindigkeit dienen; dürfen gelöscht werden.</translation>
+    </message>
+    <message>
+      <source>Font of the editor</source>
+      <translation>Schrift des Editors</translation>
+    </message>
+    <message>
+      <source>Font of the interface</source>
+      <translation>Schrift der Oberfläche</translation>
+    </message>
+    <message>
+      <source>Fonts of one width.</source>
+      <translation>Schriften fester Breite.</translation>
+    </message>
+    <message>
+      <source>Holds from the next start of the studio.</source>
+      <translation>Gilt ab dem nächsten Start des Studios.</translation>
+    </message>
+    <message>
+      <source>Keys</source>
+      <translation>Tasten</translation>
+    </message>
+    <message>
+      <source>Keys never stand in prompts, settings, runs, exports or logs. What looks like one is hidden where it is shown.</source>
+      <translation>Schlüssel stehen nie in Prompts, Einstellungen, Läufen, Exporten oder Protokollen. Was wie einer aussieht, wird verdeckt, wo es gezeigt wird.</translation>
+    </message>
+    <message>
+      <source>Language</source>
+      <translation>Sprache</translation>
+    </message>
+    <message>
+      <source>Light, dark, or as the desktop says.</source>
+      <translation>Hell, dunkel oder wie der Schreibtisch es sagt.</translation>
+    </message>
+    <message>
+      <source>Long lines go on in the next row</source>
+      <translation>Lange Zeilen gehen in der nächsten weiter</translation>
+    </message>
+    <message>
+      <source>No setting holds these words.</source>
+      <translation>Keine Einstellung enthält diese Wörter.</translation>
+    </message>
+    <message>
+      <source>Nothing leaves this machine but what you send</source>
+      <translation>Nichts verlässt diesen Rechner, außer was Sie senden</translation>
+    </message>
+    <message>
+      <source>Open Connections…</source>
+      <translation>Verbindungen öffnen …</translation>
+    </message>
+    <message>
+      <source>Open folder</source>
+      <translation>Ordner öffnen</translation>
+    </message>
+    <message>
+      <source>Open folder: {name}</source>
+      <translation>Ordner öffnen: {name}</translation>
+    </message>
+    <message>
+      <source>Pages of the settings</source>
+      <translation>Seiten der Einstellungen</translation>
+    </message>
+    <message>
+      <source>Privacy</source>
+      <translation>Privatsphäre</translation>
+    </message>
+    <message>
+      <source>Prompts in these folders may run Python tools and MCP servers and read variables of the environment. No file can trust itself: you are asked once for each folder.</source>
+      <translation>Prompts in diesen Ordnern dürfen Python-Werkzeuge und MCP-Server ausführen und Umgebungsvariablen lesen. Keine Datei kann sich selbst vertrauen: Sie werden für jeden Ordner einmal gefragt.</translation>
+    </message>
+    <message>
+      <source>Providers, servers of your own, and the small model that comes with the studio. Keys are kept in the system's key store, in variables, or for the session only.</source>
+      <translation>Anbieter, eigene Server und das kleine Modell, das mit dem Studio kommt. Schlüssel liegen im Schlüsselspeicher des Systems, in Variablen oder nur in der Sitzung.</translation>
+    </message>
+    <message>
+      <source>Runs, unsaved text, trust and logs</source>
+      <translation>Läufe, nicht gespeicherter Text, Vertrauen und Protokolle</translation>
+    </message>
+    <message>
+      <source>Search settings</source>
+      <translation>Einstellungen durchsuchen</translation>
+    </message>
+    <message>
+      <source>Settings</source>
+      <translation>Einstellungen</translation>
+    </message>
+    <message>
+      <source>Settings and connections</source>
+      <translation>Einstellungen und Verbindungen</translation>
+    </message>
+    <message>
+      <source>Size of the interface's text</source>
+      <translation>Textgröße der Oberfläche</translation>
+    </message>
+    <message>
+      <source>Spaces and tabs are drawn</source>
+      <translation>Leerzeichen und Tabulatoren werden gezeichnet</translation>
+    </message>
+    <message>
+      <source>Start</source>
+      <translation>Start</translation>
+    </message>
+    <message>
+      <source>Storage</source>
+      <translation>Ablage</translation>
+    </message>
+    <message>
+      <source>Text size</source>
+      <translation>Textgröße</translation>
+    </message>
+    <message>
+      <source>The files of the last time are opened again</source>
+      <translation>Die Dateien vom letzten Mal werden wieder geöffnet</translation>
+    </message>
+    <message>
+      <source>The studio has no telemetry, looks for no updates and reports no errors. A run sends the prompt, the inputs and what tools answered to the connection that you chose, and to nobody else; the embedded model is on this machine.</source>
+      <translation>Das Studio hat keine Telemetrie, sucht keine Aktualisierungen und meldet keine Fehler. Ein Lauf sendet den Prompt, die Eingaben und was Werkzeuge antworteten an die Verbindung, die Sie gewählt haben, und an niemanden sonst; das eingebettete Modell ist auf diesem Rechner.</translation>
+    </message>
+    <message>
+      <source>Theme</source>
+      <translation>Thema</translation>
+    </message>
+    <message>
+      <source>Trust</source>
+      <translation>Vertrauen</translation>
+    </message>
+    <message>
+      <source>Trusted folders</source>
+      <translation>Vertraute Ordner</translation>
+    </message>
+    <message>
+      <source>What can be made again</source>
+      <translation>Was wieder gemacht werden kann</translation>
+    </message>
+    <message>
+      <source>Where models answer</source>
+      <translation>Wo Modelle antworten</translation>
+    </message>
+    <message>
+      <source>Whitespace</source>
+      <translation>Leerzeichen</translation>
+    </message>
+    <message>
+      <source>Word wrap</source>
+      <translation>Zeilenumbruch</translation>
+    </message>
+    <message>
+      <source>You are asked first</source>
+      <translation>Sie werden zuerst gefragt</translation>
+    </message>
+    <message>
+      <source>runs.sqlite, swap files of unsaved text, trust.json, session.json, log.</source>
+      <translation>runs.sqlite, Sicherungen nicht gespeicherten Textes, trust.json, session.json, log.</translation>
+    </message>
+    <message>
+      <source>settings.toml and connections.toml; texts that can be read and edited.</source>
+      <translation>settings.toml und connections.toml; Texte, die man lesen und bearbeiten kann.</translation>
+    </message>
+  </context>
+  <context>
+    <name>Snippets</name>
+    <message>
+      <source>A call that the model made</source>
+      <translation>Ein Aufruf, den das Modell machte</translation>
+    </message>
+    <message>
+      <source>A file, by path or address</source>
+      <translation>Eine Datei, als Pfad oder Adresse</translation>
+    </message>
+    <message>
+      <source>A function that the model may call</source>
+      <translation>Eine Funktion, die das Modell aufrufen darf</translation>
+    </message>
+    <message>
+      <source>A name for a value</source>
+      <translation>Ein Name für einen Wert</translation>
+    </message>
+    <message>
+      <source>A picture with attributes</source>
+      <translation>Ein Bild mit Attributen</translation>
+    </message>
+    <message>
+      <source>A picture, by path or address</source>
+      <translation>Ein Bild, als Pfad oder Adresse</translation>
+    </message>
+    <message>
+      <source>A question and its answer</source>
+      <translation>Eine Frage und ihre Antwort</translation>
+    </message>
+    <message>
+      <source>An answer, as an example</source>
+      <translation>Eine Antwort, als Beispiel</translation>
+    </message>
+    <message>
+      <source>Fenced code</source>
+      <translation>Eingezäunter Code</translation>
+    </message>
+    <message>
+      <source>Instructions for newer models</source>
+      <translation>Anweisungen für neuere Modelle</translation>
+    </message>
+    <message>
+      <source>Instructions for the model</source>
+      <translation>Anweisungen an das Modell</translation>
+    </message>
+    <message>
+      <source>One more input</source>
+      <translation>Eine weitere Eingabe</translation>
+    </message>
+    <message>
+      <source>One more tool</source>
+      <translation>Ein weiteres Werkzeug</translation>
+    </message>
+    <message>
+      <source>One text or another</source>
+      <translation>Der eine oder der andere Text</translation>
+    </message>
+    <message>
+      <source>Template language and rule set</source>
+      <translation>Vorlagensprache und Regelwerk</translation>
+    </message>
+    <message>
+      <source>Text for each item of a list</source>
+      <translation>Text für jeden Eintrag einer Liste</translation>
+    </message>
+    <message>
+      <source>Text under a condition</source>
+      <translation>Text unter einer Bedingung</translation>
+    </message>
+    <message>
+      <source>The conversation so far</source>
+      <translation>Das bisherige Gespräch</translation>
+    </message>
+    <message>
+      <source>The tools of an MCP server</source>
+      <translation>Die Werkzeuge eines MCP-Servers</translation>
+    </message>
+    <message>
+      <source>Tools of this prompt, before any text</source>
+      <translation>Werkzeuge dieses Prompts, vor jedem Text</translation>
+    </message>
+    <message>
+      <source>What a tool answered</source>
+      <translation>Was ein Werkzeug antwortete</translation>
+    </message>
+    <message>
+      <source>What the person says</source>
+      <translation>Was die Person sagt</translation>
+    </message>
+    <message>
+      <source>What the prompt is given</source>
+      <translation>Was dem Prompt gegeben wird</translation>
+    </message>
+    <message>
+      <source>Which model, and how it samples</source>
+      <translation>Welches Modell, und wie es wählt</translation>
+    </message>
+    <message>
+      <source>Who speaks is named</source>
+      <translation>Wer spricht, wird genannt</translation>
+    </message>
+    <message>
+      <source>With its end</source>
+      <translation>Mit seinem Ende</translation>
+    </message>
+  </context>
+  <context>
+    <name>SourceBanners</name>
+    <message>
+      <source>Line {line}</source>
+      <translation>Zeile {line}</translation>
+    </message>
+    <message>
+      <source>Open</source>
+      <translation>Öffnen</translation>
+    </message>
+    <message>
+      <source>Trust…</source>
+      <translation>Vertrauen …</translation>
+    </message>
+    <message>
+      <source>{folder} is not trusted: no ${{env:}} of it is read.</source>
+      <translation>{folder} wird nicht vertraut: kein ${{env:}} davon wird gelesen.</translation>
+    </message>
+    <message>
+      <source>{folder} is not trusted: {sources} will not run.</source>
+      <translation>{folder} wird nicht vertraut: {sources} laufen nicht.</translation>
+    </message>
+  </context>
+  <context>
+    <name>SourceBlock</name>
+    <message>
+      <source>1 tool</source>
+      <translation>1 Werkzeug</translation>
+    </message>
+    <message>
+      <source>Capabilities</source>
+      <translation>Fähigkeiten</translation>
+    </message>
+    <message>
+      <source>End what runs behind it, and load it again</source>
+      <translation>Beenden, was dahinter läuft, und neu laden</translation>
+    </message>
+    <message>
+      <source>Instructions</source>
+      <translation>Anweisungen</translation>
+    </message>
+    <message>
+      <source>Log</source>
+      <translation>Protokoll</translation>
+    </message>
+    <message>
+      <source>Log of {label}</source>
+      <translation>Protokoll von {label}</translation>
+    </message>
+    <message>
+      <source>Name</source>
+      <translation>Name</translation>
+    </message>
+    <message>
+      <source>Open</source>
+      <translation>Öffnen</translation>
+    </message>
+    <message>
+      <source>Prompts</source>
+      <translation>Prompts</translation>
+    </message>
+    <message>
+      <source>Protocol</source>
+      <translation>Protokoll</translation>
+    </message>
+    <message>
+      <source>Resources</source>
+      <translation>Ressourcen</translation>
+    </message>
+    <message>
+      <source>Restart</source>
+      <translation>Neu starten</translation>
+    </message>
+    <message>
+      <source>Start</source>
+      <translation>Start</translation>
+    </message>
+    <message>
+      <source>Templates of resources</source>
+      <translation>Vorlagen von Ressourcen</translation>
+    </message>
+    <message>
+      <source>Version</source>
+      <translation>Version</translation>
+    </message>
+    <message>
+      <source>does not work</source>
+      <translation>geht nicht</translation>
+    </message>
+    <message>
+      <source>not started</source>
+      <translation>nicht gestartet</translation>
+    </message>
+    <message>
+      <source>not trusted</source>
+      <translation>nicht vertraut</translation>
+    </message>
+    <message>
+      <source>ready</source>
+      <translation>bereit</translation>
+    </message>
+    <message>
+      <source>resource template</source>
+      <translation>Ressourcenvorlage</translation>
+    </message>
+    <message>
+      <source>{count} tools</source>
+      <translation>{count} Werkzeuge</translation>
+    </message>
+  </context>
+  <context>
+    <name>SourcesPage</name>
+    <message>
+      <source>A prompt that is not saved yet has no tool files.</source>
+      <translation>Ein noch nicht gespeicherter Prompt hat keine Werkzeugdateien.</translation>
+    </message>
+    <message>
+      <source>Approval of calls for the whole folder</source>
+      <translation>Zustimmung zu Aufrufen für den ganzen Ordner</translation>
+    </message>
+    <message>
+      <source>Calls of this folder's tools</source>
+      <translation>Aufrufe der Werkzeuge dieses Ordners</translation>
+    </message>
+    <message>
+      <source>Each tool as it asks for</source>
+      <translation>Jedes Werkzeug, wie es verlangt</translation>
+    </message>
+    <message>
+      <source>Open the file of servers that every prompt may name</source>
+      <translation>Die Datei der Server öffnen, die jeder Prompt nennen darf</translation>
+    </message>
+    <message>
+      <source>This prompt names no tool file, server or description. Name a Python file under metadata.agent.tools, or an MCP server under metadata.agent.mcp_servers.</source>
+      <translation>Dieser Prompt nennt keine Werkzeugdatei, keinen Server und keine Beschreibung. Nennen Sie eine Python-Datei unter metadata.agent.tools oder einen MCP-Server unter metadata.agent.mcp_servers.</translation>
+    </message>
+    <message>
+      <source>Trust no more</source>
+      <translation>Nicht mehr vertrauen</translation>
+    </message>
+    <message>
+      <source>Trust…</source>
+      <translation>Vertrauen …</translation>
+    </message>
+    <message>
+      <source>Your own MCP servers…</source>
+      <translation>Ihre eigenen MCP-Server …</translation>
+    </message>
+    <message>
+      <source>{folder} is not trusted: nothing of it is run or read.</source>
+      <translation>{folder} wird nicht vertraut: nichts davon wird ausgeführt oder gelesen.</translation>
+    </message>
+    <message>
+      <source>{folder} is trusted: its tools may run.</source>
+      <translation>{folder} wird vertraut: seine Werkzeuge dürfen laufen.</translation>
+    </message>
+  </context>
+  <context>
+    <name>Status</name>
+    <message>
+      <source>Prompty 1 (legacy)</source>
+      <translation>Prompty 1 (alt)</translation>
+    </message>
+    <message>
+      <source>Prompty 2</source>
+      <translation>Prompty 2</translation>
+    </message>
+    <message>
+      <source>Section dialect</source>
+      <translation>Abschnitts-Dialekt</translation>
+    </message>
+  </context>
+  <context>
+    <name>StatusBar</name>
+    <message>
+      <source> ({selected} selected)</source>
+      <translation> ({selected} ausgewählt)</translation>
+    </message>
+    <message>
+      <source> with BOM</source>
+      <translation> mit BOM</translation>
+    </message>
+    <message>
+      <source>1 error</source>
+      <translation>1 Fehler</translation>
+    </message>
+    <message>
+      <source>1 hint</source>
+      <translation>1 Hinweis</translation>
+    </message>
+    <message>
+      <source>1 warning</source>
+      <translation>1 Warnung</translation>
+    </message>
+    <message>
+      <source>Connection</source>
+      <translation>Verbindung</translation>
+    </message>
+    <message>
+      <source>Dialect</source>
+      <translation>Dialekt</translation>
+    </message>
+    <message>
+      <source>Encoding and line ends</source>
+      <translation>Kodierung und Zeilenenden</translation>
+    </message>
+    <message>
+      <source>Go to a line</source>
+      <translation>Zu einer Zeile gehen</translation>
+    </message>
+    <message>
+      <source>Kept as it is when the file is saved</source>
+      <translation>Bleibt beim Speichern, wie es ist</translation>
+    </message>
+    <message>
+      <source>Line and column</source>
+      <translation>Zeile und Spalte</translation>
+    </message>
+    <message>
+      <source>Ln {line}, Col {column}{chosen}</source>
+      <translation>Zl {line}, Sp {column}{chosen}</translation>
+    </message>
+    <message>
+      <source>No problems</source>
+      <translation>Keine Probleme</translation>
+    </message>
+    <message>
+      <source>Problems</source>
+      <translation>Probleme</translation>
+    </message>
+    <message>
+      <source>Python</source>
+      <translation>Python</translation>
+    </message>
+    <message>
+      <source>Run</source>
+      <translation>Lauf</translation>
+    </message>
+    <message>
+      <source>Show the problems</source>
+      <translation>Die Probleme zeigen</translation>
+    </message>
+    <message>
+      <source>Tokens</source>
+      <translation>Token</translation>
+    </message>
+    <message>
+      <source>{count} errors</source>
+      <translation>{count} Fehler</translation>
+    </message>
+    <message>
+      <source>{count} hints</source>
+      <translation>{count} Hinweise</translation>
+    </message>
+    <message>
+      <source>{count} warnings</source>
+      <translation>{count} Warnungen</translation>
+    </message>
+  </context>
+  <context>
+    <name>StepsColumn</name>
+    <message>
+      <source>Go back to here</source>
+      <translation>Hierher zurückgehen</translation>
+    </message>
+    <message>
+      <source>Stand at this place again, as a new branch  ({keys})</source>
+      <translation>Wieder an dieser Stelle stehen, als neuer Zweig  ({keys})</translation>
+    </message>
+    <message>
+      <source>Stay with the run as it goes on</source>
+      <translation>Beim Lauf bleiben, während er weitergeht</translation>
+    </message>
+    <message>
+      <source>To the newest</source>
+      <translation>Zum Neuesten</translation>
+    </message>
+  </context>
+  <context>
+    <name>SuppliedGroup</name>
+    <message>
+      <source> · {given} given</source>
+      <translation> · {given} angegeben</translation>
+    </message>
+    <message>
+      <source>A run brings these values; the preview shows samples of them.</source>
+      <translation>Ein Lauf bringt diese Werte; die Vorschau zeigt Beispiele davon.</translation>
+    </message>
+    <message>
+      <source>Inputs supplied by the run: {names}{filled}</source>
+      <translation>Vom Lauf gelieferte Eingaben: {names}{filled}</translation>
+    </message>
+    <message>
+      <source>Supplied by the run: {shown}{filled}</source>
+      <translation>Vom Lauf geliefert: {shown}{filled}</translation>
+    </message>
+  </context>
+  <context>
+    <name>TabGroup</name>
+    <message>
+      <source>Close</source>
+      <translation>Schließen</translation>
+    </message>
+    <message>
+      <source>Close the others</source>
+      <translation>Die anderen schließen</translation>
+    </message>
+    <message>
+      <source>Move to the other side</source>
+      <translation>Auf die andere Seite</translation>
+    </message>
+    <message>
+      <source>Not saved yet</source>
+      <translation>Noch nicht gespeichert</translation>
+    </message>
+    <message>
+      <source>Open prompts</source>
+      <translation>Offene Prompts</translation>
+    </message>
+  </context>
+  <context>
+    <name>Tabs</name>
+    <message>
+      <source>Prompts (*.prompty);;Markdown and text (*.md *.txt);;Python tools (*.py);;All files (*)</source>
+      <translation>Prompts (*.prompty);;Markdown und Text (*.md *.txt);;Python-Werkzeuge (*.py);;Alle Dateien (*)</translation>
+    </message>
+  </context>
+  <context>
+    <name>TextBody</name>
+    <message>
+      <source>Made by an expression</source>
+      <translation>Von einem Ausdruck gemacht</translation>
+    </message>
+    <message>
+      <source>Message text</source>
+      <translation>Text der Nachricht</translation>
+    </message>
+    <message>
+      <source>Value of the input {input!r}; Ctrl+click edits it</source>
+      <translation>Wert der Eingabe {input!r}; Strg+Klick bearbeitet ihn</translation>
+    </message>
+  </context>
+  <context>
+    <name>TextField</name>
+    <message>
+      <source>Empty text</source>
+      <translation>Leerer Text</translation>
+    </message>
+  </context>
+  <context>
+    <name>ThreadField</name>
+    <message>
+      <source>A sample conversation of {sample} messages is shown in the preview.</source>
+      <translation>Ein Beispielgespräch von {sample} Nachrichten steht in der Vorschau.</translation>
+    </message>
+    <message>
+      <source>Add message</source>
+      <translation>Nachricht hinzufügen</translation>
+    </message>
+    <message>
+      <source>Edit the sample</source>
+      <translation>Das Beispiel bearbeiten</translation>
+    </message>
+    <message>
+      <source>Empty conversation</source>
+      <translation>Leeres Gespräch</translation>
+    </message>
+    <message>
+      <source>No conversation yet.</source>
+      <translation>Noch kein Gespräch.</translation>
+    </message>
+  </context>
+  <context>
+    <name>Thumbnail</name>
+    <message>
+      <source>at a network address; not fetched</source>
+      <translation>an einer Netzadresse; nicht geholt</translation>
+    </message>
+    <message>
+      <source>data too large to show</source>
+      <translation>Daten zu groß zum Zeigen</translation>
+    </message>
+    <message>
+      <source>no such file</source>
+      <translation>keine solche Datei</translation>
+    </message>
+    <message>
+      <source>outside the prompt's folder; not read</source>
+      <translation>außerhalb des Ordners des Prompts; nicht gelesen</translation>
+    </message>
+    <message>
+      <source>save the prompt first: the path is read beside it</source>
+      <translation>speichern Sie den Prompt zuerst: der Pfad wird daneben gelesen</translation>
+    </message>
+    <message>
+      <source>the data is not valid base64</source>
+      <translation>die Daten sind kein gültiges base64</translation>
+    </message>
+    <message>
+      <source>{number:.0f} kB, no picture that can be shown</source>
+      <translation>{number:.0f} kB, kein Bild, das gezeigt werden kann</translation>
+    </message>
+    <message>
+      <source>{number:.1f} MB, too large to show</source>
+      <translation>{number:.1f} MB, zu groß zum Zeigen</translation>
+    </message>
+  </context>
+  <context>
+    <name>TimelineView</name>
+    <message>
+      <source>	Ctrl+Return</source>
+      <translation>	Strg+Eingabe</translation>
+    </message>
+    <message>
+      <source>	Ctrl+Shift+Return</source>
+      <translation>	Strg+Umschalt+Eingabe</translation>
+    </message>
+    <message>
+      <source>Copy</source>
+      <translation>Kopieren</translation>
+    </message>
+    <message>
+      <source>Edit the answer…</source>
+      <translation>Die Antwort bearbeiten …</translation>
+    </message>
+    <message>
+      <source>Edit the arguments…</source>
+      <translation>Die Argumente bearbeiten …</translation>
+    </message>
+    <message>
+      <source>Edit the messages…</source>
+      <translation>Die Nachrichten bearbeiten …</translation>
+    </message>
+    <message>
+      <source>Edit the observation…</source>
+      <translation>Die Beobachtung bearbeiten …</translation>
+    </message>
+    <message>
+      <source>Edit the reply…</source>
+      <translation>Die Modellantwort bearbeiten …</translation>
+    </message>
+    <message>
+      <source>Go back to here</source>
+      <translation>Hierher zurückgehen</translation>
+    </message>
+    <message>
+      <source>Run on from here again</source>
+      <translation>Von hier noch einmal weiterlaufen</translation>
+    </message>
+    <message>
+      <source>Skip the call, with a result of mine…</source>
+      <translation>Den Aufruf überspringen, mit eigenem Ergebnis …</translation>
+    </message>
+    <message>
+      <source>Steps of the run</source>
+      <translation>Schritte des Laufs</translation>
+    </message>
+  </context>
+  <context>
+    <name>TokenMeter</name>
+    <message>
+      <source>Tokens: {text}</source>
+      <translation>Token: {text}</translation>
+    </message>
+  </context>
+  <context>
+    <name>ToolCallView</name>
+    <message>
+      <source>Arguments of {name}</source>
+      <translation>Argumente von {name}</translation>
+    </message>
+    <message>
+      <source>Calls {name}</source>
+      <translation>Ruft {name}</translation>
+    </message>
+  </context>
+  <context>
+    <name>ToolDetail</name>
+    <message>
+      <source>Approval of calls</source>
+      <translation>Zustimmung zu Aufrufen</translation>
+    </message>
+    <message>
+      <source>Arguments</source>
+      <translation>Argumente</translation>
+    </message>
+    <message>
+      <source>As sent</source>
+      <translation>Wie gesendet</translation>
+    </message>
+    <message>
+      <source>Calls</source>
+      <translation>Aufrufe</translation>
+    </message>
+    <message>
+      <source>Declare the tool in the prompt, as one step that can be undone</source>
+      <translation>Das Werkzeug im Prompt deklarieren, als ein Schritt, der sich rückgängig machen lässt</translation>
+    </message>
+    <message>
+      <source>Definition</source>
+      <translation>Definition</translation>
+    </message>
+    <message>
+      <source>Go to where the tool is defined</source>
+      <translation>Dorthin gehen, wo das Werkzeug definiert ist</translation>
+    </message>
+    <message>
+      <source>In the prompt</source>
+      <translation>Im Prompt</translation>
+    </message>
+    <message>
+      <source>Insert</source>
+      <translation>Einfügen</translation>
+    </message>
+    <message>
+      <source>It changes something outside; it asks before its first call</source>
+      <translation>Es ändert etwas außerhalb; vor dem ersten Aufruf fragt es</translation>
+    </message>
+    <message>
+      <source>No description.</source>
+      <translation>Keine Beschreibung.</translation>
+    </message>
+    <message>
+      <source>Open the prompt that the tool is to be inserted into</source>
+      <translation>Öffnen Sie den Prompt, in den das Werkzeug eingefügt werden soll</translation>
+    </message>
+    <message>
+      <source>Schema</source>
+      <translation>Schema</translation>
+    </message>
+    <message>
+      <source>Schema as JSON</source>
+      <translation>Schema als JSON</translation>
+    </message>
+    <message>
+      <source>Show where the prompt declares it</source>
+      <translation>Zeigen, wo der Prompt es deklariert</translation>
+    </message>
+    <message>
+      <source>Try it</source>
+      <translation>Ausprobieren</translation>
+    </message>
+    <message>
+      <source>Views of the tool</source>
+      <translation>Ansichten des Werkzeugs</translation>
+    </message>
+    <message>
+      <source>What each provider and each protocol sends of it</source>
+      <translation>Was jeder Anbieter und jedes Protokoll davon sendet</translation>
+    </message>
+    <message>
+      <source>has effects</source>
+      <translation>hat Wirkungen</translation>
+    </message>
+  </context>
+  <context>
+    <name>ToolTable</name>
+    <message>
+      <source>Tools</source>
+      <translation>Werkzeuge</translation>
+    </message>
+  </context>
+  <context>
+    <name>Toolbar</name>
+    <message>
+      <source> Commands</source>
+      <translation> Befehle</translation>
+    </message>
+    <message>
+      <source> Run</source>
+      <translation> Ausführen</translation>
+    </message>
+    <message>
+      <source>JSON action</source>
+      <translation>JSON-Aktion</translation>
+    </message>
+    <message>
+      <source>Native tool calls</source>
+      <translation>Native Werkzeugaufrufe</translation>
+    </message>
+    <message>
+      <source>Protocol of the file</source>
+      <translation>Protokoll der Datei</translation>
+    </message>
+    <message>
+      <source>ReAct text</source>
+      <translation>ReAct-Text</translation>
+    </message>
+    <message>
+      <source>Toolbar</source>
+      <translation>Werkzeugleiste</translation>
+    </message>
+  </context>
+  <context>
+    <name>ToolsBar</name>
+    <message>
+      <source>All tools</source>
+      <translation>Alle Werkzeuge</translation>
+    </message>
+    <message>
+      <source>All tools (Esc)</source>
+      <translation>Alle Werkzeuge (Esc)</translation>
+    </message>
+    <message>
+      <source>Declared in the prompt</source>
+      <translation>Im Prompt deklariert</translation>
+    </message>
+    <message>
+      <source>Load the tools again</source>
+      <translation>Werkzeuge neu laden</translation>
+    </message>
+    <message>
+      <source>Mocked</source>
+      <translation>Mit Ersatz</translation>
+    </message>
+    <message>
+      <source>Not bound</source>
+      <translation>Nicht gebunden</translation>
+    </message>
+    <message>
+      <source>Offered to the model</source>
+      <translation>Dem Modell angeboten</translation>
+    </message>
+    <message>
+      <source>Search tools</source>
+      <translation>Werkzeuge suchen</translation>
+    </message>
+    <message>
+      <source>Tools in a window of their own</source>
+      <translation>Werkzeuge im eigenen Fenster</translation>
+    </message>
+    <message>
+      <source>Where the tools come from: servers, trust</source>
+      <translation>Woher die Werkzeuge kommen: Server, Vertrauen</translation>
+    </message>
+    <message>
+      <source>Which tools are listed</source>
+      <translation>Welche Werkzeuge aufgelistet sind</translation>
+    </message>
+    <message>
+      <source>With effects</source>
+      <translation>Mit Wirkungen</translation>
+    </message>
+  </context>
+  <context>
+    <name>ToolsCard</name>
+    <message>
+      <source>; holds values of {names}, so it asks first</source>
+      <translation>; enthält Werte von {names}, fragt also zuerst</translation>
+    </message>
+    <message>
+      <source>No description</source>
+      <translation>Keine Beschreibung</translation>
+    </message>
+    <message>
+      <source>Tools of this prompt</source>
+      <translation>Werkzeuge dieses Prompts</translation>
+    </message>
+    <message>
+      <source>{count} tool</source>
+      <translation>{count} Werkzeug</translation>
+    </message>
+    <message>
+      <source>{count} tools</source>
+      <translation>{count} Werkzeuge</translation>
+    </message>
+    <message>
+      <source>{type}, from the body's tools: section</source>
+      <translation>{type}, aus dem Abschnitt tools: des Textes</translation>
+    </message>
+  </context>
+  <context>
+    <name>ToolsDesk</name>
+    <message>
+      <source>Its Python tools and MCP servers do not run, and no environment variable that it names by ${env:} is read, until you trust it.</source>
+      <translation>Seine Python-Werkzeuge und MCP-Server laufen nicht, und keine Umgebungsvariable, die er mit ${env:} nennt, wird gelesen, bis Sie ihm vertrauen.</translation>
+    </message>
+    <message>
+      <source>The bundled examples are always trusted.</source>
+      <translation>Den mitgelieferten Beispielen wird immer vertraut.</translation>
+    </message>
+    <message>
+      <source>The tool was not inserted: {error}.</source>
+      <translation>Das Werkzeug wurde nicht eingefügt: {error}.</translation>
+    </message>
+    <message>
+      <source>This folder is not trusted.</source>
+      <translation>Diesem Ordner wird nicht vertraut.</translation>
+    </message>
+    <message>
+      <source>Trust…</source>
+      <translation>Vertrauen …</translation>
+    </message>
+    <message>
+      <source>{name} cannot be made: {strerror}.</source>
+      <translation>{name} kann nicht angelegt werden: {strerror}.</translation>
+    </message>
+  </context>
+  <context>
+    <name>ToolsModel</name>
+    <message>
+      <source>Approval</source>
+      <translation>Zustimmung</translation>
+    </message>
+    <message>
+      <source>Declared</source>
+      <translation>Deklariert</translation>
+    </message>
+    <message>
+      <source>Effects</source>
+      <translation>Wirkungen</translation>
+    </message>
+    <message>
+      <source>Last used</source>
+      <translation>Zuletzt benutzt</translation>
+    </message>
+    <message>
+      <source>Source</source>
+      <translation>Quelle</translation>
+    </message>
+    <message>
+      <source>State</source>
+      <translation>Zustand</translation>
+    </message>
+    <message>
+      <source>Ticked: the model is offered the tool</source>
+      <translation>Angekreuzt: das Werkzeug wird dem Modell angeboten</translation>
+    </message>
+    <message>
+      <source>Tool</source>
+      <translation>Werkzeug</translation>
+    </message>
+    <message>
+      <source>What happens when the tool is called</source>
+      <translation>Was geschieht, wenn das Werkzeug aufgerufen wird</translation>
+    </message>
+    <message>
+      <source>When the tool was last called, and how often</source>
+      <translation>Wann das Werkzeug zuletzt aufgerufen wurde, und wie oft</translation>
+    </message>
+    <message>
+      <source>When you are asked before a call</source>
+      <translation>Wann Sie vor einem Aufruf gefragt werden</translation>
+    </message>
+    <message>
+      <source>Where the prompt declares the tool</source>
+      <translation>Wo der Prompt das Werkzeug deklariert</translation>
+    </message>
+    <message>
+      <source>Where the tool is from</source>
+      <translation>Woher das Werkzeug ist</translation>
+    </message>
+    <message>
+      <source>Whether a call changes something outside</source>
+      <translation>Ob ein Aufruf etwas außerhalb ändert</translation>
+    </message>
+    <message>
+      <source>always ask</source>
+      <translation>immer fragen</translation>
+    </message>
+    <message>
+      <source>ask once</source>
+      <translation>einmal fragen</translation>
+    </message>
+    <message>
+      <source>front matter</source>
+      <translation>Kopfdaten</translation>
+    </message>
+    <message>
+      <source>has effects</source>
+      <translation>hat Wirkungen</translation>
+    </message>
+    <message>
+      <source>its server</source>
+      <translation>sein Server</translation>
+    </message>
+    <message>
+      <source>its service</source>
+      <translation>sein Dienst</translation>
+    </message>
+    <message>
+      <source>just now</source>
+      <translation>gerade eben</translation>
+    </message>
+    <message>
+      <source>not bound</source>
+      <translation>nicht gebunden</translation>
+    </message>
+    <message>
+      <source>{number} min ago</source>
+      <translation>vor {number} min</translation>
+    </message>
+  </context>
+  <context>
+    <name>ToolsPane</name>
+    <message>
+      <source>1 tool</source>
+      <translation>1 Werkzeug</translation>
+    </message>
+    <message>
+      <source>Declare tools in the front matter, or name a Python file of functions under metadata.agent.tools.</source>
+      <translation>Deklarieren Sie Werkzeuge in den Kopfdaten, oder nennen Sie eine Python-Datei mit Funktionen unter metadata.agent.tools.</translation>
+    </message>
+    <message>
+      <source>Loading…</source>
+      <translation>Wird geladen …</translation>
+    </message>
+    <message>
+      <source>No tools</source>
+      <translation>Keine Werkzeuge</translation>
+    </message>
+    <message>
+      <source>Tools</source>
+      <translation>Werkzeuge</translation>
+    </message>
+    <message>
+      <source>Trust this folder?</source>
+      <translation>Diesem Ordner vertrauen?</translation>
+    </message>
+    <message>
+      <source>Trust {folder} and what is below it?
+
+Prompts in it may then run Python tools and start MCP servers on this computer, and read environment variables. Trust only folders whose author you know.</source>
+      <translation>{folder} und allem darunter vertrauen?
+
+Prompts darin dürfen dann auf diesem Rechner Python-Werkzeuge ausführen, MCP-Server starten und Umgebungsvariablen lesen. Vertrauen Sie nur Ordnern, deren Verfasser Sie kennen.</translation>
+    </message>
+    <message>
+      <source>{shown} of {total}</source>
+      <translation>{shown} von {total}</translation>
+    </message>
+    <message>
+      <source>{total} tools</source>
+      <translation>{total} Werkzeuge</translation>
+    </message>
+  </context>
+  <context>
+    <name>Tour</name>
+    <message>
+      <source>Back</source>
+      <translation>Zurück</translation>
+    </message>
+    <message>
+      <source>Choose a connection and a model; a small model on this machine is there from the start. F5 runs, F10 goes one step.</source>
+      <translation>Wählen Sie eine Verbindung und ein Modell; ein kleines Modell auf diesem Rechner ist von Anfang an da. F5 führt aus, F10 geht einen Schritt.</translation>
+    </message>
+    <message>
+      <source>Done</source>
+      <translation>Fertig</translation>
+    </message>
+    <message>
+      <source>End the tour</source>
+      <translation>Rundgang beenden</translation>
+    </message>
+    <message>
+      <source>Every run is kept, up to its last step. Open one again, compare two, or export them.</source>
+      <translation>Jeder Lauf wird bis zu seinem letzten Schritt behalten. Öffnen Sie einen wieder, vergleichen Sie zwei, oder exportieren Sie sie.</translation>
+    </message>
+    <message>
+      <source>Front matter above, the messages below. Problems are underlined as you type, Ctrl+Space completes, Ctrl+. mends.</source>
+      <translation>Oben die Kopfdaten, darunter die Nachrichten. Probleme werden beim Tippen unterstrichen, Strg+Leertaste vervollständigt, Strg+. hilft ab.</translation>
+    </message>
+    <message>
+      <source>Its inputs</source>
+      <translation>Seine Eingaben</translation>
+    </message>
+    <message>
+      <source>Next</source>
+      <translation>Weiter</translation>
+    </message>
+    <message>
+      <source>Nothing is lost</source>
+      <translation>Nichts geht verloren</translation>
+    </message>
+    <message>
+      <source>Run it</source>
+      <translation>Führen Sie ihn aus</translation>
+    </message>
+    <message>
+      <source>The exact messages at every keystroke; Request shows the body that is sent. Click a coloured value to see where it comes from.</source>
+      <translation>Die genauen Nachrichten bei jedem Tastendruck; Anfrage zeigt den Rumpf, der gesendet wird. Klicken Sie auf einen farbigen Wert, um zu sehen, woher er kommt.</translation>
+    </message>
+    <message>
+      <source>The loop lights up where the run stands. At a pause you can edit what comes next, go back, or fork.</source>
+      <translation>Die Schleife leuchtet dort, wo der Lauf steht. An einer Pause können Sie bearbeiten, was als Nächstes kommt, zurückgehen oder abzweigen.</translation>
+    </message>
+    <message>
+      <source>The prompt is a file</source>
+      <translation>Der Prompt ist eine Datei</translation>
+    </message>
+    <message>
+      <source>Tools of the prompt, of Python files and of MCP servers. Try one by hand here.</source>
+      <translation>Werkzeuge des Prompts, von Python-Dateien und von MCP-Servern. Probieren Sie eines hier von Hand.</translation>
+    </message>
+    <message>
+      <source>Tour of the window</source>
+      <translation>Rundgang durch das Fenster</translation>
+    </message>
+    <message>
+      <source>Values for what the prompt asks for. Samples of the file stand in until then.</source>
+      <translation>Werte für das, wonach der Prompt fragt. Bis dahin stehen Beispiele der Datei dafür.</translation>
+    </message>
+    <message>
+      <source>Watch it think</source>
+      <translation>Sehen Sie ihm beim Denken zu</translation>
+    </message>
+    <message>
+      <source>What it may call</source>
+      <translation>Was er aufrufen darf</translation>
+    </message>
+    <message>
+      <source>What the model gets</source>
+      <translation>Was das Modell bekommt</translation>
+    </message>
+    <message>
+      <source>{number} of {count}</source>
+      <translation>{number} von {count}</translation>
+    </message>
+  </context>
+  <context>
+    <name>TrialBar</name>
+    <message>
+      <source>Ask it once whether it answers</source>
+      <translation>Einmal fragen, ob es antwortet</translation>
+    </message>
+    <message>
+      <source>Cancel</source>
+      <translation>Abbrechen</translation>
+    </message>
+    <message>
+      <source>Test</source>
+      <translation>Probieren</translation>
+    </message>
+    <message>
+      <source>Trying</source>
+      <translation>Wird versucht</translation>
+    </message>
+    <message>
+      <source>Trying …</source>
+      <translation>Wird versucht …</translation>
+    </message>
+  </context>
+  <context>
+    <name>TrustDialog</name>
+    <message>
+      <source>, with the key in the variable {variable}</source>
+      <translation>, mit dem Schlüssel in der Variablen {variable}</translation>
+    </message>
+    <message>
+      <source>Allow once</source>
+      <translation>Einmal erlauben</translation>
+    </message>
+    <message>
+      <source>Always allow</source>
+      <translation>Immer erlauben</translation>
+    </message>
+    <message>
+      <source>Do not send</source>
+      <translation>Nicht senden</translation>
+    </message>
+    <message>
+      <source>Send to a new endpoint?</source>
+      <translation>An ein neues Ziel senden?</translation>
+    </message>
+    <message>
+      <source>The messages, the values of the inputs and what tools answer would go there</source>
+      <translation>Die Nachrichten, die Werte der Eingaben und was Werkzeuge antworten, gingen dorthin</translation>
+    </message>
+    <message>
+      <source>This prompt wants to send to</source>
+      <translation>Dieser Prompt möchte senden an</translation>
+    </message>
+    <message>
+      <source>{sent}. The address stands in the file; you have not allowed it yet.</source>
+      <translation>{sent}. Die Adresse steht in der Datei; Sie haben sie noch nicht erlaubt.</translation>
+    </message>
+  </context>
+  <context>
+    <name>TrustList</name>
+    <message>
+      <source>Trust no more</source>
+      <translation>Nicht mehr vertrauen</translation>
+    </message>
+    <message>
+      <source>Trusted folders</source>
+      <translation>Vertraute Ordner</translation>
+    </message>
+  </context>
+  <context>
+    <name>TryPanel</name>
+    <message>
+      <source> in {duration}</source>
+      <translation> in {duration}</translation>
+    </message>
+    <message>
+      <source>, cut at the limit</source>
+      <translation>, an der Grenze abgeschnitten</translation>
+    </message>
+    <message>
+      <source>Call</source>
+      <translation>Aufrufen</translation>
+    </message>
+    <message>
+      <source>Call the tool with these arguments</source>
+      <translation>Das Werkzeug mit diesen Argumenten aufrufen</translation>
+    </message>
+    <message>
+      <source>Calls tried before</source>
+      <translation>Früher versuchte Aufrufe</translation>
+    </message>
+    <message>
+      <source>Cancel</source>
+      <translation>Abbrechen</translation>
+    </message>
+    <message>
+      <source>Done</source>
+      <translation>Fertig</translation>
+    </message>
+    <message>
+      <source>Nothing runs this tool</source>
+      <translation>Nichts führt dieses Werkzeug aus</translation>
+    </message>
+    <message>
+      <source>Printed by the tool</source>
+      <translation>Vom Werkzeug ausgegeben</translation>
+    </message>
+    <message>
+      <source>Request that will be sent</source>
+      <translation>Anfrage, die gesendet wird</translation>
+    </message>
+    <message>
+      <source>Result of the call</source>
+      <translation>Ergebnis des Aufrufs</translation>
+    </message>
+    <message>
+      <source>Running</source>
+      <translation>Läuft</translation>
+    </message>
+    <message>
+      <source>Running, {number:.1f} s</source>
+      <translation>Läuft, {number:.1f} s</translation>
+    </message>
+    <message>
+      <source>Some arguments need attention.</source>
+      <translation>Einige Argumente brauchen Beachtung.</translation>
+    </message>
+    <message>
+      <source>Stopped by you</source>
+      <translation>Von Ihnen gestoppt</translation>
+    </message>
+    <message>
+      <source>Stopped: it took too long</source>
+      <translation>Gestoppt: es dauerte zu lange</translation>
+    </message>
+    <message>
+      <source>The arguments do not fit the schema</source>
+      <translation>Die Argumente passen nicht zum Schema</translation>
+    </message>
+    <message>
+      <source>The request that will be sent</source>
+      <translation>Die Anfrage, die gesendet wird</translation>
+    </message>
+    <message>
+      <source>The tool failed</source>
+      <translation>Das Werkzeug schlug fehl</translation>
+    </message>
+    <message>
+      <source>The tool's process crashed</source>
+      <translation>Der Prozess des Werkzeugs stürzte ab</translation>
+    </message>
+    <message>
+      <source>What the tool printed</source>
+      <translation>Was das Werkzeug ausgab</translation>
+    </message>
+  </context>
+  <context>
+    <name>UsageTable</name>
+    <message>
+      <source>Usage</source>
+      <translation>Verbrauch</translation>
+    </message>
+  </context>
+  <context>
+    <name>VariablesTab</name>
+    <message>
+      <source>(empty)</source>
+      <translation>(leer)</translation>
+    </message>
+    <message>
+      <source>From</source>
+      <translation>Woher</translation>
+    </message>
+    <message>
+      <source>No variables</source>
+      <translation>Keine Variablen</translation>
+    </message>
+    <message>
+      <source>Tokens</source>
+      <translation>Token</translation>
+    </message>
+    <message>
+      <source>Uses</source>
+      <translation>Benutzt</translation>
+    </message>
+    <message>
+      <source>Value</source>
+      <translation>Wert</translation>
+    </message>
+    <message>
+      <source>Variable</source>
+      <translation>Variable</translation>
+    </message>
+    <message>
+      <source>Variables</source>
+      <translation>Variablen</translation>
+    </message>
+    <message>
+      <source>Write {{ name }} in the prompt, or declare inputs in its front matter.</source>
+      <translation>Schreiben Sie {{ name }} in den Prompt, oder deklarieren Sie Eingaben in seinen Kopfdaten.</translation>
+    </message>
+    <message>
+      <source>default</source>
+      <translation>Vorgabe</translation>
+    </message>
+    <message>
+      <source>given</source>
+      <translation>angegeben</translation>
+    </message>
+    <message>
+      <source>line {line}, column {column}</source>
+      <translation>Zeile {line}, Spalte {column}</translation>
+    </message>
+    <message>
+      <source>missing</source>
+      <translation>fehlt</translation>
+    </message>
+    <message>
+      <source>sample</source>
+      <translation>Beispiel</translation>
+    </message>
+    <message>
+      <source>supplied by the run</source>
+      <translation>vom Lauf geliefert</translation>
+    </message>
+    <message>
+      <source>undeclared</source>
+      <translation>nicht deklariert</translation>
+    </message>
+    <message>
+      <source>unused</source>
+      <translation>unbenutzt</translation>
+    </message>
+    <message>
+      <source>{origin}, undeclared</source>
+      <translation>{origin}, nicht deklariert</translation>
+    </message>
+  </context>
+  <context>
+    <name>WatchTable</name>
+    <message>
+      <source>Add an expression: args.city, tokens.total &gt; 1000 …</source>
+      <translation>Einen Ausdruck hinzufügen: args.city, tokens.total &gt; 1000 …</translation>
+    </message>
+    <message>
+      <source>Expression</source>
+      <translation>Ausdruck</translation>
+    </message>
+    <message>
+      <source>Value</source>
+      <translation>Wert</translation>
+    </message>
+    <message>
+      <source>Watch</source>
+      <translation>Beobachten</translation>
+    </message>
+  </context>
+  <context>
+    <name>WeightsField</name>
+    <message>
+      <source>Find in folder…</source>
+      <translation>Im Ordner suchen …</translation>
+    </message>
+    <message>
+      <source>Find model files in</source>
+      <translation>Modelldateien suchen in</translation>
+    </message>
+    <message>
+      <source>GGUF file</source>
+      <translation>GGUF-Datei</translation>
+    </message>
+    <message>
+      <source>List the GGUF files of a folder and its subfolders</source>
+      <translation>Die GGUF-Dateien eines Ordners und seiner Unterordner auflisten</translation>
+    </message>
+    <message>
+      <source>Model files (*.gguf);;All files (*)</source>
+      <translation>Modelldateien (*.gguf);;Alle Dateien (*)</translation>
+    </message>
+    <message>
+      <source>No GGUF file in {name!r} or its subfolders</source>
+      <translation>Keine GGUF-Datei in {name!r} oder darunter</translation>
+    </message>
+    <message>
+      <source>The bundled model, SmolLM2 135M</source>
+      <translation>Das mitgelieferte Modell, SmolLM2 135M</translation>
+    </message>
+  </context>
+  <context>
+    <name>WelcomePage</name>
+    <message>
+      <source> Open folder…</source>
+      <translation> Ordner öffnen …</translation>
+    </message>
+    <message>
+      <source> Open…</source>
+      <translation> Öffnen …</translation>
+    </message>
+    <message>
+      <source>Files you open show up here.</source>
+      <translation>Dateien, die Sie öffnen, erscheinen hier.</translation>
+    </message>
+    <message>
+      <source>New from template</source>
+      <translation>Neu aus Vorlage</translation>
+    </message>
+    <message>
+      <source>New prompt</source>
+      <translation>Neuer Prompt</translation>
+    </message>
+    <message>
+      <source>Recent</source>
+      <translation>Zuletzt</translation>
+    </message>
+    <message>
+      <source>They run at once on the small model that comes with the studio; no account needed.</source>
+      <translation>Sie laufen sofort auf dem kleinen Modell, das mit dem Studio kommt; kein Konto nötig.</translation>
+    </message>
+    <message>
+      <source>Try an example</source>
+      <translation>Ein Beispiel ausprobieren</translation>
+    </message>
+    <message>
+      <source>Welcome</source>
+      <translation>Willkommen</translation>
+    </message>
+    <message>
+      <source>Write prompts and agents as files, see what the model gets, step through the run.</source>
+      <translation>Prompts und Agenten als Dateien schreiben, sehen, was das Modell bekommt, den Lauf Schritt für Schritt durchgehen.</translation>
+    </message>
+  </context>
+  <context>
+    <name>Workbench</name>
+    <message>
+      <source>Not kept as samples: {names}. Declare them as inputs first.</source>
+      <translation>Nicht als Beispiele behalten: {names}. Deklarieren Sie sie zuerst als Eingaben.</translation>
+    </message>
+    <message>
+      <source>Runs will not be kept in History.</source>
+      <translation>Läufe werden nicht im Verlauf behalten.</translation>
+    </message>
+  </context>
+  <context>
+    <name>_Card</name>
+    <message>
+      <source>Close this notice</source>
+      <translation>Diese Meldung schließen</translation>
+    </message>
+    <message>
+      <source>Example: {name}</source>
+      <translation>Beispiel: {name}</translation>
+    </message>
+  </context>
+  <context>
+    <name>_DiskBar</name>
+    <message>
+      <source>Close</source>
+      <translation>Schließen</translation>
+    </message>
+    <message>
+      <source>Compare…</source>
+      <translation>Vergleichen …</translation>
+    </message>
+    <message>
+      <source>Keep mine</source>
+      <translation>Meins behalten</translation>
+    </message>
+    <message>
+      <source>Reload</source>
+      <translation>Neu laden</translation>
+    </message>
+  </context>
+  <context>
+    <name>_Item</name>
+    <message>
+      <source>Remove this item</source>
+      <translation>Diesen Eintrag entfernen</translation>
+    </message>
+    <message>
+      <source>Remove {name}</source>
+      <translation>{name} entfernen</translation>
+    </message>
+  </context>
+  <context>
+    <name>_Turn</name>
+    <message>
+      <source>Remove this message</source>
+      <translation>Diese Nachricht entfernen</translation>
+    </message>
+    <message>
+      <source>Role of the message</source>
+      <translation>Rolle der Nachricht</translation>
+    </message>
+    <message>
+      <source>Text of the message</source>
+      <translation>Text der Nachricht</translation>
+    </message>
+    <message>
+      <source>What is said</source>
+      <translation>Was gesagt wird</translation>
+    </message>
+  </context>
+</TS>
