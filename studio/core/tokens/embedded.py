@@ -33,7 +33,8 @@ class EmbeddedTokenizer:
         if not can_count(tokenizer):
             raise GgufError(f"The tokenizer of {weights.name!r} is counted by its server only.")
         self._template = tokenizer.chat_template
-        self.counter = RememberingCounter(BytePairs(tokenizer, _NAME))
+        self._pairs = BytePairs(tokenizer, _NAME)
+        self._counter = RememberingCounter(self._pairs)
 
     def count(self, request: ModelRequest) -> ConversationTokens | None:
         """Count a request as it would be put to the model; `None` where its template fails."""
@@ -44,10 +45,12 @@ class EmbeddedTokenizer:
         prompt = render_template(self._template, values, format="jinja2")
         if prompt.problems or not self._template:
             return None
-        count = self.counter.count
+        count = self._counter.count
+        # Message by message: of a long conversation only the one that changed is counted anew.
+        pieces = self._pairs.between_marks(prompt.text)
         return _figures(
             request,
-            count(prompt.text),
+            len(pieces) - 1 + sum(map(count, pieces)),
             tuple(count(message.text) for message in request.messages),
             [count(text) for text, _ in value_texts(request.messages)],
         )
