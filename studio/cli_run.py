@@ -4,34 +4,27 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import json
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, get_args
+from typing import get_args
 
 from studio.cli import UsageError, add_inputs, given_inputs, load, references, report
-from studio.cli_runs import found_run
-from studio.cli_step import CommandError, breakpoint_of, step_through
+from studio.cli_past import PastRun, past_to_fork, past_to_replay, replay_of
+from studio.cli_printer import event_printer, print_end, print_notice
+from studio.cli_step import CommandError, breakpoint_of, step_through, target_of
 from studio.cli_words import FINE, PROBLEMS
 from studio.core.agent.breakpoints import Breakpoint
 from studio.core.agent.commands import Command, Continue, ForkFrom, RaiseLimit
-from studio.core.agent.events import Event, ModelFailed, ReplyRead, Started, Stopped, ToolEnded
+from studio.core.agent.events import Event
 from studio.core.agent.options import RunOptions
-from studio.core.agent.reading import Action
-from studio.core.agent.replay import (
-    RecordedModel,
-    RecordedSpecs,
-    RecordedTools,
-    recording_of,
-)
 from studio.core.agent.requests import NotAllowedError
+from studio.core.agent.retelling import Retelling
 from studio.core.agent.runner import Run, RunWorld
 from studio.core.agent.setup import make_setup
-from studio.core.agent.state import PLACES, Limits, RunSetup, RunState
+from studio.core.agent.state import PLACES, Limits, RunState
 from studio.core.agent.toolbox import RunToolbox
-from studio.core.agent.tree import branch_path, walk
 from studio.core.models.base import ChatModel, ModelError, ProtocolName
 from studio.core.models.choice import choose_connection
 from studio.core.models.connection_file import read_connections
@@ -40,13 +33,12 @@ from studio.core.models.replay import RecordingModel, ReplayModel
 from studio.core.paths import user_paths
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.prepare import prepare
-from studio.core.runs.codec import JournalError, encode_event
+from studio.core.runs.codec import JournalError
 from studio.core.runs.store import RunStore, StoreError
 from studio.core.text.problem import Severity
 from studio.core.text.values import Json
 from studio.core.tools.session import ToolSession
 from studio.core.tools.trust import TrustStore
-from studio.core.wire.reply import Notice, Reply, ReplyDelta
 
 
 def add_run(parser: argparse.ArgumentParser) -> None:
@@ -69,6 +61,12 @@ def add_run(parser: argparse.ArgumentParser) -> None:
         dest="breaks",
         metavar="PLACE|TOOL[:CONDITION]",
         help="stand still there (P1 … P6, PX, or before a tool), and take commands",
+    )
+    parser.add_argument(
+        "--to",
+        default="",
+        metavar="STEP[:PLACE]",
+        help="run to a step (2) or a place in one (2:P3), and take commands there",
     )
     parser.add_argument(
         "--record", type=Path, metavar="CASSETTE", help="add what the model answers to this file"
@@ -122,39 +120,17 @@ def _run(options: argparse.Namespace) -> int:
 
 
 @dataclass(frozen=True)
-class _Past:
-    """The run of the history that this one repeats or goes on with."""
-
-    events: tuple[Event, ...] = ()
-    """Its journal; empty for a new run."""
-
-    checkpoint: int | None = None
-    """Where a fork begins; None for a replay."""
-
-    @property
-    def setup(self) -> RunSetup | None:
-        """What it was started with."""
-        first = self.events[0] if self.events else None
-        return first.setup if isinstance(first, Started) else None
-
-    @property
-    def inputs(self) -> dict[str, Json]:
-        """Its values."""
-        return dict(self.setup.inputs) if self.setup is not None else {}
-
-
-@dataclass(frozen=True)
 class _Plan:
     """What is to be run, and how."""
 
     document: PromptDocument
     values: dict[str, Json]
     options: RunOptions
-    past: _Past
+    past: PastRun
     trust: TrustStore
 
 
-def _past(options: argparse.Namespace, store: RunStore | None) -> _Past:
+def _past(options: argparse.Namespace, store: RunStore | None) -> PastRun:
     """The run that `--replay` or `--fork` names.
 
     Raises:
@@ -162,25 +138,16 @@ def _past(options: argparse.Namespace, store: RunStore | None) -> _Past:
     """
     named = options.fork or options.replay
     if not named or (options.replay and Path(options.replay).is_file()):
-        return _Past()
+        return PastRun()
     if store is None:
         raise UsageError("there is no history to take a run from")
-    if not options.fork:
-        return _Past(tuple(store.events(found_run(store, options.replay).id)))
-    name, at, step = options.fork.rpartition("@")
-    if not at or not name or not step.isdecimal():
-        raise UsageError(f"--fork {options.fork!r} is no RUN@STEP; write --fork 3f2a@2")
-    events = tuple(store.events(found_run(store, name).id))
-    tree = walk(events).tree
-    place = tree.find(int(step))
-    if place is None:
-        last = max((item.iteration for item in tree.checkpoints), default=0)
-        raise UsageError(f"the run has no step {step}; it has {last}")
-    return _Past(events, place.id)
+    return past_to_fork(store, named) if options.fork else past_to_replay(store, named)
 
 
 def _breakpoints(options: argparse.Namespace) -> tuple[Breakpoint, ...]:
     try:
+        if options.to:
+            target_of(options.to)
         return tuple(breakpoint_of(text, at) for at, text in enumerate(options.breaks, 1))
     except CommandError as error:
         raise UsageError(str(error)) from None
@@ -190,7 +157,7 @@ def _run_options(options: argparse.Namespace, breaks: tuple[Breakpoint, ...]) ->
     limits = None
     if options.max_iterations is not None:
         limits = Limits(iterations=options.max_iterations)
-    is_stepped = options.step or bool(breaks)
+    is_stepped = options.step or bool(breaks) or bool(options.to)
     is_exact = options.replay is not None and not Path(options.replay).is_file()
     return RunOptions(
         protocol=options.protocol,
@@ -203,8 +170,11 @@ def _run_options(options: argparse.Namespace, breaks: tuple[Breakpoint, ...]) ->
 
 
 async def _drive(options: argparse.Namespace, plan: _Plan, store: RunStore | None) -> RunState:
-    if plan.past.setup is not None and plan.past.checkpoint is None:
-        return await _replay(options, plan, plan.past.setup)
+    read, setup = plan.past.read, plan.past.setup
+    if read is not None and setup is not None and plan.past.checkpoint is None:
+        replay = replay_of(read, setup, plan.options)
+        plan = replace(plan, options=replay.options, past=PastRun())
+        return await _go(options, plan, replay.model, replay.toolbox, None, replay.told)
     tools = ToolSession(plan.trust)
     model = _model(options, plan.document)
     try:
@@ -227,35 +197,16 @@ def _check_tools(breakpoints: tuple[Breakpoint, ...], tools: list[str]) -> None:
             print(f"prompt-studio: --break: there is no tool {item.tool!r}", file=sys.stderr)
 
 
-async def _replay(options: argparse.Namespace, plan: _Plan, setup: RunSetup) -> RunState:
-    """The run again with what it recorded: no model is asked, no tool is called."""
-    events = plan.past.events
-    last = len(events) - isinstance(events[-1], Stopped)
-    recording = recording_of(branch_path(events, last), as_told=True)
-    model = RecordedModel(recording.calls, strict=True)
-    toolbox = RecordedTools(RecordedSpecs(setup.tools), recording, live=False)
-    limits = plan.options.limits or setup.limits
-    chosen = replace(
-        plan.options,
-        protocol=plan.options.protocol or setup.protocol,
-        limits=limits,
-        parallel=setup.parallel,
-        plain_is_final=setup.plain_is_final,
-        repairs=setup.repairs,
-        context_budget=setup.context_budget,
-    )
-    return await _go(options, replace(plan, options=chosen, past=_Past()), model, toolbox, None)
-
-
 async def _go(
     options: argparse.Namespace,
     plan: _Plan,
     model: ChatModel,
     toolbox: RunToolbox,
     store: RunStore | None,
+    told: Retelling | None = None,
 ) -> RunState:
     changed = asyncio.Event()
-    show = _event_printer(options)
+    show = event_printer(as_json=options.json, times=options.times)
     journal: list[Callable[[Event], None]] = []
 
     def shown(event: Event) -> None:
@@ -269,21 +220,23 @@ async def _go(
         toolbox,
         journal=lambda event: journal[0](event) if journal else None,
         shown=shown,
-        stream=None if options.json else _show_notice,
+        stream=None if options.json else print_notice,
         references=references(plan.document, masked=False),
+        retelling=told,
     )
     run, first = _taken_up(world, plan)
     if store is not None:
         journal.append(store.journal(run.state.setup.run))
     if plan.options.headless:
         return await run.go(*first)
+    run.gate.target = target_of(options.to) if options.to else None
     return await step_through(run, first, changed)
 
 
 def _taken_up(world: RunWorld, plan: _Plan) -> tuple[Run, tuple[Command, ...]]:
     """A new run, or one of the history that goes back to a step, with its first commands."""
-    setup, at = plan.past.setup, plan.past.checkpoint
-    if setup is None or at is None:
+    read, setup, at = plan.past.read, plan.past.setup, plan.past.checkpoint
+    if read is None or setup is None or at is None:
         made = make_setup(
             plan.document, plan.values, world.toolbox.specs, world.model, plan.options
         )
@@ -294,7 +247,7 @@ def _taken_up(world: RunWorld, plan: _Plan) -> tuple[Run, tuple[Command, ...]]:
         first.append(RaiseLimit("iterations", limits.iterations))
     if plan.options.headless:
         first.append(Continue())
-    return Run(world, plan.options, setup, plan.past.events), tuple(first)
+    return Run(world, plan.options, setup, read), tuple(first)
 
 
 def _model(options: argparse.Namespace, document: PromptDocument) -> ChatModel:
@@ -332,56 +285,7 @@ def _store() -> RunStore | None:
         return None
 
 
-def _event_printer(options: argparse.Namespace) -> Callable[[Event], None]:
-    if not options.json:
-        return _print_step
-
-    def print_line(event: Event) -> None:
-        data: Any = encode_event(event)
-        if not options.times:
-            data = _without_clock(data)
-        print(json.dumps(data, ensure_ascii=False), flush=True)
-
-    return print_line
-
-
-def _without_clock(data: dict[str, Any]) -> dict[str, Any]:
-    """An event without what differs from run to run by the clock (and the run's id) alone."""
-    kept = {key: value for key, value in data.items() if key not in ("at", "seconds")}
-    for part, clock in (("setup", "run"), ("outcome", "duration")):
-        if isinstance(kept.get(part), dict):
-            kept[part] = {key: value for key, value in kept[part].items() if key != clock}
-    return kept
-
-
-def _print_step(event: Event) -> None:
-    """What a person wants to see of a run that goes by."""
-    if isinstance(event, ReplyRead):
-        if event.reading.thought:
-            print(f"Thought: {event.reading.thought}")
-        if isinstance(event.reading, Action):
-            for call in event.reading.calls:
-                print(f"Action: {call.tool} {call.text}")
-    elif isinstance(event, ToolEnded):
-        print(f"Observation: {event.outcome.text}")
-    elif isinstance(event, ModelFailed):
-        print(f"prompt-studio: {event.message} {event.hint}".rstrip(), file=sys.stderr)
-
-
-def _show_notice(delta: ReplyDelta, _reply: Reply) -> None:
-    if isinstance(delta, Notice):
-        print(f"({delta.text})", file=sys.stderr)
-
-
 def _end(options: argparse.Namespace, state: RunState) -> int:
     """Write how the run ended; returns the exit code."""
-    done = state.status == "done"
-    error = state.error.message if state.error is not None and not done else ""
-    if options.json:
-        result = {"t": "Result", "status": state.status, "answer": state.answer, "error": error}
-        print(json.dumps(result, ensure_ascii=False))
-    elif done:
-        print(state.answer or "")
-    if error:
-        print(f"prompt-studio: {error}", file=sys.stderr)
-    return FINE if done else PROBLEMS
+    print_end(state, as_json=options.json)
+    return FINE if state.status == "done" else PROBLEMS

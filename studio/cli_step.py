@@ -15,6 +15,7 @@ from typing import TextIO
 from studio.core.agent import commands
 from studio.core.agent.breakpoints import Breakpoint, problem_of
 from studio.core.agent.commands import Command
+from studio.core.agent.gate import Target
 from studio.core.agent.requests import NotAllowedError
 from studio.core.agent.runner import Run
 from studio.core.agent.state import PLACES, Place, RunState
@@ -32,6 +33,7 @@ HELP = """\
   skip          do not run it                   as TEXT       do not run it; this is its result
   repair [NAME] read the reply repaired         limit [N]     allow N steps (5 more without N)
   say TEXT      a message before the next step  back STEP     go back; going on is a new branch
+  to [STEP] [PLACE]   run to there: `to P3`, `to 3`, `to 3 P1`
   ran, not-run, result TEXT   what became of an interrupted call"""
 
 _SHORTER = 400
@@ -68,6 +70,20 @@ def breakpoint_of(text: str, number: int, tools: tuple[str, ...] | None = None) 
         known = f"; places are {', '.join(PLACES)}" if place is None else ""
         raise CommandError(f"--break {text!r}: {problem}{known}")
     return made
+
+
+def target_of(text: str) -> Target:
+    """Where `STEP[:PLACE]`, or `PLACE` alone, is.
+
+    Raises:
+        CommandError: it is no place of a run.
+    """
+    words = text.replace(":", " ").split()
+    places: list[Place] = [item for item in PLACES for word in words if word.upper() == item]
+    steps = [int(word) for word in words if word.isdecimal()]
+    if not words or len(places) > 1 or len(steps) > 1 or len(words) != len(places) + len(steps):
+        raise CommandError(f"{text!r} is no place of a run; write 3, P3, or 3:P3")
+    return Target(places[0] if places else None, steps[0] if steps else None)
 
 
 async def step_through(run: Run, first: tuple[Command, ...], changed: asyncio.Event) -> RunState:
@@ -234,6 +250,9 @@ def command_of(line: str, state: RunState, tree: RunTree) -> Command | str:
         case "limit":
             allowed = rest or str((state.limits.iterations or state.iteration) + 5)
             return commands.RaiseLimit("iterations", _number(allowed, "limit 20"))
+        case "to":
+            target = target_of(rest)
+            return commands.RunTo(target.place, target.iteration)
         case "back":
             return _back(rest, tree)
         case "repair":

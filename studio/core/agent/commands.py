@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from studio.core.agent.state import LimitName
+from studio.core.agent.state import LimitName, Place
 from studio.core.prompty.messages import Message
 from studio.core.text.values import JsonObject
 from studio.core.wire.reply import Reply
@@ -23,6 +23,17 @@ class StepOn:
     how: Literal["over", "into", "out"] = "over"
     """`into`: the next place of any kind. `over`: a model call with its reading, or a tool, counts
     as one. `out`: the end of this step."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunTo:
+    """Go on to a place, past no breakpoint and no error."""
+
+    place: Place | None = None
+    """Where; None for the first place of the step."""
+
+    iteration: int | None = None
+    """In which step; None for the next time that the place is reached."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,8 +188,8 @@ class ForkFrom:
 
 
 Command: TypeAlias = (
-    Continue | StepOn | PauseRun | StopRun | EditMessages | EditReply | EditCall | EditObservation
-    | EditErrorObservation | EditAnswer | Approve | Reject | AnswerCall | SkipCall | TakeRepair
+    Continue | StepOn | RunTo | PauseRun | StopRun | EditMessages | EditReply | EditCall
+    | EditObservation | EditErrorObservation | EditAnswer | Approve | Reject | AnswerCall | SkipCall | TakeRepair
     | TreatAsFinal | RaiseLimit | TellOutcome | Steer | SendBack | ForkFrom
 )  # fmt: skip
 """Closed: consumers `match` and `assert_never`."""

@@ -29,6 +29,22 @@ class Stop:
     """A sentence for the person."""
 
 
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A place that a run is to go to."""
+
+    place: Place | None
+    """Where; None for the first place of the step."""
+
+    iteration: int | None
+    """In which step; None for any."""
+
+    def is_at(self, state: RunState) -> bool:
+        """Whether a run stands there."""
+        fits = self.iteration is None or state.iteration == self.iteration
+        return fits and self.place in (None, state.place)
+
+
 @dataclass
 class Gate:
     """Stands in front of every effect."""
@@ -38,6 +54,9 @@ class Gate:
 
     stepping: Stepping = ""
     """How the run was last told to go on."""
+
+    target: Target | None = None
+    """Where it was told to run to; forgotten at the first stop, whatever its reason."""
 
     wants_pause: bool = False
     """Whether the person asked for a pause at the next place."""
@@ -56,6 +75,12 @@ class Gate:
 
     def decide(self, state: RunState) -> Stop | None:
         """Why the run stands still at the place that it has reached; None to go on."""
+        stop = self._decide(state)
+        if stop is not None:
+            self.target = None
+        return stop
+
+    def _decide(self, state: RunState) -> Stop | None:
         if state.place is None:
             return None
         first, self.entered = not self.entered, True
@@ -78,6 +103,8 @@ class Gate:
             return Stop("pause")
         if first and self.options.stop_at_entry:
             return Stop("entry")
+        if self.target is not None:
+            return Stop("step") if self.target.is_at(state) else None
         if state.place in self.options.pause_at or self._steps_here(state.place):
             return Stop("step")
         return None

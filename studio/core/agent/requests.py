@@ -20,6 +20,7 @@ from studio.core.agent.commands import (
     PauseRun,
     RaiseLimit,
     Reject,
+    RunTo,
     SendBack,
     SkipCall,
     Steer,
@@ -88,7 +89,7 @@ def allowed(state: RunState) -> frozenset[type]:
             found.discard(EditAnswer)
     if state.place == "P6":
         found.add(SendBack)
-    return frozenset(always | found | {Continue, StepOn, ForkFrom})
+    return frozenset(always | found | {Continue, StepOn, RunTo, ForkFrom})
 
 
 def facts_of(state: RunState, command: Command) -> tuple[Event, ...]:  # noqa: C901, PLR0912 - arms
@@ -101,7 +102,7 @@ def facts_of(state: RunState, command: Command) -> tuple[Event, ...]:  # noqa: C
         where = state.place or ("after its end" if state.is_over else "while it works")
         raise NotAllowedError(f"{type(command).__name__} is not possible here ({where})")
     match command:
-        case Continue() | StepOn() | PauseRun() | StopRun():
+        case Continue() | StepOn() | RunTo() | PauseRun() | StopRun():
             return ()
         case EditMessages(messages=messages):
             return (MessagesEdited(messages),)

@@ -45,7 +45,7 @@ from studio.core.agent.events import (
     ToolCalled,
 )
 from studio.core.agent.flow import Effects, pending
-from studio.core.agent.gate import Gate, Stop
+from studio.core.agent.gate import Gate, Stop, Target
 from studio.core.agent.machine import advance
 from studio.core.agent.options import RunOptions
 from studio.core.agent.performer import OnStream, Performer
@@ -434,6 +434,9 @@ class Run:
                 self._resume("")
             case commands.StepOn(how=how):
                 self._resume(how)
+            case commands.RunTo(place=place, iteration=iteration):
+                self._resume("")
+                self.gate.target = Target(place, iteration)
             case (
                 commands.Approve() | commands.Reject() | commands.AnswerCall()
                 | commands.SkipCall() | commands.SendBack()
