@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import get_args
 
 from studio.core.agent.protocols.choose import choose_protocol
 from studio.core.models.base import ProtocolName
@@ -35,6 +36,14 @@ _HISTORY_LOOP = re.compile(
     r"(?!.*\{%[-+]?\s*endfor)",
     re.DOTALL,
 )
+_OURS = frozenset({
+    "Work step by step. Write one step, then stop; the system adds the Observation.",
+    "When you know the answer:", "These are the tools:", "Actions so far:",
+    "Answer with one JSON object at a time, and nothing else:",
+    "After each action you get its output:",
+})  # fmt: skip
+"""Lines of the texts below that say nothing of a format by themselves."""
+
 _FENCED_LAST = re.compile(r"(?:\n#+[^\n]*)?\n```json\s*\Z")
 
 
@@ -68,6 +77,7 @@ def _new_body(document: PromptDocument, to: ProtocolName) -> str:
     parts = [(marker, _FENCED_LAST.sub("\n", text)) for marker, text in _sections(document)]
     if not any(_QUESTION.search(text) for _, text in parts):
         parts = [(marker, _CHAT.sub(r"\g<open>question\g<close>", text)) for marker, text in parts]
+    parts = [(marker, _without_ours(text, format_)) for marker, text in parts]
     kept = [(marker, _strip(text)) for marker, text in parts]
     if not any(_QUESTION.search(text) for _, text in kept):
         question = _variable("question", format_)
@@ -95,6 +105,16 @@ def _sections(document: PromptDocument) -> Iterator[tuple[str, str]]:
         text = body.slice(section.content)
         if text.strip() or section.role:
             yield section.role, text
+
+
+def _without_ours(text: str, format_: TemplateFormat) -> str:
+    """A section without what an earlier rewriting put in, whole or line by line."""
+    for protocol in get_args(ProtocolName):
+        pieces = _pieces(protocol, format_)
+        for piece in (pieces.teach, pieces.tail):
+            if piece and piece in text:
+                text = text.replace(piece, "")
+    return "\n".join(line for line in text.split("\n") if line.strip() not in _OURS)
 
 
 def _strip(text: str) -> str:

@@ -70,3 +70,35 @@ def test_the_old_format_is_gone():
     body = converted(REACT, "native").split("---\n")[-1]
     assert not re.search(r"Thought|Action|Args|Observation|history|Final Answer", body)
     assert "Question: {{ question }}" in body
+
+
+@pytest.mark.parametrize("through", ["native", "react", "json_action"])
+@pytest.mark.parametrize("to", ["native", "react", "json_action"])
+async def test_there_and_back_means_the_same(to, through):
+    """All six directions: the way back asks, calls and answers as before; nothing piles up."""
+    if to == through:
+        return
+    start = {"native": NATIVE, "react": REACT, "json_action": JSON_ACTION}[to]
+    there = converted(start, through)
+    back = converted(there, to)
+    assert converted(back, through) == there
+    assert converted(converted(back, through), to) == back
+    told = []
+    for text in (start, back):
+        run, model = run_of(text, list(REPLIES[to]))
+        state = await run.go()
+        told.append((state.status, state.answer, state.past_calls, state.observations))
+        assert "Where?" in "".join(item.text for item in model.requests[0].messages) or (
+            text is JSON_ACTION  # it has no place for the question
+        )
+    assert told[0] == told[1]
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_the_bundled_agents_come_back_without_remains(name):
+    text = resource("examples", f"{name}.prompty").read_text(encoding="utf-8")
+    own = choose_protocol(parse(text)).protocol
+    for through in {"native", "react", "json_action"} - {own}:
+        there = converted(text, through)
+        back = converted(there, own)
+        assert converted(back, through) == there
