@@ -189,7 +189,7 @@ class ForkFrom:
 
 Command: TypeAlias = (
     Continue | StepOn | RunTo | PauseRun | StopRun | EditMessages | EditReply | EditCall
-    | EditObservation | EditErrorObservation | EditAnswer | Approve | Reject | AnswerCall | SkipCall | TakeRepair
-    | TreatAsFinal | RaiseLimit | TellOutcome | Steer | SendBack | ForkFrom
+    | EditObservation | EditErrorObservation | EditAnswer | Approve | Reject | AnswerCall
+    | SkipCall | TakeRepair | TreatAsFinal | RaiseLimit | TellOutcome | Steer | SendBack | ForkFrom
 )  # fmt: skip
 """Closed: consumers `match` and `assert_never`."""
