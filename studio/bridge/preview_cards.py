@@ -6,6 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from studio.bridge.preview_attributes import attribute_place
+from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.messages import (
     MediaPart,
     Message,
@@ -79,6 +81,9 @@ class CardData:
     warnings: tuple[Problem, ...] = ()
     """Problems about values in this message."""
 
+    attribute_places: Mapping[str, Span] = field(default_factory=dict, compare=False)
+    """Attribute → where its value is written."""
+
     look: tuple[object, ...] = field(init=False, compare=False, default=())
     """Everything that is drawn, without places: equal looks need no drawing again."""
 
@@ -149,6 +154,7 @@ def cards(preview: Preview) -> tuple[CardData, ...]:
                 is_exact=preview.tokens.is_exact,
                 colours={name: colours[name] for name in _inputs(message) if name in colours},
                 warnings=warnings,
+                attribute_places=_attribute_places(preview.shown, message),
             )
         )
     return tuple(result)
@@ -181,6 +187,14 @@ def same_ends(old: Sequence[CardData], new: Sequence[CardData]) -> tuple[int, in
     while tail < limit - head and before[-1 - tail] == after[-1 - tail]:
         tail += 1
     return head, tail
+
+
+def _attribute_places(document: PromptDocument, message: Message) -> dict[str, Span]:
+    marker = message.origin.marker
+    if marker is None or message.origin.source != "template":
+        return {}
+    places = ((name, attribute_place(document, marker, name)) for name in message.attributes)
+    return {name: span for name, span in places if span is not None}
 
 
 def _segments(message: Message) -> Iterator[Segment]:

@@ -6,12 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from studio.bridge.json_spots import JsonSpot, spot_at
+from studio.bridge.preview_attributes import attribute_place
 from studio.bridge.preview_secrets import unmasked_place
 from studio.bridge.preview_value import Preview, RequestPreview
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.front_matter import LEGACY_OPTIONS
-from studio.core.prompty.roles import read_marker
-from studio.core.prompty.sections import find_markers
 from studio.core.text.span import Span
 from studio.core.text.values import Json
 from studio.core.wire.origins import FoundOrigin, Place, ValueOrigin
@@ -83,23 +82,11 @@ def _piece(origin: ValueOrigin, raw: Json, spot: JsonSpot) -> tuple[Span, str] |
 def _span(document: PromptDocument, found: FoundOrigin) -> Span | None:
     origin = found.origin
     if origin.attribute and origin.span is not None:
-        return _attribute(document, origin.span, origin.attribute) or origin.span
+        return attribute_place(document, origin.span, origin.attribute) or origin.span
     if origin.keys:
         keys = (*origin.keys, *found.further) if origin.is_deep else origin.keys
         return _front_matter(document, keys) or origin.span
     return origin.span
-
-
-def _attribute(document: PromptDocument, marker: Span, name: str) -> Span | None:
-    """The value of an attribute of a role marker."""
-    line = document.source.slice(marker)
-    read = read_marker(line, document.dialect) or next(
-        iter(find_markers(line, document.dialect)), None
-    )
-    for item in reversed(read.attributes if read is not None else ()):
-        if item.key == name:
-            return item.value_span.shift(marker.start)
-    return None
 
 
 def _front_matter(document: PromptDocument, keys: Sequence[str | int]) -> Span | None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import assert_never
 
 from PySide6.QtCore import QCoreApplication, Qt, Signal
-from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
@@ -155,6 +155,13 @@ class MessageCard(QWidget):
         if event.button() == Qt.MouseButton.LeftButton:
             self._reveal_marker()
 
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Enter and space do what a click beside the text does."""
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space):
+            self._reveal_marker()
+        else:
+            super().keyPressEvent(event)
+
     def paintEvent(self, event: QPaintEvent) -> None:
         """The card's ground, border and the stripe in the role's colour."""
         painter = QPainter(self)
@@ -196,9 +203,9 @@ class MessageCard(QWidget):
             )
             self._add_chip(word, self._theme.muted, self.tr("Click to see where it stands"))
         for key, value in data.message.attributes.items():
-            self._add_chip(
-                f"{key}={value}", self._theme.muted, self.tr("Attribute {key!r}").format(key=key)
-            )
+            tip = self.tr("Attribute {key!r}").format(key=key)
+            chip = self._chip(f"{key}={value}", self._theme.muted, tip, attribute=key)
+            self._chips.addWidget(chip)
         for problem in data.warnings:
             chip = self._chip(
                 self.tr("⚠ looks like structure"), self._theme.warning, problem.message
@@ -211,12 +218,20 @@ class MessageCard(QWidget):
     def _add_chip(self, text: str, colour: str, tip: str) -> None:
         self._chips.addWidget(self._chip(text, colour, tip))
 
-    def _chip(self, text: str, colour: str, tip: str) -> Chip:
+    def _chip(self, text: str, colour: str, tip: str, attribute: str = "") -> Chip:
         chip = Chip(text, self._theme)
         chip.set_colour(self._theme, colour)
         chip.setToolTip(tip)
-        chip.clicked.connect(self._reveal_marker)
+        chip.clicked.connect(partial(self._reveal_attribute, attribute))
         return chip
+
+    def _reveal_attribute(self, name: str, _: bool = False) -> None:
+        """The attribute's own value where it is known, else the marker."""
+        span = self._data.attribute_places.get(name) if self._data else None
+        if span is not None:
+            self.place_clicked.emit(span)
+        else:
+            self._reveal_marker()
 
     def _add_part(self, data: CardData, index: int, part: Part) -> None:
         match part:

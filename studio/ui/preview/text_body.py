@@ -10,6 +10,7 @@ from PySide6.QtGui import (
     QColor,
     QFont,
     QHelpEvent,
+    QKeyEvent,
     QMouseEvent,
     QResizeEvent,
     QTextCharFormat,
@@ -107,6 +108,15 @@ class TextBody(QTextBrowser):
             held = event.modifiers() & Qt.KeyboardModifier.ControlModifier
             self._click(place, to_input=bool(held))
 
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Enter does at the caret, or at the value that Tab went to, what a click does."""
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            held = event.modifiers() & Qt.KeyboardModifier.ControlModifier
+            cursor = self.textCursor()
+            self._reveal(self._run_of(cursor.charFormat().anchorHref()), cursor, bool(held))
+        else:
+            super().keyPressEvent(event)
+
     def event(self, event: QEvent) -> bool:
         """Tell on hover which input a value comes from."""
         if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
@@ -121,7 +131,9 @@ class TextBody(QTextBrowser):
 
     def run_at(self, place: QPoint) -> Run | None:
         """The value under a point of the viewport, if it is one."""
-        anchor = self.anchorAt(place)
+        return self._run_of(self.anchorAt(place))
+
+    def _run_of(self, anchor: str) -> Run | None:
         if anchor.startswith("value:"):
             index = int(anchor.removeprefix("value:"))
             runs = self._newest()
@@ -129,14 +141,16 @@ class TextBody(QTextBrowser):
         return None
 
     def _click(self, place: QPoint, *, to_input: bool) -> None:
-        run = self.run_at(place)
+        self._reveal(self.run_at(place), self.cursorForPosition(place), to_input)
+
+    def _reveal(self, run: Run | None, cursor: QTextCursor, to_input: bool) -> None:
         if run is not None and run.value is not None:
             span = run.value.span
             if run.value.input and (to_input or span is None):
                 self.input_clicked.emit(run.value.input)
                 return
         else:
-            span = self._source_at(self.cursorForPosition(place))
+            span = self._source_at(cursor)
         if span is not None:
             self.place_clicked.emit(span)
 

@@ -14,6 +14,7 @@ from studio.bridge.preview import PreviewController
 from studio.bridge.preview_meter import Meter
 from studio.core.prompty.parse import parse
 from studio.core.text.span import Span
+from studio.ui.parts.chip import Chip
 from studio.ui.preview.card import MessageCard
 from studio.ui.preview.pane import PreviewPane
 from studio.ui.preview.text_body import TextBody
@@ -143,6 +144,29 @@ def test_a_click_on_a_card_leads_to_its_marker(desk: Desk) -> None:
     card = desk.pane.messages.cards[1]
     desk.bot.mouseClick(card, Qt.MouseButton.LeftButton, pos=QPoint(card.width() // 2, 4))
     assert DOC[desk.revealed[-1].start : desk.revealed[-1].end].strip() == 'user[name="Mina"]:'
+
+
+def test_an_attribute_leads_to_its_own_value(desk: Desk) -> None:
+    desk.write(DOC)
+    chip = desk.pane.messages.cards[1].findChild(Chip)
+    assert chip is not None
+    desk.bot.mouseClick(chip, Qt.MouseButton.LeftButton)
+    assert DOC[desk.revealed[-1].start : desk.revealed[-1].end] == "Mina"
+
+
+def test_places_are_reached_by_keyboard(desk: Desk) -> None:
+    desk.write(DOC)
+    first = desk.pane.messages.cards[0]
+    desk.bot.keyClick(first, Qt.Key.Key_Return)
+    assert DOC[desk.revealed[-1].start : desk.revealed[-1].end].strip() == "system:"
+    body = first.bodies[0]
+    cursor = body.textCursor()
+    cursor.setPosition(body.toPlainText().index("Lisbon") + 2)
+    body.setTextCursor(cursor)
+    desk.bot.keyClick(body, Qt.Key.Key_Return)
+    assert DOC[desk.revealed[-1].start : desk.revealed[-1].end] == "{{ city }}"
+    desk.bot.keyClick(body, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
+    assert desk.inputs == ["city"]
 
 
 def test_the_caret_lights_the_card_that_holds_it(desk: Desk) -> None:
