@@ -98,7 +98,10 @@ def test_a_server_is_set_up_used_and_lost_and_the_embedded_model_takes_over(
     qtbot: QtBot, user_home: Path, open_workbench: Open
 ) -> None:
     path = user_home / "greet.prompty"
-    path.write_text("---\nname: greet\n---\nuser:\nSay hello to Ada.\n", encoding="utf-8")
+    path.write_text(
+        "---\nname: greet\nmodel:\n  options: {maxOutputTokens: 16}\n---\nuser:\nSay hello to Ada.\n",
+        encoding="utf-8",
+    )
     workbench = open_workbench(path)
     with ExitStack() as plug:
         server = plug.enter_context(chat_server())

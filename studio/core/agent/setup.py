@@ -16,6 +16,7 @@ from studio.core.agent.protocols.choose import (
 )
 from studio.core.agent.state import Limits, RunSetup
 from studio.core.models.base import ChatModel, ProtocolName
+from studio.core.prompty.checks.secrets import source_without_secrets
 from studio.core.prompty.document import InputDeclaration, PromptDocument
 from studio.core.prompty.inputs import resolve_inputs
 from studio.core.prompty.tool_spec import ToolSpec
@@ -58,7 +59,7 @@ def make_setup(
         run=run or uuid.uuid4().hex[:12],
         prompt=document.name or (document.source.path.stem if document.source.path else ""),
         path=str(document.source.path or ""),
-        source=document.source.text,
+        source=source_without_secrets(document),
         protocol=choice.protocol,
         protocol_reason=choice.reason,
         inputs=dict(inputs),

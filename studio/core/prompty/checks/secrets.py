@@ -51,6 +51,20 @@ def check_secrets(document: PromptDocument) -> Iterator[Problem]:
             yield _problem(document, place, "")
 
 
+def source_without_secrets(document: PromptDocument) -> str:
+    """The text, for a record of it: keys written in the front matter are dots, every place stays.
+
+    What stands in the body is part of the messages, and is left as it is sent.
+    """
+    text, front = document.source.text, document.front_matter
+    for problem in check_secrets(document):
+        place = problem.span
+        if place is not None and front is not None and front.start <= place.start < front.end:
+            hidden = re.sub(r"\w", "•", text[place.start : place.end])
+            text = text[: place.start] + hidden + text[place.end :]
+    return text
+
+
 def find_secret_values(document: PromptDocument, values: Mapping[str, str]) -> Iterator[Problem]:
     """Places where the value of a secret variable is written out in the file.
 
