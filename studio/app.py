@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 gc.disable()
 
 FIRST_EXAMPLE = "react-agent.prompty"
-"""What a first start opens: the loop at its most visible."""
+"""What a picture shows where no file is named: the loop at its most visible."""
 
 _SETTLED_MS = 50
 _SETTLED_CHECKS = 4
@@ -185,7 +185,7 @@ class Studio(QObject):
         return settings.restore_session and not self._services.is_safe and not self._takes_picture
 
     def _open(self, files: Sequence[Path]) -> None:
-        """The files asked for, else the one in front the last time, else the first example.
+        """The files asked for, else the one in front the last time, else the welcome page.
 
         The other files of the last time follow once the window stands (`Care`).
         """
@@ -193,7 +193,7 @@ class Studio(QObject):
             self.window.open_path(path.resolve())
         if not files and self._restores:
             self._open_last()
-        if self.window.tabs.current is None:
+        if self._takes_picture and self.window.tabs.current is None:
             self.window.commands.open_example(resource("examples", FIRST_EXAMPLE))
 
     def _open_last(self) -> None:

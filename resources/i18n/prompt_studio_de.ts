@@ -145,8 +145,16 @@
       <translation>Über Prompt Studio</translation>
     </message>
     <message>
+      <source>All breakpoints…</source>
+      <translation>Alle Haltepunkte …</translation>
+    </message>
+    <message>
       <source>All commands…</source>
       <translation>Alle Befehle …</translation>
+    </message>
+    <message>
+      <source>Branches of the run…</source>
+      <translation>Zweige des Laufs …</translation>
     </message>
     <message>
       <source>Breakpoint</source>
@@ -193,6 +201,10 @@
       <translation>Den Lauf beenden; er bleibt im Verlauf</translation>
     </message>
     <message>
+      <source>Export this run…</source>
+      <translation>Diesen Lauf exportieren …</translation>
+    </message>
+    <message>
       <source>Export…</source>
       <translation>Exportieren …</translation>
     </message>
@@ -203,6 +215,10 @@
     <message>
       <source>Find in files…</source>
       <translation>In Dateien suchen …</translation>
+    </message>
+    <message>
+      <source>Find in the run…</source>
+      <translation>Im Lauf suchen …</translation>
     </message>
     <message>
       <source>Find next</source>
@@ -255,6 +271,10 @@
     <message>
       <source>Go to the problems</source>
       <translation>Zu den Problemen</translation>
+    </message>
+    <message>
+      <source>Go to the run</source>
+      <translation>Zum Lauf</translation>
     </message>
     <message>
       <source>Import…</source>
@@ -365,8 +385,20 @@
       <translation>In Dateien ersetzen …</translation>
     </message>
     <message>
+      <source>Replay the run exactly</source>
+      <translation>Den Lauf genau wiedergeben</translation>
+    </message>
+    <message>
       <source>Reset layout</source>
       <translation>Anordnung zurücksetzen</translation>
+    </message>
+    <message>
+      <source>Rewrite for another protocol…</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <source>Run again with these results</source>
+      <translation>Mit diesen Ergebnissen noch einmal ausführen</translation>
     </message>
     <message>
       <source>Run or continue</source>
@@ -487,6 +519,10 @@
     <message>
       <source>Welcome page</source>
       <translation>Startseite</translation>
+    </message>
+    <message>
+      <source>What is stored where…</source>
+      <translation>Was wo liegt …</translation>
     </message>
     <message>
       <source>Where models answer</source>
@@ -615,6 +651,29 @@
     <message>
       <source>{count:,} tokens</source>
       <translation>{count:,} Token</translation>
+    </message>
+  </context>
+  <context>
+    <name>CardHeader</name>
+    <message>
+      <source>Attribute {key!r}</source>
+      <translation>Attribut {key!r}</translation>
+    </message>
+    <message>
+      <source>Click to see where it stands</source>
+      <translation>Klicken, um zu sehen, wo es steht</translation>
+    </message>
+    <message>
+      <source>from the thread</source>
+      <translation>aus dem Gespräch</translation>
+    </message>
+    <message>
+      <source>no marker</source>
+      <translation>keine Marke</translation>
+    </message>
+    <message>
+      <source>⚠ looks like structure</source>
+      <translation>⚠ sieht aus wie Struktur</translation>
     </message>
   </context>
   <context>
@@ -2144,8 +2203,8 @@ Und {count} davor.</translation>
       <translation>Schreiben, obwohl {count} Dinge verloren gehen oder sich ändern</translation>
     </message>
     <message>
-      <source>{name}: {messages} messages and {tools} tools are the same</source>
-      <translation>{name}: {messages} Nachrichten und {tools} Werkzeuge sind gleich</translation>
+      <source>{name}: the same ({messages} messages, {tools} tools)</source>
+      <translation>{name}: gleich ({messages} Nachrichten, {tools} Werkzeuge)</translation>
     </message>
     <message>
       <source>… shown up to here; written whole</source>
@@ -2743,7 +2802,7 @@ Und {count} davor.</translation>
     </message>
     <message>
       <source>Model calls</source>
-      <translation>Modellaufrufe</translation>
+      <translation>Anfragen</translation>
     </message>
     <message>
       <source>Prompt</source>
@@ -2771,7 +2830,7 @@ Und {count} davor.</translation>
     </message>
     <message>
       <source>Tool calls</source>
-      <translation>Werkzeugaufrufe</translation>
+      <translation>Aufrufe</translation>
     </message>
     <message>
       <source>done</source>
@@ -3505,14 +3564,6 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
   <context>
     <name>MessageCard</name>
     <message>
-      <source>Attribute {key!r}</source>
-      <translation>Attribut {key!r}</translation>
-    </message>
-    <message>
-      <source>Click to see where it stands</source>
-      <translation>Klicken, um zu sehen, wo es steht</translation>
-    </message>
-    <message>
       <source>Empty: the model gets a message without text.</source>
       <translation>Leer: das Modell bekommt eine Nachricht ohne Text.</translation>
     </message>
@@ -3527,18 +3578,6 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
     <message>
       <source>Text of message {number}, {role}</source>
       <translation>Text der Nachricht {number}, {role}</translation>
-    </message>
-    <message>
-      <source>from the thread</source>
-      <translation>aus dem Gespräch</translation>
-    </message>
-    <message>
-      <source>no marker</source>
-      <translation>keine Marke</translation>
-    </message>
-    <message>
-      <source>⚠ looks like structure</source>
-      <translation>⚠ sieht aus wie Struktur</translation>
     </message>
   </context>
   <context>
@@ -4050,6 +4089,49 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
     <message>
       <source>Keep runs</source>
       <translation>Läufe behalten</translation>
+    </message>
+  </context>
+  <context>
+    <name>RewriteDialog</name>
+    <message>
+      <source>&amp;Rewrite for</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <source>Change the text in the editor; undo takes it back as one step</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <source>JSON actions</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <source>Native tool calls</source>
+      <translation>Native Werkzeugaufrufe</translation>
+    </message>
+    <message>
+      <source>Protocol to rewrite for</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <source>ReAct text</source>
+      <translation>ReAct-Text</translation>
+    </message>
+    <message>
+      <source>Rewrite</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <source>Rewrite for another protocol</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <source>This prompt speaks {name}: {reason}.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <source>What changes in the text of the prompt:</source>
+      <translation type="unfinished" />
     </message>
   </context>
   <context>
@@ -6653,6 +6735,14 @@ Prompts darin dürfen dann auf diesem Rechner Python-Werkzeuge ausführen, MCP-S
       <translation>Dateien, die Sie öffnen, erscheinen hier.</translation>
     </message>
     <message>
+      <source>It opens in a window</source>
+      <translation>Es öffnet sich in einem Fenster</translation>
+    </message>
+    <message>
+      <source>Learn</source>
+      <translation>Kennenlernen</translation>
+    </message>
+    <message>
       <source>New from template</source>
       <translation>Neu aus Vorlage</translation>
     </message>
@@ -6665,16 +6755,36 @@ Prompts darin dürfen dann auf diesem Rechner Python-Werkzeuge ausführen, MCP-S
       <translation>Zuletzt</translation>
     </message>
     <message>
+      <source>Settings, runs and unsaved text: which folders hold them</source>
+      <translation>Einstellungen, Läufe und nicht gespeicherter Text: in welchen Ordnern sie liegen</translation>
+    </message>
+    <message>
+      <source>Seven steps; Esc ends</source>
+      <translation>Sieben Schritte; Esc beendet</translation>
+    </message>
+    <message>
       <source>They run at once on the small model that comes with the studio; no account needed.</source>
       <translation>Sie laufen sofort auf dem kleinen Modell, das mit dem Studio kommt; kein Konto nötig.</translation>
+    </message>
+    <message>
+      <source>Tour of the window</source>
+      <translation>Rundgang durch das Fenster</translation>
     </message>
     <message>
       <source>Try an example</source>
       <translation>Ein Beispiel ausprobieren</translation>
     </message>
     <message>
+      <source>User guide</source>
+      <translation>Handbuch</translation>
+    </message>
+    <message>
       <source>Welcome</source>
       <translation>Willkommen</translation>
+    </message>
+    <message>
+      <source>What is stored where</source>
+      <translation>Was wo liegt</translation>
     </message>
     <message>
       <source>Write prompts and agents as files, see what the model gets, step through the run.</source>

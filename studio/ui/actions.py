@@ -70,6 +70,7 @@ ACTIONS: tuple[ActionSpec, ...] = (
     ActionSpec("edit.complete", "Complete", "Ctrl+Space"),
     ActionSpec("edit.snippet", "Insert snippet…", "Ctrl+J", "braces"),
     ActionSpec("edit.format", "Tidy the prompt", "Ctrl+Shift+I", "", "Put it into its usual form"),
+    ActionSpec("edit.protocol", "Rewrite for another protocol…", "", "replace"),
     ActionSpec("edit.fix", "Quick fix…", "Ctrl+.", "lightbulb"),
     ActionSpec("edit.rename", "Rename input or tool…", "F2", "pencil"),
     ActionSpec("edit.definition", "Go to definition", "F12"),
@@ -108,12 +109,20 @@ ACTIONS: tuple[ActionSpec, ...] = (
     ActionSpec("run.stop", "Stop", "Shift+F5", "square", "End the run; it stays in History"),
     ActionSpec("run.connections", "Connections…", "Ctrl+Shift+L", "plug", "Where models answer"),
     ActionSpec("run.breakpoint", "Breakpoint", "F9", "circle-dot"),
+    ActionSpec("run.breakpoints", "All breakpoints…", "Ctrl+Shift+F9", "circle-dot"),
+    ActionSpec("run.go", "Go to the run", "Ctrl+3", "list-ordered"),
+    ActionSpec("run.find", "Find in the run…", "", "search"),
+    ActionSpec("run.branches", "Branches of the run…", "Ctrl+Shift+B", "git-branch"),
+    ActionSpec("run.rerun", "Run again with these results", "", "rotate-ccw"),
+    ActionSpec("run.replay", "Replay the run exactly", "", "history"),
+    ActionSpec("run.export", "Export this run…", "", "file-output"),
     ActionSpec("tools.search", "Search tools…", "Ctrl+Alt+T", "wrench"),
     ActionSpec("tools.sources", "Sources of tools and trust…", "", "plug"),
     ActionSpec("tools.reload", "Load the tools again", "", "refresh-cw"),
     ActionSpec("tools.window", "Tools in a window of their own", "", "external-link"),
     ActionSpec("help.guide", "User guide", "F1", "circle-help"),
     ActionSpec("help.tour", "Tour of the window", "", "flag"),
+    ActionSpec("help.storage", "What is stored where…", "", "database"),
     ActionSpec("help.shortcuts", "Keyboard shortcuts", "Ctrl+F1", "keyboard"),
     ActionSpec("help.welcome", "Welcome page", "", "book-open"),
     ActionSpec("help.about", "About Prompt Studio", "", "info"),
@@ -138,7 +147,7 @@ MENUS: tuple[tuple[str, tuple[str, ...]], ...] = (
         ("edit.undo", "edit.redo", SEPARATOR, "edit.cut", "edit.copy", "edit.paste", "edit.all",
          SEPARATOR, "edit.find", "edit.replace", "edit.find_next", "edit.find_previous",
          "edit.find_in_files", "edit.replace_in_files", SEPARATOR, "edit.comment", "edit.complete",
-         "edit.snippet", "edit.fix", "edit.rename", "edit.format"),
+         "edit.snippet", "edit.fix", "edit.rename", "edit.format", "edit.protocol"),
     ),
     (
         "&Go",
@@ -157,12 +166,14 @@ MENUS: tuple[tuple[str, tuple[str, ...]], ...] = (
     (
         "&Run",
         ("prompt.check", SEPARATOR, "run.start", "run.step", "run.into", "run.out", "run.pause",
-         "run.stop", SEPARATOR, "run.breakpoint", SEPARATOR, "run.connections"),
+         "run.stop", SEPARATOR, "run.breakpoint", "run.breakpoints", SEPARATOR, "run.go", "run.find",
+         "run.branches", "run.rerun", "run.replay", "run.export", SEPARATOR, "run.connections"),
     ),
     ("&Tools", ("tools.search", "tools.sources", "tools.reload", SEPARATOR, "tools.window")),
     (
         "&Help",
-        ("help.guide", "help.tour", "help.welcome", "help.shortcuts", SEPARATOR, "help.about"),
+        ("help.guide", "help.tour", "help.welcome", "help.shortcuts", "help.storage",
+         SEPARATOR, "help.about"),
     ),
 )  # fmt: skip
 
@@ -173,7 +184,7 @@ EDITING = (
     "edit.complete", "edit.fix", "edit.rename", "edit.definition", "edit.uses", "edit.next_problem",
     "edit.previous_problem", "edit.fold", "edit.fold_all", "edit.unfold_all", "prompt.check",
     "run.breakpoint", "view.editor", "view.breadcrumbs", "view.split", "view.split_down",
-    "view.other_side", "view.move_over", "view.join", "edit.snippet", "edit.format",
+    "view.other_side", "view.move_over", "view.join", "edit.snippet", "edit.format", "edit.protocol",
 )  # fmt: skip
 """Actions that need an open document."""
 

@@ -67,6 +67,13 @@ class Commands(QObject):
             "run.out": lambda: pane.step("out"),
             "run.pause": pane.pause,
             "run.stop": pane.stop,
+            "run.breakpoints": pane.request_breakpoints.emit,
+            "run.go": pane.timeline.setFocus,
+            "run.find": pane.search.open_search,
+            "run.branches": pane.bar.branches.click,
+            "run.rerun": pane.request_rerun.emit,
+            "run.replay": pane.request_replay.emit,
+            "run.export": pane.bar.export.click,
         }.items():
             actions[identifier].triggered.connect(lambda _=False, act=act: self._run(act))
         for identifier, button in {
@@ -76,6 +83,11 @@ class Commands(QObject):
             "run.out": pane.bar.out,
             "run.pause": pane.bar.pause,
             "run.stop": pane.bar.stop,
+            "run.branches": pane.bar.branches,
+            "run.find": pane.bar.search,
+            "run.rerun": pane.bar.restart,
+            "run.replay": pane.bar.restart,
+            "run.export": pane.bar.export,
         }.items():
             self._mirror.follow(button, actions[identifier])
 
@@ -120,6 +132,7 @@ class Commands(QObject):
             "run.breakpoint": self._on_page(self.toggle_breakpoint),
             "help.guide": self.guide,
             "help.tour": self.tour,
+            "help.storage": self.show_storage,
             "help.shortcuts": self.show_shortcuts,
             "help.welcome": tabs.show_welcome,
             "help.about": self.about,
@@ -296,6 +309,12 @@ class Commands(QObject):
     def no_tour(self) -> None:
         """Do not offer the tour again."""
         self._set(tour_seen=True)
+
+    def show_storage(self) -> None:
+        """Open the settings at what is stored where."""
+        dialog = self._settings_dialog()
+        dialog.show_storage()
+        dialog.open()
 
     def about(self) -> None:
         """Say what this is."""

@@ -73,6 +73,7 @@ class WelcomePage(QScrollArea):
     new_requested = Signal()
     ask_open_requested = Signal()
     folder_requested = Signal()
+    action_requested = Signal(str)  # id of an action of the window
 
     def __init__(self) -> None:
         super().__init__()
@@ -213,6 +214,27 @@ class WelcomePage(QScrollArea):
                     "file-plus",
                     template.description,
                     lambda _=False, path=template.path: self.template_requested.emit(path),
+                )
+            )
+        box.addSpacing(20)
+        box.addWidget(_heading(self.tr("Learn")))
+        box.addSpacing(6)
+        for text, name, tip, action in (
+            (self.tr("Tour of the window"), "flag", self.tr("Seven steps; Esc ends"), "help.tour"),
+            (self.tr("User guide"), "circle-help", self.tr("It opens in a window"), "help.guide"),
+            (
+                self.tr("What is stored where"),
+                "database",
+                self.tr("Settings, runs and unsaved text: which folders hold them"),
+                "help.storage",
+            ),
+        ):
+            box.addWidget(
+                self._line(
+                    text,
+                    name,
+                    tip,
+                    lambda _=False, action=action: self.action_requested.emit(action),
                 )
             )
         box.addStretch(1)

@@ -129,6 +129,7 @@ class MainWindow(QMainWindow):
         self.welcome.new_requested.connect(self.commands.new)
         self.welcome.ask_open_requested.connect(tabs.ask_open)
         self.welcome.folder_requested.connect(self.commands.ask_folder)
+        self.welcome.action_requested.connect(lambda each: self.actions_by_id[each].trigger())
         self.status.line_requested.connect(self.actions_by_id["edit.line"].trigger)
         self.status.problems_requested.connect(lambda: self.docks.show("problems"))
         self.recent_menu.aboutToShow.connect(self.commands.fill_recent)

@@ -112,6 +112,10 @@ class SettingsDialog(QDialog):
         self.sections.setCurrentRow(self._all.index(self.keys_page))
         self.filter.setFocus()
 
+    def show_storage(self) -> None:
+        """Begin at what is stored where."""
+        self.sections.setCurrentRow(len(self._all) - 1)
+
     def _search(self, query: str) -> None:
         """Leave the pages and rows that hold the words."""
         first = -1

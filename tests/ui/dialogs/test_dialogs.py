@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtGui import QGuiApplication, QKeySequence
-from PySide6.QtWidgets import QDialog
+from PySide6.QtWidgets import QDialog, QLabel, QPushButton
 from pytestqt.qtbot import QtBot
 
 from studio.core.tools.trust import TrustStore
@@ -133,6 +133,23 @@ def test_a_trusted_folder_is_listed_and_forgotten(window: MainWindow, tmp_path: 
     assert not store.is_trusted(tmp_path)
     assert told == [True]
     assert dialog.trusted.list.count() == 0
+    dialog.close()
+
+
+def test_the_welcome_page_leads_to_what_is_stored_where(window: MainWindow) -> None:
+    learn = [
+        button
+        for button in window.welcome.findChildren(QPushButton)
+        if button.text() in {"Tour of the window", "User guide", "What is stored where"}
+    ]
+    assert len(learn) == 3
+    learn[2].click()
+    dialog = shown(window, SettingsDialog)
+    assert isinstance(dialog, SettingsDialog)
+    page = dialog._pages.currentWidget()
+    words = " ".join(label.text() for label in page.findChildren(QLabel))
+    for folder in (window.services.paths.config, window.services.paths.data):
+        assert str(folder) in words
     dialog.close()
 
 
