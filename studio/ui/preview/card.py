@@ -9,9 +9,7 @@ from typing import assert_never
 from PySide6.QtCore import QCoreApplication, Qt, Signal
 from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import (
-    QHBoxLayout,
     QLabel,
-    QLayout,
     QPushButton,
     QSizePolicy,
     QVBoxLayout,
@@ -20,8 +18,8 @@ from PySide6.QtWidgets import (
 
 from studio.bridge.preview_cards import CUT_CHARACTERS, CUT_LINES, CardData, Run
 from studio.core.prompty.messages import MediaPart, Part, TextPart, ToolCallPart, ToolResultPart
-from studio.ui.parts.chip import Chip
 from studio.ui.parts.colours import paint_text, role_colour
+from studio.ui.preview.card_header import CardHeader, empty_layout
 from studio.ui.preview.part_views import ToolCallView
 from studio.ui.preview.text_body import TextBody
 from studio.ui.preview.thumbnail import MediaView
@@ -46,31 +44,14 @@ class MessageCard(QWidget):
         self._said: tuple[int, str, str] | None = None
         self._stripe = theme.muted
         self._bodies: list[tuple[TextBody, int]] = []  # with the index of the part shown
-        self._role = QLabel()
-        font = self._role.font()
-        font.setBold(True)
-        self._role.setFont(font)
-        self._meta = QLabel()
-        self._meta.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-        # No flow of chips here: heights that depend on widths made 500 cards take 20 s to lay out.
-        self._chips = QHBoxLayout()
-        self._chips.setSpacing(6)
-        self._warnings = QHBoxLayout()
-        header = QHBoxLayout()
-        header.setSpacing(8)
-        for label in (self._role, self._meta):
-            label.setFixedHeight(self.fontMetrics().height() + 4)  # as high as a chip
-        header.addWidget(self._role)
-        header.addLayout(self._chips)
-        header.addStretch(1)
-        header.addWidget(self._meta)
+        self._header = CardHeader(self)
+        self._header.chip_clicked.connect(self._reveal_attribute)
         self._content = QVBoxLayout()
         self._content.setSpacing(4)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(16, 8, 12, 10)
         layout.setSpacing(6)
-        layout.addLayout(header)
-        layout.addLayout(self._warnings)
+        layout.addWidget(self._header)
         layout.addLayout(self._content)
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
@@ -127,7 +108,7 @@ class MessageCard(QWidget):
         said = _said(data)
         if said != self._said:
             self._said = said
-            self._meta.setText(said[2])
+            self._header.say(said[2])
             self.setAccessibleName(
                 self.tr("Message {number}, {role}").format(
                     number=data.number, role=data.message.role
@@ -180,52 +161,16 @@ class MessageCard(QWidget):
     def _draw(self, data: CardData) -> None:
         theme = self._theme
         self._stripe = role_colour(theme, data.message.role)
-        self._role.setText(data.message.role)
-        paint_text(self._role, self._stripe)
-        paint_text(self._meta, theme.muted)
-        self._draw_chips(data)
+        self._header.show_message(data, theme)
         self._bodies.clear()
-        _empty(self._content)
+        empty_layout(self._content)
         for index, part in enumerate(data.message.parts):
             self._add_part(data, index, part)
         if not data.message.parts or not (data.message.text or len(data.message.parts) > 1):
             self._add_empty(data)
         self.update()
 
-    def _draw_chips(self, data: CardData) -> None:
-        _empty(self._chips)
-        _empty(self._warnings)
-        if data.message.origin.source in ("thread", "implicit"):
-            word = (
-                self.tr("from the thread")
-                if data.message.origin.source == "thread"
-                else self.tr("no marker")
-            )
-            self._add_chip(word, self._theme.muted, self.tr("Click to see where it stands"))
-        for key, value in data.message.attributes.items():
-            tip = self.tr("Attribute {key!r}").format(key=key)
-            chip = self._chip(f"{key}={value}", self._theme.muted, tip, attribute=key)
-            self._chips.addWidget(chip)
-        for problem in data.warnings:
-            chip = self._chip(
-                self.tr("⚠ looks like structure"), self._theme.warning, problem.message
-            )
-            chip.setAccessibleName(problem.message)
-            self._warnings.addWidget(chip)
-        if data.warnings:
-            self._warnings.addStretch(1)
-
-    def _add_chip(self, text: str, colour: str, tip: str) -> None:
-        self._chips.addWidget(self._chip(text, colour, tip))
-
-    def _chip(self, text: str, colour: str, tip: str, attribute: str = "") -> Chip:
-        chip = Chip(text, self._theme)
-        chip.set_colour(self._theme, colour)
-        chip.setToolTip(tip)
-        chip.clicked.connect(partial(self._reveal_attribute, attribute))
-        return chip
-
-    def _reveal_attribute(self, name: str, _: bool = False) -> None:
+    def _reveal_attribute(self, name: str) -> None:
         """The attribute's own value where it is known, else the marker."""
         span = self._data.attribute_places.get(name) if self._data else None
         if span is not None:
@@ -308,13 +253,6 @@ class MessageCard(QWidget):
             self.place_clicked.emit(part.span)
         else:
             self._reveal_marker()
-
-
-def _empty(layout: QLayout) -> None:
-    while (item := layout.takeAt(0)) is not None:
-        if (widget := item.widget()) is not None:
-            widget.hide()
-            widget.deleteLater()
 
 
 def _said(data: CardData) -> tuple[int, str, str]:
