@@ -43,6 +43,7 @@ class EditorCommands(QObject):
             "edit.replace_in_files": lambda: self.find_in_files(replace=True),
             "edit.comment": on_page(lambda page: page.editor.toggle_comment()),
             "edit.format": on_page(self.tidy),
+            "edit.protocol": on_page(self.rewrite),
             "edit.complete": on_page(lambda page: page.assist.complete()),
             "edit.fix": on_page(lambda page: page.assist.show_fixes()),
             "edit.rename": on_page(lambda page: page.names.rename()),
@@ -78,6 +79,21 @@ class EditorCommands(QObject):
             page.editor.apply_edits(edits)
         else:
             self._window.services.messages.info(self.tr("The prompt is tidy already."))
+
+    def rewrite(self, page: EditorPage) -> None:
+        """Rewrite the prompt for another protocol of the loop, after a look at the difference."""
+        from studio.core.prompty.parse import parse
+        from studio.core.text.problem import Fix
+        from studio.ui.dialogs.rewrite import RewriteDialog
+
+        document = parse(page.editor.text(), page.controller.path)
+        dialog = RewriteDialog(document, self._window.theme, self._window)
+
+        def take(fix: Fix) -> None:
+            page.editor.apply_edits(fix.edits)
+
+        dialog.accepted_fix.connect(take)
+        dialog.open()
 
     def find_in_files(self, *, replace: bool) -> None:
         """Look for a text in the folder of Files, else in the folder of the prompt shown."""

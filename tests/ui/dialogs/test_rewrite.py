@@ -1,0 +1,36 @@
+"""A prompt rewritten for another protocol, from the window."""
+
+from __future__ import annotations
+
+import pytest
+
+from studio.core.agent.protocols.choose import choose_protocol
+from studio.core.prompty.parse import parse
+from studio.core.resource_files import resource
+from studio.ui.dialogs.rewrite import RewriteDialog
+from studio.ui.window import MainWindow
+
+pytestmark = pytest.mark.qt_log_ignore("does not support propagateSizeHints")
+
+
+def test_the_difference_is_shown_and_one_undo_takes_it_back(window: MainWindow) -> None:
+    text = resource("examples", "react-agent.prompty").read_text(encoding="utf-8")
+    window.tabs.new(text)
+    page = window.tabs.current
+    assert page is not None
+    window.actions_by_id["edit.protocol"].trigger()
+    (dialog,) = window.findChildren(RewriteDialog)
+    assert [dialog.target.itemData(at) for at in range(2)] == ["native", "json_action"]
+    assert "+     protocol: native" in dialog.view.toPlainText()
+    dialog.target.setCurrentIndex(1)
+    assert "+     protocol: json_action" in dialog.view.toPlainText()
+    dialog.buttons.button(dialog.buttons.StandardButton.Cancel).click()
+    assert page.editor.text() == text
+
+    window.actions_by_id["edit.protocol"].trigger()
+    (dialog,) = (each for each in window.findChildren(RewriteDialog) if each.isVisible())
+    dialog.target.setCurrentIndex(1)
+    dialog.buttons.accepted.emit()
+    assert choose_protocol(parse(page.editor.text())).protocol == "json_action"
+    page.editor.undo()
+    assert page.editor.text() == text
