@@ -108,6 +108,7 @@ class ExportController(QObject):
     """Makes the newest order's export and hands it to the dialog."""
 
     made = Signal(object)  # ExportResult
+    compared = Signal(object)  # Difference
     failed = Signal(str)  # sentence for the person
 
     def __init__(self, parent: QObject | None = None) -> None:
@@ -115,14 +116,22 @@ class ExportController(QObject):
         self._job: LatestJob[ExportResult] = LatestJob(self)
         self._job.finished.connect(self.made)
         self._job.failed.connect(self._on_failed)
+        self._comparison: LatestJob[Difference] = LatestJob(self)
+        self._comparison.finished.connect(self.compared)
+        self._comparison.failed.connect(self._on_failed)
 
     def order(self, order: ExportOrder) -> None:
         """Make an export; the newest order wins."""
         self._job.submit(lambda: make_export(order))
 
+    def compare(self, result: ExportResult, path: Path | None) -> None:
+        """Compare with what writing it would replace."""
+        self._comparison.submit(lambda: difference(result, path))
+
     def close(self) -> None:
         """Forget what is under way."""
         self._job.drop()
+        self._comparison.drop()
 
     def write(self, path: Path, result: ExportResult) -> str:
         """Write the file whole or not at all; returns what went wrong, empty when nothing did."""

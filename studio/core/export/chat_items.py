@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from studio.core.export.chat_template import ChatTemplate, InputMedia, TemplateMessage, ThreadPlace
+from studio.core.export.consumers import Render
 from studio.core.prompty.document import ModelDeclaration, TemplateFormat
 from studio.core.prompty.messages import MediaPart, Message, Part
-from studio.core.prompty.templates import render_template
 from studio.core.prompty.threads import read_thread
 from studio.core.text.problem import Problem
 from studio.core.text.values import Json, JsonObject
@@ -45,19 +45,17 @@ def chat_messages(messages: Sequence[Message]) -> tuple[list[JsonObject], tuple[
 
 
 def fill_items(
-    items: Sequence[Json],
-    form: TemplateFormat | None,
-    values: Mapping[str, Json],
-    *,
-    trims: bool = True,
+    items: Sequence[Json], render: Render | None, values: Mapping[str, Json]
 ) -> tuple[Message, ...]:
     """The messages that a program makes of the items with some values.
 
     Args:
         items: As `chat_items` gives them.
-        form: The template language; None where the texts are no templates.
+        render: How the program renders a text; None where the texts are no templates.
         values: Inputs by name.
-        trims: Whether it takes line ends off both ends of a text, as the studio does.
+
+    Raises:
+        CannotRender: the program cannot.
     """
     found: list[Message] = []
     for item in items:
@@ -65,26 +63,22 @@ def fill_items(
             continue
         if THREAD in item:
             found += read_thread(values.get(str(item[THREAD])), {}, None) or ()
-        elif form is None:
+        elif render is None:
             found += read_thread([item], {}, None) or ()
         else:
-            found += read_thread([_fill(item, form, values, trims)], {}, None) or ()
+            found += read_thread([_fill(item, render, values)], {}, None) or ()
     return tuple(found)
 
 
-def _fill(value: Json, form: TemplateFormat, values: Mapping[str, Json], trims: bool) -> Json:
+def _fill(value: Json, render: Render, values: Mapping[str, Json]) -> Json:
     if isinstance(value, str):
-        rendering = render_template(value, values, format=form)
-        text = "".join(segment.text for segment in rendering.segments)
-        return text.strip("\r\n") if trims else text
+        return render(value, values)
     if isinstance(value, Mapping):
         return {
-            key: item if key in _FIXED else _fill(item, form, values, trims)
+            key: item if key in _FIXED else _fill(item, render, values)
             for key, item in value.items()
         }
-    return (
-        [_fill(item, form, values, trims) for item in value] if isinstance(value, list) else value
-    )
+    return [_fill(item, render, values) for item in value] if isinstance(value, list) else value
 
 
 def as_sent(messages: Sequence[Message]) -> tuple[Message, ...]:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from studio.core.agent.protocols.choose import choose_protocol
 from studio.core.export.chat_items import THREAD, as_sent, chat_items, fill_items
 from studio.core.export.chat_template import ChatTemplate, chat_template, used_inputs
+from studio.core.export.consumers import CannotRender, Render, check_bounds, langchain_renderer
 from studio.core.export.proof import Meaning, compare, utf8_problem
 from studio.core.export.python_literal import python_literal
 from studio.core.export.requests import lost
@@ -94,7 +95,7 @@ class _LangChain:
         placeholder = "MessagesPlaceholder" in classes
         messages = [each for each in classes if each != "MessagesPlaceholder"]
         names = ["ChatPromptTemplate", *(["MessagesPlaceholder"] if placeholder else [])]
-        defaults = self._partial()
+        defaults = self.defaults()
         partial = f".partial(**{python_literal(defaults)})" if defaults else ""
         form = python_literal(_FORMATS[self.format])
         lines = [
@@ -124,7 +125,7 @@ class _LangChain:
             lines += ["", f"OPTIONS = {python_literal(options)}"]
         return "\n".join(lines) + "\n"
 
-    def _partial(self) -> dict[str, Json]:
+    def defaults(self) -> dict[str, Json]:
         """Defaults of inputs, so that only what has none must be given."""
         used = used_inputs(self.document)
         threads = {item.name for item in self.document.inputs if item.kind == "thread"}
@@ -202,23 +203,23 @@ class _LangChain:
                 "The loop is not in it: the file holds the prompt, which wants the history and "
                 "tools of each step as values."
             )
-        printed = {
-            variable.name for variable in document.variables
-            if document.source.slice(variable.expression).strip("{} ") == variable.name
-        }  # fmt: skip
-        for item in document.inputs:
-            if item.kind in ("boolean", "float") and item.name in printed:
-                yield f"{item.name}: LangChain writes the value as Python does (True, 1.0)."
 
 
 def _rounds(source: ExportSource, made: _LangChain) -> Iterator[Round]:
     """Read the list of messages out of the file, and render it as LangChain does."""
     rows = tuple(_read(made.text()))
     names = [tool.name for tool in made.tools]
+    render = langchain_renderer(made.format)
+    partial = made.defaults()
     for name, prepared in source.rounds.items():
         got: list[Message] = []
-        for row in rows:
-            got += _rendered(row, made, prepared.inputs)
+        try:
+            check_bounds(prepared)
+            for row in rows:
+                got += _rendered(row, render, {**partial, **prepared.inputs})
+        except CannotRender as error:
+            yield Round(name, f"LangChain cannot render the prompt: {error}")
+            continue
         got = list(as_sent(got))
         expected = as_sent(prepared.messages.messages)
         compared = compare(name, Meaning(_known(expected)), Meaning(_known(got)))
@@ -226,7 +227,7 @@ def _rounds(source: ExportSource, made: _LangChain) -> Iterator[Round]:
 
 
 def _rendered(
-    row: tuple[str, Json, JsonObject], made: _LangChain, values: Mapping[str, Json]
+    row: tuple[str, Json, JsonObject], render: Render, values: Mapping[str, Json]
 ) -> tuple[Message, ...]:
     role, content, further = row
     if role == THREAD:
@@ -234,7 +235,7 @@ def _rendered(
     item: JsonObject = {"role": role, "content": content, **further}
     if further or (content and isinstance(content, str) and role == "tool"):
         return read_thread([item], {}, None) or ()
-    return fill_items([item], made.format, values, trims=False)
+    return fill_items([item], render, values)
 
 
 def _known(messages: tuple[Message, ...] | list[Message]) -> tuple[Message, ...]:

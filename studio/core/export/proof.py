@@ -168,13 +168,26 @@ def _how(one: object, other: object) -> str:
         return f": its attributes are {other[1]} instead of {one[1]}"
     for before, after in zip(one[2], other[2], strict=False):
         if before != after:
-            return f": {_short(after)} instead of {_short(before)}"
+            return ": {1} instead of {0}".format(*_around(before, after))
     return f": it has {len(other[2])} parts instead of {len(one[2])}"
 
 
-def _short(part: object) -> str:
-    text = str(part[1] if isinstance(part, tuple) and len(part) > 1 else part)
-    return repr(text if len(text) <= 60 else f"{text[:28]}…{text[-28:]}")
+def _around(before: object, after: object) -> tuple[str, str]:
+    """Both parts, cut to where they first differ."""
+    one, other = (
+        str(part[1] if isinstance(part, tuple) and len(part) > 1 else part)
+        for part in (before, after)
+    )
+    at = next(
+        (at for at, pair in enumerate(zip(one, other, strict=False)) if pair[0] != pair[1]),
+        min(len(one), len(other)),
+    )
+    start = max(0, at - 16)
+    cut = [
+        f"{'…' if start else ''}{text[start : at + 32]}{'…' if len(text) > at + 32 else ''}"
+        for text in (one, other)
+    ]
+    return repr(cut[0]), repr(cut[1])
 
 
 def _json(value: object) -> str:

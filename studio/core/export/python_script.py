@@ -16,6 +16,7 @@ from studio.core.agent.protocols.choose import agent_settings, choose_protocol, 
 from studio.core.export import python_code as code
 from studio.core.export.chat_items import as_sent, chat_items, fill_items
 from studio.core.export.chat_template import ChatTemplate, chat_template, used_inputs
+from studio.core.export.consumers import CannotRender, check_bounds, script_renderer
 from studio.core.export.proof import Meaning, compare, utf8_problem
 from studio.core.export.python_literal import python_literal
 from studio.core.export.python_tools import PythonTools, python_tools, stub, stub_name
@@ -132,10 +133,6 @@ class _Script:
             yield "The script asks through chat completions instead of the responses API."
         if self.document.model.provider == "anthropic" and not self.source.base_url:
             yield "Set OPENAI_BASE_URL: Anthropic is asked through its OpenAI endpoint."
-        if self.template.format == "mustache" and any(
-            item.kind in ("boolean", "float") for item in self.document.inputs
-        ):
-            yield "Booleans and whole floats that the template prints read as Python writes them."
         if self.template.is_plain and self.protocol != "native":
             yield "The template cannot be rendered at each step, so the model sees no earlier step."
 
@@ -277,8 +274,14 @@ def _rounds(text: str, source: ExportSource, form: TemplateFormat | None) -> Ite
         if isinstance(tool, Mapping) and isinstance(inner := tool.get("function"), Mapping)
     ]
     wanted = [tool.name for tool in source.all_tools if is_sendable(tool)]
+    render = script_renderer(form) if form else None
     for name, prepared in source.rounds.items():
-        got = fill_items(listed, form, prepared.inputs)
+        try:
+            check_bounds(prepared)
+            got = fill_items(listed, render, prepared.inputs)
+        except CannotRender as error:
+            yield Round(name, f"the script cannot render the prompt: {error}")
+            continue
         made = compare(name, Meaning(as_sent(prepared.messages.messages)), Meaning(as_sent(got)))
         if made.is_same and names != wanted:
             told = f"the tools are {', '.join(names) or 'none'} instead of {', '.join(wanted)}."

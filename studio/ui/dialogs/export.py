@@ -26,7 +26,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from studio.bridge.export import ExportController, ExportOrder, difference, targets
+from studio.bridge.export import Difference, ExportController, ExportOrder, targets
 from studio.bridge.messages import Messages, Notice
 from studio.core.export.target import VALUES_OF_NOW, ExportResult, ExportTarget, Round
 from studio.core.prompty.document import PromptDocument
@@ -217,6 +217,7 @@ class ExportDialog(QDialog):
     def _wire(self) -> None:
         self.forms.target_chosen.connect(lambda _: self._on_target())
         self._controller.made.connect(self._show)
+        self._controller.compared.connect(self._on_compared)
         self._controller.failed.connect(self._on_failed)
         self._waiting.timeout.connect(self._say_waiting)
         self.checks.fix_chosen.connect(self._on_fix)
@@ -288,7 +289,11 @@ class ExportDialog(QDialog):
             said = self.tr("Checked, and proven: read back, the messages and tools are the same")
             self._say("circle-check", theme.success, said)
         else:
-            self._say("circle-check", theme.success, self.tr("Checked: nothing stands in the way"))
+            self._say(
+                "circle-check",
+                theme.success,
+                self.tr("Checked: nothing stands in the way"),
+            )
 
     def _show_rounds(self, rounds: tuple[Round, ...]) -> None:
         self.rounds.clear()
@@ -297,7 +302,7 @@ class ExportDialog(QDialog):
         self.tabs.setTabText(2, title if rounds else self.tr("Round trip"))
         for item in rounds:
             name = self.tr("Values of now") if item.name == VALUES_OF_NOW else item.name
-            said = self.tr("{name}: {messages} messages and {tools} tools are the same").format(
+            said = self.tr("{name}: the same ({messages} messages, {tools} tools)").format(
                 name=name, messages=item.messages, tools=item.tools
             )
             text = said if item.is_same else f"{name}: {item.difference}"
@@ -312,9 +317,11 @@ class ExportDialog(QDialog):
     def _on_place(self) -> None:
         """Compare with the file that would be replaced, and name the button after what it does."""
         if self._result is not None:
-            made = difference(self._result, self.path)
-            self.diff.show_difference(made.text, made.against)
+            self._controller.compare(self._result, self.path)
         self._offer()
+
+    def _on_compared(self, made: Difference) -> None:
+        self.diff.show_difference(made.text, made.against)
 
     def _offer(self) -> None:
         ready = self._result is not None

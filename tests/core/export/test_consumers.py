@@ -15,6 +15,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from jinja2 import TemplateError
 
 from studio.core.prompty.parse import parse
 from studio.core.prompty.prepare import prepare
@@ -439,3 +440,47 @@ def test_a_bundle_says_what_it_leaves_out(make: Make) -> None:
     assert any("TOKEN" in loss for loss in result.losses)
     manifest = zipfile.ZipFile(io.BytesIO(result.content)).read("manifest.json")
     assert json.loads(manifest)["left_out"] == list(result.losses)
+
+
+UNLIKE = """---
+inputs:
+  yes: {kind: boolean, default: true}
+  two: {kind: float, default: 2.0}
+  none: {kind: string}
+template: {format: {kind: FORM}, parser: {kind: prompty}}
+---
+user:
+BODY
+"""
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    ("form", "body"),
+    [
+        ("jinja2", "{{ yes }} {{ two }}"),
+        ("jinja2", "{{ [1, true] | join('-') }}"),
+        ("jinja2", "{{ none.deeper.still }}!"),
+        ("mustache", "{{yes}} {{two}} {{#yes}}on{{/yes}}"),
+        ("fstring", "{yes} {two}"),
+    ],
+)
+def test_where_a_program_renders_otherwise_the_proof_says_what_it_gives(
+    form: str, body: str, make: Make, tmp_path: Path
+) -> None:
+    """What LangChain and the script make of it is what the proof compares, and tells."""
+    text = UNLIKE.replace("FORM", form).replace("BODY", body)
+    wanted = [text for _, text in expected_texts(text)]
+    for target in ("python", "langchain"):
+        result = make(text, target)
+        module = module_of(result.text, tmp_path)
+        try:
+            if target == "python":
+                got = [item["content"] for item in module.build_messages(module.INPUTS)]
+            else:
+                got = [item.content for item in module.prompt.invoke({}).to_messages()]
+        except TemplateError as error:
+            got = [str(error)]
+            assert "cannot render" in result.losses[-1]
+        assert all(each.is_same for each in result.rounds) == (got == wanted), (target, got)
+        assert result.needs_consent == (got != wanted)
