@@ -1,4 +1,4 @@
-"""Rewriting a prompt for another protocol of the agent loop: the whole difference, then the edit."""
+"""Rewriting a prompt for another protocol of the loop: the whole difference, then the edit."""
 
 from __future__ import annotations
 
