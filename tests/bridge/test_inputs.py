@@ -1,6 +1,7 @@
 from __future__ import annotations
 
-from studio.bridge.inputs import ABSENT, FieldSpec, input_fields, schema_fields, show_value
+from studio.bridge.inputs import ABSENT, FieldSpec, input_fields, show_value
+from studio.bridge.inputs_schema import schema_fields
 from studio.core.prompty.parse import parse
 
 DOC = """---

@@ -8,8 +8,9 @@ from pathlib import Path
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from studio.bridge.inputs import ABSENT, FieldSpec, schema_fields
+from studio.bridge.inputs import ABSENT, FieldSpec
 from studio.bridge.inputs_history import ValueHistory
+from studio.bridge.inputs_schema import schema_fields
 from studio.core.text.values import Json, JsonObject
 from studio.ui.inputs.compound import make_editor
 from studio.ui.inputs.history_keys import HistoryKeys

@@ -8,7 +8,8 @@ from PySide6.QtCore import QCoreApplication, Qt
 from PySide6.QtGui import QColor, QFont, QResizeEvent
 from PySide6.QtWidgets import QFrame, QHeaderView, QTreeWidget, QTreeWidgetItem, QWidget
 
-from studio.bridge.inputs import FieldSpec, schema_fields, show_value
+from studio.bridge.inputs import FieldSpec, show_value
+from studio.bridge.inputs_schema import schema_fields
 from studio.core.text.values import JsonObject
 from studio.ui.theme import Theme
 
