@@ -221,7 +221,7 @@ class ToolsController(QObject):
             error = future.exception()
             self.request_shown.emit(name, str(error) if error else future.result())
 
-        self._background.start(self._session.request_text(name, arguments), done)
+        self._background.start(self._session.request_text(name, arguments, self._inputs), done)
 
     def try_tool(self, name: str, arguments: JsonObject) -> None:
         """Call a tool because the person asked for it; one call at a time."""

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import gc
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from PySide6.QtCore import QEvent
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from studio.core.paths import user_paths
@@ -53,9 +56,16 @@ def open_workbench(qtbot: QtBot) -> Iterator[Callable[[Path], Workbench]]:
         return workbench
 
     yield open_on
-    for workbench in opened:
-        for page in workbench.window.tabs.pages():
-            page.editor.document().setModified(False)
-        workbench.window.close()
-        workbench.close()
-        workbench.window.deleteLater()
+    while opened:
+        _close(opened.pop())
+    # Here, in the thread of the window: left to chance, another thread may end its objects.
+    QApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)  # type: ignore[call-overload]
+    gc.collect()
+
+
+def _close(workbench: Workbench) -> None:
+    for page in workbench.window.tabs.pages():
+        page.editor.document().setModified(False)
+    workbench.window.close()
+    workbench.close()
+    workbench.window.deleteLater()

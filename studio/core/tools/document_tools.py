@@ -12,6 +12,7 @@ from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.messages import HoistedTool
 from studio.core.text.values import Json, JsonObject
 from studio.core.tools.admission import available, broken_files, fault_of, unread_variables
+from studio.core.tools.arguments import inject_bindings
 from studio.core.tools.binding import build_registry
 from studio.core.tools.document import (
     McpServer,
@@ -196,17 +197,21 @@ class DocumentTools:
             self.registry = replace(self.registry, sources=sources)
         return self.registry
 
-    async def request_text(self, name: str, arguments: JsonObject) -> str:
+    async def request_text(
+        self, name: str, arguments: JsonObject, inputs: Mapping[str, Json]
+    ) -> str:
         """The request that a call of an OpenAPI tool would send, key masked; else empty.
 
         Raises:
             ToolSourceError: the request cannot be made.
         """
         entry = self.registry.entry(name)
-        source = self._sources.get(entry.runner) if entry else None
-        return (
-            await source.request_text(name, arguments) if isinstance(source, OpenApiSource) else ""
-        )
+        if entry is None or entry.mock is not None:
+            return ""
+        source = self._sources.get(entry.runner)
+        if not isinstance(source, OpenApiSource):
+            return ""
+        return await source.request_text(name, inject_bindings(entry.spec, arguments, inputs))
 
     async def restart(self, key: str) -> None:
         """End a source's processes; the next question starts them again."""

@@ -116,13 +116,26 @@ class ToolSession:
         """The registry with what the servers wrote to their logs by now."""
         return await self._current.read_logs()
 
-    async def request_text(self, name: str, arguments: JsonObject) -> str:
+    async def request_text(
+        self,
+        name: str,
+        arguments: JsonObject,
+        inputs: Mapping[str, Json] | None = None,
+        path: Path | None = None,
+    ) -> str:
         """The request that a call of an OpenAPI tool would send, key masked; else empty.
+
+        Args:
+            name: the tool.
+            arguments: as the model or the person gave them.
+            inputs: values for bound parameters.
+            path: the document whose tool it is; by default the one that is shown.
 
         Raises:
             ToolSourceError: the request cannot be made.
         """
-        return await self._current.request_text(name, arguments)
+        tools = self._documents.get(path, self._current) if path else self._current
+        return await tools.request_text(name, arguments, inputs or {})
 
     async def restart(self, key: str) -> None:
         """End a source's processes; the next question starts them again."""

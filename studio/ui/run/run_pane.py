@@ -132,6 +132,10 @@ class RunPane(QWidget):
         """Show one tab of one step."""
         self.inspector.show_inspector(view)
 
+    def show_request(self, text: str) -> None:
+        """Show the request that the call that waits will send; none where it is empty."""
+        self.side.request.show_request(text)
+
     def show_comparison(self, comparison: Comparison) -> None:
         """Show two ways through side by side, in a window of their own."""
         self.comparing.set_theme(self._theme)

@@ -12,6 +12,7 @@ from studio.core.agent.commands import Approve, StepOn
 from studio.ui.run.action_bar import ActionBar
 from studio.ui.run.edit_in_place import EditInPlace
 from studio.ui.run.inspector import Inspector
+from studio.ui.run.request_view import RequestView
 from studio.ui.theme import Theme
 
 _LOWEST = 64
@@ -27,6 +28,7 @@ class SidePanel(QWidget):
         super().__init__(parent)
         self._view = RunView()
         self.actions_bar = ActionBar()
+        self.request = RequestView()
         self.inspector = Inspector()
         self.editor = EditInPlace()
         self._pages = QStackedWidget()
@@ -38,6 +40,7 @@ class SidePanel(QWidget):
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
         column.addWidget(self.actions_bar)
+        column.addWidget(self.request)
         column.addWidget(self._pages, 1)
         self.actions_bar.offer_taken.connect(self._on_offer)
         self.editor.applied.connect(self._on_applied)
@@ -45,7 +48,7 @@ class SidePanel(QWidget):
 
     def set_theme(self, theme: Theme) -> None:
         """Paint in these colours."""
-        for part in (self.actions_bar, self.inspector, self.editor):
+        for part in (self.actions_bar, self.request, self.inspector, self.editor):
             part.set_theme(theme)
 
     def show_view(self, view: RunView) -> None:
