@@ -7,6 +7,7 @@ from contextlib import aclosing
 from dataclasses import dataclass, field
 
 from studio.core.models.base import Capabilities, ChatModel, ModelRequest
+from studio.core.models.embedded.model import EmbeddedModel, Speed
 from studio.core.prompty.document import ModelDeclaration
 from studio.core.text.values import JsonObject
 from studio.core.wire.reply import Notice, ReplyDelta
@@ -40,6 +41,11 @@ class SwitchedModel:
     def capabilities(self) -> Capabilities:
         """What may be sent to it."""
         return self._model.capabilities
+
+    @property
+    def speed(self) -> Speed | None:
+        """How fast the last reply of the embedded model was; `None` for any other."""
+        return self._model.speed if isinstance(self._model, EmbeddedModel) else None
 
     def switch(self, model: ChatModel) -> None:
         """Answer by another one from the next request on; a reply under way is not touched."""

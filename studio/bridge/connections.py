@@ -22,6 +22,7 @@ from studio.core.models.connection_file import (
     write_connections,
 )
 from studio.core.models.connections import Connection
+from studio.core.models.embedded.model import Speed
 from studio.core.models.embedded.policy import GrammarLevel
 from studio.core.models.embedded.server import EmbeddedServer
 from studio.core.models.factory import grammar_level, open_model
@@ -103,6 +104,11 @@ class ConnectionsController(QObject):
     def level(self) -> GrammarLevel:
         """How much the grammar decides for the embedded model."""
         return grammar_level(self.choice.connection)
+
+    @property
+    def speed(self) -> Speed | None:
+        """How fast the embedded model wrote the last reply of the run; `None` where it did not."""
+        return self._running.speed if self._running is not None else None
 
     @property
     def models(self) -> tuple[str, ...]:

@@ -103,9 +103,15 @@ class StatusBar(QStatusBar):
         """Show the token count, as the preview says it."""
         self._say(self._tokens, text, detail)
 
-    def set_connection(self, text: str, detail: str = "") -> None:
-        """Show the model that a run would use."""
-        self._connection.setIcon(icon("cpu"))
+    def set_connection(self, text: str, detail: str = "", drawing: str = "cpu") -> None:
+        """Show the model that a run would use.
+
+        Args:
+            text: the connection's name.
+            detail: why this one, for the tooltip.
+            drawing: icon of its kind.
+        """
+        self._connection.setIcon(icon(drawing))
         self._say(self._connection, text, detail)
 
     def set_run(self, text: str, detail: str = "") -> None:

@@ -211,6 +211,7 @@ class Workbench(QObject):
         run.breakpoints.changed.connect(self._mark_breakpoints)
         self.run.state_changed.connect(self.run_pane.show_view)
         self.run.state_changed.connect(self._on_run)
+        self.run.state_changed.connect(self.desk.show_speed)
         self.call_request.changed.connect(self.run_pane.show_request)
         self.run.inspector_changed.connect(self.run_pane.show_inspector)
         self.run.compared.connect(self.run_pane.show_comparison)

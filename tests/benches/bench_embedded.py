@@ -1,6 +1,6 @@
 """How far the embedded model gets, by protocol and grammar level, on questions of its own.
 
-    python tests/benches/bench_embedded.py [--levels grounded policy …] [--questions 10]
+    python tests/benches/bench_embedded.py [--levels syntax policy grounded] [--questions 10]
 
 The questions are not those of the examples. "final" says that the run ended with an answer within
 six calls (at `policy` and `grounded` the grammar sees to that), "right" that the answer holds what
@@ -31,6 +31,7 @@ from studio.core.text.values import Json  # noqa: E402
 from studio.core.tools.session import ToolSession  # noqa: E402
 from studio.core.tools.trust import TrustStore  # noqa: E402
 
+START_TARGET = 3.0
 EXAMPLES = ROOT / "resources" / "examples"
 FILES = {
     "native": "tool-calling-agent.prompty",
@@ -51,15 +52,23 @@ QUESTIONS = (
 )
 
 
-async def main() -> None:
+async def main() -> int:
     parser = argparse.ArgumentParser()
-    parser.add_argument("--levels", nargs="+", choices=LEVELS, default=["policy", "grounded"])
+    levels = ["syntax", "policy", "grounded"]
+    parser.add_argument("--levels", nargs="+", choices=LEVELS, default=levels)
     parser.add_argument("--protocols", nargs="+", choices=FILES, default=list(FILES))
     parser.add_argument("--questions", type=int, default=len(QUESTIONS))
     parser.add_argument("--show", action="store_true", help="print every answer")
     options = parser.parse_args()
     questions = QUESTIONS[: options.questions]
     server = EmbeddedServer()
+    start = time.monotonic()
+    await server.start()
+    seconds = time.monotonic() - start
+    print(
+        f"embedded model, ready in {seconds:.1f} s (target <= {START_TARGET:.0f} s), "
+        f"{_memory(server)} MiB with a context of {server.settings.context:,} tokens"
+    )
     print(f"embedded model, {len(questions)} questions of its own: final / right, seconds a run")
     try:
         for protocol in options.protocols:
@@ -67,6 +76,16 @@ async def main() -> None:
                 await _row(server, protocol, level, questions, show=options.show)
     finally:
         await server.stop()
+    return 1 if seconds > START_TARGET else 0
+
+
+def _memory(server: EmbeddedServer) -> int:
+    """What the process holds in memory now, MiB; 0 where the system does not tell so simply."""
+    status = Path(f"/proc/{server.process_id}/status")
+    if not status.is_file():
+        return 0
+    line = next(line for line in status.read_text().splitlines() if line.startswith("VmRSS"))
+    return int(line.split()[1]) // 1024
 
 
 async def _row(
@@ -111,4 +130,4 @@ async def _ask(document: PromptDocument, question: str, model: EmbeddedModel) ->
 
 
 if __name__ == "__main__":
-    asyncio.run(main())
+    sys.exit(asyncio.run(main()))

@@ -9,7 +9,14 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QTimer, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
-from PySide6.QtWidgets import QApplication, QComboBox, QFileDialog, QLineEdit, QWidget
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QApplication,
+    QComboBox,
+    QFileDialog,
+    QLineEdit,
+    QWidget,
+)
 from pytestqt.qtbot import QtBot
 
 from studio.core.resource_files import resource
@@ -99,7 +106,7 @@ def test_a_server_is_set_up_used_and_lost_and_the_embedded_model_takes_over(
 ) -> None:
     path = user_home / "greet.prompty"
     path.write_text(
-        "---\nname: greet\nmodel:\n  options: {maxOutputTokens: 16}\n---\nuser:\nSay hello to Ada.\n",
+        "---\nname: greet\nmodel: {options: {maxOutputTokens: 16}}\n---\nuser:\nGreet Ada.\n",
         encoding="utf-8",
     )
     workbench = open_workbench(path)
@@ -148,6 +155,8 @@ def test_a_server_is_set_up_used_and_lost_and_the_embedded_model_takes_over(
     assert state.answer
     assert state.step.reply is not None
     assert any("(embedded) answers from here on" in notice for notice in state.step.reply.notices)
+    shown = [label.text() for label in workbench.window.status.findChildren(QAbstractButton)]
+    assert any("Embedded model · " in text and "tok/s" in text for text in shown), shown
 
 
 @pytest.mark.embedded

@@ -12,9 +12,11 @@ from studio.bridge.connection_trials import Trial
 from studio.bridge.connections import ConnectionsController
 from studio.bridge.messages import Messages
 from studio.core.models.choice import ModelChoice
+from studio.core.models.embedded.model import Speed
 from studio.core.models.embedded.policy import LEVELS, GrammarLevel
 from studio.core.models.manual import ManualQuestion
 from studio.core.wire.reply import Reply
+from studio.ui.connections.kinds import ICONS
 from studio.ui.toolbar import RunChoices
 from studio.ui.window import MainWindow
 
@@ -50,6 +52,7 @@ class ConnectionDesk(QObject):
         self._window = window
         self._messages = messages
         self._dialog: ConnectionsDialog | None = None
+        self._speed: Speed | None = None
         self._questions: dict[ManualQuestion, ManualDialog] = {}
         choices = window.run_choices
         choices.connection_chosen.connect(self._on_connection)
@@ -115,19 +118,34 @@ class ConnectionDesk(QObject):
 
     def show_choice(self, choice: ModelChoice) -> None:
         """Show in the toolbar and the status bar what the document is answered by."""
-        choices, connection = self._window.run_choices, choice.connection
+        choices = self._window.run_choices
         offered = [("", self.tr("Connection of the file"))]
         offered += [(each.name, each.name) for each in self._controller.connections.connections]
         offered += [(MANAGE, self.tr("Manage connections…"))]
         choices.set_connections(offered, self._controller.chosen)
         choices.connection.insertSeparator(choices.connection.count() - 1)
         self._show_models(choices, choice)
-        detail = f"{connection.name}: {choice.reason}"
+        self._show_status(choice)
+
+    def show_speed(self) -> None:
+        """Show how fast the embedded model wrote, once it has."""
+        if self._controller.speed != self._speed:
+            self._speed = self._controller.speed
+            self._show_status(self._controller.choice)
+
+    def _show_status(self, choice: ModelChoice) -> None:
+        connection, speed = choice.connection, self._speed
+        name, detail = connection.name, f"{connection.name}: {choice.reason}"
+        if connection.kind == "embedded" and speed is not None:
+            name = self.tr("{name} · {rate:.0f} tok/s").format(name=name, rate=speed.writing)
+            detail += ".\n" + self.tr(
+                "Its last reply: {reading:,.0f} tokens a second read, {writing:,.0f} written"
+            ).format(reading=speed.reading, writing=speed.writing)
         if connection.kind == "embedded":
             detail += ".\n" + QCoreApplication.translate("Desk", _TOY)
         if choice.warning:
             detail += f"\n{choice.warning}"
-        self._window.status.set_connection(connection.name, detail)
+        self._window.status.set_connection(name, detail, ICONS[connection.kind])
 
     def _show_models(self, choices: RunChoices, choice: ModelChoice) -> None:
         connection = choice.connection
