@@ -7,7 +7,6 @@ import importlib
 import os
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING
@@ -19,8 +18,6 @@ from PySide6.QtWidgets import QApplication
 from studio import __version__
 from studio.bridge.collector import CalmCollector
 from studio.bridge.jobs import SWITCH_SECONDS
-from studio.bridge.log import FaultFile
-from studio.bridge.session import SESSION, load_session
 from studio.core.paths import user_paths
 from studio.core.resource_files import resource
 from studio.core.settings import ThemeSetting
@@ -30,6 +27,7 @@ from studio.ui.theme import apply_theme, fonts_of, theme_for
 from studio.ui.window import MainWindow
 
 if TYPE_CHECKING:
+    from studio.bridge.log import FaultFile
     from studio.ui.care import Care
     from studio.ui.workbench import Workbench
 
@@ -70,8 +68,7 @@ class Studio(QObject):
         application.setApplicationVersion(__version__)
         self._services = build_services(user_paths(), is_safe=is_safe)
         if theme is not None:
-            settings = self._services.settings
-            settings.set(replace(settings.value, theme=theme))
+            self._services.settings.lend_theme(theme)
         chosen = self._services.settings.value
         # Before any pane is made: words are taken, and some fonts, when widgets are built.
         self._translators = install_language(application, chosen.language)
@@ -80,7 +77,7 @@ class Studio(QObject):
         self.window.tabs.hold_colours()
         self.workbench: Workbench | None = None
         """The panes and what feeds them; made once the window has been painted."""
-        self._faults = FaultFile(self._services.paths.data / "log")
+        self._faults: FaultFile | None = None
         self._alone = alone
         self._takes_picture = False
         self.care: Care | None = None
@@ -101,6 +98,10 @@ class Studio(QObject):
         return False
 
     def _after_paint(self) -> None:
+        from studio.bridge.log import FaultFile
+
+        self._faults = FaultFile(self._services.paths.data / "log")
+        self._faults.open()
         # Reading a picture loads the plug-ins for all kinds of pictures.
         self._application.setWindowIcon(QIcon(str(resource("icons", "prompt-studio.svg"))))
         self.window.tabs.release_colours()
@@ -147,7 +148,6 @@ class Studio(QObject):
 
     def run(self, files: Sequence[Path]) -> int:
         """Show the window until it is closed; returns the exit code."""
-        self._faults.open()
         self._open(files)
         self.window.show()
         return self._end(self._application.exec())
@@ -197,6 +197,8 @@ class Studio(QObject):
             self.window.commands.open_example(resource("examples", FIRST_EXAMPLE))
 
     def _open_last(self) -> None:
+        from studio.bridge.session import SESSION, load_session
+
         session = load_session(self._services.paths.data / SESSION)
         recent = self._services.settings.value.recent[:1]
         path = next((Path(each) for each in (session.current, *recent) if each), None)
@@ -213,5 +215,6 @@ class Studio(QObject):
         if self.workbench is not None:
             self.workbench.close()
         QThreadPool.globalInstance().waitForDone(_POOL_MS)
-        self._faults.close()
+        if self._faults is not None:
+            self._faults.close()
         return code

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -40,6 +39,10 @@ class Session:
 
 def load_session(path: Path) -> Session:
     """Read it; empty where there is none or where it makes no sense."""
+    if not path.exists():
+        return Session()
+    import json
+
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
         files = [
@@ -54,6 +57,8 @@ def load_session(path: Path) -> Session:
 
 def save_session(path: Path, session: Session) -> bool:
     """Write it, whole or not at all; False where it cannot be written."""
+    import json
+
     temporary = path.with_suffix(".tmp")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

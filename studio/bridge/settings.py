@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 
 from studio.bridge.messages import Messages, Notice
-from studio.core.settings import Settings, load_settings, save_settings
+from studio.core.settings import Settings, ThemeSetting, load_settings, save_settings
 
 
 class SettingsStore(QObject):
@@ -35,6 +36,8 @@ class SettingsStore(QObject):
         self._path = path
         self._messages = messages
         self._is_kept = is_kept
+        self._lent: ThemeSetting | None = None
+        self._own_theme: ThemeSetting = "system"
         self._settings, self.notice = load_settings(path) if is_kept else (Settings(), "")
         """`notice`: what to tell the person once a window is there; empty when all is well."""
 
@@ -48,6 +51,12 @@ class SettingsStore(QObject):
         """The settings as they are now."""
         return self._settings
 
+    def lend_theme(self, theme: ThemeSetting) -> None:
+        """Take a theme for this time only (`--theme`); the file keeps the person's."""
+        self._own_theme = self._settings.theme
+        self._lent = theme
+        self._settings = replace(self._settings, theme=theme)
+
     def set(self, settings: Settings) -> None:
         """Take other settings, made with `dataclasses.replace` from the present ones."""
         if settings == self._settings:
@@ -55,7 +64,7 @@ class SettingsStore(QObject):
         self._settings = settings
         try:
             if self._is_kept:
-                save_settings(self._path, settings)
+                save_settings(self._path, self._to_keep(settings))
         except OSError:
             self._messages.say(
                 Notice(
@@ -67,3 +76,8 @@ class SettingsStore(QObject):
                 )
             )
         self.changed.emit(settings)
+
+    def _to_keep(self, settings: Settings) -> Settings:
+        if self._lent is None or settings.theme != self._lent:
+            return settings
+        return replace(settings, theme=self._own_theme)
