@@ -1,8 +1,9 @@
 """One agent run against the same scripted HTTP server: our loop, pydantic-ai, openai-agents.
 
 The server (a process of its own) asks for the same tool some fifty times, then answers. All send
-chat completions to it, call the same Python function and keep the same history. What the bare HTTP
-client costs for the same requests is measured beside, so that it shows what a loop itself costs.
+chat completions to it, call the same Python function and keep the same history. Beside the whole
+iteration, the loop's own share is measured: all that is not inside the model's call, which is the
+seam that each of them has (`ChatModel.stream`, `Model.request`, `Model.get_response`).
 
 python tests/benches/bench_loop.py [--steps N] [--rounds N]
 """
@@ -129,6 +130,46 @@ async def serve(steps: int) -> None:
 Runner = Callable[[str, int], Awaitable[str]]
 
 
+class Meter:
+    """Adds up the seconds inside model calls."""
+
+    seconds = 0.0
+
+    @classmethod
+    def around(cls, asked: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
+        """The same call, timed."""
+
+        async def call(*args: Any, **more: Any) -> Any:
+            began = time.perf_counter()
+            try:
+                return await asked(*args, **more)
+            finally:
+                cls.seconds += time.perf_counter() - began
+
+        return call
+
+    @classmethod
+    def along(cls, asked: Callable[..., Any]) -> Callable[..., Any]:
+        """The same stream, timed while it is waited for."""
+
+        async def call(*args: Any, **more: Any) -> Any:
+            items = asked(*args, **more)
+            try:
+                while True:
+                    began = time.perf_counter()
+                    try:
+                        item = await anext(items)
+                    except StopAsyncIteration:
+                        return
+                    finally:
+                        cls.seconds += time.perf_counter() - began
+                    yield item
+            finally:
+                await items.aclose()
+
+        return call
+
+
 def client_of(url: str) -> Any:
     """The HTTP client that all of them use."""
     from openai import AsyncOpenAI
@@ -195,6 +236,7 @@ async def ours(url: str, steps: int) -> str:
     connection = Connection("Bench", "compatible", base_url=url, model="scripted")
     choice = choose_connection(prompt.model, Connections((connection,), "Bench"), chosen="Bench")
     model = open_model(choice)
+    model.stream = Meter.along(model.stream)
     try:
         options = RunOptions(headless=True, limits=Limits(None))
         run = start_run(prompt, {"question": _QUESTION}, model, Functions(search), options)
@@ -213,6 +255,7 @@ async def by_pydantic(url: str, steps: int) -> str:
 
     async with client_of(url) as client:
         model = OpenAIChatModel("scripted", provider=OpenAIProvider(openai_client=client))
+        model.request = Meter.around(model.request)
         agent = Agent(model, instructions="Be brief.", tools=[search])
         limits = UsageLimits(request_limit=None)
         return str((await agent.run(_QUESTION, usage_limits=limits)).output)
@@ -224,20 +267,22 @@ async def by_openai_agents(url: str, steps: int) -> str:
 
     async with client_of(url) as client:
         model = OpenAIChatCompletionsModel("scripted", client)
+        model.get_response = Meter.around(model.get_response)
         agent = Agent(
             "Caller", instructions="Be brief.", model=model, tools=[function_tool(search)]
         )
         return str((await Runner.run(agent, _QUESTION, max_turns=steps + 5)).final_output)
 
 
-def timed(run: Runner, url: str, steps: int) -> float:
-    """Milliseconds of one iteration in one run."""
+def timed(run: Runner, url: str, steps: int) -> tuple[float, float]:
+    """Milliseconds of one iteration in one run, and of what is not the model's call."""
     gc.collect()
+    Meter.seconds = 0.0
     began = time.perf_counter()
     answer = asyncio.run(run(url, steps))
     seconds = time.perf_counter() - began
     assert answer == _ANSWER, answer
-    return seconds / (steps + 1) * 1000
+    return seconds / (steps + 1) * 1000, (seconds - Meter.seconds) / (steps + 1) * 1000
 
 
 def main() -> int:
@@ -275,22 +320,29 @@ def measure(url: str, steps: int, rounds: int) -> int:
     }
     for run in runs.values():
         timed(run, url, steps)  # imports and first connections
-    taken: dict[str, list[float]] = {name: [] for name in runs}
+    taken: dict[str, list[tuple[float, float]]] = {name: [] for name in runs}
     for _ in range(rounds):
         for name, run in runs.items():
             taken[name].append(timed(run, url, steps))
-    middle = {name: statistics.median(values) for name, values in taken.items()}
+    middle, share = (
+        {name: statistics.median(each[part] for each in values) for name, values in taken.items()}
+        for part in (0, 1)
+    )
+    loops = ("prompt-studio", "pydantic-ai", "openai-agents")
     for name, value in middle.items():
-        print(f"{name}: {value:.2f} ms an iteration (best {min(taken[name]):.2f})")
+        own = f", the loop's own share {share[name]:.2f} ms" if name in loops else ""
+        print(f"{name}: {value:.2f} ms an iteration{own}")
     best = min(middle["pydantic-ai"], middle["openai-agents"])
     ratio = middle["prompt-studio"] / best
+    own_ratio = share["prompt-studio"] / min(share["pydantic-ai"], share["openai-agents"])
     print(f"whole iteration against the faster of both: {ratio:.2f}x (target {_TARGET:g}x)")
+    print(f"own share against the smaller of both: {own_ratio:.2f}x (target {_TARGET:g}x)")
     bare_best = min(middle["bare client"], middle["bare client, streaming"])
     print(
         f"the client's own typed call is {bare_best / best:.0%} of the faster peer's iteration; "
         "ours posts through the same SDK without its typed request models"
     )
-    return int(ratio > _TARGET)
+    return int(max(ratio, own_ratio) > _TARGET)
 
 
 if __name__ == "__main__":
