@@ -168,6 +168,12 @@ class MessageCard(QWidget):
             self._add_part(data, index, part)
         if not data.message.parts or not (data.message.text or len(data.message.parts) > 1):
             self._add_empty(data)
+        for index in range(self._content.count()):
+            # At once, not when the event loop comes by: until then the card would be measured
+            # without its text, and everything below it would jump up and down.
+            item = self._content.itemAt(index)
+            if item is not None and (widget := item.widget()) is not None:
+                widget.show()
         self.update()
 
     def _reveal_attribute(self, name: str) -> None:

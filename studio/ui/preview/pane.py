@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import QSize, Signal
 from PySide6.QtGui import QGuiApplication, QResizeEvent
 from PySide6.QtWidgets import (
     QFrame,
@@ -127,6 +127,13 @@ class PreviewPane(QWidget):
         self.request.input_chosen.connect(self.request_input)
         self.variables.place_chosen.connect(self.request_reveal)
         self.variables.input_chosen.connect(self.request_input)
+
+    def minimumSizeHint(self) -> QSize:
+        """Room for every tab and button."""
+        buttons = (self.raw_button, self.probe_button, self.copy_button)
+        taken = sum(button.sizeHint().width() + 4 for button in buttons)
+        own = super().minimumSizeHint()
+        return QSize(max(own.width(), self.tabs.sizeHint().width() + taken + 24), own.height())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Every view's tab keeps its name: the token meter gives way first."""

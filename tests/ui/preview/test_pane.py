@@ -465,6 +465,20 @@ def test_in_a_narrow_pane_the_tabs_keep_their_names(desk: Desk) -> None:
     assert not pane.total.isVisible()
 
 
+def test_a_card_that_is_drawn_anew_is_measured_with_its_text(desk: Desk) -> None:
+    desk.write(DOC + "\nuser:\n" + "a line\n\n" * 9)
+    heights = [card.height() for card in desk.pane.messages.cards]
+    assert heights[2] > 200
+    desk.pane.set_theme(DARK)
+    for card, height in zip(desk.pane.messages.cards, heights, strict=True):
+        layout = card.layout()
+        assert layout is not None
+        layout.activate()
+        assert card.sizeHint().height() == height
+    desk.write(DOC + "\nuser:\n" + "a line\n\n" * 9)
+    assert [card.height() for card in desk.pane.messages.cards] == heights
+
+
 def test_without_a_document_the_pane_says_what_to_do(desk: Desk) -> None:
     desk.pane.show_preview(None)
     assert desk.pane.empty.isVisible()
