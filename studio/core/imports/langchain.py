@@ -6,7 +6,6 @@ Source: langchain-core's `load` (`lc: 1` constructors) and `prompts.loading` (`_
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import cast
 
 from studio.core.imports.compose import Composition, compose, literal
 from studio.core.imports.imported import Imported, ImportFailure
@@ -264,7 +263,8 @@ def _constructor(data: Json) -> tuple[str, JsonObject]:
 
 
 def _format_of(kwargs: JsonObject) -> str:
-    return cast("str", kwargs.get("template_format") or "f-string")
+    word = kwargs.get("template_format")
+    return word if isinstance(word, str) and word else "f-string"
 
 
 def _list(value: Json) -> list[Json]:

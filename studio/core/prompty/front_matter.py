@@ -285,7 +285,9 @@ def parameter_schema(value: Json, bound: frozenset[str] = frozenset()) -> JsonOb
         }
         required = value.get("required")
         if isinstance(required, list):
-            schema["required"] = [name for name in required if name not in bound]
+            schema["required"] = [
+                name for name in required if isinstance(name, str) and name not in bound
+            ]
         return schema
     return object_schema(read_declarations(value), bound)
 

@@ -120,7 +120,10 @@ class Draft:
     def _add_stop(self, made: dict[str, Json], name: str | None) -> None:
         value = self.model.options.get("stopSequences")
         own = value if isinstance(value, list | tuple) else [value] if value else []
-        stops = list(dict.fromkeys([*own, *self.stop]))
+        stops: list[Json] = []
+        for item in (*own, *self.stop):  # an author may have written what is no text, and no key
+            if item not in stops:
+                stops.append(item)
         if stops and name is None:
             self._report_option("stopSequences")
         elif stops and name is not None:

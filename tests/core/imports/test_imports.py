@@ -371,3 +371,13 @@ def test_bad_files_end_in_a_sentence(name: str, content: bytes, tmp_path: Path) 
     with pytest.raises(ImportFailure, match=r"\w+"):
         import_file(path, 1 if name.endswith("jsonl") else 0)
     assert not is_importable(tmp_path / "missing.json")
+
+
+def test_stop_sequences_that_are_no_texts_break_no_request(tmp_path: Path) -> None:
+    made = import_text(json.dumps({**REQUEST, "stop": [{}, "END", "END"]}))
+    target = find_target("openai-chat")
+    assert target is not None
+    path = tmp_path / "a.prompty"
+    context = ReferenceContext(folder=tmp_path, trusted=False)
+    source = make_source(parse(made.text, path), target, ExportValues(), context)
+    assert json.loads(target.make(source).text)["stop"] == [{}, "END"]

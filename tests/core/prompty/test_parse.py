@@ -102,3 +102,13 @@ def test_bundled_prompts_have_no_problems(path: Path) -> None:
     found = [item for item in prepared.problems if item.severity != "hint"]
     assert [(item.code, item.message) for item in found] == []
     assert prepared.messages.messages
+
+
+def test_schemas_with_lists_for_names_are_reported_and_break_nothing() -> None:
+    text = (
+        "---\ntools:\n  - name: f\n    kind: function\n    parameters:\n      type: object\n"
+        "      required: [[1], {a: 1}, q]\n      properties: {q: {type: string}}\n---\nuser:\nHi\n"
+    )
+    document = parse(text)
+    assert document.tools[0].parameters["required"] == ["q"]
+    assert [item.code for item in document.problems].count("tool-schema") == 2

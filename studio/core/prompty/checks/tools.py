@@ -81,7 +81,7 @@ def _schema(places: Places, path: Path, item: Mapping[str, Json]) -> Iterator[Pr
         required = parameters.get("required")
         names = properties.keys() if isinstance(properties, Mapping) else ()
         for name in required if isinstance(required, list) else ():
-            if name not in names:
+            if not isinstance(name, str) or name not in names:
                 message = f"The schema requires {name!r}, which is none of its properties."
                 yield Problem("tool-schema", Severity.ERROR, message, place)
         return
