@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
 
+from studio import __version__
 from studio.bridge.preview_secrets import mask_text
 
 LOG_NAME = "studio.log"
@@ -116,7 +117,9 @@ def start_log(folder: Path, hide: Callable[[str], str] = str) -> Path | None:
     handler.set_name(LOG_NAME)
     root = logging.getLogger()
     root.addHandler(handler)
-    logging.getLogger("studio").setLevel(logging.INFO)
+    own = logging.getLogger("studio")
+    own.setLevel(logging.INFO)
+    own.info("Prompt Studio %s begins, process %d", __version__, os.getpid())
     return path
 
 

@@ -161,6 +161,16 @@ class Care(QObject):
         session = Session(tuple(files.values()), str(front or ""))
         save_session(self._services.paths.data / SESSION, session)
 
+    def _order(self, paths: list[Path]) -> None:
+        """Put the tabs in the order that they had; others come after them."""
+        group = self._window.tabs.sides.active
+        target = 0
+        for path in paths:
+            shown = [page.controller.path for page in group.pages()]
+            if path in shown:
+                group.tabBar().moveTab(shown.index(path), target)
+                target += 1
+
     def _restore(self) -> None:
         """Open the files that were open beside the one that is shown already."""
         tabs = self._window.tabs
@@ -177,6 +187,7 @@ class Care(QObject):
             page = self._window.open_path(path)
             if page is not None:
                 page.restore_place(file.caret, file.scroll)
+        self._order([Path(file.path) for file in session.files])
         if shown is not None:
             tabs.sides.select(shown)
         if gone:

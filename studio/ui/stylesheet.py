@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 # Combo and spin boxes are left to Fusion: a rule on them takes their arrows away (measured).
 _SHEET = Template("""
+QDialogButtonBox { dialogbuttonbox-buttons-have-icons: 0; }
 QToolTip { color: $text; background: $raised; border: 1px solid $border; padding: 4px 6px; }
 QMainWindow::separator { background: $border; width: 1px; height: 1px; }
 QMainWindow::separator:hover { background: $accent; }

@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
 _RECOVERY_MS = 500
 """After the first paint: looking for what a crash left must not hold the window up."""
+_TITLE_BAR = 40
+"""What a desktop's title bar takes at most, in pixels."""
 
 
 class MainWindow(QMainWindow):
@@ -299,7 +301,8 @@ class MainWindow(QMainWindow):
 
     def _fit_screen(self) -> None:
         room = self.screen().availableGeometry()
-        self.resize(min(1440, room.width()), min(900, room.height()))
+        # The desktop's frame around it must fit too; Qt knows it only once it is shown.
+        self.resize(min(1440, room.width() - 8), min(900, room.height() - _TITLE_BAR))
 
     # -- events ---------------------------------------------------------------------------------
 

@@ -193,6 +193,7 @@ def test_a_session_comes_back_with_its_carets(
     titles = {page.controller.title: page for page in second.tabs.pages()}
     assert set(titles) == {"one.prompty", "two.prompty"}
     assert second.tabs.current is titles["two.prompty"]
+    assert [page.controller.title for page in second.tabs.pages()] == ["one.prompty", "two.prompty"]
     assert titles["one.prompty"].editor.textCursor().position() == 3
     said = [notice.what for notice in second.notices.notices]
     assert "Not there any more: three.prompty." in said
