@@ -1,4 +1,4 @@
-"""Keeps an action as available as the button that does the same."""
+"""Keeps actions as available as the button that does the same."""
 
 from __future__ import annotations
 
@@ -12,18 +12,17 @@ class EnabledMirror(QObject):
 
     def __init__(self, parent: QObject) -> None:
         super().__init__(parent)
-        self._pairs: dict[QWidget, QAction] = {}
+        self._pairs: dict[QWidget, list[QAction]] = {}
 
     def follow(self, button: QWidget, action: QAction) -> None:
         """Switch the action on and off with the button."""
-        self._pairs[button] = action
+        self._pairs.setdefault(button, []).append(action)
         button.installEventFilter(self)
         action.setEnabled(button.isEnabled())
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Follow a change."""
         if event.type() == QEvent.Type.EnabledChange and isinstance(watched, QWidget):
-            action = self._pairs.get(watched)
-            if action is not None:
+            for action in self._pairs.get(watched, ()):
                 action.setEnabled(watched.isEnabled())
         return False

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFileDialog, QLineEdit, QWidget
+from PySide6.QtWidgets import QApplication, QFileDialog, QLineEdit, QMenu, QWidget
 from pytestqt.qtbot import QtBot
 
 from studio.core.agent.tree import branch_path
@@ -67,6 +67,30 @@ class Person:
         self.press(field, Qt.Key.Key_A, ctrl=True)
         self.qtbot.keyClicks(field, text)
         self.press(field, Qt.Key.Key_Return, ctrl=True)
+
+    def choose(self, button: QWidget, start: str) -> None:
+        """Open a button's menu, and take the line that begins so."""
+        button.setFocus()
+        self.press(button, Qt.Key.Key_Space)
+        menu = QApplication.activePopupWidget()
+        assert isinstance(menu, QMenu)
+        for _ in menu.actions():
+            chosen = menu.activeAction()
+            if chosen is not None and chosen.text().startswith(start):
+                break
+            self.press(menu, Qt.Key.Key_Down)
+        else:
+            pytest.fail(f"the menu has no line {start!r}")
+        self.press(menu, Qt.Key.Key_Return)
+
+    def name_file(self, path: Path) -> None:
+        """Put a file's name into the dialog that asks for one."""
+        dialog = self.workbench.window.findChild(QFileDialog)
+        assert dialog is not None
+        name = dialog.findChild(QLineEdit)
+        assert name is not None
+        name.setText(str(path))  # in one go: typed, its list of completions takes the keys
+        self.press(name, Qt.Key.Key_Return)
 
     def until_at(self, place: str) -> None:
         def stands() -> bool:
@@ -136,9 +160,7 @@ def test_edit_go_back_fork_compare_export(
 
     # Both ways side by side: they part at the observation.
     with qtbot.waitSignal(workbench.run.compared, timeout=WAIT_MS) as compared:
-        menu = pane.bar.branch_menu()
-        next(each for each in menu.actions() if each.text().startswith("Compare ")).trigger()
-        menu.deleteLater()
+        person.choose(pane.bar.branches, "Compare ")
     comparison = compared.args[0]
     at = comparison.first_difference
     assert at is not None
@@ -147,20 +169,18 @@ def test_edit_go_back_fork_compare_export(
     assert right is not None
     assert ("6000" in left.gist, "forty-two" in right.gist) == (True, True)
     assert pane.comparing.isVisible()
-    pane.comparing.close()
+    assert (pane.comparing.left.toPlainText(), pane.comparing.right.toPlainText()) == (
+        "6000",
+        "forty-two",
+    )
+    person.press(pane.comparing, Qt.Key.Key_Escape)
+    assert not pane.comparing.isVisible()
 
     # The trace of the branch that is shown, to a file.
     target = tmp_path / "run.tracy"
-    menu = pane.bar.export_menu()
-    next(each for each in menu.actions() if each.objectName() == "export.tracy").trigger()
-    menu.deleteLater()
-    dialog = workbench.window.findChild(QFileDialog)
-    assert dialog is not None
-    name = dialog.findChild(QLineEdit)
-    assert name is not None
-    name.setText(str(target))  # in one go: typed, its list of completions takes the keys
+    person.choose(pane.bar.export, "Trace")
     with qtbot.waitSignal(workbench.exchange.exported, timeout=WAIT_MS):
-        person.press(name, Qt.Key.Key_Return)
+        person.name_file(target)
     trace = json.loads(target.read_text(encoding="utf-8"))["trace"]
     assert trace["result"]["answer"] == "It is forty-two."
     tool = trace["__frames"][0]["__frames"][1]
@@ -211,3 +231,53 @@ def test_an_edit_at_the_request_goes_into_the_file_too(
     assert f"{line} Be exact.\n" in page.editor.text()
     page.editor.undo()
     assert "Be exact." not in page.editor.text()
+
+
+FORMS = (("Report", "run.html"), ("Journal", "run.jsonl"), ("OpenTelemetry", "run.otlp.json"),
+         ("Messages", "run.messages.jsonl"), ("Trace", "run.tracy"))  # fmt: skip
+
+
+def test_a_run_leaves_in_every_form_and_comes_back(
+    qtbot: QtBot, example: Path, open_workbench: Open, scripted: Callable[..., None], tmp_path: Path
+) -> None:
+    scripted(ASKS, FIRST)
+    workbench = open_workbench(example)
+    person = Person(qtbot, workbench)
+    person.press(person.editor(), Qt.Key.Key_F5)
+    person.until_over()
+    for start, name in FORMS:
+        person.choose(workbench.run_pane.bar.export, start)
+        with qtbot.waitSignal(workbench.exchange.exported, timeout=WAIT_MS):
+            person.name_file(tmp_path / name)
+        qtbot.waitUntil(lambda: workbench.window.findChild(QFileDialog) is None)
+    texts = {name: (tmp_path / name).read_text(encoding="utf-8") for _, name in FORMS}
+    assert "5888" in texts["run.html"]
+    assert "Content-Security-Policy" in texts["run.html"]
+    assert "<script" not in texts["run.html"]
+    assert json.loads(texts["run.jsonl"].splitlines()[0])["t"] == "Started"
+    assert json.loads(texts["run.otlp.json"])["resourceSpans"]
+    calls = [json.loads(line)["messages"] for line in texts["run.messages.jsonl"].splitlines()]
+    assert [messages[-1]["content"] for messages in calls] == [ASKS, FIRST]
+    assert json.loads(texts["run.tracy"])["trace"]["result"]["answer"] == "It is 6000."
+
+    # The journal comes back as a run of its own, is opened, and replays without model or tool.
+    workbench.window.docks.show("history")
+    history = workbench.history_pane
+    history.import_button.setFocus()
+    person.press(history.import_button, Qt.Key.Key_Space)
+    with qtbot.waitSignal(workbench.exchange.imported, timeout=WAIT_MS) as imported:
+        person.name_file(tmp_path / "run.jsonl")
+    (taken,) = imported.args[0]
+    qtbot.waitUntil(lambda: len(history.model.rows) == 2, timeout=WAIT_MS)
+    row = next(at for at, each in enumerate(history.model.rows) if each.run.id == taken)
+    history.table.selectRow(row)
+    history.table.setFocus()
+    with qtbot.waitSignal(workbench.history.opened, timeout=WAIT_MS):
+        person.press(history.table, Qt.Key.Key_Return)
+    person.take("Replay exactly")
+    person.until_over()
+    state = workbench.run.state
+    assert state is not None
+    assert state.answer == "It is 6000."
+    assert "replayed" in state.steps[0].marks
+    assert "The replay says the same" in workbench.window.notices.notices[-1].what

@@ -159,7 +159,9 @@ def test_no_two_actions_share_a_key(window: MainWindow) -> None:
 
 def test_every_action_does_something(window: MainWindow) -> None:
     run = {"run.start", "run.step", "run.into", "run.out", "run.pause", "run.stop"}
-    run |= {"run.connections"}  # joined with the panes
+    run |= {"run.breakpoints", "run.go", "run.find", "run.branches", "run.rerun", "run.replay"}
+    run |= {"run.export", "run.connections"}  # joined with the panes
+    run |= {"tools.search", "tools.sources", "tools.reload", "tools.window"}  # by the tools' desk
     table = set(window.commands._table())
     assert {action.objectName() for action in window.actions_by_id} == table | run
 

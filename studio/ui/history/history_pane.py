@@ -13,7 +13,7 @@ from PySide6.QtCore import (
     Qt,
     Signal,
 )
-from PySide6.QtGui import QColor, QKeySequence, QPalette, QShortcut
+from PySide6.QtGui import QColor, QPalette
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QComboBox,
@@ -46,6 +46,7 @@ from studio.ui.history.history_foot import HistoryFoot
 from studio.ui.history.notes_dialog import NotesDialog
 from studio.ui.icons import icon
 from studio.ui.parts.colours import paint_text
+from studio.ui.parts.own_keys import OwnKeys
 from studio.ui.run.file_choice import fill_form_menu
 from studio.ui.theme import LIGHT, Theme
 
@@ -255,10 +256,7 @@ class HistoryPane(QWidget):
         self.table.doubleClicked.connect(self._on_double_click)
         self.table.customContextMenuRequested.connect(self._on_menu)
         self.table.selectionModel().selectionChanged.connect(self._on_chosen)
-        for keys, act in (("Return", self._open), ("Enter", self._open), ("Del", self._delete)):
-            shortcut = QShortcut(QKeySequence(keys), self.table)
-            shortcut.setContext(Qt.ShortcutContext.WidgetShortcut)
-            shortcut.activated.connect(act)
+        OwnKeys(self.table, {"Return": self._open, "Enter": self._open, "Del": self._delete})
 
     def _lay_out(self) -> None:
         self.filter.setPlaceholderText(

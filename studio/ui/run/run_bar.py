@@ -84,6 +84,7 @@ class RunBar(QWidget):
         self.stop.setEnabled(goes_on)
         self.restart.setEnabled(not goes_on and view.state is not None)
         self.branches.setVisible(len(view.branches) > 1)
+        self.branches.setEnabled(len(view.branches) > 1)
         for button in (self.search, self.export):
             button.setEnabled(view.state is not None)
         record = f"{view.record} · " if view.record else ""
@@ -164,9 +165,7 @@ class RunBar(QWidget):
         return dialog
 
     def _on_branches(self) -> None:
-        menu = self.branch_menu()
-        menu.exec(self.branches.mapToGlobal(self.branches.rect().bottomLeft()))
-        menu.deleteLater()
+        open_below(self.branch_menu(), self.branches)
 
     def export_menu(self) -> QMenu:
         """The forms in which the run can be written to a file."""
@@ -175,9 +174,7 @@ class RunBar(QWidget):
         return menu
 
     def _on_export(self) -> None:
-        menu = self.export_menu()
-        menu.exec(self.export.mapToGlobal(self.export.rect().bottomLeft()))
-        menu.deleteLater()
+        open_below(self.export_menu(), self.export)
 
     def _lay_out(self) -> None:
         font = self.sentence.font()
@@ -200,6 +197,14 @@ class RunBar(QWidget):
         layout.addWidget(self._protocol)
         layout.addSpacing(14)
         layout.addWidget(self._facts)
+
+
+def open_below(menu: QMenu, button: QWidget) -> None:
+    """Show a menu that is made for one use under its button; its first line has the keyboard."""
+    menu.aboutToHide.connect(menu.deleteLater)
+    menu.popup(button.mapToGlobal(button.rect().bottomLeft()))
+    if menu.actions():
+        menu.setActiveAction(menu.actions()[0])
 
 
 def _button(name: str, words: str, keys: str) -> QToolButton:

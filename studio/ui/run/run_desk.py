@@ -30,6 +30,9 @@ from studio.ui.inputs.pane import InputsPane
 from studio.ui.run.breakpoints_dialog import BreakpointsDialog
 from studio.ui.window import MainWindow
 
+_SHARE = 0.46
+"""How much of the window's height the run has at least, when the first one begins."""
+
 Toolboxes = Callable[[PromptDocument, dict[str, Json]], OpenToolbox]
 """Gives, for a document and its values, what makes its tools ready."""
 
@@ -70,6 +73,8 @@ class RunDesk(QObject):
         self._trust = trust
         self._toolboxes = toolboxes
         self._protocol: ProtocolName | None = None
+        self._grown = False
+        run.started.connect(self._make_room)
 
     @property
     def _messages(self) -> Messages:
@@ -182,6 +187,15 @@ class RunDesk(QObject):
         """What a document says of its model; a run of the past has one that may not be open."""
         path = document.source.path
         return AskedModel(document.model, path is None or self._trust.is_trusted(path.parent))
+
+    def _make_room(self) -> None:
+        """At the first run of a window, a low dock grows: what was said should be readable."""
+        window = self._window
+        dock = window.docks["run"]
+        wanted = int(window.height() * _SHARE)
+        if not self._grown and not dock.isFloating() and dock.height() < wanted:
+            window.resizeDocks([dock], [wanted], Qt.Orientation.Vertical)
+        self._grown = True
 
     # -- saying how it went ---------------------------------------------------------------------
 

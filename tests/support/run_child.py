@@ -1,0 +1,83 @@
+"""The studio in a window of its own process, for a debugging task that is done with real keys.
+
+    python run_child.py FILE
+
+For every line on standard input it writes one line of JSON: where the run stands and what has the
+keyboard. The test's own process presses the keys, with xdotool.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from PySide6.QtCore import QSocketNotifier
+from PySide6.QtWidgets import QApplication, QFileDialog, QMenu
+
+from studio.core.paths import user_paths
+from studio.ui.services import build_services
+from studio.ui.workbench import Workbench
+
+
+def state(workbench: Workbench) -> dict[str, object]:
+    """What a person sees."""
+    window, pane, run = workbench.window, workbench.run_pane, workbench.run.state
+    page = window.tabs.current
+    popup = QApplication.activePopupWidget()
+    active = popup.activeAction() if isinstance(popup, QMenu) else None
+    card = pane.timeline.current_card
+    focus = QApplication.focusWidget()
+    dialog = window.findChild(QFileDialog)
+    return {
+        "ready": page is not None and workbench.is_settled,
+        "active": window.isActiveWindow(),
+        "line": page.editor.textCursor().blockNumber() + 1 if page is not None else 0,
+        "stops": [each.tool for each in workbench.run.breakpoints.value.breakpoints],
+        "place": run.pause.place if run is not None and run.pause is not None else "",
+        "over": run is not None and run.is_over,
+        "answer": run.answer if run is not None else None,
+        "arguments": [call.arguments for step in run.steps for call in step.calls] if run else [],
+        "card": card.kind if card is not None else "",
+        "focus": type(focus).__name__,
+        "in_timeline": pane.timeline.hasFocus(),
+        "editing": pane.editor.isVisible() and pane.editor.field.hasFocus(),
+        "branches": len(pane.view.branches),
+        "line_of_menu": active.text() if active is not None else "",
+        "palette": window.palette_box.isVisible(),
+        "comparing": pane.comparing.isVisible(),
+        "compared": [pane.comparing.left.toPlainText(), pane.comparing.right.toPlainText()],
+        "dialog": dialog is not None and dialog.isVisible(),
+        "said": [each.what for each in window.notices.notices],
+    }
+
+
+def main() -> None:
+    """Open the file, and answer until nobody asks any more."""
+    application = QApplication(sys.argv[:1])
+    workbench = Workbench(build_services(user_paths()))
+    window = workbench.window
+    window.show()
+    window.activateWindow()
+    window.open_path(Path(sys.argv[1]))
+
+    def answer() -> None:
+        if not sys.stdin.readline():
+            application.quit()
+            return
+        print(json.dumps(state(workbench)), flush=True)
+
+    listener = QSocketNotifier(0, QSocketNotifier.Type.Read)
+    listener.activated.connect(answer)
+    application.exec()
+    listener.setEnabled(False)
+    for page in window.tabs.pages():
+        page.editor.document().setModified(False)
+    window.close()
+    workbench.close()
+
+
+if __name__ == "__main__":
+    main()
