@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -16,10 +17,12 @@ ONE_DOOR = {
     "keyring": ("core/models/",),
     "jinja2": ("core/prompty/templates/",),
     "yaml": ("core/prompty/",),
+    "hunspell": ("core/spelling.py",),
 }
 """Each foreign thing and the one room whose single module may import it."""
 
 
+@cache
 def imports(path: Path) -> set[str]:
     """Every module that a file imports, at any depth of the code."""
     found: set[str] = set()

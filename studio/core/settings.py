@@ -64,6 +64,12 @@ class Settings:
     history_days: int = 0
     """After how many days runs are deleted; 0 for never."""
 
+    spelling: str = ""
+    """Language whose dictionary the prose of prompts is checked with (`en_US`); empty for none."""
+
+    own_words: tuple[str, ...] = ()
+    """Words that the person taught the spelling."""
+
     workspace: str = ""
     """The folder shown in Files; empty for none."""
 

@@ -71,6 +71,7 @@ ACTIONS: tuple[ActionSpec, ...] = (
     ActionSpec("edit.snippet", "Insert snippet…", "Ctrl+J", "braces"),
     ActionSpec("edit.format", "Tidy the prompt", "Ctrl+Shift+I", "", "Put it into its usual form"),
     ActionSpec("edit.protocol", "Rewrite for another protocol…", "", "replace"),
+    ActionSpec("edit.spelling", "Check spelling…", "", "", "Check prose with a dictionary"),
     ActionSpec("edit.fix", "Quick fix…", "Ctrl+.", "lightbulb"),
     ActionSpec("edit.rename", "Rename input or tool…", "F2", "pencil"),
     ActionSpec("edit.definition", "Go to definition", "F12"),
@@ -147,7 +148,7 @@ MENUS: tuple[tuple[str, tuple[str, ...]], ...] = (
         ("edit.undo", "edit.redo", SEPARATOR, "edit.cut", "edit.copy", "edit.paste", "edit.all",
          SEPARATOR, "edit.find", "edit.replace", "edit.find_next", "edit.find_previous",
          "edit.find_in_files", "edit.replace_in_files", SEPARATOR, "edit.comment", "edit.complete",
-         "edit.snippet", "edit.fix", "edit.rename", "edit.format", "edit.protocol"),
+         "edit.snippet", "edit.fix", "edit.rename", "edit.spelling", "edit.format", "edit.protocol"),
     ),
     (
         "&Go",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -111,6 +112,23 @@ class Chooser(QObject):
                 for each in found
             ],
         )
+
+    def ask_spelling(self) -> None:
+        """Choose the language that prose is checked in, or none."""
+        from studio.core.spelling import languages
+
+        store = self._window.services.settings
+
+        def choose(language: str) -> None:
+            store.set(replace(store.value, spelling=language))
+
+        now = store.value.spelling
+        choices = [Choice(self.tr("Off"), lambda: choose(""), "" if now else self.tr("now"))]
+        choices += [
+            Choice(each, lambda each=each: choose(each), self.tr("now") if each == now else "")
+            for each in languages()
+        ]
+        self._window.palette_box.ask(self.tr("Check the spelling of prose in"), choices)
 
     def ask_line(self) -> None:
         """Choose a line."""

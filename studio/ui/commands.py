@@ -116,6 +116,7 @@ class Commands(QObject):
             "edit.symbol": self._asking("ask_symbol"),
             "edit.uses": self._asking("ask_use"),
             "edit.snippet": self._asking("ask_snippet"),
+            "edit.spelling": self._asking("ask_spelling"),
             **self._editing.table(self._on_page),
             "view.commands": self._asking("ask_command"),
             "view.light": lambda: self._set(theme="light"),

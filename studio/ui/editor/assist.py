@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QObject, QPoint, QTimer
+from PySide6.QtCore import QEvent, QObject, QPoint, QTimer, Signal
 from PySide6.QtGui import QHelpEvent, QTextCursor
 from PySide6.QtWidgets import QMenu, QToolTip
 
+from studio.core.spelling import Misspelled
 from studio.core.text.problem import Fix, Problem, TextEdit
 from studio.core.text.span import Span
 from studio.ui.editor.knowledge import NOTHING, Knowledge
@@ -30,10 +32,14 @@ _MOST_FILES = 300
 class EditorAssist(QObject):
     """Joins the pure helpers to one editor."""
 
+    word_learned = Signal(str)  # the person says that it is one
+
     def __init__(self, editor: PromptEditor) -> None:
         super().__init__(editor)
         self._editor = editor
         self._knowledge = NOTHING
+        self._misspelled: tuple[Misspelled, ...] = ()
+        self._suggest: Callable[[str], tuple[str, ...]] = lambda _: ()
         self._soon = QTimer(self)
         self._soon.setSingleShot(True)
         self._soon.setInterval(_TYPED_DELAY_MS)
@@ -144,14 +150,42 @@ class EditorAssist(QObject):
         """The menu of quick fixes at the caret."""
         menu = QMenu(self._editor)
         menu.aboutToHide.connect(menu.deleteLater)
+        word = self.misspelled_here()
+        if word is not None:
+            self._add_spelling(menu, word)
         fixes = [fix for problem in self.problems_here() for fix in problem.fixes]
         for fix in fixes:
             menu.addAction(icon("lightbulb"), fix.title).triggered.connect(
                 lambda _=False, fix=fix: self.apply(fix)
             )
-        if not fixes:
+        if menu.isEmpty():
             menu.addAction(self.tr("No quick fix here")).setEnabled(False)
         return menu
+
+    def set_spelling(
+        self, words: tuple[Misspelled, ...], suggest: Callable[[str], tuple[str, ...]]
+    ) -> None:
+        """Take the misspelled words of the text, and what finds those that may be meant."""
+        self._misspelled, self._suggest = words, suggest
+
+    def misspelled_here(self) -> Misspelled | None:
+        """The misspelled word at the caret, where it still stands there."""
+        caret, text = self._editor.caret(), self._editor.text()
+        for each in self._misspelled:
+            if each.span.touches(caret) and text[each.span.start : each.span.end] == each.word:
+                return each
+        return None
+
+    def _add_spelling(self, menu: QMenu, found: Misspelled) -> None:
+        for word in self._suggest(found.word):
+            menu.addAction(word).triggered.connect(
+                lambda _=False, word=word: self._editor.apply_edits((TextEdit(found.span, word),))
+            )
+        menu.addSeparator()
+        menu.addAction(
+            icon("plus"), self.tr("Add {word!r} to your words").format(word=found.word)
+        ).triggered.connect(lambda: self.word_learned.emit(found.word))
+        menu.addSeparator()
 
     def apply(self, fix: Fix) -> None:
         """Make a fix's edits, as one step that can be undone."""

@@ -53,6 +53,20 @@ def squiggles(
     return made
 
 
+def dashed(
+    document: QTextDocument, source: SourceText, spans: Iterable[Span], colour: str
+) -> list[Selection]:
+    """Underline spans with a row of dashes."""
+    made = []
+    for span in spans:
+        selection = Selection()
+        selection.cursor = cursor_for(document, source, span)
+        selection.format.setUnderlineStyle(QTextCharFormat.UnderlineStyle.DashUnderline)
+        selection.format.setUnderlineColor(QColor(colour))
+        made.append(selection)
+    return made
+
+
 def _visible(source: SourceText, span: Span) -> Span:
     """A span with something to underline: an empty one grows by the character beside it."""
     if span.end > span.start:

@@ -11,8 +11,11 @@ from studio.bridge.document import DocumentController
 from studio.bridge.files import FileError, FileText
 from studio.bridge.files_swap import Swap, SwapFolder
 from studio.bridge.messages import Messages
+from studio.bridge.spelling import SpellingController
 from studio.core.prompty.document import PromptDocument
 from studio.core.settings import Settings
+from studio.core.spelling import Misspelled
+from studio.core.text.source import SourceText
 from studio.ui.editor.assist import EditorAssist
 from studio.ui.editor.crumb_bar import CrumbBar
 from studio.ui.editor.find_bar import FindBar
@@ -28,6 +31,7 @@ class EditorPage(QWidget):
     parsed = Signal(object)  # PromptDocument
     caret_moved = Signal(int)  # offset
     title_changed = Signal()
+    word_learned = Signal(str)  # a word that the spelling should know from now on
     open_asked = Signal(object)  # Path of a prompt that was dropped
 
     def __init__(
@@ -53,9 +57,11 @@ class EditorPage(QWidget):
         if twin is None:
             self.editor = PromptEditor(theme)
             self.controller = self._new_controller(messages, swaps)
+            self.spelling = SpellingController(messages, self)
+            self.controller.parsed.connect(self.spelling.check)
         else:
             self.editor = PromptEditor(theme, prompt=twin.editor.prompt)
-            self.controller = twin.controller
+            self.controller, self.spelling = twin.controller, twin.spelling
         self.crumbs = CrumbBar(self.editor, lambda: self.controller.path)
         self.find_bar = FindBar(self.editor)
         self.assist = EditorAssist(self.editor)
@@ -101,6 +107,8 @@ class EditorPage(QWidget):
         self.controller.changed_on_disk.connect(self._on_changed_on_disk)
         self.controller.gone_from_disk.connect(self._on_gone)
         self.controller.disk_settled.connect(self._on_settled)
+        self.spelling.marked.connect(self._on_spelling)
+        self.assist.word_learned.connect(self.word_learned)
         self._disk.reload.clicked.connect(self.reload)
         self._disk.keep.clicked.connect(self._keep)
         self._disk.compare.clicked.connect(self.compare)
@@ -183,6 +191,7 @@ class EditorPage(QWidget):
         self.editor.set_font_size(settings.editor_font_size, settings.editor_font)
         self.editor.set_wrapped(settings.word_wrap)
         self.editor.set_whitespace(settings.show_whitespace)
+        self.spelling.set_language(settings.spelling, settings.own_words)
 
     def restore_place(self, caret: int, scroll: int) -> None:
         """Put the caret, in UTF-16 units, and the view where they were the last time."""
@@ -200,6 +209,7 @@ class EditorPage(QWidget):
         """Let go of the file."""
         self.assist.rest()
         self.editor.rest()
+        self.spelling.rest()
         self.controller.close()
 
     def hand_over(self, twin: EditorPage) -> None:
@@ -207,6 +217,7 @@ class EditorPage(QWidget):
         self.assist.rest()
         if self.controller.parent() is self:
             self.controller.setParent(twin)
+            self.spelling.setParent(twin)
             self.editor.prompt.setParent(twin.editor)
         self.editor.rest()
 
@@ -216,6 +227,10 @@ class EditorPage(QWidget):
         self.editor.set_document(document)
         self.crumbs.follow(self.editor.caret())
         self.parsed.emit(document)
+
+    def _on_spelling(self, source: SourceText, words: tuple[Misspelled, ...]) -> None:
+        self.assist.set_spelling(words, self.spelling.suggestions)
+        self.editor.marks.set_spelling([each.span for each in words], source)
 
     def _name_file(self) -> None:
         self.crumbs.set_title(self.controller.title)

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QPlainTextEdit
 
 from studio.core.text.problem import Problem
 from studio.core.text.source import SourceText
+from studio.core.text.span import Span
 from studio.ui.editor import marks
 from studio.ui.editor.typing_rules import matching_bracket
 from studio.ui.theme import Theme
@@ -23,6 +24,7 @@ class ShownMarks:
         self._squiggles: list[marks.Selection] = []
         self._found: list[marks.Selection] = []
         self._stops: list[marks.Selection] = []
+        self._spelling: list[marks.Selection] = []
         self._block = QTextBlock()
         self._line_shown = False
         self._bracket: tuple[int, int] | None = None
@@ -42,6 +44,13 @@ class ShownMarks:
         self._found = marks.range_marks(
             self._editor.document(), ranges[: marks.MOST_SQUIGGLES], colour
         )
+        self.show()
+
+    def set_spelling(self, spans: Sequence[Span], source: SourceText) -> None:
+        """Underline words that the dictionary does not have, fainter than problems."""
+        if not spans and not self._spelling:
+            return
+        self._spelling = marks.dashed(self._editor.document(), source, spans, self._theme.muted)
         self.show()
 
     def set_stops(self, ranges: Sequence[tuple[int, int]]) -> None:
@@ -77,6 +86,7 @@ class ShownMarks:
         shown += self._stops
         shown += self._found
         shown += self._brackets()
+        shown += self._spelling
         shown += self._squiggles
         self._editor.setExtraSelections(shown)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication, Qt, Signal
@@ -275,6 +276,7 @@ class EditorTabs(QStackedWidget):
         page.title_changed.connect(lambda: self._on_title(page))
         page.parsed.connect(lambda document: self._on_parsed(page, document))
         page.open_asked.connect(self.open)
+        page.word_learned.connect(self._learn)
         page.editor.zoom_asked.connect(self.zoom_asked)
         page.editor.breakpoint_toggled.connect(self.breakpoint_toggled)
         page.editor.message_breakpoint_toggled.connect(self.message_breakpoint_toggled)
@@ -310,6 +312,10 @@ class EditorTabs(QStackedWidget):
         if answer == button.Save:
             return self.save(page)
         return answer == button.Discard
+
+    def _learn(self, word: str) -> None:
+        settings = self._settings.value
+        self._settings.set(replace(settings, own_words=(*settings.own_words, word)))
 
     def _on_current(self) -> None:
         page = self.current

@@ -263,12 +263,12 @@ def test_long_texts_are_coloured_in_slices_to_the_end(editor: PromptEditor, qtbo
     assert editor.highlighter.state_before(last).zone == "fence"
 
 
-def test_theme_changes_the_colours_of_text(editor: PromptEditor) -> None:
+def test_theme_changes_the_colours_of_text(editor: PromptEditor, qtbot: QtBot) -> None:
     editor.load("system:\n")
     first = editor.document().firstBlock()
     assert first.layout().formats()[0].format.foreground().color().name() == LIGHT.syntax["role"]
     editor.set_theme(DARK)
-    assert editor.highlighter.is_done
+    qtbot.waitUntil(lambda: editor.highlighter.is_done)
     assert first.layout().formats()[0].format.foreground().color().name() == DARK.syntax["role"]
 
 

@@ -1,0 +1,138 @@
+"""Spelling of a prompt's prose, offline: Hunspell behind one door."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Protocol
+
+from studio.core.prompty.document import PromptDocument
+from studio.core.text.span import Span
+
+BUNDLED = "en_US"
+"""The language whose dictionary comes with the library."""
+
+SYSTEM_FOLDERS = (Path("/usr/share/hunspell"), Path("/usr/share/myspell/dicts"))
+"""Where desktops keep the dictionaries of other languages."""
+
+_MOST = 500
+_SUGGESTIONS = 5
+_NO_PROSE = re.compile(
+    r"^(?P<fence>[ ]{0,3}(`{3,}|~{3,})).*?(?:^[ ]{0,3}\2|\Z)"  # fenced code
+    r"|`[^`\n]+`"
+    r"|\{\{.*?\}\}|\{%.*?%\}|\{#.*?#\}|\$\{[^}\n]*\}|(?<!\{)\{\w+\}(?!\})"
+    r"|!\[[^\]\n]*\](?:\([^)\n]*\))?|\]\([^)\n]*\)"
+    r"|\b[a-z]+://\S+|\S+@\S+\.\w+|<[^>\n]+>",
+    re.MULTILINE | re.DOTALL,
+)
+_WORD = re.compile(r"(?<![\w@/\\.#$&=+])[^\W\d_]+(?:['’][^\W\d_]+)*(?![\w/\\=(@]|\.\w)")
+
+
+class Dictionary(Protocol):
+    """What can tell words; Hunspell's own interface."""
+
+    def spell(self, word: str) -> bool:
+        """Whether the word is one of the language."""
+
+    def suggest(self, word: str) -> tuple[str, ...]:
+        """Words that may be meant, the likeliest first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Misspelled:
+    """A word that the dictionary does not have."""
+
+    span: Span
+    """Where it stands."""
+
+    word: str
+    """The word."""
+
+
+def languages(folders: tuple[Path, ...] = SYSTEM_FOLDERS) -> tuple[str, ...]:
+    """Languages that words can be checked in: the bundled one, then those of the system."""
+    found = {
+        path.stem
+        for folder in folders
+        if folder.is_dir()
+        for path in folder.glob("*.dic")
+        if path.with_suffix(".aff").is_file()
+    }
+    return (BUNDLED, *sorted(found - {BUNDLED}))
+
+
+@cache
+def dictionary(language: str) -> Dictionary:
+    """Load a language's dictionary, which takes a third of a second; call it from a worker.
+
+    Raises:
+        ValueError: there is none for the language.
+    """
+    from hunspell import Hunspell
+
+    if language == BUNDLED:
+        return Hunspell(BUNDLED)  # type: ignore[no-any-return]
+    for folder in SYSTEM_FOLDERS:
+        if (folder / f"{language}.dic").is_file():
+            return Hunspell(language, hunspell_data_dir=str(folder))  # type: ignore[no-any-return]
+    raise ValueError(f"there is no dictionary for {language!r}")
+
+
+def misspelled(
+    document: PromptDocument, words: Dictionary, own: frozenset[str] = frozenset()
+) -> tuple[Misspelled, ...]:
+    """Words of the body's prose that are none, at most 500.
+
+    Code, templates, addresses, file names and words that hold capitals or digits are no prose; the
+    names of the prompt's own inputs and tools are words.
+    """
+    known = {word.lower() for word in own}
+    known |= {each.name.lower() for each in document.inputs}
+    known |= {each.name.lower() for each in document.tools}
+    judged: dict[str, bool] = {}
+    found: list[Misspelled] = []
+    for span, word in prose_words(document):
+        if word not in judged:
+            judged[word] = word.lower() in known or _is_word(words, word)
+        if not judged[word]:
+            found.append(Misspelled(span, word))
+            if len(found) >= _MOST:
+                break
+    return tuple(found)
+
+
+def suggestions(word: str, words: Dictionary) -> tuple[str, ...]:
+    """What may be meant, the likeliest first."""
+    try:
+        return tuple(words.suggest(_plain(word)))[:_SUGGESTIONS]
+    except UnicodeEncodeError:
+        return ()
+
+
+def prose_words(document: PromptDocument) -> Iterator[tuple[Span, str]]:
+    """The words of the body that a person reads as such, with their places."""
+    text = document.source.text
+    for section in document.sections:
+        marker = text[section.marker.start : section.marker.end] if section.marker else ""
+        if section.role == "tools" or "tool_call" in marker.partition("tool_call_id")[0]:
+            continue  # YAML
+        start = section.content.start
+        prose = _NO_PROSE.sub(lambda match: " " * len(match[0]), text[start : section.content.end])
+        for match in _WORD.finditer(prose):
+            word = match[0]
+            if len(word) > 2 and (word.islower() or word.istitle() or word[1:].islower()):
+                yield Span(start + match.start(), start + match.end()), word
+
+
+def _is_word(words: Dictionary, word: str) -> bool:
+    try:
+        return words.spell(_plain(word))
+    except UnicodeEncodeError:
+        return True  # of another script than the dictionary's: nothing is known of it
+
+
+def _plain(word: str) -> str:
+    return word.replace("’", "'")
