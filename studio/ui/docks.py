@@ -150,7 +150,7 @@ class Docks(QObject):
     def _size(self) -> None:
         width, height = self._window.width(), self._window.height()
         sides = [self._docks[name] for name in ("files", "preview") if name in self._docks]
-        widths = [max(200, int(width * 0.17)), max(320, int(width * 0.32))]
+        widths = [max(200, int(width * 0.17)), max(int(width * 0.32), min(480, int(width * 0.375)))]
         self._window.resizeDocks(sides, widths[: len(sides)], Qt.Orientation.Horizontal)
         bottom = next(
             (self._docks[name] for name in ("run", "problems") if name in self._docks), None
