@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import get_args
 
 from studio.cli import UsageError, add_inputs, given_inputs, load, references, report
+from studio.cli_commands import CommandError, breakpoint_of, target_of
 from studio.cli_past import PastRun, past_to_fork, past_to_replay, replay_of
 from studio.cli_printer import event_printer, print_end, print_notice
-from studio.cli_step import CommandError, breakpoint_of, step_through, target_of
+from studio.cli_step import step_through
 from studio.cli_words import FINE, PROBLEMS
 from studio.core.agent.breakpoints import Breakpoint
 from studio.core.agent.commands import Command, Continue, ForkFrom, RaiseLimit

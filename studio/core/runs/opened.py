@@ -7,117 +7,29 @@ folded from the nearest state before it.
 
 from __future__ import annotations
 
-import json
 import threading
 from bisect import bisect_left, bisect_right
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Generic, NamedTuple, TypeVar, cast, overload
+from typing import Any, Generic, TypeVar, cast
 
-from studio.core.agent.events import Event, Started
+from studio.core.agent.events import Started
 from studio.core.agent.machine import advance
 from studio.core.agent.state import RunState, Step
 from studio.core.agent.steps import new_state
 from studio.core.agent.trail import Trail
 from studio.core.agent.tree import RunTree, walk
 from studio.core.prompty.messages import Message
-from studio.core.runs.blobs import restore
-from studio.core.runs.codec import JournalError, decode_event, decode_value
-from studio.core.runs.outline import Before, Snapshot, note_mark, state_of
+from studio.core.runs.codec import JournalError
+from studio.core.runs.outline import Before, note_mark, state_of
+from studio.core.runs.stored import Asked, EventRow, KeptStep, StoredEvents
 
 T = TypeVar("T")
 
 _STRETCHES_KEPT = 64
-
-
-class EventRow(NamedTuple):
-    """One event as it is kept."""
-
-    at: float
-    """When, in seconds since 1970 UTC."""
-
-    data: str
-    """Its JSON."""
-
-    mark: str | None
-    """What it reached (`studio.core.runs.outline`); None where nobody followed the run."""
-
-
-class KeptStep(NamedTuple):
-    """A step's row as it is kept; see `outline.StepRow`."""
-
-    seq: int
-    """The event that ended it."""
-
-    shape: str
-    """What it has to show."""
-
-    messages: int
-    """Length of the conversation then."""
-
-    kept: int
-    """How many of its first messages were there when the step before was done."""
-
-    calls: int
-    """How many calls were made so far."""
-
-    state: str | None
-    """JSON of the state right after, where it was kept."""
-
-
-class _Asked(Sequence[T]):
-    """A sequence whose items are made one at a time."""
-
-    def _make(self, index: int) -> T:
-        raise NotImplementedError
-
-    @overload
-    def __getitem__(self, at: int) -> T: ...
-
-    @overload
-    def __getitem__(self, at: slice) -> Sequence[T]: ...
-
-    def __getitem__(self, at: int | slice) -> T | Sequence[T]:
-        if isinstance(at, slice):
-            return tuple(self._make(index) for index in range(*at.indices(len(self))))
-        index = at + len(self) if at < 0 else at
-        if not 0 <= index < len(self):
-            raise IndexError(f"there is no item {at} of {len(self)}")
-        return self._make(index)
-
-    def __iter__(self) -> Iterator[T]:
-        for index in range(len(self)):
-            yield self._make(index)
-
-
-class StoredEvents(_Asked[Event]):
-    """A kept journal; each event is read when it is looked at."""
-
-    def __init__(self, rows: Sequence[EventRow], text_of: Callable[[str], str]) -> None:
-        """Take the rows, in order from event 1, and what gives a long text by its name."""
-        self._rows = rows
-        self._text_of = text_of
-
-    def __len__(self) -> int:
-        return len(self._rows)
-
-    def _make(self, index: int) -> Event:
-        row = self._rows[index]
-        try:
-            value = json.loads(row.data)
-            if '"$' in row.data:
-                value = restore(value, self._text_of)
-        except (ValueError, KeyError) as error:
-            raise JournalError(f"event {index + 1} cannot be read: {error!r}") from error
-        return decode_event(value | {"seq": index + 1, "at": row.at})
-
-    def snapshot(self, text: str) -> Snapshot:
-        """A state that is kept beside the events."""
-        value = json.loads(text)
-        return decode_value(Snapshot, restore(value, self._text_of) if '"$' in text else value)
 
 
 @dataclass(frozen=True)
@@ -295,7 +207,7 @@ def _unbroken(rows: Sequence[KeptStep]) -> list[int]:
     return since
 
 
-class LaterSteps(_Asked[Step]):
+class LaterSteps(Asked[Step]):
     """The steps of a branch; each is folded when it is looked at."""
 
     def __init__(self, way: _Way) -> None:
@@ -324,7 +236,7 @@ class LaterSteps(_Asked[Step]):
         return low
 
 
-class _Settled(_Asked[Message]):
+class _Settled(Asked[Message]):
     """The conversation as it was after a step."""
 
     def __init__(self, way: _Way, row: int) -> None:
@@ -351,7 +263,7 @@ class _Settled(_Asked[Message]):
         return self._way.lengths[early]
 
 
-class _Calls(_Asked[T], Generic[T]):
+class _Calls(Asked[T], Generic[T]):
     """What a branch's states hold of its calls, one by one."""
 
     def __init__(self, way: _Way, name: str) -> None:

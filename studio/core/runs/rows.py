@@ -10,8 +10,8 @@ from studio.core.runs.blobs import StoredTexts, shorten
 from studio.core.runs.codec import encode_event, encode_value
 from studio.core.runs.database import Database
 from studio.core.runs.listing import write_line
-from studio.core.runs.opened import EventRow, KeptStep
 from studio.core.runs.outline import Follower, StepRow
+from studio.core.runs.stored import EventRow, KeptStep
 from studio.core.runs.summary import RunSummary, summarise
 
 _NAME = re.compile(r'"\$":"([0-9a-f]{32})"')

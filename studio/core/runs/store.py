@@ -20,9 +20,10 @@ from studio.core.runs.codec import JournalError, decode_event
 from studio.core.runs.database import Database, StoreError
 from studio.core.runs.listing import RunFilter, line_of, lines_of
 from studio.core.runs.lock import LockFile, is_held
-from studio.core.runs.opened import OpenedRun, StoredEvents
+from studio.core.runs.opened import OpenedRun
 from studio.core.runs.outline import FOLD_FAULTS, Follower
 from studio.core.runs.rows import RunWriter, read_rows
+from studio.core.runs.stored import StoredEvents
 from studio.core.runs.summary import RunSummary
 
 __all__ = ["RunFilter", "RunStore", "RunWriter", "StoreError"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from studio.cli_step import CommandError, target_of
+from studio.cli_commands import CommandError, target_of
 from studio.core.agent.breakpoints import Breakpoint
 from studio.core.agent.commands import RunTo, StepOn
 from studio.core.agent.gate import Target

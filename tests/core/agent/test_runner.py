@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from dataclasses import replace
 
 import pytest
 
@@ -40,7 +41,8 @@ from studio.core.agent.tree import branch_path, state_at, walk
 from studio.core.models.base import ModelError
 from studio.core.models.scripted import ScriptedTurn
 from studio.core.prompty.messages import ToolCallPart
-from studio.core.wire.reply import Reply
+from studio.core.tools.source import ToolOutcome
+from studio.core.wire.reply import Reply, Usage
 from tests.core.agent.runs import (
     JSON_ACTION,
     NATIVE,
@@ -449,6 +451,28 @@ async def test_a_limit_stands_still_and_can_be_raised():
     assert session.run.state.pause.reason == "limit"
     await session.send(RaiseLimit("iterations", 6))
     assert await session.send(Continue()) == "done"
+
+
+@pytest.mark.parametrize(
+    ("limits", "name", "more"),
+    [
+        (Limits(None, tokens=20), "tokens", 100),
+        (Limits(None, cost=0.5), "cost", None),
+        (Limits(None, seconds=3.0), "seconds", 60.0),
+    ],
+)
+async def test_tokens_money_and_time_stand_still_too(limits, name, more):
+    def slow(query):
+        return ToolOutcome("x", "ok", duration=2.0)
+
+    asks = replace(calling(call("slow")), usage=Usage(10, 5, cost=0.3))
+    session = Session.over(
+        NATIVE, [asks, asks, "ok"], tools=Functions(slow), options=RunOptions(limits=limits)
+    )
+    assert await session.until_still() == "PX"
+    state = session.run.state
+    assert (state.iteration, state.pause.reason, state.error.code) == (2, "limit", name)
+    assert await session.send(RaiseLimit(name, more), Continue()) == "done"
 
 
 async def test_a_failed_model_call_can_be_made_again_or_answered_by_the_person():
