@@ -5,11 +5,27 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from studio.core.agent.person_events import (
+    AnswerEdited,
+    AnswerReturned,
+    CallDecided,
+    CallEdited,
+    ErrorObservationEdited,
+    Forked,
+    LimitRaised,
+    MessagesEdited,
+    ObservationEdited,
+    OutcomeTold,
+    Paused,
+    ReplyEdited,
+    Resumed,
+    Steered,
+    TreatedAsFinal,
+)
 from studio.core.agent.reading import Reading
+from studio.core.agent.stamped import Stamped
 from studio.core.agent.state import (
-    LimitName,
     Origin,
-    PauseReason,
     Place,
     RunSetup,
     StepError,
@@ -19,23 +35,18 @@ from studio.core.text.values import Json, JsonObject
 from studio.core.tools.source import ToolOutcome
 from studio.core.wire.reply import Reply
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Stamped:
-    """What every event has; the journal gives it when it writes the event."""
-
-    seq: int = 0
-    """Place in the run's journal, from 1."""
-
-    at: float = 0.0
-    """When, in seconds since 1970 UTC."""
-
-
-# What the world did -------------------------------------------------------------------------------
+__all__ = [
+    "AnswerChecked", "AnswerEdited", "AnswerReturned", "CallCheck", "CallDecided", "CallEdited",
+    "CallsChecked", "ContextTrimmed", "ErrorObservationEdited", "Event", "Failed", "Forked",
+    "LimitRaised", "Logged", "MessagesEdited", "ModelCalled", "ModelFailed", "ModelReplied",
+    "ObservationEdited", "OutcomeLost", "OutcomeTold", "Passed", "Paused", "RenderFailed",
+    "Rendered", "ReplyEdited", "ReplyRead", "Resumed", "Started", "Steered", "Stopped",
+    "ToolCalled", "ToolEnded", "TreatedAsFinal",
+]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
-class Started(_Stamped):
+class Started(Stamped):
     """A run begins."""
 
     setup: RunSetup
@@ -43,7 +54,7 @@ class Started(_Stamped):
 
 
 @dataclass(frozen=True, slots=True)
-class Rendered(_Stamped):
+class Rendered(Stamped):
     """The prompt was rendered for a step."""
 
     messages: tuple[Message, ...]
@@ -54,7 +65,7 @@ class Rendered(_Stamped):
 
 
 @dataclass(frozen=True, slots=True)
-class RenderFailed(_Stamped):
+class RenderFailed(Stamped):
     """The prompt could not be rendered."""
 
     message: str
@@ -62,7 +73,7 @@ class RenderFailed(_Stamped):
 
 
 @dataclass(frozen=True, slots=True)
-class ContextTrimmed(_Stamped):
+class ContextTrimmed(Stamped):
     """Old messages were left out to fit the context budget."""
 
     messages: tuple[Message, ...]
@@ -73,7 +84,7 @@ class ContextTrimmed(_Stamped):
 
 
 @dataclass(frozen=True, slots=True)
-class ModelCalled(_Stamped):
+class ModelCalled(Stamped):
     """A request was sent."""
 
     attempt: int
@@ -81,7 +92,7 @@ class ModelCalled(_Stamped):
 
 
 @dataclass(frozen=True, slots=True)
-class ModelReplied(_Stamped):
+class ModelReplied(Stamped):
     """A reply ended."""
 
     reply: Reply
@@ -98,7 +109,7 @@ class ModelReplied(_Stamped):
 
 
 @dataclass(frozen=True, slots=True)
-class ModelFailed(_Stamped):
+class ModelFailed(Stamped):
     """A model call failed."""
 
     kind: str
@@ -124,7 +135,7 @@ class ModelFailed(_Stamped):
 
 
 @dataclass(frozen=True, slots=True)
-class ReplyRead(_Stamped):
+class ReplyRead(Stamped):
     """The reply was read."""
 
     reading: Reading
@@ -155,7 +166,7 @@ class CallCheck:
 
 
 @dataclass(frozen=True, slots=True)
-class CallsChecked(_Stamped):
+class CallsChecked(Stamped):
     """The calls were checked against the tools."""
 
     checks: tuple[CallCheck, ...]
@@ -163,7 +174,7 @@ class CallsChecked(_Stamped):
 
 
 @dataclass(frozen=True, slots=True)
-class ToolCalled(_Stamped):
+class ToolCalled(Stamped):
     """A tool call begins; written before it does, so that a crash leaves a trace of it."""
 
     call: int
@@ -171,7 +182,7 @@ class ToolCalled(_Stamped):
 
 
 @dataclass(frozen=True, slots=True)
-class ToolEnded(_Stamped):
+class ToolEnded(Stamped):
     """A tool call ended."""
 
     call: int
@@ -185,7 +196,7 @@ class ToolEnded(_Stamped):
 
 
 @dataclass(frozen=True, slots=True)
-class OutcomeLost(_Stamped):
+class OutcomeLost(Stamped):
     """A tool call was interrupted and nobody knows whether it did its work."""
 
     call: int
@@ -193,7 +204,7 @@ class OutcomeLost(_Stamped):
 
 
 @dataclass(frozen=True, slots=True)
-class AnswerChecked(_Stamped):
+class AnswerChecked(Stamped):
     """The answer was compared with the declared outputs; the run is done where it fits."""
 
     value: Json = None
@@ -207,7 +218,7 @@ class AnswerChecked(_Stamped):
 
 
 @dataclass(frozen=True, slots=True)
-class Passed(_Stamped):
+class Passed(Stamped):
     """A place was passed that no effect of its own follows (P4, P5, PX, a limit)."""
 
     place: Place
@@ -215,7 +226,7 @@ class Passed(_Stamped):
 
 
 @dataclass(frozen=True, slots=True)
-class Failed(_Stamped):
+class Failed(Stamped):
     """The run cannot go on."""
 
     error: StepError
@@ -223,7 +234,7 @@ class Failed(_Stamped):
 
 
 @dataclass(frozen=True, slots=True)
-class Stopped(_Stamped):
+class Stopped(Stamped):
     """The person (or the end of the program) stopped the run."""
 
     partial: Reply | None = None
@@ -234,7 +245,7 @@ class Stopped(_Stamped):
 
 
 @dataclass(frozen=True, slots=True)
-class Logged(_Stamped):
+class Logged(Stamped):
     """A log point or guardrail had something to say; changes nothing."""
 
     text: str
@@ -242,180 +253,6 @@ class Logged(_Stamped):
 
     source: str = ""
     """Id of the breakpoint or rule."""
-
-
-# What the person did ------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Paused(_Stamped):
-    """The run stands still."""
-
-    place: Place
-    """Where."""
-
-    reason: PauseReason
-    """Why."""
-
-    breakpoints: tuple[str, ...] = ()
-    """Ids of the breakpoints that were hit."""
-
-    text: str = ""
-    """A sentence for the person."""
-
-
-@dataclass(frozen=True, slots=True)
-class Resumed(_Stamped):
-    """The run goes on."""
-
-    how: str = "continue"
-    """`continue`, `over`, `into`, `out`."""
-
-
-@dataclass(frozen=True, slots=True)
-class MessagesEdited(_Stamped):
-    """At P1: the person changed what will be sent."""
-
-    messages: tuple[Message, ...]
-    """All messages."""
-
-
-@dataclass(frozen=True, slots=True)
-class ReplyEdited(_Stamped):
-    """At P1, P2 or PX: the person changed the reply, or gave one in the model's place."""
-
-    reply: Reply
-    """The whole reply now."""
-
-    repair: str = ""
-    """Name of the repair that made it, where one did."""
-
-    given: bool = False
-    """Whether the person answered in the model's place."""
-
-    always: bool = False
-    """Whether that repair is made without asking from now on."""
-
-
-@dataclass(frozen=True, slots=True)
-class CallEdited(_Stamped):
-    """At P3: the person changed a call; the assistant's message changes with it."""
-
-    call: int
-    """Row of the step."""
-
-    tool: str
-    """The tool now."""
-
-    arguments: JsonObject
-    """The arguments now."""
-
-
-@dataclass(frozen=True, slots=True)
-class CallDecided(_Stamped):
-    """At P3: whether the call runs."""
-
-    call: int
-    """Row of the step."""
-
-    decision: Literal["approve", "reject", "answer", "skip"]
-    """`answer`: the text stands for the tool's result."""
-
-    text: str = ""
-    """The reason of a rejection, or the answer."""
-
-    by: Literal["person", "rule"] = "rule"
-    """Who decided."""
-
-
-@dataclass(frozen=True, slots=True)
-class ObservationEdited(_Stamped):
-    """At P4: the person changed what the model will be told."""
-
-    call: int
-    """Row of the step."""
-
-    text: str
-    """The observation now."""
-
-    is_error: bool = False
-    """Whether it tells of a failure."""
-
-
-@dataclass(frozen=True, slots=True)
-class ErrorObservationEdited(_Stamped):
-    """At PX: the person changed what the model will be told about its reply."""
-
-    text: str
-    """The observation now."""
-
-
-@dataclass(frozen=True, slots=True)
-class TreatedAsFinal(_Stamped):
-    """At P2 or PX: the reply counts as the answer."""
-
-    text: str
-    """The answer."""
-
-    always: bool = False
-    """Whether replies without labels count as the answer from now on."""
-
-
-@dataclass(frozen=True, slots=True)
-class AnswerEdited(_Stamped):
-    """At P6: the person changed the answer."""
-
-    text: str
-    """The answer now."""
-
-
-@dataclass(frozen=True, slots=True)
-class AnswerReturned(_Stamped):
-    """At P6, or after the end: the person says something more and the loop goes on."""
-
-    text: str
-    """The next user message."""
-
-
-@dataclass(frozen=True, slots=True)
-class OutcomeTold(_Stamped):
-    """The person says what became of a call whose outcome was unknown."""
-
-    call: int
-    """Row of the step."""
-
-    fate: Literal["ran", "did-not-run", "result"]
-    """`did-not-run` lets it run again; the others give it a result."""
-
-    text: str = ""
-    """The result."""
-
-
-@dataclass(frozen=True, slots=True)
-class LimitRaised(_Stamped):
-    """The person allowed more."""
-
-    limit: LimitName
-    """What."""
-
-    to: float | None
-    """The new allowance; None for no limit."""
-
-
-@dataclass(frozen=True, slots=True)
-class Steered(_Stamped):
-    """The person put in a message for the next step."""
-
-    text: str
-    """The message."""
-
-
-@dataclass(frozen=True, slots=True)
-class Forked(_Stamped):
-    """The run goes on from an earlier checkpoint as a new branch; what was is kept."""
-
-    checkpoint: int
-    """Id of the checkpoint."""
 
 
 Event: TypeAlias = (

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from studio.core.agent.reading import Reading, ReadingWarning, Repair
+from studio.core.agent.run_setup import Limits, ReadingStyle, RunSetup
 from studio.core.agent.trail import Trail
 from studio.core.models.base import ProtocolName
 from studio.core.prompty.messages import Message
-from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.values import Json, JsonObject
 from studio.core.tools.source import ToolOutcome
 from studio.core.wire.reply import Reply, Usage
+
+__all__ = [
+    "PLACES", "Call", "CallStatus", "Checkpoint", "ErrorKind", "LimitName", "Limits", "Origin",
+    "Pause", "PauseReason", "Place", "ReadingStyle", "RunSetup", "RunState", "Status", "Step",
+    "StepError",
+]  # fmt: skip
 
 Place: TypeAlias = Literal["P1", "P2", "P3", "P4", "P5", "P6", "PX"]
 """Where a run can pause (LOOPS.md): P1 request ready, P2 reply ready, P3 call ready (per call),
@@ -50,23 +56,6 @@ PauseReason: TypeAlias = Literal[
     "entry", "step", "breakpoint", "exception", "pause", "approval", "limit", "outcome"
 ]
 """Why a run stands still, in debugger words."""
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """What a run may use before it pauses; None means no limit."""
-
-    iterations: int | None = 10
-    """Model calls."""
-
-    tokens: int | None = None
-    """Input and output tokens over all model calls."""
-
-    cost: float | None = None
-    """US dollars."""
-
-    seconds: float | None = None
-    """Time spent in model and tool calls (waiting for the person does not count)."""
 
 
 @dataclass(frozen=True)
@@ -224,91 +213,6 @@ class Pause:
 
     text: str = ""
     """A sentence for the person."""
-
-
-@dataclass(frozen=True, slots=True)
-class ReadingStyle:
-    """What a prompt teaches about the format of replies."""
-
-    free_text: bool = False
-    """`Action Input:` with free text (the older ReAct dialect)."""
-
-    answer_labels: tuple[str, ...] = ()
-    """Further labels that end a ReAct run ("Answer", "AI")."""
-
-    looped: frozenset[str] = frozenset()
-    """Variables that the template loops over."""
-
-
-@dataclass(frozen=True)
-class RunSetup:
-    """What a run was started with; the same for its whole life."""
-
-    run: str
-    """The run's id."""
-
-    prompt: str = ""
-    """Name of the prompt, for people."""
-
-    path: str = ""
-    """The prompt file, where there is one."""
-
-    source: str = ""
-    """The prompt's text as it was at the start (the store keeps each text once)."""
-
-    protocol: ProtocolName = "native"
-    """How the loop speaks with the model."""
-
-    protocol_reason: str = ""
-    """Why this one."""
-
-    inputs: Mapping[str, Json] = field(default_factory=dict)
-    """Values by input name."""
-
-    question: str = ""
-    """The user's question in plain words."""
-
-    tools: tuple[ToolSpec, ...] = ()
-    """Tools that the model may use."""
-
-    model: str = ""
-    """The model's name for people."""
-
-    options: JsonObject = field(default_factory=dict)
-    """Sampling options in the document's names."""
-
-    stop: tuple[str, ...] = ()
-    """Stop sequences."""
-
-    response_schema: JsonObject | None = None
-    """Schema of the declared outputs."""
-
-    limits: Limits = field(default_factory=Limits)
-    """Allowances at the start."""
-
-    parallel: bool = False
-    """Whether the calls of one reply run at the same time."""
-
-    headless: bool = False
-    """Whether nobody is there to ask: a limit then ends the run, an error is told to the model."""
-
-    final_words: tuple[str, ...] = ()
-    """Further words that end a JSON-action run."""
-
-    compose: str = ""
-    """Template of the step that writes the answer where the format carries none."""
-
-    plain_is_final: bool = False
-    """Whether a reply without any label counts as the answer."""
-
-    repairs: frozenset[str] = frozenset()
-    """Repairs that are made without asking."""
-
-    reading: ReadingStyle = field(default_factory=ReadingStyle)
-    """What the prompt teaches about the format of replies."""
-
-    context_budget: int | None = None
-    """Characters that the conversation may have before it is trimmed (native only)."""
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,16 @@
+"""What every event has."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stamped:
+    """What every event has; the journal gives it when it writes the event."""
+
+    seq: int = 0
+    """Place in the run's journal, from 1."""
+
+    at: float = 0.0
+    """When, in seconds since 1970 UTC."""
