@@ -2,39 +2,33 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 
 from studio.bridge.preview_cards import cards
-from studio.bridge.preview_secrets import mask_secrets
+from studio.bridge.preview_requests import request_previews
 from studio.bridge.preview_target import target_of
 from studio.bridge.preview_value import (
-    PROVIDERS,
     Preview,
     PreviewTarget,
-    RequestPreview,
     VariableOrigin,
     VariableRow,
 )
 from studio.core.agent.protocols.choose import Choice, choose_protocol
-from studio.core.agent.setup import stop_sequences
 from studio.core.models.base import ModelRequest, ProtocolName
-from studio.core.prompty.document import ModelDeclaration, PromptDocument
+from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.inputs import RESERVED_SAMPLES
 from studio.core.prompty.prepare import Prepared, prepare
 from studio.core.prompty.reference_values import ReferenceContext, environment_for
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.problem import Problem
 from studio.core.text.span import Span
-from studio.core.text.values import Json, JsonObject
+from studio.core.text.values import Json
 from studio.core.tokens.conversation import ConversationTokens, count_conversation
 from studio.core.tokens.tokenizers import Tokenizers
 from studio.core.tools.document import declared_tools
 from studio.core.tools.forms import tool_items, tool_names_text, tools_text
-from studio.core.wire.media import MediaReader
-from studio.core.wire.request import Provider, WireRequest, provider_of, to_request
+from studio.core.wire.request import provider_of
 
 _UNREADABLE = frozenset(
     {"yaml-syntax", "yaml-tab", "yaml-character", "front-matter-open", "front-matter-not-mapping"}
@@ -87,7 +81,7 @@ def build_preview(order: PreviewOrder) -> Preview:
         messages=prepared.messages,
         shown=document,
         tools=tuple(tools),
-        requests=request_previews(prepared, tools, model, protocol, order.target.base_url),
+        requests=request_previews(prepared, tools, model, protocol, order.target),
         provider=provider_of(model),
         variables=variable_rows(document, order.inputs, prepared, tokens.by_input),
         problems=tuple(dict.fromkeys((*blockers, *prepared.problems, *document.problems))),
@@ -143,20 +137,6 @@ def keep_last_good(preview: Preview, last: Preview | None) -> Preview:
         is_stale=True,
         revision=preview.revision,
     )
-
-
-def request_previews(
-    prepared: Prepared,
-    tools: Sequence[ToolSpec],
-    model: ModelDeclaration,
-    choice: Choice,
-    base_url: str = "",
-) -> Mapping[Provider, RequestPreview]:
-    """The request body in every shape; only the native protocol sends tools beside messages."""
-    return {
-        provider: _request(provider, prepared, tools, model, choice, base_url)
-        for provider in PROVIDERS
-    }
 
 
 def variable_rows(
@@ -232,50 +212,6 @@ def _front_matter_errors(document: PromptDocument) -> tuple[Problem, ...]:
         for problem in document.problems
         if problem.severity == "error" and problem.code in _UNREADABLE
     )
-
-
-def _request(
-    provider: Provider,
-    prepared: Prepared,
-    tools: Sequence[ToolSpec],
-    model: ModelDeclaration,
-    choice: Choice,
-    base_url: str,
-) -> RequestPreview:
-    """A request as a run would send it; of files it tells the size and not the content."""
-    document = prepared.document
-    path = document.source.path
-    reader = MediaReader(path.parent if path else None, describe_only=True)
-    make = partial(
-        to_request,
-        prepared.messages.messages,
-        tools if choice.protocol == "native" else (),
-        model,
-        provider=provider,
-        outputs=document.outputs,
-        stop=stop_sequences(document, choice.protocol),
-        stream=True,
-    )
-    request = make(media=reader)
-    notes = []
-    if choice.protocol != "native" and tools:
-        notes.append(f"The tools stand in the prompt and are not sent beside it: {choice.reason}.")
-    notes += [problem.message for problem in request.problems]
-    body = mask_secrets(request.body)
-    return RequestPreview(
-        provider,
-        json.dumps(body, ensure_ascii=False, indent=2),
-        body,
-        notes=tuple(dict.fromkeys(notes)),
-        api=model.api_type,
-        base_url=base_url,
-        whole=partial(_whole, make, replace(reader, describe_only=False)),
-        made=request,
-    )
-
-
-def _whole(make: Callable[..., WireRequest], reader: MediaReader) -> JsonObject:
-    return mask_secrets(make(media=reader).body)
 
 
 def with_tokens(preview: Preview, tokens: ConversationTokens) -> Preview:

@@ -25,10 +25,16 @@ def preview_target(choice: ModelChoice) -> PreviewTarget:
         )
     if not connection.is_remote:
         return PreviewTarget(model_id, connection.name)
-    window = facts_of(model_id, corrections=connection.capabilities).capabilities.context_window
+    capabilities = facts_of(model_id, corrections=connection.capabilities).capabilities
     speaks_openai = connection.kind in ("openai", "compatible", "gemini")
     address = address_of(connection) if speaks_openai else ""
-    return PreviewTarget(model_id, connection.name, window, base_url=address)
+    return PreviewTarget(
+        model_id,
+        connection.name,
+        capabilities.context_window,
+        base_url=address,
+        capabilities=capabilities,
+    )
 
 
 def target_of(target: PreviewTarget, model_id: str) -> PreviewTarget:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from studio.bridge.preview_cards import CardData
-from studio.core.models.base import ProtocolName
+from studio.core.models.base import Capabilities, ProtocolName
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.messages import Messages
 from studio.core.prompty.tool_spec import ToolSpec
@@ -44,6 +44,9 @@ class PreviewTarget:
 
     is_embedded: bool = False
     """Whether the studio's own server answers, which can count exactly."""
+
+    capabilities: Capabilities = field(default_factory=Capabilities)
+    """What the model takes; what it is known not to take is not sent."""
 
     weights: Path | None = None
     """The embedded model's file."""

@@ -6,9 +6,16 @@ from pathlib import Path
 import pytest
 
 from studio.bridge.preview_build import PreviewOrder, build_preview, keep_last_good
-from studio.bridge.preview_value import PreviewTarget
+from studio.bridge.preview_value import PROVIDERS, PreviewTarget
+from studio.core.agent.options import RunOptions
+from studio.core.agent.setup import make_setup
+from studio.core.models.base import Capabilities, ModelRequest
+from studio.core.models.bodies import request_body
+from studio.core.models.scripted import ScriptedModel
 from studio.core.prompty.parse import parse
+from studio.core.resource_files import resource
 from studio.core.text.values import Json
+from studio.core.wire.request import Provider
 
 CHAT = """---
 name: trip
@@ -142,3 +149,64 @@ def test_a_declared_thread_of_any_name_is_what_the_token_means() -> None:
     sample = build_preview(PreviewOrder(parse(text)))
     assert {message.origin.input for message in sample.messages.messages[1:]} == {"talk"}
     assert [row.origin for row in sample.variables if row.name == "talk"] == ["sample"]
+
+
+EXACT = """---
+model:
+  id: m
+  options: {temperature: 0.2, topK: 3, additionalProperties: {logit_bias: {"5": 1}}}
+outputs:
+  answer: {kind: string, description: d}
+  home: {kind: object, properties: {street: {kind: string}}}
+  mode: {kind: string, enum: [a, b]}
+tools:
+  - name: search
+    kind: function
+    strict: true
+    parameters: {properties: {q: {kind: string}, n: {kind: integer}}, required: [q]}
+---
+system:
+You know {{ x }}.
+
+user:
+{{ question }}
+"""
+
+
+@pytest.mark.parametrize("provider", list(PROVIDERS))
+@pytest.mark.parametrize("able", [True, False])
+@pytest.mark.parametrize("name", ["EXACT", "react-agent", "tool-calling-agent"])
+def test_the_body_is_the_one_that_a_run_sends(name: str, able: bool, provider: Provider) -> None:
+    example = resource("examples") / f"{name}.prompty"
+    document = parse(EXACT if name == "EXACT" else example.read_text(encoding="utf-8"))
+    values: dict[str, Json] = {"x": "v", "question": "q"}
+    capabilities = Capabilities(tools=able, stop=able, json_schema=able)
+    target = PreviewTarget("m", capabilities=capabilities)
+    preview = build_preview(PreviewOrder(document, values, target=target))
+    setup = make_setup(document, values, preview.tools, ScriptedModel(()), RunOptions())
+    sent = request_body(
+        ModelRequest(
+            messages=preview.messages.messages,
+            tools=setup.tools,
+            options=setup.options or None,
+            stop=setup.stop,
+            response_schema=setup.response_schema,
+            protocol=setup.protocol,
+        ),
+        model_id="m",
+        capabilities=capabilities,
+        provider=provider,
+    )
+    shown = preview.requests[provider]
+    assert shown.body == sent
+    is_cut = name != "react-agent" or provider != "openai-responses"
+    assert able or not is_cut or any("left out" in note for note in shown.notes)
+
+
+def test_the_protocol_chosen_for_runs_is_the_previews() -> None:
+    order = PreviewOrder(parse(EXACT), protocol="react")
+    preview = build_preview(order)
+    body = preview.requests["openai-chat"].body
+    assert preview.protocol == "react"
+    assert "tools" not in body
+    assert body["stop"] == ["\nObservation:"]

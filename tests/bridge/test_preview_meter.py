@@ -66,4 +66,4 @@ def test_the_embedded_models_own_count_takes_the_estimates_place() -> None:
 def test_a_persons_correction_of_the_window_counts() -> None:
     connection = Connection("C", "compatible", capabilities={"context_window": 777})
     target = preview_target(ModelChoice(connection, ModelDeclaration(id="own-model"), ""))
-    assert target == PreviewTarget("own-model", "C", 777)
+    assert (target.model_id, target.name, target.context_window) == ("own-model", "C", 777)

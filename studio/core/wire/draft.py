@@ -54,13 +54,13 @@ class Draft:
         self.origins.note_top("model", ValueOrigin(self.model.span, keys=("model", "id")))
 
     def note_outputs(self, top: str, holder: dict[str, Json]) -> None:
-        """Say where the answer's schema comes from: the declared outputs.
+        """Say where the answer's schema comes from: the declared outputs, whoever read them.
 
         Args:
             top: Key of the body that holds it.
             holder: The dict whose key `schema` it is.
         """
-        if self.outputs:
+        if self.outputs or self.response_schema is not None:
             self.origins.note_top(top, ValueOrigin(keys=("outputs",)))
             self.origins.note(holder, "schema", ValueOrigin(keys=("outputs",), is_deep=True))
 
