@@ -54,21 +54,21 @@ def set_up(qtbot: QtBot, workbench: Workbench, server: ChatServer) -> None:
     dialog = workbench.window.findChild(ConnectionsDialog)
     assert isinstance(dialog, ConnectionsDialog)
     entry = "Any OpenAI-compatible server"
-    next(each for each in dialog.add.menu().actions() if each.text() == entry).trigger()
+    next(each for each in dialog.tools.add.menu().actions() if each.text() == entry).trigger()
     form = dialog.form
     write(qtbot, form.name, "Mine")
-    write(qtbot, form.base_url, server.url)
-    pick(form.key.place, "session")
-    qtbot.keyClicks(form.key.key, KEY)
-    qtbot.keyClick(form.key.key, Qt.Key.Key_Return)
-    qtbot.waitUntil(lambda: "session" in form.key.state.text(), timeout=WAIT_MS)
+    write(qtbot, form.remote.base_url, server.url)
+    pick(form.remote.key.place, "session")
+    qtbot.keyClicks(form.remote.key.key, KEY)
+    qtbot.keyClick(form.remote.key.key, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: "session" in form.remote.key.state.text(), timeout=WAIT_MS)
     qtbot.mouseClick(dialog.trial.test, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(
         lambda: "Mine answers: 2 models" in dialog.trial.outcome.text(), timeout=WAIT_MS
     )
-    assert [form.model.combo.itemText(row) for row in range(2)] == ["big-2", "small-1"]
-    form.model.combo.setCurrentIndex(1)
-    form.model.combo.activated.emit(1)
+    assert [form.remote.model.combo.itemText(row) for row in range(2)] == ["big-2", "small-1"]
+    form.remote.model.combo.setCurrentIndex(1)
+    form.remote.model.combo.activated.emit(1)
     dialog.close()
     pick(workbench.window.run_choices.connection, "Mine")
 

@@ -14,11 +14,8 @@ from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
     QLabel,
-    QMenu,
-    QMessageBox,
     QPushButton,
     QSplitter,
-    QToolButton,
     QVBoxLayout,
     QWidget,
 )
@@ -28,14 +25,14 @@ from studio.bridge.connection_list import is_last_embedded, with_added, without_
 from studio.bridge.connection_trials import Trial
 from studio.bridge.connections import ConnectionsController
 from studio.core.models.connection_file import Connections
-from studio.core.models.connections import EMBEDDED, PRESETS, Connection
+from studio.core.models.connections import EMBEDDED, Connection
 from studio.core.models.secrets import KEYRING
+from studio.ui.connections.allowed_endpoints import AllowedEndpoints
 from studio.ui.connections.connection_list import ConnectionList
 from studio.ui.connections.form import ConnectionForm
-from studio.ui.connections.kinds import ICONS
+from studio.ui.connections.list_tools import DeleteQuestion, ListTools
 from studio.ui.connections.path_field import dropped_file
 from studio.ui.connections.trial_bar import TrialBar
-from studio.ui.icons import icon
 from studio.ui.parts.banner import Banner
 from studio.ui.theme import Theme
 
@@ -61,11 +58,8 @@ class ConnectionsDialog(QDialog):
         self.uses = QLabel()
         self.uses.setWordWrap(True)
         self.uses.setProperty("muted", True)
-        self.add = QPushButton(icon("plus"), self.tr("Add"))
-        self.duplicate = self._tool("copy", self.tr("Duplicate"))
-        self.make_default = self._tool("flag", self.tr("Make it the default"))
-        self.delete = self._tool("trash-2", self.tr("Delete"))
-        self.allowed = QPushButton(self.tr("Allowed endpoints"))
+        self.tools = ListTools()
+        self.allowed = AllowedEndpoints()
         self._lay_out()
         self._connect()
         self.set_theme(theme)
@@ -118,12 +112,8 @@ class ConnectionsDialog(QDialog):
         connections = self._controller.connections
         name = self.list.name
         last = is_last_embedded(connections, name)
-        self.make_default.setEnabled(name != connections.default)
-        self.delete.setEnabled(not last)
-        self.delete.setToolTip(
-            self.tr("The embedded model is always there") if last else self.tr("Delete")
-        )
-        self.allowed.setVisible(bool(connections.trusted))
+        self.tools.show_chosen(is_default=name == connections.default, is_last=last)
+        self.allowed.show_origins(connections.trusted)
         choice = self._controller.choice
         self.uses.setText(
             self.tr("The open prompt is answered by {name}: {reason}. {warning}")
@@ -137,7 +127,7 @@ class ConnectionsDialog(QDialog):
         self.form.set_listed(
             found.models if found is not None else (), found.listed if found is not None else ()
         )
-        self.form.model.list.setEnabled(trial.state != "running")
+        self.form.remote.model.list.setEnabled(trial.state != "running")
         self.list.show_trial(connection, trial)
 
     # -- slots ----------------------------------------------------------------------------------
@@ -177,7 +167,7 @@ class ConnectionsDialog(QDialog):
 
     def _on_key(self, name: str, state: KeyState) -> None:
         if name == self.list.name:
-            self.form.key.set_state(state)
+            self.form.remote.key.set_state(state)
 
     def _on_test(self) -> None:
         self.form.commit()
@@ -188,7 +178,7 @@ class ConnectionsDialog(QDialog):
         self.form.commit()
         connection = self.current
         if connection is None or connection.key != KEYRING:
-            self.form.key.set_state(
+            self.form.remote.key.set_state(
                 KeyState("none", self.tr("the key was not kept; enter it again"))
             )
             return
@@ -215,36 +205,14 @@ class ConnectionsDialog(QDialog):
         connection = self.current
         if connection is None or is_last_embedded(self._controller.connections, connection.name):
             return
-        box = QMessageBox(self)
-        box.setIcon(QMessageBox.Icon.Question)
-        box.setWindowTitle(self.tr("Delete connection"))
-        box.setText(self.tr("Delete the connection {name!r}?").format(name=connection.name))
-        with_key = (
-            self.tr(" The key that is kept for it goes too.") if connection.key == KEYRING else ""
-        )
-        box.setInformativeText(
-            self.tr("Prompts that name it will use the default.{with_key}").format(
-                with_key=with_key
-            )
-        )
-        delete = box.addButton(self.tr("Delete"), QMessageBox.ButtonRole.DestructiveRole)
-        box.addButton(QMessageBox.StandardButton.Cancel)
-        box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        box = DeleteQuestion(connection, self)
         name = connection.name
-        delete.clicked.connect(lambda: self._delete(name))
+        box.agreed.connect(lambda: self._delete(name))
         box.open()
 
     def _delete(self, name: str) -> None:
         if self._try(lambda: self._controller.remove(name)):
             self._show_all("")
-
-    def _show_allowed(self) -> None:
-        menu = QMenu(self)
-        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        menu.addSection(self.tr("Choose one to be asked again"))
-        for origin in self._controller.connections.trusted:
-            menu.addAction(icon("x"), origin, lambda origin=origin: self._ask_again(origin))
-        menu.popup(self.allowed.mapToGlobal(self.allowed.rect().topLeft()))
 
     def _ask_again(self, origin: str) -> None:
         if self._save(without_trusted(self._controller.connections, origin)):
@@ -309,41 +277,26 @@ class ConnectionsDialog(QDialog):
         self.form.committed.connect(self._on_committed)
         self.form.checked.connect(self._on_checked)
         self.form.request_list.connect(self._on_test)
-        self.form.key.request_keep.connect(self._on_keep)
-        self.form.key.request_forget.connect(lambda: controller.keys.forget(self.list.name))
+        self.form.remote.key.request_keep.connect(self._on_keep)
+        self.form.remote.key.request_forget.connect(lambda: controller.keys.forget(self.list.name))
         self.trial.request_test.connect(self._on_test)
         self.trial.request_cancel.connect(lambda: controller.trials.cancel(self.list.name))
-        self.duplicate.clicked.connect(self._on_duplicate)
-        self.make_default.clicked.connect(lambda: self._on_default(self.list.name))
-        self.delete.clicked.connect(self._on_delete)
-        self.allowed.clicked.connect(self._show_allowed)
+        self.tools.request_add.connect(self.add_connection)
+        self.tools.request_duplicate.connect(self._on_duplicate)
+        self.tools.request_default.connect(lambda: self._on_default(self.list.name))
+        self.tools.request_delete.connect(self._on_delete)
+        self.allowed.request_ask_again.connect(self._ask_again)
         self.banner.activated.connect(self.banner.hide)
         controller.trials.changed.connect(self._on_trial)
         controller.keys.found.connect(self._on_key)
         controller.changed.connect(self._show_marks)
 
     def _lay_out(self) -> None:
-        menu = QMenu(self.add)
-        menu.setToolTipsVisible(True)
-        for preset in PRESETS:
-            action = menu.addAction(icon(ICONS[preset.connection.kind]), preset.title)
-            action.setToolTip(preset.hint)
-            action.triggered.connect(
-                lambda _=False, made=preset.connection: self.add_connection(made)
-            )
-        self.add.setMenu(menu)
-        for button in (self.add, self.allowed):
-            button.setAutoDefault(False)
-        tools = QHBoxLayout()
-        tools.setContentsMargins(8, 8, 8, 8)
-        for part in (self.add, self.duplicate, self.make_default, self.delete):
-            tools.addWidget(part)
-        tools.insertStretch(1)
         left, right = QWidget(), QWidget()
         column = QVBoxLayout(left)
         column.setContentsMargins(0, 0, 0, 0)
         column.addWidget(self.list, 1)
-        column.addLayout(tools)
+        column.addWidget(self.tools)
         side = QVBoxLayout(right)
         side.setContentsMargins(0, 0, 0, 0)
         side.setSpacing(0)
@@ -374,10 +327,3 @@ class ConnectionsDialog(QDialog):
         box.setSpacing(0)
         box.addWidget(splitter, 1)
         box.addLayout(foot)
-
-    def _tool(self, drawing: str, name: str) -> QToolButton:
-        button = QToolButton(self)
-        button.setIcon(icon(drawing))
-        button.setToolTip(name)
-        button.setAccessibleName(name)
-        return button

@@ -9,14 +9,11 @@ from typing import cast
 from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication, Qt, Signal
 from PySide6.QtWidgets import (
     QComboBox,
-    QDoubleSpinBox,
     QFormLayout,
     QFrame,
     QLabel,
     QLineEdit,
-    QPlainTextEdit,
     QScrollArea,
-    QSpinBox,
     QToolButton,
     QVBoxLayout,
     QWidget,
@@ -25,21 +22,17 @@ from PySide6.QtWidgets import (
 from studio.bridge.connection_check import (
     FIELDS,
     Field,
-    headers_text,
     problems_of,
-    read_headers,
     warnings_of,
 )
 from studio.core.models.capabilities import facts_of
-from studio.core.models.connections import EMBEDDED, Api, Connection, address_of
+from studio.core.models.connections import EMBEDDED, Connection
 from studio.core.text.values import Json, JsonObject
-from studio.ui.connections.abilities_field import AbilitiesField
 from studio.ui.connections.embedded_fields import EmbeddedFields
 from studio.ui.connections.form_line import FormLine
-from studio.ui.connections.key_field import KeyField
 from studio.ui.connections.kinds import hint_of, name_of
-from studio.ui.connections.model_field import ModelField
 from studio.ui.connections.path_field import PathField
+from studio.ui.connections.remote_fields import RemoteFields
 from studio.ui.theme import LIGHT, Theme
 
 _LABELS: dict[Field, str] = {
@@ -70,17 +63,6 @@ _NOTES: dict[Field, str] = {
         "Form", "How much is decided for the model; real models need none of it."
     ),
 }
-
-
-class _HeadersEdit(QPlainTextEdit):
-    """A few lines; done when it is left."""
-
-    left = Signal()
-
-    def focusOutEvent(self, event: object) -> None:
-        """Leaving is the end of writing."""
-        super().focusOutEvent(event)  # type: ignore[arg-type]
-        self.left.emit()
 
 
 class ConnectionForm(QScrollArea):
@@ -151,14 +133,14 @@ class ConnectionForm(QScrollArea):
         """Offer the server's models."""
         self._loading = True
         self._listed = listed
-        self.model.set_models(models)
+        self.remote.model.set_models(models)
         self._loading = False
         self._show_known()
 
     def set_theme(self, theme: Theme) -> None:
         """Take the colours of a theme."""
         self._theme = theme
-        for part in (*self.lines.values(), self.key, self.abilities):
+        for part in (*self.lines.values(), self.remote):
             part.set_theme(theme)
 
     # -- between fields and values --------------------------------------------------------------
@@ -166,19 +148,7 @@ class ConnectionForm(QScrollArea):
     def _fill(self, connection: Connection, others: Collection[Connection]) -> None:
         settings = connection.settings
         self.name.setText(connection.name)
-        usual = address_of(replace(connection, base_url=""))
-        self.base_url.setPlaceholderText(usual or "https://host/v1")
-        self.base_url.setText(connection.base_url)
-        self.api_version.setText(connection.api_version)
-        self.model.set_models(())
-        self.model.set_value(connection.model)
-        self.key.set_reference(connection.key)
-        self.api.setCurrentIndex(self.api.findData(connection.api))
-        self.headers.setPlainText(headers_text(connection.headers))
-        self.first_byte.setValue(connection.first_byte_seconds)
-        self.stall.setValue(connection.stall_seconds)
-        self.retries.setValue(connection.retries)
-        self.abilities.set_value(connection.capabilities)
+        self.remote.set_value(connection)
         self.embedded.set_value(settings)
         self.script.set_value(str(settings.get("script", "")))
         self.recording.set_value(str(settings.get("recording", "")))
@@ -195,21 +165,7 @@ class ConnectionForm(QScrollArea):
         """What stands in the fields."""
         shown = self._shown
         changed = replace(shown, name=self.name.text().strip(), settings=self._settings())
-        if not shown.is_remote:
-            return changed
-        return replace(
-            changed,
-            base_url=self.base_url.text().strip(),
-            api_version=self.api_version.text().strip(),
-            model=self.model.value(),
-            key=self.key.reference(),
-            api=cast("Api", self.api.currentData()),
-            headers=read_headers(self.headers.toPlainText())[0],
-            first_byte_seconds=self.first_byte.value(),
-            stall_seconds=self.stall.value(),
-            retries=self.retries.value(),
-            capabilities=self.abilities.value(),
-        )
+        return self.remote.value(changed) if shown.is_remote else changed
 
     def _settings(self) -> JsonObject:
         kind = self._shown.kind
@@ -226,9 +182,8 @@ class ConnectionForm(QScrollArea):
         """Say beside each field what is wrong with it."""
         candidate = self.candidate()
         self.problems = problems_of(candidate, self._others)
-        wrong_header = read_headers(self.headers.toPlainText())[1]
-        if candidate.is_remote and wrong_header:
-            self.problems["headers"] = wrong_header
+        if candidate.is_remote and self.remote.header_problem:
+            self.problems["headers"] = self.remote.header_problem
         warnings = warnings_of(candidate)
         for field, line in self.lines.items():
             wrong = self.problems.get(field, "")
@@ -239,34 +194,17 @@ class ConnectionForm(QScrollArea):
         return candidate
 
     def _show_known(self) -> None:
-        model = self.model.value()
+        model = self.remote.model.value()
         listed = next((each for each in self._listed if each.get("id") == model), None)
-        self.abilities.set_known(facts_of(model, listed=listed), model)
+        self.remote.abilities.set_known(facts_of(model, listed=listed), model)
 
     # -- building -------------------------------------------------------------------------------
 
     def _make_fields(self) -> None:
         self.hint = QLabel()
         self.hint.setWordWrap(True)
-        self.name, self.base_url, self.api_version = QLineEdit(), QLineEdit(), QLineEdit()
-        self.api_version.setPlaceholderText(self.tr("None: the v1 API, which has no versions"))
-        self.model = ModelField()
-        self.key = KeyField()
-        self.api = QComboBox()
-        self.api.addItem(self.tr("Chat completions"), "chat")
-        self.api.addItem(self.tr("Responses"), "responses")
-        self.headers = _HeadersEdit()
-        self.headers.setPlaceholderText(self.tr("Name: value, one a line; none of them secret"))
-        self.headers.setTabChangesFocus(True)
-        self.headers.setFixedHeight(64)
-        self.first_byte, self.stall = QDoubleSpinBox(), QDoubleSpinBox()
-        for spin in (self.first_byte, self.stall):
-            spin.setRange(1, 3600)
-            spin.setDecimals(0)
-            spin.setSuffix(" s")
-        self.retries = QSpinBox()
-        self.retries.setRange(0, 10)
-        self.abilities = AbilitiesField()
+        self.name = QLineEdit()
+        self.remote = RemoteFields()
         self.embedded = EmbeddedFields()
         self.script = PathField(
             self.tr("Script"), self.tr("Scripts (*.json);;All files (*)"), self.tr("A JSON file")
@@ -290,8 +228,7 @@ class ConnectionForm(QScrollArea):
         self._form = _form_layout()
         column.addLayout(self._form)
         main = {
-            "name": self.name, "base_url": self.base_url, "api_version": self.api_version,
-            "model": self.model, "key": self.key, "weights": self.embedded.weights,
+            "name": self.name, **self.remote.main, "weights": self.embedded.weights,
             "context": self.embedded.context, "threads": self.embedded.threads,
             "grammar": self.embedded.grammar, "script": self.script, "recording": self.recording,
             "through": self.through,
@@ -300,23 +237,11 @@ class ConnectionForm(QScrollArea):
             self._add(self._form, cast("Field", field), FormLine(widget))
         self._more_page, self._able_page = QWidget(page), QWidget(page)
         self._more_form = _form_layout(self._more_page)
-        self._add(self._more_form, "api", FormLine(self.api))
-        self._add(self._more_form, "headers", FormLine(self.headers))
-        limits = QWidget()
-        times = QFormLayout(limits)
-        times.setContentsMargins(0, 0, 0, 0)
-        for name, spin in (
-            (self.tr("Reply begins within"), self.first_byte),
-            (self.tr("Reply pauses at most"), self.stall),
-            (self.tr("Further tries"), self.retries),
-        ):
-            spin.setAccessibleName(name)
-            spin.setMinimumHeight(26)
-            times.addRow(name, spin)
-        self._add(self._more_form, "limits", FormLine(limits, stretch=False))
+        for field, widget in self.remote.rare.items():
+            self._add(self._more_form, field, FormLine(widget, stretch=field != "limits"))
         able = QVBoxLayout(self._able_page)
         able.setContentsMargins(18, 0, 0, 0)
-        able.addWidget(self.abilities)
+        able.addWidget(self.remote.abilities)
         for head, body in ((self.more, self._more_page), (self.able, self._able_page)):
             column.addWidget(head)
             column.addWidget(body)
@@ -332,25 +257,24 @@ class ConnectionForm(QScrollArea):
         form.addRow(label, line)
 
     def _connect(self) -> None:
-        named = {"name": self.name, "base_url": self.base_url, "api_version": self.api_version,
-                 "api": self.api, "headers": self.headers, "through": self.through}  # fmt: skip
+        remote = self.remote
+        named = {"name": self.name, "base_url": remote.base_url, "api": remote.api,
+                 "api_version": remote.api_version, "headers": remote.headers,
+                 "through": self.through}  # fmt: skip
         for field, widget in named.items():
-            widget.setAccessibleName(
-                QCoreApplication.translate("Form", _LABELS[cast("Field", field)])
-            )
-        for part in (self.model, self.key, self.abilities, self.embedded.weights, self.script,
-                     self.recording):  # fmt: skip
+            words = QCoreApplication.translate("Form", _LABELS[cast("Field", field)])
+            widget.setAccessibleName(words)
+        remote.when_written(self.commit)
+        for part in (self.embedded.weights, self.script, self.recording):
             part.changed.connect(self.commit)
-        spins = (self.first_byte, self.stall, self.retries, self.embedded.context,
-                 self.embedded.threads)  # fmt: skip
-        for part in (self.name, self.base_url, self.api_version, *spins):
+        spins = (self.embedded.context, self.embedded.threads)
+        for part in (self.name, *spins):
             part.editingFinished.connect(self.commit)
-        for part in (self.api, self.through, self.embedded.grammar):
+        for part in (self.through, self.embedded.grammar):
             part.activated.connect(self.commit)
-        for part in (*spins, self.api, self.through, self.embedded.grammar):
+        for part in (*spins, self.through, self.embedded.grammar):
             part.setMinimumHeight(28)
-        self.headers.left.connect(self.commit)
-        self.model.request_list.connect(self.request_list)
+        remote.model.request_list.connect(self.request_list)
         self.more.toggled.connect(lambda on: _open(self.more, self._more_page, on))
         self.able.toggled.connect(lambda on: _open(self.able, self._able_page, on))
 

@@ -29,7 +29,7 @@ def preset(identifier: str) -> Connection:
 
 def add(dialog: ConnectionsDialog, title: str) -> None:
     """Choose an entry of the Add menu."""
-    next(action for action in dialog.add.menu().actions() if action.text() == title).trigger()
+    next(action for action in dialog.tools.add.menu().actions() if action.text() == title).trigger()
 
 
 def write(qtbot: QtBot, field, text: str) -> None:
@@ -66,14 +66,14 @@ def test_add_test_and_list_models(
     server.models = [{"id": "small-1", "context_length": 2048}, {"id": "large-2"}]
     add(dialog, "Any OpenAI-compatible server")
     write(qtbot, dialog.form.name, "Loopback")
-    write(qtbot, dialog.form.base_url, server.url)
-    dialog.form.key.place.setCurrentIndex(dialog.form.key.place.findData("none"))
-    dialog.form.key.place.activated.emit(0)
+    write(qtbot, dialog.form.remote.base_url, server.url)
+    dialog.form.remote.key.place.setCurrentIndex(dialog.form.remote.key.place.findData("none"))
+    dialog.form.remote.key.place.activated.emit(0)
     qtbot.mouseClick(dialog.trial.test, Qt.MouseButton.LeftButton)
     assert dialog.trial.cancel.isVisible()
     qtbot.waitUntil(lambda: "2 models" in dialog.trial.outcome.text(), timeout=WAIT_MS)
     assert dialog.trial.test.isVisible()
-    combo = dialog.form.model.combo
+    combo = dialog.form.remote.model.combo
     assert [combo.itemText(row) for row in range(combo.count())] == ["large-2", "small-1"]
     combo.setCurrentText("small-1")
     combo.activated.emit(combo.currentIndex())
@@ -82,7 +82,7 @@ def test_add_test_and_list_models(
         "Loopback", server.url, "small-1",
     )  # fmt: skip
     # The server's own word on its model is what is known.
-    assert "2,048" in dialog.form.abilities.window_size.specialValueText()
+    assert "2,048" in dialog.form.remote.abilities.window_size.specialValueText()
     row = dialog.list.item(dialog.list.count() - 1)
     assert "works" in row.data(Qt.ItemDataRole.AccessibleTextRole)
 
@@ -120,36 +120,36 @@ def test_errors_stand_beside_their_fields_and_nothing_wrong_is_saved(
 ) -> None:
     add(dialog, "OpenAI")
     form = dialog.form
-    write(qtbot, form.base_url, "http://me:secret-password@host/v1")
+    write(qtbot, form.remote.base_url, "http://me:secret-password@host/v1")
     assert "password" in form.lines["base_url"].note.text()
     assert form.lines["base_url"].tone == "error"
-    write(qtbot, form.base_url, f"https://host/v1?key={KEY}")
+    write(qtbot, form.remote.base_url, f"https://host/v1?key={KEY}")
     assert form.lines["base_url"].tone == "error"
     assert "until what is marked" in dialog.banner.text
     # A key that comes now is not lost without a word.
-    form.key.place.setCurrentIndex(form.key.place.findData("session"))
-    form.key.place.activated.emit(0)
-    qtbot.keyClicks(form.key.key, KEY)
-    qtbot.mouseClick(form.key.keep, Qt.MouseButton.LeftButton)
-    assert "not kept" in form.key.state.text()
-    form.key.place.setCurrentIndex(form.key.place.findData("environment"))
-    form.key.place.activated.emit(0)
-    write(qtbot, form.base_url, "")
+    form.remote.key.place.setCurrentIndex(form.remote.key.place.findData("session"))
+    form.remote.key.place.activated.emit(0)
+    qtbot.keyClicks(form.remote.key.key, KEY)
+    qtbot.mouseClick(form.remote.key.keep, Qt.MouseButton.LeftButton)
+    assert "not kept" in form.remote.key.state.text()
+    form.remote.key.place.setCurrentIndex(form.remote.key.place.findData("environment"))
+    form.remote.key.place.activated.emit(0)
+    write(qtbot, form.remote.base_url, "")
     assert not dialog.banner.isVisible()
     write(qtbot, form.name, "Embedded model")
     assert "already" in form.lines["name"].note.text()
     write(qtbot, form.name, "Mine")
     assert not form.problems
-    form.headers.setPlainText(f"Authorization: Bearer {KEY}")
+    form.remote.headers.setPlainText(f"Authorization: Bearer {KEY}")
     form.commit()
     assert "key" in form.lines["headers"].note.text()
-    form.headers.setPlainText("X-Team: prompts")
-    write(qtbot, form.key.variable, KEY)
+    form.remote.headers.setPlainText("X-Team: prompts")
+    write(qtbot, form.remote.key.variable, KEY)
     assert form.lines["key"].tone == "error"
     text = (user_home / "config" / "connections.toml").read_text(encoding="utf-8")
     assert "secret-password" not in text
     assert KEY not in text
-    write(qtbot, form.key.variable, "MY_KEY")
+    write(qtbot, form.remote.key.variable, "MY_KEY")
     assert saved(user_home)["connection"][-1] == {
         "name": "Mine", "kind": "openai", "key": "${env:MY_KEY}", "headers": {"X-Team": "prompts"},
     }  # fmt: skip
@@ -159,7 +159,7 @@ def test_a_key_is_used_and_never_shown_again(
     qtbot: QtBot, dialog: ConnectionsDialog, server: ChatServer, user_home: Path
 ) -> None:
     dialog.add_connection(replace(preset("compatible"), base_url=server.url, key=""))
-    key = dialog.form.key
+    key = dialog.form.remote.key
     key.place.setCurrentIndex(key.place.findData("session"))
     key.place.activated.emit(0)
     qtbot.keyClicks(key.key, KEY)
@@ -191,14 +191,14 @@ def test_a_key_is_used_and_never_shown_again(
 def test_duplicate_default_delete(
     qtbot: QtBot, dialog: ConnectionsDialog, controller: ConnectionsController
 ) -> None:
-    assert not dialog.delete.isEnabled()  # the embedded model is always there
+    assert not dialog.tools.delete.isEnabled()  # the embedded model is always there
     add(dialog, "OpenAI")
-    qtbot.mouseClick(dialog.duplicate, Qt.MouseButton.LeftButton)
+    qtbot.mouseClick(dialog.tools.duplicate, Qt.MouseButton.LeftButton)
     assert dialog.list.name == "OpenAI copy"
-    qtbot.mouseClick(dialog.make_default, Qt.MouseButton.LeftButton)
+    qtbot.mouseClick(dialog.tools.make_default, Qt.MouseButton.LeftButton)
     assert controller.connections.default == "OpenAI copy"
     assert controller.choice.connection.name == "OpenAI copy"
-    qtbot.mouseClick(dialog.delete, Qt.MouseButton.LeftButton)
+    qtbot.mouseClick(dialog.tools.delete, Qt.MouseButton.LeftButton)
     box = dialog.findChild(QMessageBox)
     assert box is not None
     button = next(each for each in box.findChildren(QPushButton) if each.text() == "Delete")
@@ -210,7 +210,7 @@ def test_duplicate_default_delete(
 
 def test_capabilities_are_corrected(dialog: ConnectionsDialog, user_home: Path) -> None:
     dialog.add_connection(replace(preset("openai"), model="gpt-4o"))
-    field = dialog.form.abilities
+    field = dialog.form.remote.abilities
     dialog.form.able.setChecked(True)
     assert "as known" in field.abilities["tools"].itemText(0)
     assert "128,000" in field.window_size.specialValueText()

@@ -1,0 +1,144 @@
+"""The fields of a connection to a server: address, model, key, and what is rarely set."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import cast
+
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtWidgets import (
+    QComboBox,
+    QDoubleSpinBox,
+    QFormLayout,
+    QLineEdit,
+    QPlainTextEdit,
+    QSpinBox,
+    QWidget,
+)
+
+from studio.bridge.connection_check import Field, headers_text, read_headers
+from studio.core.models.connections import Api, Connection, address_of
+from studio.ui.connections.abilities_field import AbilitiesField
+from studio.ui.connections.key_field import KeyField
+from studio.ui.connections.model_field import ModelField
+from studio.ui.theme import Theme
+
+
+class _HeadersEdit(QPlainTextEdit):
+    """A few lines; done when it is left."""
+
+    left = Signal()
+
+    def focusOutEvent(self, event: object) -> None:
+        """Leaving is the end of writing."""
+        super().focusOutEvent(event)  # type: ignore[arg-type]
+        self.left.emit()
+
+
+class RemoteFields(QObject):
+    """Widgets for the form, and the way between them and a connection."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.base_url, self.api_version = QLineEdit(), QLineEdit()
+        self.api_version.setPlaceholderText(self.tr("None: the v1 API, which has no versions"))
+        self.model = ModelField()
+        self.key = KeyField()
+        self.api = QComboBox()
+        self.api.addItem(self.tr("Chat completions"), "chat")
+        self.api.addItem(self.tr("Responses"), "responses")
+        self.headers = _HeadersEdit()
+        self.headers.setPlaceholderText(self.tr("Name: value, one a line; none of them secret"))
+        self.headers.setTabChangesFocus(True)
+        self.headers.setFixedHeight(64)
+        self.first_byte, self.stall = QDoubleSpinBox(), QDoubleSpinBox()
+        for spin in (self.first_byte, self.stall):
+            spin.setRange(1, 3600)
+            spin.setDecimals(0)
+            spin.setSuffix(" s")
+        self.retries = QSpinBox()
+        self.retries.setRange(0, 10)
+        self.limits = self._limits()
+        self.abilities = AbilitiesField()
+
+    @property
+    def main(self) -> dict[Field, QWidget]:
+        """What is always seen, by the line it stands in."""
+        return {
+            "base_url": self.base_url, "api_version": self.api_version, "model": self.model,
+            "key": self.key,
+        }  # fmt: skip
+
+    @property
+    def rare(self) -> dict[Field, QWidget]:
+        """What is folded away, by the line it stands in."""
+        return {"api": self.api, "headers": self.headers, "limits": self.limits}
+
+    @property
+    def header_problem(self) -> str:
+        """What is wrong with the headers as they are written; empty for nothing."""
+        return read_headers(self.headers.toPlainText())[1]
+
+    def set_value(self, connection: Connection) -> None:
+        """Show a connection."""
+        usual = address_of(replace(connection, base_url=""))
+        self.base_url.setPlaceholderText(usual or "https://host/v1")
+        self.base_url.setText(connection.base_url)
+        self.api_version.setText(connection.api_version)
+        self.model.set_models(())
+        self.model.set_value(connection.model)
+        self.key.set_reference(connection.key)
+        self.api.setCurrentIndex(self.api.findData(connection.api))
+        self.headers.setPlainText(headers_text(connection.headers))
+        self.first_byte.setValue(connection.first_byte_seconds)
+        self.stall.setValue(connection.stall_seconds)
+        self.retries.setValue(connection.retries)
+        self.abilities.set_value(connection.capabilities)
+
+    def value(self, connection: Connection) -> Connection:
+        """The connection with what stands in the fields."""
+        return replace(
+            connection,
+            base_url=self.base_url.text().strip(),
+            api_version=self.api_version.text().strip(),
+            model=self.model.value(),
+            key=self.key.reference(),
+            api=cast("Api", self.api.currentData()),
+            headers=read_headers(self.headers.toPlainText())[0],
+            first_byte_seconds=self.first_byte.value(),
+            stall_seconds=self.stall.value(),
+            retries=self.retries.value(),
+            capabilities=self.abilities.value(),
+        )
+
+    def set_theme(self, theme: Theme) -> None:
+        """Take the colours of a theme."""
+        self.key.set_theme(theme)
+        self.abilities.set_theme(theme)
+
+    def when_written(self, commit: Callable[[], None]) -> None:
+        """Call `commit` at each end of writing."""
+        for part in (self.model, self.key, self.abilities):
+            part.changed.connect(commit)
+        for line in (self.base_url, self.api_version):
+            line.editingFinished.connect(commit)
+        for spin in (self.first_byte, self.stall, self.retries):
+            spin.editingFinished.connect(commit)
+            spin.setMinimumHeight(28)
+        self.api.activated.connect(commit)
+        self.api.setMinimumHeight(28)
+        self.headers.left.connect(commit)
+
+    def _limits(self) -> QWidget:
+        limits = QWidget()
+        times = QFormLayout(limits)
+        times.setContentsMargins(0, 0, 0, 0)
+        for name, spin in (
+            (self.tr("Reply begins within"), self.first_byte),
+            (self.tr("Reply pauses at most"), self.stall),
+            (self.tr("Further tries"), self.retries),
+        ):
+            spin.setAccessibleName(name)
+            times.addRow(name, spin)
+        return limits
