@@ -5,8 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+
+from PySide6.QtCore import QCoreApplication
 
 from studio.bridge.run_cards import StepCard, Tab
+from studio.bridge.run_chat import thread_markdown
 from studio.bridge.run_messages import messages_view
 from studio.bridge.run_reply import legend_of, reply_blocks, streaming_blocks
 from studio.bridge.run_said import step_at
@@ -19,6 +23,8 @@ from studio.core.agent.state import RunState, Step
 from studio.core.prompty.messages import Message
 from studio.core.text.values import JsonObject
 from studio.core.wire.reply import Reply
+
+_tr = partial(QCoreApplication.translate, "RunInspector")
 
 _USAGE_ROWS = 500
 """Steps whose figures are listed; all of a longer run would have to be read first."""
@@ -88,6 +94,9 @@ class InspectorView:
     answer: str = ""
     """The final answer, as Markdown."""
 
+    thread: str = ""
+    """Of a run that was gone on with: the turns before that answer, as Markdown."""
+
     has_answer: bool = False
     """Whether the run has a final answer (the Answer tab is then there)."""
 
@@ -155,7 +164,12 @@ def inspector_view(
             truth = truth_blocks(step, state.setup, sent, sources.body_of(state, step))
             return replace(view, blocks=blocks + truth)
         case "answer":
-            return replace(view, answer=_answer(state), blocks=_answer_blocks(state))
+            return replace(
+                view,
+                answer=_answer(state),
+                thread=thread_markdown(state),
+                blocks=_answer_blocks(state),
+            )
         case "usage":
             return replace(view, usage=usage_rows(state))
         case "watch":
@@ -169,7 +183,7 @@ def _messages(
     sent = sources.messages_of(state, step)
     earlier = sources.messages_of(state, before) if before is not None else ()
     shown = messages_view(sent, earlier, only_changes=view.inspection.only_changes)
-    edited = " · edited by you" if "edited" in step.marks and step.reply is None else ""
+    edited = _tr(" · edited by you") if "edited" in step.marks and step.reply is None else ""
     return replace(
         view,
         blocks=shown.blocks,
@@ -196,7 +210,7 @@ def _answer_blocks(state: RunState) -> Blocks:
     last = state.step if state.step.reading is not None else (state.steps or (state.step,))[-1]
     composed = isinstance(last.reading, Final) and last.reading.composed_elsewhere
     if composed and not state.answer:
-        text = "The format carries no words of its own: the observations stand for themselves."
+        text = _tr("The format carries no words of its own: the observations stand for themselves.")
         blocks.append(Block("note", (Piece(text, "muted"),)))
     if state.answer_value is not None and not isinstance(state.answer_value, str):
         blocks.append(json_block(state.answer_value))
@@ -211,18 +225,18 @@ def usage_rows(state: RunState) -> tuple[UsageRow, ...]:
         steps.append(state.step)
     rows = [_usage_row(step) for step in steps if step.number]
     if first:
-        rows.insert(0, UsageRow(f"Iterations 1 to {first:,}", ("…",) * 6))
+        rows.insert(0, UsageRow(_tr("Iterations 1 to {first:,}").format(first=first), ("…",) * 6))
     total = state.usage
     model = state.seconds - state.seconds_tools
     cells = (
         f"{total.input_tokens:,}", f"{total.output_tokens:,}", f"{total.cached_tokens:,}",
         money(total.cost) or "–", seconds(model), seconds(state.seconds_tools),
     )  # fmt: skip
-    return (*rows, UsageRow("Total", cells))
+    return (*rows, UsageRow(_tr("Total"), cells))
 
 
 def _usage_row(step: Step) -> UsageRow:
-    label = f"Iteration {step.number}"
+    label = _tr("Iteration {number}").format(number=step.number)
     usage = step.reply.usage if step.reply is not None else None
     times = (seconds(step.seconds_model), seconds(step.seconds_tools))
     if usage is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from PySide6.QtCore import QTimer, QUrl
+from PySide6.QtCore import QTimer, QUrl, Signal
 from PySide6.QtGui import (
     QColor,
     QPalette,
@@ -18,6 +18,7 @@ from PySide6.QtWidgets import QFrame, QLabel, QTextBrowser, QVBoxLayout, QWidget
 from studio.bridge.run_answer import markdown_parts
 from studio.bridge.run_text import Blocks
 from studio.ui.parts.colours import paint_text
+from studio.ui.run.chat_line import ChatLine
 from studio.ui.run.styled_text import StyledText
 from studio.ui.theme import LIGHT, Theme, ui_font
 
@@ -37,12 +38,16 @@ class _Markdown(QTextBrowser):
 
 
 class AnswerView(QWidget):
-    """Heading, the answer, and what does not fit the declared outputs."""
+    """Heading, the answer, what does not fit the declared outputs, and a line to go on with."""
+
+    message_sent = Signal(str)  # the next question in the same thread
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = LIGHT
         self._answer = ""
+        self._thread = ""
+        self.chat = ChatLine()
         self._heading = QLabel(self.tr("Final answer"))
         self._heading.setProperty("title", "true")
         self._text = _Markdown()
@@ -62,6 +67,9 @@ class AnswerView(QWidget):
         layout.addWidget(self._heading)
         layout.addWidget(self._text, 1)
         layout.addWidget(self._notes)
+        layout.addWidget(self.chat)
+        self.chat.sent.connect(self.message_sent)
+        self.chat.hide()
         self.setAutoFillBackground(True)
 
     @property
@@ -88,10 +96,17 @@ class AnswerView(QWidget):
         paint_text(self._heading, theme.success)
         self._render()
 
-    def show_answer(self, answer: str, notes: Blocks) -> None:
-        """Show an answer and remarks on it."""
-        if answer != self._answer:
-            self._answer = answer
+    def show_answer(self, answer: str, notes: Blocks, thread: str = "") -> None:
+        """Show an answer and remarks on it.
+
+        Args:
+            answer: Markdown.
+            notes: what does not fit the declared outputs.
+            thread: the turns before, as Markdown.
+        """
+        if (answer, thread) != (self._answer, self._thread):
+            self._answer, self._thread = answer, thread
+            self._heading.setText(self.tr("Conversation") if thread else self.tr("Final answer"))
             self._render()
         self._text.setVisible(bool(answer) or not notes)
         self._notes.show_blocks(notes)
@@ -101,8 +116,8 @@ class AnswerView(QWidget):
         """Show the beginning now and the rest part by part: 100 KB at once take 0.2 s."""
         document = self._text.document()
         document.setDefaultFont(ui_font(self.font().pointSizeF() + _POINTS_MORE))
-        self._parts = markdown_parts(self._answer)
-        document.setMarkdown(next(self._parts, "*(empty)*"), _FEATURES)
+        self._parts = markdown_parts(self._thread + (self._answer or "*(empty)*"))
+        document.setMarkdown(next(self._parts, ""), _FEATURES)
         self._take_next()
 
     def _take_next(self) -> None:
@@ -111,6 +126,9 @@ class AnswerView(QWidget):
             self._more.start()
         else:
             self._more.stop()
+            if self._thread:  # the newest answer is what was waited for
+                bar = self._text.verticalScrollBar()
+                bar.setValue(bar.maximum())
 
     def _show_more(self) -> None:
         cursor = QTextCursor(self._text.document())

@@ -25,6 +25,7 @@ from studio.ui.icons import icon
 from studio.ui.parts.colours import paint_text
 from studio.ui.parts.own_keys import OwnKeys
 from studio.ui.run.answer_view import AnswerView
+from studio.ui.run.chat_line import ChatLine
 from studio.ui.run.elided_label import ElidedLabel
 from studio.ui.run.styled_text import StyledText
 from studio.ui.run.usage_table import UsageTable
@@ -68,6 +69,7 @@ class Inspector(QWidget):
     tab_chosen = Signal(str)  # Tab
     only_changes_toggled = Signal(bool)
     watches_changed = Signal(tuple)  # expressions
+    message_sent = Signal(str)  # the next question in the thread of the answer
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -143,13 +145,22 @@ class Inspector(QWidget):
             if view.inspection != before.inspection or view.first_change != before.first_change:
                 text.show_block(view.first_change)
         elif tab == "answer":
-            self._answer.show_answer(view.answer, view.blocks)
+            self._answer.show_answer(view.answer, view.blocks, view.thread)
         elif tab == "watch":
             self.watch.show_rows(view.watches)
         else:
             self._usage.show_rows(view.usage)
         self._summary.show_text(view.summary)
         self._show_legend()
+
+    def set_chatting(self, on: bool) -> None:
+        """Offer the line below the answer, where the run can be gone on with."""
+        self._answer.chat.setVisible(on)
+
+    @property
+    def chat(self) -> ChatLine:
+        """The line below the answer."""
+        return self._answer.chat
 
     def find_words(self, words: str) -> None:
         """Look for words in the tab that is shown."""
@@ -213,6 +224,7 @@ class Inspector(QWidget):
     def _connect(self) -> None:
         self._tabs.currentChanged.connect(self._on_tab)
         self.watch.expressions_changed.connect(self.watches_changed)
+        self._answer.message_sent.connect(self.message_sent)
         self._only_changes.toggled.connect(self.only_changes_toggled)
         self._texts["messages"].fold_clicked.connect(self._on_fold)
         self._search.returnPressed.connect(self._on_find)

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 from studio.bridge.run_edits import EditKind, EditResult, EditSpec, command_of
 from studio.bridge.run_offers import Offer
 from studio.bridge.run_view import RunView
-from studio.core.agent.commands import Approve, StepOn
+from studio.core.agent.commands import Approve, SendBack, StepOn
 from studio.ui.run.action_bar import ActionBar
 from studio.ui.run.edit_in_place import EditInPlace
 from studio.ui.run.inspector import Inspector
@@ -27,6 +27,7 @@ class SidePanel(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._view = RunView()
+        self._chatting = False
         self.actions_bar = ActionBar()
         self.request = RequestView()
         self.inspector = Inspector()
@@ -45,6 +46,7 @@ class SidePanel(QWidget):
         self.actions_bar.offer_taken.connect(self._on_offer)
         self.editor.applied.connect(self._on_applied)
         self.editor.cancelled.connect(self.close_editor)
+        self.inspector.message_sent.connect(self._on_message)
 
     def set_theme(self, theme: Theme) -> None:
         """Paint in these colours."""
@@ -57,6 +59,11 @@ class SidePanel(QWidget):
         if view.offers != before.offers:
             self.close_editor()
             self.actions_bar.show_offers(view.offers)
+            kinds = {each.edit.kind for each in view.offers.offers if each.edit is not None}
+            self.inspector.set_chatting("send_back" in kinds)
+            if self._chatting and "send_back" in kinds:
+                self._chatting = False
+                self.inspector.chat.setFocus()
 
     def open_edit(self, kind: EditKind) -> bool:
         """Begin to write, where that is offered now; False where it is not."""
@@ -81,6 +88,11 @@ class SidePanel(QWidget):
             self.wish_given.emit(offer.ask)
         else:
             self.command_given.emit(offer.commands)
+
+    def _on_message(self, text: str) -> None:
+        """The thread goes on; with its next answer the line has the keyboard again."""
+        self._chatting = True
+        self.command_given.emit((SendBack(text),))
 
     def _on_applied(self, spec: EditSpec, result: EditResult, goes_on: bool) -> None:
         self.close_editor()

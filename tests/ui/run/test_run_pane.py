@@ -585,3 +585,35 @@ def test_what_outlasts_the_run_is_asked_where_it_makes_sense(bench: Bench) -> No
     bench.pane.editor.field.setPlainText("Lyon")
     bench.click(bench.pane.editor._apply)
     assert asked == [("observation", "Lyon")]
+
+
+@pytest.mark.parametrize("example", ["react-agent.prompty", "tool-calling-agent.prompty"])
+def test_a_thread_goes_on_below_its_answer(bench: Bench, example: str) -> None:
+    said = [
+        f"Final Answer: {n}." if "react" in example else f"{n}." for n in ("One", "Two", "Three")
+    ]
+    started = plan(said, example=example)
+    bench.controller.start(started)
+    bench.until_over()
+    chat = bench.pane.inspector.chat
+    assert chat.isVisible()
+    with bench.qtbot.waitActive(bench.pane):
+        bench.pane.activateWindow()
+    for question in ("And *then*?", "And after\nthat?"):
+        chat.setFocus()
+        for line, text in enumerate(question.split("\n")):
+            if line:
+                bench.qtbot.keyClick(chat, Qt.Key.Key_Return, Qt.KeyboardModifier.ShiftModifier)
+            bench.qtbot.keyClicks(chat, text)
+        with bench.qtbot.waitSignal(bench.controller.ended):
+            bench.qtbot.keyClick(chat, Qt.Key.Key_Return)
+        assert chat.toPlainText() == ""
+    text = bench.pane.inspector.text_of("answer")
+    order = ["One.", "And *then*?", "Two.", "And after", "that?", "Three."]
+    places = [text.index(part) for part in order]
+    assert places == sorted(places)
+    assert chat.hasFocus()
+    assert bench.controller.state is not None
+    assert bench.controller.state.answer == "Three."
+    sent = started.model.requests[2].messages  # type: ignore[attr-defined]
+    assert any(message.text == "And *then*?" for message in sent)

@@ -1,0 +1,39 @@
+"""The line below an answer: the next question in the same thread."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QPlainTextEdit, QWidget
+
+_MOST_LINES = 4
+
+
+class ChatLine(QPlainTextEdit):
+    """Return sends, Shift+Return begins another line; it grows with what is written."""
+
+    sent = Signal(str)  # the message
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setPlaceholderText(self.tr("Go on in this thread… (Return sends)"))
+        self.setAccessibleName(self.tr("Next message of the thread"))
+        self.setTabChangesFocus(True)
+        self.textChanged.connect(self._fit)
+        self._fit()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Send, or write on."""
+        is_return = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
+        if not is_return or event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
+            super().keyPressEvent(event)
+            return
+        text = self.toPlainText().strip()
+        if text:
+            self.clear()
+            self.sent.emit(text)
+
+    def _fit(self) -> None:
+        lines = min(_MOST_LINES, max(1, self.document().blockCount()))
+        margins = 2 * (self.frameWidth() + int(self.document().documentMargin()))
+        self.setFixedHeight(lines * self.fontMetrics().lineSpacing() + margins + 2)
