@@ -45,7 +45,11 @@ def chat_messages(messages: Sequence[Message]) -> tuple[list[JsonObject], tuple[
 
 
 def fill_items(
-    items: Sequence[Json], render: Render | None, values: Mapping[str, Json]
+    items: Sequence[Json],
+    render: Render | None,
+    values: Mapping[str, Json],
+    *,
+    drops: bool = False,
 ) -> tuple[Message, ...]:
     """The messages that a program makes of the items with some values.
 
@@ -53,6 +57,7 @@ def fill_items(
         items: As `chat_items` gives them.
         render: How the program renders a text; None where the texts are no templates.
         values: Inputs by name.
+        drops: Whether the program leaves out media whose input has no value.
 
     Raises:
         CannotRender: the program cannot.
@@ -66,8 +71,16 @@ def fill_items(
         elif render is None:
             found += read_thread([item], {}, None) or ()
         else:
-            found += read_thread([_fill(item, render, values)], {}, None) or ()
+            made = read_thread([_fill(item, render, values)], {}, None) or ()
+            found += (_without_empty(message) for message in made) if drops else made
     return tuple(found)
+
+
+def _without_empty(message: Message) -> Message:
+    parts = tuple(
+        part for part in message.parts if not (isinstance(part, MediaPart) and not part.source)
+    )
+    return replace(message, parts=parts)
 
 
 def _fill(value: Json, render: Render, values: Mapping[str, Json]) -> Json:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import json
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
@@ -33,6 +34,7 @@ _FORMATS: dict[TemplateFormat, str] = {
     "jinja2": "jinja2", "mustache": "mustache", "fstring": "f-string",
 }  # fmt: skip
 _ROLES = {"system": "system", "user": "human", "assistant": "ai"}
+_ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
 _CLASSES = {"system": "SystemMessage", "developer": "SystemMessage", "user": "HumanMessage",
             "assistant": "AIMessage", "tool": "ToolMessage"}  # fmt: skip
 
@@ -162,6 +164,7 @@ class _LangChain:
         blocks: list[Json] = []
         for block in content if isinstance(content, list) else []:
             kind = block.get("type") if isinstance(block, Mapping) else ""
+            self.losses += _local_files(block)
             if kind not in ("text", "image_url"):
                 self.losses.append(
                     f"A part of type {kind!r} stays as chat completions write it; LangChain "
@@ -303,6 +306,14 @@ def _braces(value: Json) -> Json:
     if isinstance(value, Mapping):
         return {key: item if key == "type" else _braces(item) for key, item in value.items()}
     return value
+
+
+def _local_files(block: Json) -> Iterator[str]:
+    """Pictures that are files: LangChain sends the path, and reads nothing."""
+    inner = block.get("image_url") if isinstance(block, Mapping) else None
+    url = inner.get("url") if isinstance(inner, Mapping) else None
+    if isinstance(url, str) and url and "{" not in url and _ADDRESS.match(url) is None:
+        yield f"The picture {url!r} is only named: LangChain does not read files."
 
 
 def _strings(value: Json | list[JsonObject]) -> Iterator[str]:

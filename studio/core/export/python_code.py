@@ -118,8 +118,16 @@ def build_messages(values):
             messages.append(fill(item, values))
     for message in messages:
         if isinstance(message.get("content"), list):
-            message["content"] = [media(part) for part in message["content"]]
+            message["content"] = [media(part) for part in message["content"] if holds(part)]
     return messages
+
+
+def holds(part):
+    """Whether a picture, file or recording was given; an input without a value is left out."""
+    inner = part.get(part.get("type", ""))
+    if not isinstance(inner, dict):
+        return True
+    return any(inner.get(key) for key in ("url", "data", "file_data"))
 
 
 def media(part):

@@ -46,8 +46,8 @@ _TAKEN = frozenset({
     "MODEL", "OPTIONS", "MESSAGES", "TOOLS", "FUNCTIONS", "BINDINGS", "INPUTS", "REQUIRED",
     "TEXTS", "FOLDER", "MOST_CALLS", "SUPPLIED", "FINAL_WORDS", "HISTORY_IS_LIST", "KEY_VARIABLE",
     "BASE_URL", "ENVIRONMENT", "FIELD", "FIXED", "render", "fill", "build_messages", "media",
-    "data_uri", "call_tool", "ask", "make_client", "run", "fenced", "only_argument", "read_object",
-    "main", "read_value", "_plain", "_load", "_wait",
+    "data_uri", "holds", "call_tool", "ask", "make_client", "run", "fenced", "only_argument",
+    "read_object", "main", "read_value", "_plain", "_load", "_wait",
 })  # fmt: skip
 _STOP: dict[ProtocolName, list[Json]] = {"react": ["\nObservation:"]}
 _LOOP_NAMES = ("history", "agent_scratchpad", "tools", "tool_names", "examples", "chat_history")
@@ -278,7 +278,7 @@ def _rounds(text: str, source: ExportSource, form: TemplateFormat | None) -> Ite
     for name, prepared in source.rounds.items():
         try:
             check_bounds(prepared)
-            got = fill_items(listed, render, prepared.inputs)
+            got = fill_items(listed, render, prepared.inputs, drops=True)
         except CannotRender as error:
             yield Round(name, f"the script cannot render the prompt: {error}")
             continue

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from studio.core.export.proof import Meaning, compare
 from studio.core.export.target import ExportResult, ExportSource, Round, TargetGroup, result
-from studio.core.export.unread import unread_tools
+from studio.core.export.unread import unread_references, unread_tools
 from studio.core.imports.request_json import read_request
 from studio.core.prompty.messages import MediaPart, Message, TextPart
 from studio.core.prompty.prepare import Prepared
@@ -60,7 +60,7 @@ class RequestBody:
         return result(
             json_text(request.body),
             (*source.problems, *request.problems),
-            (*lost(request.problems), *unread_tools(source)),
+            (*lost(request.problems), *unread_tools(source), *unread_references(source)),
             rounds,
         )
 
@@ -99,7 +99,7 @@ class CurlCommand:
         return result(
             self._script(source, request.body),
             (*source.problems, *request.problems),
-            (*lost(request.problems), *unread_tools(source)),
+            (*lost(request.problems), *unread_tools(source), *unread_references(source)),
             rounds,
         )
 
@@ -162,7 +162,7 @@ class MessagesJsonl:
             problems += request.problems
             lines.append(_line(request.body))
         rounds = request_rounds(source, "openai-chat", _line)
-        losses = (*lost(problems), *unread_tools(source))
+        losses = (*lost(problems), *unread_tools(source), *unread_references(source))
         used = rounds if not source.sets else rounds[1:]
         return result("\n".join(lines) + "\n", problems, losses, used)
 

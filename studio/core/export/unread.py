@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from studio.core.export.target import ExportSource
+from studio.core.prompty.messages import TextPart, ToolResultPart
+from studio.core.prompty.reference_values import find_references
 from studio.core.tools.document import McpServer, PythonFile, named_sources
 
 
@@ -23,3 +25,18 @@ def unread_tools(source: ExportSource) -> Iterator[str]:
             t.name for t in source.document.tools
         }:
             yield f"The tools of the MCP server {item.name} are left out: nobody asked it."
+
+
+def unread_references(source: ExportSource) -> Iterator[str]:
+    """References to variables that stay as they are written: an export holds no secret."""
+    texts = [source.prepared.document.model.id]
+    for message in source.prepared.messages.messages:
+        texts += (
+            part.text for part in message.parts if isinstance(part, TextPart | ToolResultPart)
+        )
+    found = [reference for text in texts for reference in find_references(text)]
+    for name in dict.fromkeys(item.argument for item in found if item.protocol == "env"):
+        yield (
+            f"The reference ${{env:{name}}} stays as it is written: the values of variables are "
+            "never put into an export."
+        )

@@ -484,3 +484,25 @@ def test_where_a_program_renders_otherwise_the_proof_says_what_it_gives(
             assert "cannot render" in result.losses[-1]
         assert all(each.is_same for each in result.rounds) == (got == wanted), (target, got)
         assert result.needs_consent == (got != wanted)
+
+
+def test_the_script_puts_in_pictures_of_its_folder_and_of_inputs(
+    make: Make, tmp_path: Path
+) -> None:
+    (tmp_path / "a.png").write_bytes(b"\x89PNG\r\n\x1a\nrest")
+    text = (
+        "---\ninputs:\n  pic: {kind: image}\n  talk: {kind: string, default: x}\n"
+        "template: {format: {kind: jinja2}, parser: {kind: section}}\n---\n"
+        "user:\nLook, {{ talk }}:\n![image](a.png)\n{{ pic }}\n"
+    )
+    for sets in ({}, {"given": {"pic": "http://h/b.png"}}):
+        result = make(text, "python", sets=sets)
+        assert not result.losses, result.losses
+    module = module_of(result.text, tmp_path)
+    (message,) = module.build_messages(module.INPUTS)
+    urls = [part["image_url"]["url"] for part in message["content"][1:]]
+    assert urls == ["data:image/png;base64,iVBORw0KGgpyZXN0"]
+    (message,) = module.build_messages({**module.INPUTS, "pic": "http://h/b.png"})
+    assert message["content"][-1]["image_url"]["url"] == "http://h/b.png"
+    losses = make(text, "langchain", {"pic": "http://h/b.png"}).losses
+    assert any("'a.png'" in loss for loss in losses)

@@ -193,3 +193,15 @@ def test_tools_that_nobody_has_read_are_a_loss(make: Make) -> None:
         losses = make(text, name).losses
         assert any("tools.py" in loss for loss in losses), (name, losses)
         assert any("MCP server shop" in loss for loss in losses), (name, losses)
+
+
+def test_a_variable_that_stays_a_reference_is_a_loss_where_values_are_written(
+    make: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("EXPORT_SECRET", "very-secret")
+    text = PROMPTS["plain"].replace("Go", "Go ${env:EXPORT_SECRET}")
+    text = text.replace("kind: prompty", "kind: section")
+    for name in ("openai-chat", "curl-anthropic", "messages-jsonl", "python", "langchain"):
+        result = make(text, name)
+        assert any("EXPORT_SECRET" in loss for loss in result.losses), name
+        assert "very-secret" not in result.text
