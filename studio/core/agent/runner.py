@@ -7,13 +7,12 @@ written by the journal first, then shown; a reply's deltas go to `stream` and ar
 from __future__ import annotations
 
 import asyncio
-import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import TypeAlias, assert_never
+from collections.abc import Mapping, Sequence
+from typing import assert_never
 
 from studio.core.agent import commands
 from studio.core.agent.commands import Command
+from studio.core.agent.course import Course, RunJournal
 from studio.core.agent.effects import (
     AskOutcome,
     CallModel,
@@ -32,7 +31,6 @@ from studio.core.agent.events import (
     CallDecided,
     Event,
     Failed,
-    Forked,
     LimitRaised,
     Logged,
     ModelFailed,
@@ -42,63 +40,28 @@ from studio.core.agent.events import (
     Started,
     Steered,
     Stopped,
-    ToolCalled,
 )
-from studio.core.agent.flow import Effects, pending
+from studio.core.agent.flow import Effects
 from studio.core.agent.gate import Gate, Stop, Target
-from studio.core.agent.machine import advance
 from studio.core.agent.options import RunOptions
 from studio.core.agent.performer import OnStream, Performer
 from studio.core.agent.requests import NotAllowedError, facts_of, repair_switched_on
 from studio.core.agent.retelling import Retelling
 from studio.core.agent.setup import make_setup
 from studio.core.agent.state import Place, RunSetup, RunState, StepError
-from studio.core.agent.steps import call_key, ending_error, new_state
+from studio.core.agent.steps import ending_error
 from studio.core.agent.toolbox import NoTools, RunToolbox
-from studio.core.agent.trail import Trail
-from studio.core.agent.tree import Past, PastStates, RanCalls, RunTree, walk
+from studio.core.agent.tree import Past, RunTree
+from studio.core.agent.world import OnEvent, RunWorld
 from studio.core.models.base import ChatModel
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.references import ReferenceContext
 from studio.core.text.values import Json
 
+__all__ = ["OnEvent", "Run", "RunWorld", "start_run"]
+
 STOP_SECONDS = 0.15
 """How long a cancelled effect may take to end before the run goes on without it."""
-
-OnEvent: TypeAlias = Callable[[Event], None]
-"""Told of each fact, in order."""
-
-
-@dataclass(frozen=True)
-class RunWorld:
-    """Everything outside of a run that it works with."""
-
-    document: PromptDocument
-    """The prompt."""
-
-    inputs: Mapping[str, Json]
-    """The person's values."""
-
-    model: ChatModel
-    """What answers."""
-
-    toolbox: RunToolbox
-    """What the model may call."""
-
-    journal: OnEvent | None = None
-    """Writes each fact before anything else sees it."""
-
-    shown: OnEvent | None = None
-    """Told of each fact once it is written and the state has moved."""
-
-    stream: OnStream | None = None
-    """Told of each delta of a reply."""
-
-    references: ReferenceContext | None = None
-    """Where `${…}` references find their values."""
-
-    retelling: Retelling | None = None
-    """A run of the past that is gone through again; its edits are made where they were made."""
 
 
 class Run:
@@ -123,34 +86,35 @@ class Run:
         self.gate = Gate(options)
         """What decides on pauses; its options may be replaced while the run goes."""
         self._world = world
-        past: Past = walk(events) if isinstance(events, Sequence) else events
-        self._events = Trail.over(past.events)
-        self._past = PastStates(past)
-        self.tree: RunTree = past.tree.copy()
-        """The places reached so far."""
-        self._state = past.state if past.state is not None else new_state(setup)
-        self._ran = RanCalls(past)
-        self._effects: Effects = pending(self._state)
+        self._course = Course(setup, events)
+        self._journal = RunJournal(world.journal)
+        self._effects: Effects = self._course.effects
         self._passed_gate = False
         self._wake = asyncio.Event()
         self._work: asyncio.Task[None] | None = None
         self._stopping = False
         self._aborting = False
-        self._unwritten: list[Event] = []
-        self.journal_fault = ""
-        """Why the journal could not be written; empty while it can. Nothing is lost in memory."""
-        self._told_fault = False
         self._performer = self._new_performer()
 
     @property
     def state(self) -> RunState:
         """Where the run is."""
-        return self._state
+        return self._course.state
+
+    @property
+    def tree(self) -> RunTree:
+        """The places reached so far."""
+        return self._course.tree
+
+    @property
+    def journal_fault(self) -> str:
+        """Why the journal cannot be written; empty while it can. Nothing is lost in memory."""
+        return self._journal.fault
 
     @property
     def events(self) -> Sequence[Event]:
         """The journal so far."""
-        return self._events
+        return self._course.events
 
     @property
     def is_working(self) -> bool:
@@ -168,38 +132,38 @@ class Run:
         Raises:
             NotAllowedError: one of them makes no sense where the run stands.
         """
-        if not self._events:
-            self._emit(Started(self._state.setup))
+        if not self.events:
+            self._emit(Started(self.state.setup))
         for command in first:
             self.send(command)
         try:
             while not self._ends():
                 if self._stopping:
                     self._emit_stop()
-                elif self._state.pause is not None:
+                elif self.state.pause is not None:
                     await self._stand_still()
                 elif not self._stops_here():
                     await self._perform_all()
         except asyncio.CancelledError:
-            if not self._state.is_over:
+            if not self.state.is_over:
                 await self._cancel_work()
                 self._emit_stop()
             raise
-        return self._state
+        return self.state
 
     def _stops_here(self) -> bool:
         """Ask the gate, once for each place reached; a repair that is switched on comes first."""
-        if self._state.place is None or self._passed_gate:
+        if self.state.place is None or self._passed_gate:
             return False
         if self._stops_unwritten():
             return True
         if self._retold():
             return False
-        repair = repair_switched_on(self._state)
+        repair = repair_switched_on(self.state)
         if repair is not None:
             self._emit(repair)
             return False
-        stop = self.gate.decide(self._state)
+        stop = self.gate.decide(self.state)
         self._passed_gate = True
         for source, line in self.gate.logs:
             self._emit(Logged(line, source))
@@ -215,29 +179,29 @@ class Run:
         past = self._world.retelling
         if past is None:
             return False
-        while (fact := past.due(self._state)) is not None:
+        while (fact := past.due(self.state)) is not None:
             self._emit(fact)
-            if self._state.place is None:
+            if self.state.place is None:
                 return True
         # What was a problem then was gone on from; only the person's breakpoints stop.
-        return self._state.place == "PX" and past.goes_on
+        return self.state.place == "PX" and past.goes_on
 
     def _ends(self) -> bool:
         """Whether it is over; a run of the past may have gone on with one more message."""
-        if self._state.status == "done":
+        if self.state.status == "done":
             self._retold()
-        return self._state.is_over
+        return self.state.is_over
 
     def _pause(self, stop: Stop) -> None:
-        place = self._state.place
+        place = self.state.place
         if place is not None:
             self._emit(Paused(place, stop.reason, stop.breakpoints, stop.text))
 
     async def _stand_still(self) -> None:
         """Wait for the person; what an edit makes necessary (checks, reading) is done meanwhile."""
-        if self._state.place is None and self._effects:
+        if self.state.place is None and self._effects:
             await self._perform_all()
-            now, pause = self._state.place, self._state.pause
+            now, pause = self.state.place, self.state.pause
             if now is not None and pause is not None and now != pause.place:
                 self._pause(Stop("step"))
             return
@@ -247,7 +211,7 @@ class Run:
     async def _perform_all(self) -> None:
         effects, self._effects = self._effects, ()
         if not effects:
-            raise RuntimeError(f"nothing follows {self._state.place} of a run that goes on")
+            raise RuntimeError(f"nothing follows {self.state.place} of a run that goes on")
         for effect in effects:
             self._work = asyncio.ensure_future(self._perform(effect))
             await self._finish_work()
@@ -287,7 +251,7 @@ class Run:
         self._emit(Stopped(partial))
 
     def _emit_aborted(self) -> None:
-        if self._state.place is None and self._state.step.reply is None:
+        if self.state.place is None and self.state.step.reply is None:
             partial = self._performer.partial
             self._performer = self._new_performer()
             self._emit(ModelFailed("aborted", "The reply was cut off by you.", partial=partial))
@@ -302,14 +266,14 @@ class Run:
 
         performer = Performer(
             world.document, world.inputs, world.model, world.toolbox, self.gate.options, emit,
-            world.stream, world.references, ran=self._ran,
+            world.stream, world.references, ran=self._course.ran,
         )  # fmt: skip
         return performer
 
     # Effects --------------------------------------------------------------------------------------
 
     async def _perform(self, effect: Effect) -> None:
-        state = self._state
+        state = self.state
         performer = self._performer = self._new_performer()
         match effect:
             case RenderPrompt():
@@ -340,7 +304,7 @@ class Run:
 
     def _decide(self, index: int) -> None:
         """The gate was passed: the call runs, unless it wants a word that nobody can give."""
-        call = self._state.step.calls[index]
+        call = self.state.step.calls[index]
         options = self.gate.options
         if call.needs_approval and options.approve != "always":
             if options.headless or options.approve == "never":
@@ -354,54 +318,26 @@ class Run:
     # Facts ----------------------------------------------------------------------------------------
 
     def _emit(self, event: Event) -> None:
-        event = replace(event, seq=len(self._events) + 1, at=round(time.time(), 4))
-        self._write(event)
-        before = self._state
-        if isinstance(event, Forked):
-            before = self._past.at(event.checkpoint)
-        if isinstance(event, ToolCalled):
-            self._ran.add(call_key(before.step.calls[event.call]))
-        self._events = self._events.plus((event,))
-        self._state, effects = advance(before, event)
+        event = self._course.stamped(event)
+        self._journal.write(event)
+        if self._course.take(event):
+            self._passed_gate = False
         if self._world.retelling is not None:
             self._world.retelling.saw(event)
         # What is said meanwhile must not take away an effect that is still to be performed.
-        if self._state.place is not None or not isinstance(
+        if self.state.place is not None or not isinstance(
             event, Steered | LimitRaised | Logged | Resumed
         ):
-            self._effects = effects
-        self._past.note(event, self._state)
-        if self.tree.add(event, self._state) is not None:
-            self._passed_gate = False
+            self._effects = self._course.effects
         if self._world.shown is not None:
             self._world.shown(event)
 
-    def _write(self, event: Event) -> None:
-        """Write a fact, after those that could not be written before it.
-
-        A journal that fails does not take the run with it: what it missed waits here, in order, and
-        is tried again whenever the person goes on, and at the end.
-        """
-        if self._world.journal is None:
-            return
-        self._unwritten.append(event)
-        if self.journal_fault and not isinstance(event, Resumed | Stopped | Failed | AnswerChecked):
-            return
-        try:
-            while self._unwritten:
-                self._world.journal(self._unwritten[0])
-                del self._unwritten[0]
-        except Exception as error:  # noqa: BLE001 - the border to the store: named and shown
-            self.journal_fault = str(error) or type(error).__name__
-            return
-        self.journal_fault, self._told_fault = "", False
-
     def _stops_unwritten(self) -> bool:
         """Stand still (headless: end) once where the journal cannot be written."""
-        if not self.journal_fault or self._told_fault:
+        fault = self._journal.new_fault()
+        if not fault:
             return False
-        self._told_fault = True
-        message = f"The run cannot be kept: {self.journal_fault}."
+        message = f"The run cannot be kept: {fault}."
         if self.gate.options.headless:
             self._emit(Failed(StepError("journal", "unwritten", message)))
         else:
@@ -418,7 +354,7 @@ class Run:
         Raises:
             NotAllowedError: it makes no sense where the run stands.
         """
-        facts = facts_of(self._state, command)
+        facts = facts_of(self.state, command)
         if isinstance(command, commands.ForkFrom) and self.tree.get(command.checkpoint) is None:
             raise NotAllowedError(f"there is no checkpoint {command.checkpoint}")
         for fact in facts:
@@ -428,7 +364,7 @@ class Run:
                 self._stopping = True
             case commands.PauseRun(abort=abort):
                 self.gate.wants_pause = True
-                is_asking = self.is_working and self._state.step.reply is None
+                is_asking = self.is_working and self.state.step.reply is None
                 self._aborting = abort and is_asking
             case commands.Continue():
                 self._resume("")
@@ -448,7 +384,7 @@ class Run:
                 self._pause(Stop("entry", text="Went back to here; going on makes a new branch."))
                 self._passed_gate = True
             case _:
-                self._passed_gate = self._state.pause is not None
+                self._passed_gate = self.state.pause is not None
         self._wake.set()
 
     def _resume(self, how: str) -> None:
@@ -460,8 +396,8 @@ class Run:
     def _decided(self, command: Command) -> None:
         """The run goes on as it was going."""
         if isinstance(command, commands.Approve):
-            self._world.toolbox.approve(self._state.step.calls[command.call].tool)
-        if self._state.pause is not None:
+            self._world.toolbox.approve(self.state.step.calls[command.call].tool)
+        if self.state.pause is not None:
             self._emit(Resumed("continue"))
         self._passed_gate = False
 
