@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+from studio.core.patterns import compile_pattern, expanded, matches
 from studio.core.text.problem import TextEdit
 from studio.core.text.span import Span
 
@@ -23,6 +24,7 @@ SUFFIXES = frozenset(
 _LARGEST_BYTES = 2_000_000
 _MOST_FILES = 5_000
 _LONGEST_LINE = 400
+_FILE_SECONDS = 2.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,14 +60,13 @@ class Query:
     most: int = 1000
     """Matches after which the search ends."""
 
-    def pattern(self) -> re.Pattern[str]:
+    def pattern(self) -> Any:  # noqa: ANN401 - of a package without types
         """The compiled pattern.
 
         Raises:
-            re.error: it is no regular expression.
+            PatternError: it is no regular expression.
         """
-        flags = re.MULTILINE | (0 if self.case else re.IGNORECASE)
-        return re.compile(self.text if self.regex else re.escape(self.text), flags)
+        return compile_pattern(self.text, regex=self.regex, case=self.case)
 
 
 def files_of(root: Path) -> Iterator[Path]:
@@ -99,7 +100,7 @@ def search(root: Path, query: Query, texts: Mapping[Path, str] | None = None) ->
         texts: unsaved texts, by resolved path, which count in place of what is on disk.
 
     Raises:
-        re.error: the pattern is no regular expression.
+        PatternError: the pattern is no regular expression, or takes too long.
     """
     pattern = query.pattern()
     found: list[Match] = []
@@ -117,23 +118,25 @@ def replaced(text: str, query: Query, new: str) -> tuple[TextEdit, ...]:
     r"""Edits that put `new` in place of every match; a pattern's groups are `\1` or `\g<name>`.
 
     Raises:
-        re.error: the pattern is none, or `new` names a group that there is not.
+        PatternError: the pattern is none or takes too long, or `new` names a group that is none.
     """
     return tuple(
-        TextEdit(Span(*match.span()), match.expand(new) if query.regex else new)
-        for match in query.pattern().finditer(text)
-        if match.end() > match.start()
+        TextEdit(Span(*match.span()), expanded(match, new) if query.regex else new)
+        for match in matches(query.pattern(), text, _FILE_SECONDS)
     )
 
 
-def _in_file(path: Path, text: str | None, pattern: re.Pattern[str], most: int) -> list[Match]:
+def _in_file(
+    path: Path,
+    text: str | None,
+    pattern: Any,  # noqa: ANN401
+    most: int,
+) -> list[Match]:
     if text is None:
         text = _read(path)
     found: list[Match] = []
     line, counted = 1, 0
-    for match in pattern.finditer(text):
-        if match.start() == match.end():
-            continue
+    for match in matches(pattern, text, _FILE_SECONDS):
         if len(found) >= most:
             break
         line += text.count("\n", counted, match.start())

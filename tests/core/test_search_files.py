@@ -1,10 +1,10 @@
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 import pytest
 
+from studio.core.patterns import PatternError
 from studio.core.search_files import Query, search
 
 
@@ -37,7 +37,7 @@ def test_places_count_in_the_text_with_lf(folder: Path) -> None:
 def test_a_pattern_and_a_plain_text_are_two_things(folder: Path) -> None:
     assert places(folder, Query("(1)")) == [("b.md", 1)]
     assert places(folder, Query(r"^weather \d$", regex=True)) == [("a.prompty", 3)]
-    with pytest.raises(re.error):
+    with pytest.raises(PatternError):
         search(folder, Query("(", regex=True))
 
 

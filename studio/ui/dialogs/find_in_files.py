@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,6 +22,7 @@ from PySide6.QtWidgets import (
 )
 
 from studio.bridge.jobs import LatestJob
+from studio.core.patterns import PatternError
 from studio.core.search_files import Match, Query, search
 from studio.ui.theme import mono_font
 
@@ -137,7 +137,7 @@ class FindInFiles(QDialog):
             return
         try:
             query.pattern()
-        except re.error as error:
+        except PatternError as error:
             self._searching.drop()
             self.count.setText(self.tr("Pattern: {error}").format(error=error))
             return
@@ -171,6 +171,9 @@ class FindInFiles(QDialog):
         self._said = ""
 
     def _on_failed(self, error: object) -> None:
+        if isinstance(error, PatternError):
+            self.count.setText(self.tr("Pattern: {error}").format(error=error))
+            return
         self.count.setText(
             self.tr("The folder could not be searched: {name}.").format(name=type(error).__name__)
         )
@@ -220,7 +223,7 @@ class FindInFiles(QDialog):
     def _replace(self, paths: tuple[Path, ...]) -> None:
         try:
             done = self._replacer.replace(paths, self._query(), self.new.text())
-        except (re.error, IndexError) as error:
+        except PatternError as error:
             self.count.setText(self.tr("Pattern: {error}").format(error=error))
             return
         words = self.tr("{places} places replaced in {files} files.")

@@ -132,14 +132,17 @@ class EditorAssist(QObject):
     # -- problems -------------------------------------------------------------------------------
 
     def problems_here(self) -> list[Problem]:
-        """Problems at the caret, else those of its line."""
-        caret = self._editor.caret()
-        here = [each for each in self._editor.problems if each.span.touches(caret)]
+        """Problems at the caret, else those of its line, with their places in the text of now."""
+        caret, source = self._editor.caret(), self._editor.source()
+        problems = self._editor.problems
+        document = self._editor.document_now()
+        if document is not None and document is not self._editor.parsed:
+            problems = document.problems  # those shown are of a text a few keys back
+        here = [each for each in problems if each.span.touches(caret)]
         if here:
             return here
-        source = self._editor.source()
         line = source.line_of(caret)
-        return [each for each in self._editor.problems if source.line_of(each.span.start) == line]
+        return [each for each in problems if source.line_of(each.span.start) == line]
 
     def show_fixes(self) -> None:
         """A menu of the fixes at the caret."""
@@ -154,9 +157,10 @@ class EditorAssist(QObject):
         if word is not None:
             self._add_spelling(menu, word)
         fixes = [fix for problem in self.problems_here() for fix in problem.fixes]
+        text = self._editor.text()
         for fix in fixes:
             menu.addAction(icon("lightbulb"), fix.title).triggered.connect(
-                lambda _=False, fix=fix: self.apply(fix)
+                lambda _=False, fix=fix: self.apply(fix, text)
             )
         if menu.isEmpty():
             menu.addAction(self.tr("No quick fix here")).setEnabled(False)
@@ -187,9 +191,17 @@ class EditorAssist(QObject):
         ).triggered.connect(lambda: self.word_learned.emit(found.word))
         menu.addSeparator()
 
-    def apply(self, fix: Fix) -> None:
-        """Make a fix's edits, as one step that can be undone."""
+    def apply(self, fix: Fix, text: str) -> bool:
+        """Make a fix's edits, as one step that can be undone.
+
+        Args:
+            fix: the fix.
+            text: what it was made for; another text has other places, and stays as it is.
+        """
+        if self._editor.text() != text:
+            return False
         self._editor.apply_edits(fix.edits)
+        return True
 
     def go_to_problem(self, step: int) -> None:
         """Go to the next problem or the one before, round the ends."""

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import re
-from itertools import pairwise
-from typing import TYPE_CHECKING
+from itertools import islice, pairwise
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QGridLayout, QLabel, QLineEdit, QPushButton, QToolButton, QWidget
 
+from studio.core.patterns import PatternError, compile_pattern, expanded, matches
 from studio.core.text.problem import TextEdit
 from studio.core.text.span import Span
 from studio.ui.icons import icon
@@ -27,7 +27,7 @@ class FindBar(QWidget):
     def __init__(self, editor: PromptEditor, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._editor = editor
-        self._matches: list[re.Match[str]] = []
+        self._matches: list[Any] = []
         self._find = QLineEdit()
         self._find.setPlaceholderText(self.tr("Find"))
         self._find.setAccessibleName(self.tr("Find"))
@@ -148,35 +148,39 @@ class FindBar(QWidget):
 
     def replace_one(self) -> None:
         """Replace the selected match and go to the next."""
+        self._search()
         cursor = self._editor.textCursor()
         source = self._editor.source()
         here = (
             source.from_utf16(cursor.selectionStart()),
             source.from_utf16(cursor.selectionEnd()),
         )
-        for match in self._matches:
-            if match.span() == here:
-                self._editor.apply_edits((TextEdit(Span(*here), self._replacement(match)),))
-                break
-        self.go(1)
+        chosen = [match for match in self._matches if match.span() == here]
+        if self._write(chosen):
+            self.go(1)
 
     def replace_all(self) -> None:
         """Replace every match as one step that can be undone."""
         self._search()
         count = len(self._matches)
-        self._editor.apply_edits(
-            TextEdit(Span(*match.span()), self._replacement(match)) for match in self._matches
-        )
-        self._search()
-        self._count.setText(self.tr("{count} replaced").format(count=count))
+        if self._write(self._matches):
+            self._search()
+            self._count.setText(self.tr("{count} replaced").format(count=count))
 
-    def _replacement(self, match: re.Match[str]) -> str:
+    def _write(self, found: list[Any]) -> bool:
+        """Put the new text in place of matches; False where it names a group that there is not."""
+        try:
+            edits = [TextEdit(Span(*each.span()), self._replacement(each)) for each in found]
+        except PatternError as error:
+            self._tell_error(error)
+            return False
+        self._editor.apply_edits(edits)
+        return True
+
+    def _replacement(self, match: Any) -> str:  # noqa: ANN401 - of a package without types
         if not self._regex.isChecked():
             return self._replace.text()
-        try:
-            return match.expand(self._replace.text())
-        except (re.error, IndexError):
-            return self._replace.text()
+        return expanded(match, self._replace.text())
 
     def _on_text(self) -> None:
         if self.isVisible():
@@ -189,22 +193,18 @@ class FindBar(QWidget):
             self._count.clear()
             self._editor.marks.set_found(())
             return
-        wanted = pattern if self._regex.isChecked() else re.escape(pattern)
-        if self._word.isChecked():
-            wanted = rf"\b(?:{wanted})\b"
-        flags = re.MULTILINE | (0 if self._case.isChecked() else re.IGNORECASE)
-        try:
-            compiled = re.compile(wanted, flags)
-        except re.error as error:
-            self._count.setText(self.tr("Pattern: {msg}").format(msg=error.msg))
-            self._editor.marks.set_found(())
-            return
         source = self._editor.source()
-        for match in compiled.finditer(source.text):
-            if match.end() > match.start():
-                self._matches.append(match)
-            if len(self._matches) >= _MOST:
-                break
+        try:
+            wanted = compile_pattern(
+                pattern,
+                regex=self._regex.isChecked(),
+                case=self._case.isChecked(),
+                word=self._word.isChecked(),
+            )
+            self._matches = list(islice(matches(wanted, source.text), _MOST))
+        except PatternError as error:
+            self._tell_error(error)
+            return
         self._editor.marks.set_found(
             [
                 (source.to_utf16(match.start()), source.to_utf16(match.end()))
@@ -212,6 +212,12 @@ class FindBar(QWidget):
             ]
         )
         self._tell(0)
+
+    def _tell_error(self, error: PatternError) -> None:
+        self._matches = []
+        self._count.setText(self.tr("Pattern: {msg}").format(msg=error))
+        self._count.setToolTip(str(error))
+        self._editor.marks.set_found(())
 
     def _tell(self, number: int) -> None:
         count = len(self._matches)

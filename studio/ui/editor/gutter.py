@@ -178,3 +178,7 @@ class Gutter(QWidget):
             self._editor.fixes_asked.emit(line)
         elif event.position().x() < self.width() - _FOLDS:
             self._editor.toggle_breakpoint(line)
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """The end of a click here is none in the text."""
+        event.accept()

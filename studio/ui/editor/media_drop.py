@@ -63,9 +63,7 @@ class MediaDrop(QObject):
         from studio.ui.editor.media import edits_for
 
         own, text, caret = self._path(), self._editor.text(), self._editor.caret()
-        document = self._editor.parsed
-        if document is None or document.source.text != text:
-            document = parse(text, own)
+        document = self._editor.document_now() or parse(text, own)
         yaml = in_front_matter(text, caret)
         folder = own.parent if own else None
         self._editor.apply_edits(edits_for(document, path, folder, caret, yaml=yaml))

@@ -34,7 +34,7 @@ class Naming(QObject):
 
         On a reference to a file, open the file.
         """
-        document = self._document()
+        document = self._editor.document_now()
         if document is None:
             return
         caret = self._editor.caret()
@@ -50,7 +50,7 @@ class Naming(QObject):
 
     def rename(self) -> None:
         """Ask for a new name of the input or tool at the caret."""
-        document, caret = self._document(), self._editor.caret()
+        document, caret = self._editor.document_now(), self._editor.caret()
         if document is None:
             return
         name = name_at(document, caret)
@@ -74,7 +74,7 @@ class Naming(QObject):
         """Rename what is at the caret everywhere; False when the name cannot be used."""
         from studio.core.prompty.edits import rename_input
 
-        document, caret = self._document(), self._editor.caret()
+        document, caret = self._editor.document_now(), self._editor.caret()
         if document is None:
             return False
         name = name_at(document, caret)
@@ -96,17 +96,8 @@ class Naming(QObject):
 
     def uses_here(self) -> tuple[str, tuple[Span, ...]]:
         """The input or tool at the caret, and every place that names it."""
-        document = self._document()
+        document = self._editor.document_now()
         return places_of(document, self._editor.caret()) if document is not None else ("", ())
-
-    def _document(self) -> PromptDocument | None:
-        """The document of the text as it is now, which the reader may be a few keys behind."""
-        document = self._editor.parsed
-        if document is None or document.source.text == self._editor.text():
-            return document
-        from studio.core.prompty.parse import parse
-
-        return parse(self._editor.text(), document.source.path)
 
     def _open(self, file: str, document: PromptDocument) -> None:
         own = document.source.path

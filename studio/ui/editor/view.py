@@ -178,6 +178,14 @@ class PromptEditor(QPlainTextEdit):
         """The newest parsed document, which may be a few keys behind the text."""
         return self._parsed
 
+    def document_now(self) -> PromptDocument | None:
+        """The document of the text as it stands, for edits: their places must be those of now."""
+        if self._parsed is None or self._parsed.source.text == self.text():
+            return self._parsed
+        from studio.core.prompty.parse import parse
+
+        return parse(self.text(), self._parsed.source.path)
+
     @property
     def problems(self) -> tuple[Problem, ...]:
         """The problems underlined."""

@@ -3,7 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QInputMethodEvent, QTextCursor
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
@@ -111,10 +111,40 @@ def test_a_fix_is_applied_and_can_be_undone(editor: PromptEditor) -> None:
     caret_at(editor, PROMPT.index("town") + 1)
     assist = EditorAssist(editor)
     (problem, *_) = [each for each in assist.problems_here() if each.fixes]
-    assist.apply(problem.fixes[0])
+    assert assist.apply(problem.fixes[0], PROMPT)
     assert parse(editor.text()).input("town") is not None
     editor.undo()
     assert editor.text() == PROMPT
+
+
+def test_a_fix_is_made_for_the_text_as_it_stands(editor: PromptEditor) -> None:
+    editor.load(PROMPT)
+    editor.set_document(parse(PROMPT))
+    stale = next(fix for each in editor.problems for fix in each.fixes)
+    editor.replace_all(PROMPT.replace("name: x", "name: another name"))  # not read yet
+    changed = editor.text()
+    assist = EditorAssist(editor)
+    assert not assist.apply(stale, PROMPT)
+    assert editor.text() == changed
+    caret_at(editor, changed.index("town") + 1)
+    assist.fix_menu().actions()[0].trigger()
+    assert parse(editor.text()).input("town") is not None
+    assert "name: another name\n" in editor.text()
+
+
+def test_a_click_on_the_bulb_offers_the_fixes(editor: PromptEditor, qtbot: QtBot) -> None:
+    editor.load(PROMPT)
+    editor.set_document(parse(PROMPT))
+    line = PROMPT[: PROMPT.index("town")].count("\n")
+    editor.go_to_line(line + 1)
+    block = editor.textCursor().block()
+    at = QPoint(8, int(editor.geometry_of(block).center().y()))
+    with qtbot.waitSignal(editor.fixes_asked) as asked:
+        qtbot.mouseClick(editor._gutter, Qt.MouseButton.LeftButton, pos=at)
+    assert asked.args == [line]
+    with qtbot.assertNotEmitted(editor.fixes_asked):
+        editor.go_to_line(1)
+        qtbot.mouseClick(editor._gutter, Qt.MouseButton.LeftButton, pos=at)
 
 
 def test_fix_menu_says_when_there_is_nothing(editor: PromptEditor) -> None:
