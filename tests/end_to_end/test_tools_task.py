@@ -202,6 +202,7 @@ def test_the_task_from_the_python_file_on(
         assert isinstance(dialog, QFileDialog)
         line = dialog.findChild(QLineEdit, "fileNameEdit")
         QTest.keyClicks(line, str(path))
+        line.completer().popup().hide()  # it would take the Enter that is meant for the dialog
         QTest.keyClick(line, Qt.Key.Key_Return)
 
     answer_dialogs(type_path)
