@@ -20,6 +20,7 @@ from studio.core.models.factory import open_model
 from studio.core.models.probe import Probe, probe
 from studio.core.models.secrets import SecretStore
 from studio.core.prompty.document import ModelDeclaration
+from studio.core.text.values import JsonObject
 
 TrialState: TypeAlias = Literal["untried", "running", "works", "fails"]
 """How a trial stands."""
@@ -68,6 +69,12 @@ class ConnectionTrials(QObject):
         """The models that its server was found to offer; empty while nobody asked."""
         found = self.of(connection).probe
         return found.models if found is not None else ()
+
+    def listed(self, connection: Connection, model_id: str) -> JsonObject | None:
+        """What its server said of a model in its list; `None` while nobody asked."""
+        found = self.of(connection).probe
+        described = found.listed if found is not None else ()
+        return next((each for each in described if each.get("id") == model_id), None)
 
     def start(self, connection: Connection) -> None:
         """Try a connection; one of that name under way is cancelled first."""

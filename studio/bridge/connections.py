@@ -276,6 +276,7 @@ class ConnectionsController(QObject):
             connections=self._connections,
             media=MediaReader(folder) if folder is not None else None,
             ask=self._ask,
+            listed=self.trials.listed(choice.connection, choice.declaration.id),
         )
 
     def _on_picked(self) -> None:

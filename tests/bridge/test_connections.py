@@ -82,6 +82,24 @@ def test_the_list_of_models_is_asked_for_once_and_only_where_it_was_set_up(
     assert len(server.requests) == 1
 
 
+def test_what_the_server_lists_corrects_what_is_known_of_a_model(
+    qtbot: QtBot, controller: ConnectionsController, server: ChatServer
+) -> None:
+    server.models = [{"id": "gpt-4o", "context_length": 12_345}]
+    made = Connection("Own", "compatible", base_url=server.url, model="gpt-4o")
+    keep(controller, made)
+    controller.choose("Own")
+    known = controller.open(None).capabilities.context_window
+    assert known is not None
+    assert known > 100_000
+    controller.trials.start(made)
+    qtbot.waitUntil(lambda: controller.trials.of(made).state == "works", timeout=WAIT_MS)
+    assert controller.open(None).capabilities.context_window == 12_345
+    corrected = replace(made, capabilities={"context_window": 999})
+    controller.change("Own", corrected)
+    assert controller.open(None).capabilities.context_window == 999
+
+
 def test_a_changed_connection_is_untried(
     qtbot: QtBot, controller: ConnectionsController, server: ChatServer
 ) -> None:

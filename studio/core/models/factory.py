@@ -21,6 +21,7 @@ from studio.core.models.script_file import read_script
 from studio.core.models.scripted import ScriptedModel
 from studio.core.models.secrets import SecretStore
 from studio.core.prompty.document import ModelDeclaration
+from studio.core.text.values import JsonObject
 from studio.core.wire.media import MediaSource
 
 
@@ -32,6 +33,7 @@ def open_model(
     connections: Connections | None = None,
     media: MediaSource | None = None,
     ask: Callable[[ManualQuestion], None] | None = None,
+    listed: JsonObject | None = None,
 ) -> ChatModel:
     """Make the model that a document will be answered by; nothing is sent or started yet.
 
@@ -43,6 +45,7 @@ def open_model(
         connections: needed only where a recording is made through another connection.
         media: reads the prompt's local files.
         ask: how a person is asked, for "I am the model".
+        listed: what the server was found to say of the model, from its list.
 
     Raises:
         ModelError: the connection lacks something ("no-model", "no-address", "no-script", …).
@@ -70,7 +73,7 @@ def open_model(
             inner = open_model(through, secrets=secrets, embedded=embedded, media=media, ask=ask)
             return RecordingModel(inner, path)
         case "openai" | "azure" | "compatible" | "anthropic" | "gemini":
-            return _remote(choice, secrets or SecretStore(), media)
+            return _remote(choice, secrets or SecretStore(), media, listed)
         case _:
             assert_never(connection.kind)
 
@@ -105,7 +108,12 @@ def _embedded(connection: Connection, server: EmbeddedServer | None) -> Embedded
     )
 
 
-def _remote(choice: ModelChoice, secrets: SecretStore, media: MediaSource | None) -> RemoteModel:
+def _remote(
+    choice: ModelChoice,
+    secrets: SecretStore,
+    media: MediaSource | None,
+    listed: JsonObject | None,
+) -> RemoteModel:
     connection, model_id = choice.connection, choice.declaration.id
     if needs_address(connection):
         raise ModelError(
@@ -119,7 +127,7 @@ def _remote(choice: ModelChoice, secrets: SecretStore, media: MediaSource | None
             f"Neither the prompt nor the connection {connection.name!r} names a model.",
             "Choose one in the connection, or write `model: {id: …}` in the prompt.",
         )
-    facts = facts_of(model_id, corrections=connection.capabilities)
+    facts = facts_of(model_id, corrections=connection.capabilities, listed=listed)
     return RemoteModel(
         connection,
         model_id,

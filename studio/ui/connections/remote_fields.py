@@ -127,7 +127,8 @@ class RemoteFields(QObject):
             spin.editingFinished.connect(commit)
             spin.setMinimumHeight(28)
         self.api.activated.connect(commit)
-        self.api.setMinimumHeight(28)
+        for box in (self.api, self.model.combo, self.key.place):
+            box.setMinimumHeight(28)  # as high as the lines beside them
         self.headers.left.connect(commit)
 
     def _limits(self) -> QWidget:
