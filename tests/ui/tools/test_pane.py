@@ -13,6 +13,7 @@ from studio.bridge.background import Background
 from studio.bridge.tools import ToolsController
 from studio.core.prompty.parse import parse
 from studio.core.prompty.tool_spec import ToolSpec
+from studio.core.tools.mock import FixedMock
 from studio.core.tools.registry import SourceStatus, ToolEntry, ToolRegistry
 from studio.core.tools.trust import TrustStore
 from studio.ui.inputs.fields import NumberField
@@ -189,3 +190,73 @@ def test_a_broken_source_is_named_and_leads_to_its_line(
     with qtbot.waitSignal(bench.pane.request_open) as blocker:
         qtbot.mouseClick(banner, Qt.MouseButton.LeftButton)
     assert blocker.args == [path, 3]
+
+
+def test_a_filter_keeps_only_such_tools(bench: Bench) -> None:
+    pane = bench.pane
+    pane.show_registry(
+        ToolRegistry(
+            (
+                ToolEntry(ToolSpec("bound"), runner="x", declared=False),
+                ToolEntry(ToolSpec("lost")),
+                ToolEntry(ToolSpec("off"), enabled=False, declared=False, runner="x"),
+                ToolEntry(ToolSpec("send", has_effects=True), mock=FixedMock(1)),
+            )
+        )
+    )
+
+    def listed() -> list[str]:
+        return [pane.model.index(row, 0).data() for row in range(pane.model.rowCount())]
+
+    actions = {action.data(): action for action in pane.bar.filter.menu().actions()}
+    for only, names in {
+        "offered": ["bound", "lost", "send"],
+        "declared": ["lost", "send"],
+        "unbound": ["lost"],
+        "mocked": ["send"],
+        "effects": ["send"],
+        "all": ["bound", "lost", "off", "send"],
+    }.items():
+        actions[only].trigger()
+        assert listed() == names
+    actions["declared"].trigger()
+    pane.search.setText("lost")
+    assert listed() == ["lost"]
+    assert pane.bar.count.text() == "1 of 4"
+
+
+def test_in_a_low_dock_table_and_tool_take_turns(bench: Bench, qtbot: QtBot) -> None:
+    pane = bench.pane
+    pane.show_registry(ToolRegistry((ToolEntry(ToolSpec("one")), ToolEntry(ToolSpec("two")))))
+    assert pane.table.isVisible()
+    assert pane.detail.isVisible()
+    pane.resize(300, 420)
+    assert pane.table.isVisible()
+    assert not pane.detail.isVisible()
+    pane.table.setFocus()
+    qtbot.keyClick(pane.table, Qt.Key.Key_Down)
+    assert not pane.detail.isVisible(), "looking through the table stays in it"
+    qtbot.keyClick(pane.table, Qt.Key.Key_Return)
+    assert pane.detail.isVisible()
+    assert not pane.table.isVisible()
+    assert pane.detail.entry is not None
+    assert pane.detail.entry.name == "two"
+    qtbot.keyClick(pane, Qt.Key.Key_Escape)
+    assert pane.table.isVisible()
+    box = pane.table.visualRect(pane.model.index(0, 0))
+    qtbot.mouseClick(pane.table.viewport(), Qt.MouseButton.LeftButton, pos=box.center())
+    assert pane.detail.entry.name == "one"
+    assert pane.bar.back.isVisible()
+    qtbot.keyClicks(pane.search, "t")
+    assert pane.table.isVisible()
+    assert not pane.detail.isVisible()
+
+
+def test_columns_come_with_the_room_for_them(bench: Bench) -> None:
+    pane = bench.pane
+    pane.show_registry(ToolRegistry((ToolEntry(ToolSpec("one")),)))
+    pane.resize(300, 760)
+    shown = [not pane.table.isColumnHidden(column) for column in range(7)]
+    assert shown == [True, True, False, False, False, False, False]
+    pane.resize(1000, 760)
+    assert not any(pane.table.isColumnHidden(column) for column in range(7))

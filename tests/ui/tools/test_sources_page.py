@@ -1,0 +1,182 @@
+"""Where tools come from, in the pane: servers with all they have, their log, restart, trust."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QPushButton, QWidget
+from pytestqt.qtbot import QtBot
+
+from studio.bridge.background import Background
+from studio.bridge.tools import ToolsController
+from studio.core.prompty.parse import parse
+from studio.core.tools.registry import SourceStatus
+from studio.core.tools.source import ServerOffer
+from studio.core.tools.trust import TrustStore
+from studio.ui.theme import DARK, LIGHT
+from studio.ui.tools.pane import ToolsPane
+from studio.ui.tools.sources_page import SourcesPage
+
+WAIT_MS = 20_000
+SERVER = '''
+import os, sys
+from mcp.server.mcpserver import MCPServer
+
+server = MCPServer("weather", version="1.2", instructions="Cities only.")
+print("server starts", file=sys.stderr, flush=True)
+
+@server.tool()
+def forecast(city: str) -> str:
+    """The forecast."""
+    print("asked for", city, file=sys.stderr, flush=True)
+    return str(os.getpid())
+
+@server.prompt()
+def greet(name: str) -> str:
+    """Greet somebody."""
+    return name
+
+@server.resource("note://one", description="The only note")
+def note() -> str: return "1"
+
+server.run()
+'''
+DOC = """---
+metadata:
+  agent:
+    mcp_servers: [weather]
+---
+system:
+Hello
+"""
+
+
+def button(block: QWidget, words: str) -> QPushButton:
+    return next(each for each in block.findChildren(QPushButton) if each.text() == words)
+
+
+@pytest.fixture
+def controller(qapp: object, tmp_path: Path) -> Iterator[ToolsController]:
+    background = Background()
+    trust = TrustStore(tmp_path / "data" / "trust.json")
+    trust.trust(tmp_path)
+    made = ToolsController(background, trust)
+    yield made
+    made.close()
+    background.stop()
+
+
+@pytest.fixture
+def pane(qtbot: QtBot, controller: ToolsController) -> ToolsPane:
+    pane = ToolsPane(LIGHT)
+    controller.registry_changed.connect(pane.show_registry)
+    controller.trial_changed.connect(pane.show_trial)
+    pane.request_try.connect(controller.try_tool)
+    pane.request_restart.connect(controller.restart)
+    pane.request_start.connect(controller.start_server)
+    pane.request_logs.connect(controller.read_logs)
+    qtbot.addWidget(pane)
+    pane.resize(520, 760)
+    pane.show()
+    return pane
+
+
+def test_a_server_with_all_it_has_its_log_and_a_restart(
+    qtbot: QtBot, controller: ToolsController, pane: ToolsPane, tmp_path: Path
+) -> None:
+    (tmp_path / "weather.py").write_text(SERVER, encoding="utf-8")
+    command = {"command": sys.executable, "args": ["weather.py"]}
+    (tmp_path / ".mcp.json").write_text(
+        json.dumps({"mcpServers": {"weather": command, "spare": command}}), encoding="utf-8"
+    )
+    controller.set_document(parse(DOC, tmp_path / "a.prompty"))
+    pane.bar.sources.setChecked(True)
+    key = "mcp:weather"
+    qtbot.waitUntil(lambda: key in pane.sources.blocks, timeout=WAIT_MS)
+    block = pane.sources.blocks[key]
+    for words in (
+        "mcp: weather", "ready, 1 tool", "Version: 1.2", "Instructions: Cities only.",
+        "Capabilities: prompts, resources, tools", "Prompts (1)", "greet: Greet somebody.",
+        "Resources (1)", "note://one: The only note",
+    ):  # fmt: skip
+        assert words in block.text
+    assert "not started" in pane.sources.blocks["mcp:spare"].text
+
+    # The log grows while it is looked at, without the page being made anew.
+    with qtbot.waitSignal(
+        controller.trial_changed, timeout=WAIT_MS, check_params_cb=lambda trial: trial.outcome
+    ) as first:
+        pane.request_try.emit("forecast", {"city": "Oslo"})
+    qtbot.waitUntil(lambda: "asked for Oslo" in block.log.toPlainText(), timeout=WAIT_MS)
+    assert pane.sources.blocks[key] is block
+    assert block.log.isVisible()
+
+    # A restart is another process.
+    qtbot.mouseClick(button(block, "Restart"), Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: not controller.is_loading, timeout=WAIT_MS)
+    with qtbot.waitSignal(
+        controller.trial_changed, timeout=WAIT_MS, check_params_cb=lambda trial: trial.outcome
+    ) as second:
+        pane.request_try.emit("forecast", {"city": "Rome"})
+    assert first.args[0].outcome.text != second.args[0].outcome.text
+
+    # A server that the prompt does not name runs when the person says so.
+    qtbot.mouseClick(button(pane.sources.blocks["mcp:spare"], "Start"), Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: "ready" in pane.sources.blocks["mcp:spare"].text, timeout=WAIT_MS)
+
+
+@pytest.fixture
+def page(qtbot: QtBot) -> SourcesPage:
+    page = SourcesPage(LIGHT)
+    qtbot.addWidget(page)
+    page.resize(300, 500)
+    page.show()
+    return page
+
+
+def test_states_lead_to_what_can_be_done(qtbot: QtBot, page: SourcesPage, tmp_path: Path) -> None:
+    path = tmp_path / "tools.py"
+    page.show_sources(
+        (
+            SourceStatus("python:a", "tools.py", "failed", "SyntaxError", path, 3),
+            SourceStatus("mcp:b", "mcp: b", "available", "named in .mcp.json"),
+            SourceStatus("python:c", "c.py", "untrusted", "not trusted", folder=tmp_path),
+            SourceStatus(
+                "mcp:d", "mcp: d", "ready", tools=2, offers=(ServerOffer("resource", "x://1"),)
+            ),
+        )
+    )
+    failed, waiting, untrusted, ready = page.blocks.values()
+    assert "does not work" in failed.text
+    with qtbot.waitSignal(page.open_asked) as opened:
+        qtbot.mouseClick(button(failed, "Open"), Qt.MouseButton.LeftButton)
+    assert opened.args == [path, 3]
+    with qtbot.waitSignal(page.start_asked) as started:
+        qtbot.mouseClick(button(waiting, "Start"), Qt.MouseButton.LeftButton)
+    assert started.args == ["mcp:b"]
+    assert not untrusted.findChildren(QPushButton), "what is not trusted is not started from here"
+    assert "ready, 2 tools" in ready.text
+    assert "x://1" in ready.text
+    page.set_theme(DARK)
+    assert "does not work" in page.blocks["python:a"].text
+
+
+def test_the_folder_is_trusted_and_asked_about_as_a_whole(
+    qtbot: QtBot, page: SourcesPage, tmp_path: Path
+) -> None:
+    page.show_folder(tmp_path, trusted=False, approval=None)
+    with qtbot.waitSignal(page.trust_asked) as asked:
+        qtbot.mouseClick(page.trust_button, Qt.MouseButton.LeftButton)
+    assert asked.args == [tmp_path]
+    page.show_folder(tmp_path, trusted=True, approval="always")
+    assert page.approval.currentText() == "Always ask"
+    with qtbot.waitSignal(page.forget_asked):
+        qtbot.mouseClick(page.trust_button, Qt.MouseButton.LeftButton)
+    with qtbot.waitSignal(page.folder_approval_asked) as chosen:
+        qtbot.keyClick(page.approval, Qt.Key.Key_Down)
+    assert chosen.args == ["once"]
