@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from PySide6.QtGui import QResizeEvent, QWheelEvent
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QKeyEvent, QResizeEvent, QWheelEvent
 from PySide6.QtWidgets import QPlainTextEdit, QSizePolicy, QWidget
 
 from studio.ui.parts.json_view import line_height
@@ -12,6 +13,8 @@ _MOST_LINES = 10
 
 class GrowingText(QPlainTextEdit):
     """A text editor as high as its text, within limits."""
+
+    submitted = Signal()  # Ctrl+Enter: what is written is done
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -26,6 +29,15 @@ class GrowingText(QPlainTextEdit):
         """A narrower text is higher."""
         super().resizeEvent(event)
         self._fit()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Ctrl+Enter ends a text, as in a chat."""
+        is_enter = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
+        if is_enter and event.modifiers() & Qt.KeyboardModifier.ControlModifier:
+            self.submitted.emit()
+            event.ignore()  # it may mean something to what is around, too
+        else:
+            super().keyPressEvent(event)
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         """Scroll the form, unless there is more text than is seen."""

@@ -55,7 +55,7 @@ class _Turn(QWidget):
         self.role.setAccessibleName(self.tr("Role of the message"))
         self.text = GrowingText()
         self.text.setAccessibleName(self.tr("Text of the message"))
-        self.text.setPlaceholderText(self.tr("What is said"))
+        self.text.setPlaceholderText(self.tr("What is said; Ctrl+Enter adds the next message"))
         shown = content if isinstance(content, str) else json.dumps(content, ensure_ascii=False)
         self.text.setPlainText(shown)
         remove = QToolButton()
@@ -153,6 +153,7 @@ class ThreadField(FieldEditor):
         turn = _Turn(message, self._theme)
         turn.changed.connect(self._changed)
         turn.removed.connect(self._remove)
+        turn.text.submitted.connect(self._add_clicked)
         self.turns.append(turn)
         self._list.addWidget(turn)
         return turn

@@ -97,6 +97,10 @@ def test_a_thread_is_edited_as_a_conversation(qtbot: QtBot, pane: InputsPane) ->
         {"role": "assistant", "content": "Hello"},
         {"role": "user", "content": "And now?"},
     ]
+    qtbot.keyClick(chat.turns[2].text, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
+    assert [turn.role.currentText() for turn in chat.turns[2:]] == ["user", "assistant"]
+    qtbot.keyClicks(chat.turns[3].text, "It is late.")
+    assert pane.values()["chat"][3] == {"role": "assistant", "content": "It is late."}  # type: ignore[index,call-overload]
     chat.turns[0].role.setCurrentText("system")
     assert pane.values()["chat"][0] == {"role": "system", "content": "Hi"}  # type: ignore[index,call-overload]
     kept = [{"role": "tool", "tool_call_id": "1", "content": [{"type": "text", "text": "x"}]}]
