@@ -47,6 +47,10 @@ i18n: setup-dev ## collect the window's words and compile the translations; says
 	@$(BIN)/python packaging/translations.py
 	@$(BIN)/python packaging/keys.py
 
+tour: setup-dev ## film the README's animated tour, into docs/images/tour.webp
+	@$(BIN)/python -m pip install -q --disable-pip-version-check --group tour
+	@$(BIN)/python tests/tour.py docs/images/tour.webp
+
 dist: setup-dev ## build all that people install, check it and start it, into dist/
 	@$(BIN)/python packaging/distribution.py
 

@@ -164,7 +164,8 @@ def build_toolbar(actions: ActionSet, choices: RunChoices) -> QToolBar:
         bar.addAction(actions[identifier])
     run = bar.widgetForAction(actions["run.start"])
     if isinstance(run, QToolButton):
-        run.setText(QCoreApplication.translate("Toolbar", " Run"))
+        # The action's own short text: one set on the button goes when the action changes.
+        actions["run.start"].setIconText(QCoreApplication.translate("Toolbar", " Run"))
         run.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
     room = QWidget()
     room.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
@@ -172,6 +173,6 @@ def build_toolbar(actions: ActionSet, choices: RunChoices) -> QToolBar:
     bar.addAction(actions["view.commands"])
     commands = bar.widgetForAction(actions["view.commands"])
     if isinstance(commands, QToolButton):
-        commands.setText(QCoreApplication.translate("Toolbar", " Commands"))
+        actions["view.commands"].setIconText(QCoreApplication.translate("Toolbar", " Commands"))
         commands.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
     return bar
