@@ -8,7 +8,7 @@ SECONDS ?= 1200
 SOAK ?= 900
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint format bench fuzz soak shots i18n dist clean setup setup-dev
+.PHONY: help run test lint format bench fuzz soak shots tour i18n dist clean setup setup-dev
 
 help: ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sort | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
