@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from PySide6.QtCore import QObject, Signal
 
 from studio.bridge.jobs import LatestJob
 from studio.bridge.messages import Messages, Notice
 from studio.core.prompty.document import PromptDocument
-from studio.core.spelling import Misspelled, dictionary, misspelled, suggestions
-from studio.core.text.source import SourceText
 
-Marked = tuple[SourceText, tuple[Misspelled, ...]]
+if TYPE_CHECKING:
+    from studio.core.spelling import Misspelled
+    from studio.core.text.source import SourceText
 
 
 class SpellingController(QObject):
@@ -24,7 +26,7 @@ class SpellingController(QObject):
         self._language = ""
         self._own: frozenset[str] = frozenset()
         self._document: PromptDocument | None = None
-        self._checking: LatestJob[Marked] = LatestJob(self)
+        self._checking: LatestJob[tuple[SourceText, tuple[Misspelled, ...]]] = LatestJob(self)
         self._checking.finished.connect(self._on_checked)
         self._checking.failed.connect(self._on_failed)
 
@@ -45,19 +47,19 @@ class SpellingController(QObject):
             self._checking.drop()
             self.marked.emit(document.source, ())
             return
-        self._checking.submit(
-            lambda: (document.source, misspelled(document, dictionary(language), own))
-        )
+        self._checking.submit(lambda: _look_through(document, language, own))
 
     def suggestions(self, word: str) -> tuple[str, ...]:
         """What may be meant by a word; the dictionary is loaded, as the word was marked by it."""
+        from studio.core.spelling import dictionary, suggestions
+
         return suggestions(word, dictionary(self._language)) if self._language else ()
 
     def rest(self) -> None:
         """The prompt closes: look through nothing more."""
         self._checking.drop()
 
-    def _on_checked(self, marked: Marked) -> None:
+    def _on_checked(self, marked: tuple[SourceText, tuple[Misspelled, ...]]) -> None:
         self.marked.emit(*marked)
 
     def _on_failed(self, error: Exception) -> None:
@@ -69,3 +71,12 @@ class SpellingController(QObject):
                 key="spelling",
             )
         )
+
+
+def _look_through(
+    document: PromptDocument, language: str, own: frozenset[str]
+) -> tuple[SourceText, tuple[Misspelled, ...]]:
+    # The rules load with their first use, not with the window.
+    from studio.core.spelling import dictionary, misspelled
+
+    return document.source, misspelled(document, dictionary(language), own)

@@ -8,7 +8,6 @@ from PySide6.QtWidgets import QLabel, QStackedWidget, QTreeWidget, QTreeWidgetIt
 
 from studio.core.prompty.document import PromptDocument
 from studio.core.text.span import Span
-from studio.ui.editor.crumbs import key_label
 from studio.ui.icons import icon
 from studio.ui.theme import Theme
 
@@ -101,6 +100,8 @@ class OutlinePane(QStackedWidget):
         return found
 
     def _build(self, document: PromptDocument) -> None:
+        from studio.ui.editor.crumbs import key_label  # with the first document, not the window
+
         opened = {
             item.data(0, _PATH): item.isExpanded() for _, item in self._items if item.childCount()
         }

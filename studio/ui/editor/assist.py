@@ -13,7 +13,6 @@ from PySide6.QtCore import QEvent, QObject, QPoint, QTimer, Signal
 from PySide6.QtGui import QHelpEvent, QTextCursor
 from PySide6.QtWidgets import QMenu, QToolTip
 
-from studio.core.spelling import Misspelled
 from studio.core.text.problem import Fix, Problem, TextEdit
 from studio.core.text.span import Span
 from studio.ui.editor.knowledge import NOTHING, Knowledge
@@ -21,6 +20,7 @@ from studio.ui.editor.view import PromptEditor
 from studio.ui.icons import icon
 
 if TYPE_CHECKING:
+    from studio.core.spelling import Misspelled
     from studio.ui.editor.completion_popup import CompletionPopup
     from studio.ui.editor.offered import Completion
     from studio.ui.editor.snippet_session import SnippetSession

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
@@ -14,7 +15,6 @@ from studio.bridge.messages import Messages
 from studio.bridge.spelling import SpellingController
 from studio.core.prompty.document import PromptDocument
 from studio.core.settings import Settings
-from studio.core.spelling import Misspelled
 from studio.core.text.source import SourceText
 from studio.ui.editor.assist import EditorAssist
 from studio.ui.editor.crumb_bar import CrumbBar
@@ -23,6 +23,9 @@ from studio.ui.editor.media_drop import MediaDrop
 from studio.ui.editor.naming import Naming
 from studio.ui.editor.view import PromptEditor
 from studio.ui.theme import Theme
+
+if TYPE_CHECKING:
+    from studio.core.spelling import Misspelled
 
 
 class EditorPage(QWidget):
