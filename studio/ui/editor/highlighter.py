@@ -34,6 +34,7 @@ class Highlighter(QSyntaxHighlighter):
     coloured = Signal(int, int)  # first and last line, from 0, coloured in the background
 
     def __init__(self, document: QTextDocument, theme: Theme) -> None:
+        self._first = START
         self._numbers: dict[State, int] = {START: 0}
         self._states: list[State] = [START]
         self._formats: dict[str, QTextCharFormat] = {}
@@ -73,6 +74,10 @@ class Highlighter(QSyntaxHighlighter):
         self._pending, self._unread_from = [], 0
         self._go_on()
 
+    def begin_with(self, state: State) -> None:
+        """Take another state for the first line of the text to come: a file that is no prompt."""
+        self._first = state
+
     def hold(self) -> None:
         """Leave the text without colours until `release`: the window is about to be painted."""
         self._held = True
@@ -91,7 +96,7 @@ class Highlighter(QSyntaxHighlighter):
         """The lexer's state at the start of a line."""
         before = block.previous()
         if not before.isValid():
-            return START
+            return self._first
         number = before.userState()
         return self._states[number] if number != _UNKNOWN else _BODY
 

@@ -57,3 +57,6 @@ class State:
 
 START = State()
 """The state before the first line."""
+
+PYTHON_FILE = State(zone="fence", fence="\0", language="python")
+"""The state before the first line of a Python file: code, in a fence that no line closes."""

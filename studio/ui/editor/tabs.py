@@ -14,6 +14,7 @@ from studio.bridge.files_swap import Swap, SwapFolder
 from studio.bridge.messages import Messages
 from studio.bridge.settings import SettingsStore
 from studio.core.prompty.document import PromptDocument
+from studio.ui.editor.lexer_state import PYTHON_FILE
 from studio.ui.editor.page import EditorPage
 from studio.ui.editor.sides import EditorSides
 from studio.ui.theme import Theme
@@ -89,6 +90,8 @@ class EditorTabs(QStackedWidget):
                 self.setCurrentWidget(self.sides)
                 return page
         page = self._page()
+        if path.suffix == ".py":
+            page.editor.highlighter.begin_with(PYTHON_FILE)
         try:
             page.open(path)
         except FileError as error:

@@ -5,12 +5,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from studio.ui.editor.lexer import lex_line
-from studio.ui.editor.lexer_state import START, State
+from studio.ui.editor.lexer_state import PYTHON_FILE, START, State
 
 
-def styles(text: str) -> list[list[tuple[str, str]]]:
+def styles(text: str, state: State = START) -> list[list[tuple[str, str]]]:
     """Each line's (text, style) pairs."""
-    state, found = START, []
+    found = []
     for line in text.split("\n"):
         tokens, state = lex_line(line, state)
         found.append([(line[token.start : token.end], token.style) for token in tokens])
@@ -127,3 +127,13 @@ def test_any_text_gives_tokens_inside_the_line_in_order(lines: list[str]) -> Non
             assert end <= token.start < token.end <= len(line)
             assert token.style
             end = token.end
+
+
+def test_a_python_file_is_python_from_its_first_line_to_its_last() -> None:
+    text = 'def add(a: int) -> int:\n    """Add\n---\n```\nsystem:\n    """\n    return a + 1'
+    lines = styles(text, PYTHON_FILE)
+    assert ("def", "keyword") in lines[0]
+    string = {style for _, style in lines[1]}
+    for line in lines[2:5]:
+        assert {style for _, style in line} == string, "all of the docstring is one string"
+    assert ("1", "number") in lines[6]
