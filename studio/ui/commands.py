@@ -19,12 +19,12 @@ from studio.core.text.span import Span
 from studio.ui.actions import ActionSet
 from studio.ui.editor.page import EditorPage
 from studio.ui.editor_commands import EditorCommands
-from studio.ui.exchange_commands import ExchangeCommands
 from studio.ui.mirror import EnabledMirror
 
 if TYPE_CHECKING:
     from studio.ui.chooser import Chooser
     from studio.ui.dialogs.settings import SettingsDialog
+    from studio.ui.exchange_commands import ExchangeCommands
     from studio.ui.run.run_pane import RunPane
     from studio.ui.window import MainWindow
 
@@ -37,7 +37,21 @@ class Commands(QObject):
         self._window = window
         self._mirror = EnabledMirror(self)
         self._editing = EditorCommands(window, self)
-        self.exchange = ExchangeCommands(window)
+
+    @cached_property
+    def exchange(self) -> ExchangeCommands:
+        """Export and import, made when they are first asked for."""
+        from studio.ui.exchange_commands import ExchangeCommands
+
+        return ExchangeCommands(self._window)
+
+    def export(self) -> None:
+        """Open the export dialog."""
+        self.exchange.export()
+
+    def import_file(self) -> None:
+        """Ask for a file of another format."""
+        self.exchange.ask_import()
 
     @cached_property
     def chooser(self) -> Chooser:
@@ -108,8 +122,8 @@ class Commands(QObject):
             "file.save_all": tabs.save_all,
             "file.reload": self._on_page(EditorPage.reload),
             "file.close": tabs.close_page,
-            "file.export": self.exchange.export,
-            "file.import": self.exchange.ask_import,
+            "file.export": self.export,
+            "file.import": self.import_file,
             "file.settings": self.settings,
             "file.quit": window.close,
             "edit.line": self._asking("ask_line"),
@@ -234,8 +248,10 @@ class Commands(QObject):
     def apply_fix(self, fix: object) -> None:
         """Make a fix's edits, as one step that can be undone."""
         page = self._window.tabs.current
-        if page is not None and isinstance(fix, Fix):
-            page.editor.apply_edits(fix.edits)
+        document = self._window.document
+        if page is None or document is None or not isinstance(fix, Fix):
+            return
+        if page.assist.apply(fix, document.source.text):
             page.editor.setFocus()
 
     def declare_input(self, name: str) -> None:

@@ -6,26 +6,23 @@ LangChain calls unsafe for files of others; ten lines of Python are read, review
 
 from __future__ import annotations
 
-import ast
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from studio.core.agent.protocols.choose import choose_protocol
-from studio.core.export.chat_items import THREAD, as_sent, chat_items, fill_items
+from studio.core.export.chat_items import THREAD, chat_items
 from studio.core.export.chat_template import ChatTemplate, chat_template, used_inputs
-from studio.core.export.consumers import CannotRender, Render, check_bounds, langchain_renderer
-from studio.core.export.proof import Meaning, compare, utf8_problem
+from studio.core.export.langchain_proof import CLASSES, langchain_rounds
+from studio.core.export.proof import utf8_problem
 from studio.core.export.python_literal import python_literal
 from studio.core.export.requests import lost
-from studio.core.export.target import ExportResult, ExportSource, Round, TargetGroup, result
+from studio.core.export.target import ExportResult, ExportSource, TargetGroup, result
 from studio.core.export.unread import unread_tools
 from studio.core.imports.compose import literal
 from studio.core.prompty.document import TemplateFormat
-from studio.core.prompty.messages import Message
 from studio.core.prompty.templates import find_variables
-from studio.core.prompty.threads import read_thread
 from studio.core.text.values import Json, JsonObject
 from studio.core.wire.chat import function_definition
 from studio.core.wire.draft import is_sendable
@@ -35,8 +32,6 @@ _FORMATS: dict[TemplateFormat, str] = {
 }  # fmt: skip
 _ROLES = {"system": "system", "user": "human", "assistant": "ai"}
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
-_CLASSES = {"system": "SystemMessage", "developer": "SystemMessage", "user": "HumanMessage",
-            "assistant": "AIMessage", "tool": "ToolMessage"}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +57,11 @@ class LangChainPrompt:
         fault = utf8_problem(text)
         if fault is not None:
             return result(text, (*problems, fault))
-        rounds = tuple(_rounds(source, made))
+        rounds = tuple(
+            langchain_rounds(
+                source, text, made.format, made.defaults(), [tool.name for tool in made.tools]
+            )
+        )
         losses = (*template.losses, *made.losses, *unread_tools(source))
         return result(text, problems, losses, rounds)
 
@@ -175,7 +174,7 @@ class _LangChain:
 
     def _message(self, role: str, item: JsonObject) -> str:
         """A message object: LangChain renders nothing in it."""
-        name = _CLASSES.get(role, "HumanMessage")
+        name = CLASSES.get(role, "HumanMessage")
         if not self.is_plain and any(
             find_variables(text, self.format)[0] for text in _strings([item])
         ):
@@ -206,83 +205,6 @@ class _LangChain:
                 "The loop is not in it: the file holds the prompt, which wants the history and "
                 "tools of each step as values."
             )
-
-
-def _rounds(source: ExportSource, made: _LangChain) -> Iterator[Round]:
-    """Read the list of messages out of the file, and render it as LangChain does."""
-    rows = tuple(_read(made.text()))
-    names = [tool.name for tool in made.tools]
-    render = langchain_renderer(made.format)
-    partial = made.defaults()
-    for name, prepared in source.rounds.items():
-        got: list[Message] = []
-        try:
-            check_bounds(prepared)
-            for row in rows:
-                got += _rendered(row, render, {**partial, **prepared.inputs})
-        except CannotRender as error:
-            yield Round(name, f"LangChain cannot render the prompt: {error}")
-            continue
-        got = list(as_sent(got))
-        expected = as_sent(prepared.messages.messages)
-        compared = compare(name, Meaning(_known(expected)), Meaning(_known(got)))
-        yield replace(compared, tools=len(names))
-
-
-def _rendered(
-    row: tuple[str, Json, JsonObject], render: Render, values: Mapping[str, Json]
-) -> tuple[Message, ...]:
-    role, content, further = row
-    if role == THREAD:
-        return read_thread(values.get(str(content)), {}, None) or ()
-    item: JsonObject = {"role": role, "content": content, **further}
-    if further or (content and isinstance(content, str) and role == "tool"):
-        return read_thread([item], {}, None) or ()
-    return fill_items([item], render, values)
-
-
-def _known(messages: tuple[Message, ...] | list[Message]) -> tuple[Message, ...]:
-    """Messages without what is told as lost already: attributes but names and call ids."""
-    return tuple(replace(each, attributes=_kept(each.attributes)) for each in messages)
-
-
-def _kept(attributes: JsonObject) -> JsonObject:
-    return {key: item for key, item in attributes.items() if key in ("name", "tool_call_id")}
-
-
-def _read(text: str) -> Iterator[tuple[str, Json, JsonObject]]:
-    """Role, content and further keys of each message in a file that this module wrote."""
-    for node in ast.parse(text).body:
-        if not (isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)):
-            continue
-        if node.targets[0].id != "MESSAGES" or not isinstance(node.value, ast.List):
-            continue
-        for item in node.value.elts:
-            if isinstance(item, ast.Tuple):
-                role, content = ast.literal_eval(item)
-                yield {"human": "user", "ai": "assistant"}.get(role, role), content, {}
-            elif isinstance(item, ast.Call) and isinstance(item.func, ast.Name):
-                yield _read_call(item.func.id, item)
-
-
-def _read_call(name: str, item: ast.Call) -> tuple[str, Json, JsonObject]:
-    if name == "MessagesPlaceholder":
-        return THREAD, ast.literal_eval(item.args[0]), {}
-    found = {keyword.arg: ast.literal_eval(keyword.value) for keyword in item.keywords}
-    role = next(role for role, each in _CLASSES.items() if each == name)
-    if "additional_kwargs" in found:
-        role = "developer"
-    further: dict[str, Json] = {key: found[key] for key in ("name", "tool_call_id") if key in found}
-    if "tool_calls" in found:
-        further["tool_calls"] = [
-            {
-                "id": call["id"],
-                "type": "function",
-                "function": {"name": call["name"], "arguments": json.dumps(call["args"])},
-            }
-            for call in found["tool_calls"]
-        ]
-    return role, found.get("content", ""), further or {"static": True}
 
 
 def _calls(value: Json) -> list[Json]:

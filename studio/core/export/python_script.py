@@ -19,18 +19,16 @@ from studio.core.export.chat_template import ChatTemplate, chat_template, used_i
 from studio.core.export.consumers import CannotRender, check_bounds, script_renderer
 from studio.core.export.proof import Meaning, compare, utf8_problem
 from studio.core.export.python_literal import python_literal
+from studio.core.export.python_settings import chat_tool, key_variable, quoted, setting, stops
 from studio.core.export.python_tools import PythonTools, python_tools, stub, stub_name
 from studio.core.export.requests import lost
 from studio.core.export.target import ExportResult, ExportSource, Round, TargetGroup, result
 from studio.core.export.unread import unread_tools
 from studio.core.models.base import ProtocolName
-from studio.core.prompty.document import PromptDocument, TemplateFormat
-from studio.core.prompty.reference_values import whole_reference
-from studio.core.prompty.tool_spec import ToolSpec
+from studio.core.prompty.document import TemplateFormat
 from studio.core.text.problem import Problem, Severity
 from studio.core.text.span import Span
-from studio.core.text.values import Json, JsonObject
-from studio.core.wire.chat import function_definition
+from studio.core.text.values import Json
 from studio.core.wire.draft import is_sendable
 from studio.core.wire.request import to_request
 
@@ -49,7 +47,6 @@ _TAKEN = frozenset({
     "data_uri", "holds", "call_tool", "ask", "make_client", "run", "fenced", "only_argument",
     "read_object", "main", "read_value", "_plain", "_load", "_wait",
 })  # fmt: skip
-_STOP: dict[ProtocolName, list[Json]] = {"react": ["\nObservation:"]}
 _LOOP_NAMES = ("history", "agent_scratchpad", "tools", "tool_names", "examples", "chat_history")
 _RUNS: dict[ProtocolName, str] = {
     "native": code.NATIVE_RUN, "react": code.REACT_RUN, "json_action": code.JSON_RUN,
@@ -107,7 +104,7 @@ class _Script:
         self.items, self.item_problems = chat_items(self.template)
         self.request = to_request(
             (), (), replace(self.document.model, api_type="chat"), provider="openai-chat",
-            outputs=self.document.outputs, stop=_stops(source, self.protocol),
+            outputs=self.document.outputs, stop=stops(source, self.protocol),
         )  # fmt: skip
 
     @property
@@ -173,7 +170,7 @@ class _Script:
             "",
             f"Made by Prompt Studio{f' from {_safe(path.name)}' if path else ''}. It needs: pip "
             f"install {packages}",
-            f"The key is read from {_key_variable(self.document)}; OPENAI_BASE_URL names another"
+            f"The key is read from {key_variable(self.document)}; OPENAI_BASE_URL names another"
             " server.",
         ]
         body = "\n".join(lines)
@@ -201,9 +198,9 @@ class _Script:
         ]  # fmt: skip
         lines = [
             "FOLDER = Path(__file__).resolve().parent",
-            f"MODEL = {_setting(document.model.id, 'OPENAI_MODEL')}",
+            f"MODEL = {setting(document.model.id, 'OPENAI_MODEL')}",
             f"BASE_URL = {self._base_url()}",
-            f"KEY_VARIABLE = {_quoted(_key_variable(document))}",
+            f"KEY_VARIABLE = {quoted(key_variable(document))}",
             f"OPTIONS = {python_literal(options)}",
             f"INPUTS = {python_literal(inputs)}",
             f"REQUIRED = {python_literal(required)}",
@@ -214,7 +211,7 @@ class _Script:
             limit = agent_settings(document).get("max_iterations")
             count = limit if isinstance(limit, int) and not isinstance(limit, bool) else 10
             lines.append(f"MOST_CALLS = {count}")
-            lines.append(f"TOOLS = {python_literal(list(map(_chat_tool, self.specs)))}")
+            lines.append(f"TOOLS = {python_literal(list(map(chat_tool, self.specs)))}")
         if loop:
             lines += self._loop_settings()
         return "\n".join(lines)
@@ -238,7 +235,7 @@ class _Script:
     def _functions(self) -> str:
         functions = {**self.tools.functions, **{t.name: stub_name(t) for t in self.tools.stubs}}
         ordered = [tool.name for tool in self.specs if tool.name in functions]
-        rows = "".join(f"    {_quoted(name)}: {functions[name]},\n" for name in ordered)
+        rows = "".join(f"    {quoted(name)}: {functions[name]},\n" for name in ordered)
         bindings = {tool.name: dict(tool.bindings) for tool in self.specs if tool.bindings}
         return f"FUNCTIONS = {{\n{rows}}}\nBINDINGS = {python_literal(bindings)}"
 
@@ -256,9 +253,9 @@ class _Script:
         endpoint = self.document.model.connection.get("endpoint")
         given = self.source.base_url or (endpoint if isinstance(endpoint, str) else "")
         if self.document.model.provider == "foundry" and given and not self.source.base_url:
-            fallback = _setting(given, "")
+            fallback = setting(given, "")
             return f'os.environ.get("OPENAI_BASE_URL") or {fallback}.rstrip("/") + "/openai/v1"'
-        fallback = _setting(given, "") if given else "None"
+        fallback = setting(given, "") if given else "None"
         return f'os.environ.get("OPENAI_BASE_URL") or {fallback}'
 
 
@@ -299,41 +296,6 @@ def _constants(text: str) -> dict[str, Json]:
             except ValueError:
                 continue
     return found
-
-
-def _chat_tool(tool: ToolSpec) -> JsonObject:
-    return {"type": "function", "function": function_definition(tool)}
-
-
-def _stops(source: ExportSource, protocol: ProtocolName) -> tuple[str, ...]:
-    own = agent_settings(source.document).get("stop")
-    given = own if isinstance(own, list) else [own] if own else _STOP.get(protocol, [])
-    return tuple(item for item in given if isinstance(item, str))
-
-
-def _setting(value: str, variable: str) -> str:
-    """A text of the front matter as an expression: `${env:…}` is looked up when the script runs."""
-    reference = whole_reference(value.strip())
-    if reference is not None and reference.protocol == "env":
-        if reference.default is not None:
-            return f"os.environ.get({_quoted(reference.argument)}, {_quoted(reference.default)})"
-        return f"os.environ[{_quoted(reference.argument)}]"
-    if variable and not value:
-        return f'os.environ.get("{variable}", "gpt-4o-mini")'
-    return _quoted(value)
-
-
-def _quoted(text: str) -> str:
-    return python_literal(text)
-
-
-def _key_variable(document: PromptDocument) -> str:
-    """The variable that the prompt takes its key from; a key written out is never exported."""
-    key = document.model.connection.get("apiKey")
-    reference = whole_reference(key.strip()) if isinstance(key, str) else None
-    if reference is not None and reference.protocol == "env":
-        return reference.argument
-    return "ANTHROPIC_API_KEY" if document.model.provider == "anthropic" else "OPENAI_API_KEY"
 
 
 def _safe(text: str) -> str:

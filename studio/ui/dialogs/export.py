@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from PySide6.QtCore import QSize, QTimer, Signal
+from PySide6.QtCore import QTimer, Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import (
     QCheckBox,
@@ -16,30 +16,25 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
     QLineEdit,
-    QListWidget,
-    QListWidgetItem,
-    QPlainTextEdit,
     QPushButton,
     QSplitter,
-    QTabWidget,
     QVBoxLayout,
     QWidget,
 )
 
 from studio.bridge.export import Difference, ExportController, ExportOrder, targets
 from studio.bridge.messages import Messages, Notice
-from studio.core.export.target import VALUES_OF_NOW, ExportResult, ExportTarget, Round
+from studio.core.export.target import ExportResult, ExportTarget
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.problem import Fix
 from studio.core.text.values import Json, JsonObject
-from studio.ui.dialogs.diff_view import DiffView
 from studio.ui.dialogs.export_checks import CheckList
 from studio.ui.dialogs.export_forms import FormList
+from studio.ui.dialogs.export_result import ResultTabs
 from studio.ui.icons import icon
-from studio.ui.theme import Theme, mono_font
+from studio.ui.theme import Theme
 
-_SHOWN = 200_000
 _WAIT = 250
 """Milliseconds before a check that goes on is said to be under way."""
 
@@ -148,22 +143,8 @@ class ExportDialog(QDialog):
         self.state = QLabel()
         self.state.setWordWrap(True)
         self.checks = CheckList(theme)
-        self.text = QPlainTextEdit()
-        self.text.setReadOnly(True)
-        self.text.setFrameShape(QFrame.Shape.NoFrame)
-        self.text.setFont(mono_font(10))
-        self.text.setAccessibleName(self.tr("What will be written"))
-        self.text.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
-        self.diff = DiffView(theme)
-        self.rounds = QListWidget()
-        self.rounds.setAccessibleName(self.tr("Round trip"))
-        self.rounds.setWordWrap(True)
-        self.rounds.setIconSize(QSize(16, 16))
-        self.tabs = QTabWidget()
-        self.tabs.setDocumentMode(True)
-        self.tabs.addTab(self.text, self.tr("Result"))
-        self.tabs.addTab(self.diff, self.tr("Difference"))
-        self.tabs.addTab(self.rounds, self.tr("Round trip"))
+        self.tabs = ResultTabs(theme)
+        self.text, self.diff, self.rounds = self.tabs.text, self.tabs.diff, self.tabs.rounds
         self.consent = QCheckBox()
         self.place = QLineEdit()
         self.place.setAccessibleName(self.tr("File to write"))
@@ -260,13 +241,9 @@ class ExportDialog(QDialog):
     def _show(self, result: ExportResult) -> None:
         self._waiting.stop()
         self._result = result
-        text = result.text
-        if len(text) > _SHOWN:
-            more = self.tr("… shown up to here; written whole")
-            text = f"{text[:_SHOWN]}\n{more}"
-        self.text.setPlainText(text)
+        self.tabs.show_text(result.text)
         self.checks.show_result(result, self._subject.document.source)
-        self._show_rounds(result.rounds)
+        self.tabs.show_rounds(result.rounds)
         self._show_state(result)
         count = len(result.losses)
         self.consent.setVisible(bool(count) and not result.blocked)
@@ -294,25 +271,6 @@ class ExportDialog(QDialog):
                 theme.success,
                 self.tr("Checked: nothing stands in the way"),
             )
-
-    def _show_rounds(self, rounds: tuple[Round, ...]) -> None:
-        self.rounds.clear()
-        same = sum(item.is_same for item in rounds)
-        title = self.tr("Round trip {same}/{count}").format(same=same, count=len(rounds))
-        self.tabs.setTabText(2, title if rounds else self.tr("Round trip"))
-        for item in rounds:
-            name = self.tr("Values of now") if item.name == VALUES_OF_NOW else item.name
-            said = self.tr("{name}: the same ({messages} messages, {tools} tools)").format(
-                name=name, messages=item.messages, tools=item.tools
-            )
-            text = said if item.is_same else f"{name}: {item.difference}"
-            row = QListWidgetItem(text)
-            picture = "circle-check" if item.is_same else "triangle-alert"
-            colour = self._theme.success if item.is_same else self._theme.warning
-            row.setIcon(icon(picture, colour))
-            self.rounds.addItem(row)
-        if not rounds:
-            self.rounds.addItem(self.tr("There is nothing to be read back from this form."))
 
     def _on_place(self) -> None:
         """Compare with the file that would be replaced, and name the button after what it does."""
