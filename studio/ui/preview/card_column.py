@@ -155,8 +155,11 @@ class CardColumn(QWidget):
 
     def event(self, event: QEvent) -> bool:
         """A card that wants another height tells so."""
-        if event.type() == QEvent.Type.LayoutRequest and self._measure_real():
-            self.request_place.emit()
+        if event.type() == QEvent.Type.LayoutRequest:
+            tools = self.tools_card
+            wanted = _height_of(tools, self.width() - 2 * EDGE)
+            if self._measure_real() or (not tools.isHidden() and wanted != tools.height()):
+                self.request_place.emit()
         return super().event(event)
 
     def paintEvent(self, event: QPaintEvent) -> None:

@@ -105,6 +105,7 @@ class ToolsCard(QWidget):
         if span is not None:
             chip.clicked.connect(partial(self._reveal, span))
         self._flow.addWidget(chip)
+        chip.show()  # at once: a card with hidden chips would be measured too low
 
     def _reveal(self, span: Span, _: bool = False) -> None:
         self.place_clicked.emit(span)

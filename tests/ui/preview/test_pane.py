@@ -479,6 +479,32 @@ def test_a_card_that_is_drawn_anew_is_measured_with_its_text(desk: Desk) -> None
     assert [card.height() for card in desk.pane.messages.cards] == heights
 
 
+def test_the_tools_stand_on_top_with_room_for_all_of_them(desk: Desk) -> None:
+    tools = "".join(
+        f"  - name: tool_number_{n}\n    kind: function\n    description: x\n" for n in range(9)
+    )
+    text = DOC.replace("inputs:", f"tools:\n{tools}inputs:")
+    desk.write(text)
+    card = desk.pane.messages.tools_card
+    for width, theme in ((520, DARK), (440, LIGHT), (900, DARK)):
+        desk.pane.resize(width, 700)
+        desk.pane.set_theme(theme)
+        desk.bot.waitUntil(lambda: card.width() == desk.pane.messages.viewport().width() - 24)
+        chips = card.findChildren(Chip)
+        shown = [chip for chip in chips if chip.isVisible()]
+        assert len(shown) == 9
+        desk.bot.waitUntil(
+            lambda shown=shown: all(  # type: ignore[misc]
+                card.rect().contains(chip.geometry().translated(chip.parentWidget().pos()))
+                for chip in shown
+            )
+        )
+        first = desk.pane.messages.cards[0]
+        assert first.geometry().top() == card.geometry().bottom() + 9
+    desk.bot.mouseClick(shown[0], Qt.MouseButton.LeftButton)
+    assert "tool_number_0" in text[desk.revealed[-1].start : desk.revealed[-1].end]
+
+
 def test_without_a_document_the_pane_says_what_to_do(desk: Desk) -> None:
     desk.pane.show_preview(None)
     assert desk.pane.empty.isVisible()
