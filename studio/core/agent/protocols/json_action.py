@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from studio.core.agent.protocols.base import ReadRules, only_parameter, takes_text
+from studio.core.agent.protocols.findings import Findings, read_aside_of_thinking
 from studio.core.agent.protocols.json_repair import (
     LARGEST,
     ends_inside,
@@ -19,7 +20,6 @@ from studio.core.agent.protocols.json_repair import (
     repair_of,
 )
 from studio.core.agent.protocols.json_text import Decoded, Undecoded, decode_at, json_text
-from studio.core.agent.protocols.thinking import Unthought, blank_thinking
 from studio.core.agent.protocols.warnings import remark
 from studio.core.agent.reading import (
     Action,
@@ -28,7 +28,6 @@ from studio.core.agent.reading import (
     FormatError,
     FormatErrorCode,
     Reading,
-    ReadingWarning,
     ReadSpan,
     Refused,
     Repair,
@@ -46,17 +45,7 @@ _MOST_ROOTS = 50
 
 def read_json_action(reply: Reply, rules: ReadRules) -> Reading:
     """Read a JSON-action reply. The first action wins; a broken root is never descended into."""
-    thinking = blank_thinking(reply.text)
-    reasoning = "\n\n".join(piece for piece in (reply.reasoning, thinking.reasoning) if piece)
-    reading = _Reader(reply, thinking, rules).read()
-    spans = [*reading.spans, *(ReadSpan("reasoning", span) for span in thinking.spans)]
-    kept = reading.kept or thinking.piece(0, len(reply.text)).strip()
-    return replace(
-        reading,
-        reasoning=reasoning,
-        spans=tuple(sorted(spans, key=lambda item: item.span)),
-        kept=kept,
-    )
+    return read_aside_of_thinking(reply, rules, lambda found: _Reader(found).read())
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,18 +61,14 @@ class _Root:
 class _Reader:
     """One pass over one reply; the lists collect what is found on the way."""
 
-    def __init__(self, reply: Reply, thinking: Unthought, rules: ReadRules) -> None:
-        self._reply = reply
-        self._thinking = thinking
-        self._text = thinking.text
-        self._rules = rules
-        self._spans: list[ReadSpan] = []
-        self._warnings: list[ReadingWarning] = []
+    def __init__(self, found: Findings) -> None:
+        self._found = found
+        self._text = found.text
 
     def read(self) -> Reading:
-        if self._reply.refusal or self._reply.finish_reason == "refusal":
-            return Refused(text=self._reply.refusal or self._reply.text.strip())
-        if not self._text.strip() or self._reply.tool_calls:
+        if self._found.reply.refusal or self._found.reply.finish_reason == "refusal":
+            return Refused(text=self._found.reply.refusal or self._found.reply.text.strip())
+        if not self._text.strip() or self._found.reply.tool_calls:
             return self._no_text()
         root = self._find_root()
         if isinstance(root, FormatError):
@@ -117,64 +102,51 @@ class _Reader:
 
     def _broken(self, at: int, end: int | None, why: Undecoded) -> FormatError:
         code: FormatErrorCode = why.code
-        was_cut = end is None and self._reply.finish_reason == "length"
+        was_cut = end is None and self._found.reply.finish_reason == "length"
         if code == "bad_args" and (was_cut or ends_inside(self._text, at)):
             code = "truncated"
         repairs: tuple[Repair, ...] = ()
         if code == "bad_args":
             found = find_repair(self._text, at, end or len(self._text))
             repairs = (found,) if found is not None else ()
-        self._mark("args", at, end or len(self._text))
+        self._found.mark("args", at, end or len(self._text))
         thought = self._thought(at)
-        return self._error(
+        return self._found.error(
             code, f"The JSON cannot be read: {why.message}", thought, repairs=repairs
         )
 
     # No object ------------------------------------------------------------------------------------
 
     def _no_text(self) -> Reading:
-        if self._reply.tool_calls:
+        if self._found.reply.tool_calls:
             from studio.core.agent.protocols.native import read_native
 
-            reading = read_native(self._reply, self._rules)
+            reading = read_native(self._found.reply, self._found.rules)
             return replace(reading, warnings=(*reading.warnings, remark("native_call")))
-        match self._reply.finish_reason:
+        match self._found.reply.finish_reason:
             case "length":
-                return self._error(
+                return self._found.error(
                     "truncated", "The reply ended at the token limit before any text"
                 )
             case "content_filter":
-                return self._error("filtered", "The provider's filter removed the reply")
+                return self._found.error("filtered", "The provider's filter removed the reply")
             case _:
-                return self._error("empty", "The reply is empty")
+                return self._found.error("empty", "The reply is empty")
 
     def _no_json(self) -> Reading:
-        text = _TICKS.sub("", self._thinking.piece(0, len(self._text))).strip()
-        if self._reply.finish_reason == "length":
-            return self._error("truncated", "The reply was cut off before its JSON action", text)
+        text = _TICKS.sub("", self._found.raw(0, len(self._text))).strip()
+        if self._found.reply.finish_reason == "length":
+            return self._found.error(
+                "truncated", "The reply was cut off before its JSON action", text
+            )
         if not text:
-            return self._error("empty", "The reply is empty")
-        if self._rules.plain_is_final:
-            self._warnings.append(remark("plain_answer"))
-            self._mark("answer", 0, len(self._text))
-            return Final(answer=text, warnings=tuple(self._warnings), spans=tuple(self._spans))
+            return self._found.error("empty", "The reply is empty")
+        if self._found.rules.plain_is_final:
+            self._found.warn("plain_answer")
+            self._found.mark("answer", 0, len(self._text))
+            return Final(answer=text, warnings=self._found.warnings, spans=self._found.spans)
         message = 'The reply has no JSON object with an "action"'
-        return self._error("no_json_action", message, answer=text)
-
-    def _error(
-        self,
-        code: FormatErrorCode,
-        message: str,
-        thought: str = "",
-        *,
-        tool: str = "",
-        answer: str = "",
-        repairs: tuple[Repair, ...] = (),
-    ) -> FormatError:
-        return FormatError(
-            code=code, message=message, thought=thought, tool=tool, answer=answer, repairs=repairs,
-            spans=tuple(self._spans), warnings=tuple(self._warnings),
-        )  # fmt: skip
+        return self._found.error("no_json_action", message, answer=text)
 
     # The object -----------------------------------------------------------------------------------
 
@@ -183,13 +155,13 @@ class _Reader:
         action_key = _key(root.value, _ACTION_KEYS) or ""
         named = root.value[action_key]
         if root.has_raw_breaks:
-            self._warnings.append(remark("raw_breaks"))
+            self._found.warn("raw_breaks")
         if action_key not in ("action", "name"):
-            self._warnings.append(remark("key_variant", action_key, "action"))
-        self._mark("args", root.start, root.end)
+            self._found.warn("key_variant", action_key, "action")
+        self._found.mark("args", root.start, root.end)
         if not isinstance(named, str) or not named.strip():
             message = f'"{action_key}" is not the name of a tool'
-            return self._error("no_tool_name", message, thought)
+            return self._found.error("no_tool_name", message, thought)
         tool = named.strip()
         given = self._input(root.value, action_key)
         self._rest(root)
@@ -200,53 +172,55 @@ class _Reader:
             return replace(arguments, thought=thought)
         call = AskedCall("call_1", tool, arguments, json_text(given))
         return Action(
-            thought=thought, calls=(call,), spans=tuple(self._spans),
-            warnings=tuple(self._warnings),
-            kept=self._thinking.piece(0, root.end).strip(),
+            thought=thought, calls=(call,), spans=self._found.spans,
+            warnings=self._found.warnings,
+            kept=self._found.raw(0, root.end).strip(),
         )  # fmt: skip
 
     def _input(self, value: Mapping[str, Json], action_key: str) -> Json:
         key = _key(value, _INPUT_KEYS)
         if key is None:
-            self._warnings.append(remark("no_args"))
+            self._found.warn("no_args")
             return None
         expected = "arguments" if action_key == "name" else "action_input"
         if key != expected:
-            self._warnings.append(remark("key_variant", key, expected))
+            self._found.warn("key_variant", key, expected)
         return value[key]
 
     def _is_end(self, tool: str) -> bool:
         """Whether the word ends the run; a real tool of that very name wins."""
-        if self._rules.tool(tool) is not None:
+        if self._found.rules.tool(tool) is not None:
             return False
         word = _bare_word(tool)
-        return word in _END_WORDS or word in {_bare_word(item) for item in self._rules.final_words}
+        return word in _END_WORDS or word in {
+            _bare_word(item) for item in self._found.rules.final_words
+        }
 
     def _final(self, word: str, given: Json, thought: str, root: _Root) -> Final:
-        if word not in ("final_answer", "Final Answer", *self._rules.final_words):
-            self._warnings.append(remark("final_word", word))
+        if word not in ("final_answer", "Final Answer", *self._found.rules.final_words):
+            self._found.warn("final_word", word)
         answer = given if isinstance(given, str) else "" if given is None else json_text(given)
-        without = [item for item in self._warnings if item.code != "no_args"]
-        spans = [*self._spans]
+        without = [item for item in self._found.warnings if item.code != "no_args"]
+        spans = [*self._found.spans]
         if answer:
             spans = [item for item in spans if item.label != "args"]
             spans.append(ReadSpan("answer", Span(root.start, root.end)))
         return Final(
             thought=thought, answer=answer, composed_elsewhere=given is None, spans=tuple(spans),
-            warnings=tuple(without), kept=self._thinking.piece(0, root.end).strip(),
+            warnings=tuple(without), kept=self._found.raw(0, root.end).strip(),
         )  # fmt: skip
 
     def _arguments(self, tool: str, given: Json, root: _Root) -> Mapping[str, Json] | FormatError:
         if isinstance(given, dict):
             return given
         if given is None:
-            if not any(item.code == "no_args" for item in self._warnings):
-                self._warnings.append(remark("null_args"))
+            if not any(item.code == "no_args" for item in self._found.warnings):
+                self._found.warn("null_args")
             return {}
-        known = self._rules.tool(tool)
+        known = self._found.rules.tool(tool)
         name = only_parameter(known)
         if known is None or (isinstance(given, str) and takes_text(known)):
-            self._warnings.append(remark("bare_value", name or "input"))
+            self._found.warn("bare_value", name or "input")
             return {name or "input": given}
         repairs: tuple[Repair, ...] = ()
         if isinstance(given, str) and (inner := _object_in(given)) is not None:
@@ -255,7 +229,7 @@ class _Reader:
         elif name is not None:
             repairs = (self._wrap(root, {name: given}, "wrap_argument"),)
         message = '"action_input" is not a JSON object'
-        return self._error("args_not_object", message, tool=tool, repairs=repairs)
+        return self._found.error("args_not_object", message, tool=tool, repairs=repairs)
 
     def _wrap(self, root: _Root, arguments: Json, name: str) -> Repair:
         key = _key(root.value, _INPUT_KEYS) or "action_input"
@@ -264,19 +238,13 @@ class _Reader:
 
     # Marking --------------------------------------------------------------------------------------
 
-    def _mark(self, label: str, start: int, end: int) -> None:
-        piece = self._text[start:end]
-        span = Span(start + len(piece) - len(piece.lstrip()), start + len(piece.rstrip()))
-        if span.end > span.start:
-            self._spans.append(ReadSpan(label, span))  # type: ignore[arg-type]
-
     def _thought(self, end: int) -> str:
         """The prose before the object."""
-        text = _TICKS.sub("", self._thinking.piece(0, end)).strip().removesuffix("[").strip()
+        text = _TICKS.sub("", self._found.raw(0, end)).strip().removesuffix("[").strip()
         text = re.sub(r"\n?[ \t]*Action:\s*\Z", "", text).strip()
         text = text.removeprefix("Thought:").strip()
         if text:
-            self._mark("thought", 0, end)
+            self._found.mark("thought", 0, end)
         return text
 
     def _rest(self, root: _Root) -> None:
@@ -284,13 +252,13 @@ class _Reader:
         rest = _TICKS.sub(lambda found: " " * len(found.group()), self._text[root.end :])
         if not rest.strip(" \t\r\n]"):
             return
-        self._mark("ignored", root.end, len(self._text))
+        self._found.mark("ignored", root.end, len(self._text))
         if '"action_output"' in rest or re.search(r"(?m)^\s*Observation:", rest):
-            self._warnings.append(remark("invented_observation"))
+            self._found.warn("invented_observation")
         elif any(f'"{key}"' in rest for key in _ACTION_KEYS):
-            self._warnings.append(remark("several_actions"))
+            self._found.warn("several_actions")
         else:
-            self._warnings.append(remark("text_after_action"))
+            self._found.warn("text_after_action")
 
 
 def _key(value: Mapping[str, Json], keys: tuple[str, ...]) -> str | None:

@@ -1,0 +1,174 @@
+"""The arguments of a ReAct action: JSON after `Args:`, with all that replies make of it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from studio.core.agent.protocols.base import only_parameter, takes_text
+from studio.core.agent.protocols.findings import Findings
+from studio.core.agent.protocols.json_repair import ends_inside, find_repair, repair_of
+from studio.core.agent.protocols.json_text import Decoded, decode_at
+from studio.core.agent.protocols.labels import Label, find_labels
+from studio.core.agent.reading import FormatError, FormatErrorCode, Repair
+from studio.core.text.values import Json, JsonObject
+
+FENCE = re.compile(r"[ \t]*```[\w-]*[ \t]*\r?\n?")
+"""The line that opens a fence."""
+
+_TICKS = re.compile(r"`{3,}[\w-]*|`")
+_HALF_STOP = re.compile(r"\n[ \t]*Obs(?:e|er|erv|erva|ervat|ervati|ervatio|ervation)?[ \t]*\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class ReadArgs:
+    """The arguments of an action, read."""
+
+    arguments: JsonObject
+    start: int
+    end: int
+
+
+class ArgsReader:
+    """Reads the arguments after an action's name."""
+
+    def __init__(self, found: Findings) -> None:
+        self._found = found
+        self._text = found.text
+
+    def read(self, start: int, tool: str, thought: str) -> ReadArgs | FormatError:
+        """The arguments after the tool's name at `start`, which is a line's end."""
+        lenient = not any(find_labels(self._text[start:], lenient=False))
+        label = next(find_labels(self._text, lenient=lenient, start=start), None)
+        if label is not None and label.kind == "args":
+            if self._text[start : label.start].strip():
+                self._found.warn("text_between")
+                self._found.mark("ignored", start, label.start)
+            self._found.label(label)
+            return self._args_value(label.end, tool, thought, label)
+        value = self._skip_open_fence(start)
+        if self._text.startswith("{", value) and (label is None or value < label.start):
+            self._found.warn("missing_args_label")
+            return self._args_value(start, tool, thought, None)
+        if self._found.reply.finish_reason == "length" and label is None:
+            return self._found.error(
+                "truncated", "The reply was cut off before its arguments", thought
+            )
+        self._found.warn("no_args")
+        return ReadArgs({}, start, start)
+
+    def _skip_open_fence(self, start: int) -> int:
+        text = self._text
+        at = start + len(text[start:]) - len(text[start:].lstrip())
+        fence = FENCE.match(text, at)
+        if fence is not None:
+            inside = fence.end() + len(text[fence.end() :]) - len(text[fence.end() :].lstrip())
+            if text.startswith("{", inside):
+                return inside
+        return at
+
+    def _args_value(
+        self, start: int, tool: str, thought: str, label: Label | None
+    ) -> ReadArgs | FormatError:
+        text = self._text
+        at = self._skip_open_fence(start)
+        after = next(find_labels(text, lenient=False, start=line_end(text, start)), None)
+        limit = after.start if after is not None else len(text)
+        if text.startswith("{", at):
+            decoded = decode_at(text, at)
+            if isinstance(decoded, Decoded) and isinstance(decoded.value, dict):
+                if decoded.has_raw_breaks:
+                    self._found.warn("raw_breaks")
+                self._found.mark("args", at, decoded.end)
+                return ReadArgs(decoded.value, at, decoded.end)
+        if at >= limit or not _TICKS.sub("", text[at:limit]).strip():
+            if self._found.reply.finish_reason == "length" and after is None:
+                return self._found.error(
+                    "truncated", "The reply was cut off before its arguments", thought
+                )
+            self._found.warn("no_args")
+            return ReadArgs({}, at if at < limit else start, at if at < limit else start)
+        if not text.startswith("{", at) and (bare := self._bare_value(at, limit, tool, thought)):
+            return bare
+        if self._allows_text(tool, label) and (plain := self._plain_text(start, limit, tool)):
+            return plain
+        return self._bad_args(at, limit, tool, thought)
+
+    def _bare_value(
+        self, at: int, limit: int, tool: str, thought: str
+    ) -> ReadArgs | FormatError | None:
+        """JSON that is no object: null means none; another value is wrapped after a click."""
+        decoded = decode_at(self._text, at)
+        if not isinstance(decoded, Decoded) or self._text[decoded.end : limit].strip("`\n\r\t "):
+            return None
+        if decoded.value is None:
+            self._found.warn("null_args")
+            self._found.mark("args", at, decoded.end)
+            return ReadArgs({}, at, decoded.end)
+        if self._found.rules.free_text and isinstance(decoded.value, str):
+            return self._wrapped(decoded.value, at, decoded.end, tool, "free_text_args")
+        name = only_parameter(self._found.rules.tool(tool))
+        repairs: tuple[Repair, ...] = ()
+        if name is not None:
+            value: Json = {name: decoded.value}
+            repairs = (repair_of(self._text, at, decoded.end, value, ("wrap_argument",)),)
+        self._found.mark("args", at, decoded.end)
+        message = "The arguments are not a JSON object"
+        return self._found.error("args_not_object", message, thought, tool=tool, repairs=repairs)
+
+    def _wrapped(self, value: Json, start: int, end: int, tool: str, code: str) -> ReadArgs:
+        name = only_parameter(self._found.rules.tool(tool)) or "input"
+        self._found.warn(code, name)
+        self._found.mark("args", start, end)
+        return ReadArgs({name: value}, start, end)
+
+    def _allows_text(self, tool: str, label: Label | None) -> bool:
+        if self._found.rules.free_text:
+            return True
+        if label is None or label.word.lower() != "action input":
+            return False
+        known = self._found.rules.tool(tool)
+        return known is None or takes_text(known)
+
+    def _plain_text(self, start: int, limit: int, tool: str) -> ReadArgs | None:
+        """Free text up to the next label, unless it is JSON gone wrong."""
+        text = self._text[start:limit]
+        half = _HALF_STOP.search(text)
+        if half is not None:
+            limit = start + half.start()
+            self._found.warn("half_stop")
+            self._found.mark("ignored", limit, start + len(text))
+        if "{" in text and find_repair(self._text, start, limit) is not None:
+            return None
+        value = self._text[start:limit].strip()
+        at = start + self._text[start:limit].find(value)
+        return self._wrapped(value, at, at + len(value), tool, "free_text_args")
+
+    def _bad_args(self, at: int, limit: int, tool: str, thought: str) -> FormatError:
+        brace = self._text.find("{", at)
+        code: FormatErrorCode = "bad_args"
+        why = "no JSON object begins there"
+        if brace >= 0:
+            decoded = decode_at(self._text, brace)
+            if not isinstance(decoded, Decoded):
+                code, why = decoded.code, decoded.message
+                if code == "bad_args" and ends_inside(self._text, brace):
+                    code, why = "truncated", "the JSON is cut off"
+            else:
+                why = "other text stands before the JSON"
+        if code == "bad_args" and self._found.reply.finish_reason == "length" and brace < 0:
+            code, why = "truncated", "the reply was cut off"
+        repairs: tuple[Repair, ...] = ()
+        if code not in ("truncated", "too_deep", "not_finite", "duplicate_key", "lone_surrogate"):
+            end = at + len(self._text[at:limit].rstrip("`\n\r\t "))
+            found = find_repair(self._text, at, end)
+            repairs = (found,) if found is not None else ()
+        self._found.mark("args", at, limit)
+        message = f"The arguments cannot be read: {why}"
+        return self._found.error(code, message, thought, tool=tool, repairs=repairs)
+
+
+def line_end(text: str, start: int) -> int:
+    """Where the line ends that `start` is in."""
+    found = text.find("\n", start)
+    return len(text) if found < 0 else found
