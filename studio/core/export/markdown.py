@@ -9,12 +9,12 @@ from dataclasses import dataclass
 
 from studio.core.export.proof import Meaning, compare, utf8_problem
 from studio.core.export.target import ExportResult, ExportSource, Round, TargetGroup, result
+from studio.core.imports.markdown_document import read_markdown
 from studio.core.prompty.document import InputDeclaration, PromptDocument
 from studio.core.prompty.messages import (
     MediaPart,
     Message,
     Part,
-    Role,
     TextPart,
     ToolCallPart,
     ToolResultPart,
@@ -24,8 +24,6 @@ from studio.core.text.values import Json
 from studio.core.tools.forms import argument_items
 
 _FENCE = re.compile(r"`{3,}")
-_BLOCK = re.compile(r"^(?P<fence>`{3,})(?P<kind>[^\n]*)\n(?P<text>.*?)\n?^(?P=fence)$", re.M | re.S)
-_HEADING = re.compile(r"^### \d+\. (?P<role>\w+)", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +53,7 @@ class MarkdownDocument:
 def _rounds(source: ExportSource) -> Iterator[Round]:
     for name, prepared in source.rounds.items():
         messages = prepared.messages.messages
-        again = _read(_document(source, messages))
+        again = read_markdown(_document(source, messages))
         plain = tuple(Message(message.role, message.parts) for message in messages)
         yield compare(name, Meaning(plain), Meaning(again))
 
@@ -149,43 +147,6 @@ def _fence(kind: str, text: str) -> list[str]:
     longest = max((len(found[0]) for found in _FENCE.finditer(text)), default=2)
     fence = "`" * max(3, longest + 1)
     return [f"{fence}{kind}", text, fence]
-
-
-def _read(text: str) -> tuple[Message, ...]:
-    """The messages of a document that this module wrote."""
-    start = text.find("\n## Messages\n")
-    heads: list[tuple[int, Role]] = []
-    blocks: list[tuple[int, Part]] = []
-    at = start
-    while at < len(text):
-        block = _BLOCK.search(text, at)
-        limit = block.start() if block else len(text)
-        heads += [
-            (found.start(), found["role"])  # type: ignore[misc]
-            for found in _HEADING.finditer(text, at, limit)
-        ]
-        if block is None:
-            break
-        blocks.append((block.start(), _part(block["kind"], block["text"])))
-        at = block.end()
-    made = []
-    for index, (place, role) in enumerate(heads):
-        end = heads[index + 1][0] if index + 1 < len(heads) else len(text)
-        made.append(Message(role, tuple(part for at, part in blocks if place < at < end)))
-    return tuple(made)
-
-
-def _part(kind: str, text: str) -> Part:
-    match kind:
-        case "result":
-            return ToolResultPart(text)
-        case "json media":
-            data = json.loads(text)
-            return MediaPart(data["kind"], data["source"], data["attributes"], data["alt"])
-        case "json call":
-            return ToolCallPart(**json.loads(text))
-        case _:
-            return TextPart(text)
 
 
 def _inline(value: Json) -> str:

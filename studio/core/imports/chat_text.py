@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from studio.core.imports.compose import Composition, compose
 from studio.core.imports.imported import Imported, ImportFailure
+from studio.core.imports.markdown_document import read_markdown
 from studio.core.prompty.messages import Message, Role, TextPart
 
 _WORDS: dict[str, Role] = {
@@ -41,10 +42,15 @@ def import_chat_text(text: str) -> Imported:
     if "\x00" in text:
         raise ImportFailure("This is no text file.")
     text = text.removeprefix("\ufeff").replace("\r\n", "\n")
-    messages = list(_tagged(text)) or list(_marked(text))
-    form = "chat text" if messages else "plain text"
     work = Composition()
+    messages = list(read_markdown(text))
+    form = "Markdown document of the studio" if messages else "chat text"
+    if messages:
+        work.notes.append("Inputs, tools and the model of the document are not read.")
+    else:
+        messages = list(_tagged(text)) or list(_marked(text))
     if not messages:
+        form = "plain text"
         work.notes.append("Nothing says who speaks, so the whole text is one user message.")
         messages = [Message("user", (TextPart(text.strip("\n")),))]
     work.messages += messages

@@ -506,3 +506,50 @@ def test_the_script_puts_in_pictures_of_its_folder_and_of_inputs(
     assert message["content"][-1]["image_url"]["url"] == "http://h/b.png"
     losses = make(text, "langchain", {"pic": "http://h/b.png"}).losses
     assert any("'a.png'" in loss for loss in losses)
+
+
+# --- requests and documents ------------------------------------------------------------------
+
+
+def test_the_openai_package_sends_the_bodies_as_they_are(make: Make) -> None:
+    from openai import OpenAI
+
+    text = NATIVE.replace("  agent:\n    tools: [tools.py]\n", "  agent:\n")
+    chat = json.loads(make(text, "openai-chat", {"question": "How?"}).text)
+    responses = json.loads(make(text, "openai-responses", {"question": "How?"}).text)
+    with chat_server() as server, OpenAI(base_url=server.url, api_key="k") as client:
+        server.script(
+            said("Fine."),
+            json_body({"id": "r", "object": "response", "created_at": 0, "model": "m",
+                       "output": [], "parallel_tool_calls": True, "tool_choice": "auto",
+                       "tools": []}),
+        )  # fmt: skip
+        reply = client.chat.completions.create(**chat)
+        client.responses.create(**responses)
+
+    assert reply.choices[0].message.content == "Fine."
+    assert [request.body for request in server.requests] == [chat, responses]
+    assert server.requests[1].path.endswith("/responses")
+
+
+def test_a_markdown_reader_sees_each_message_as_one_block(make: Make) -> None:
+    from markdown_it import MarkdownIt
+
+    text = PROMPTS["plain"].replace("Go\n", "```\ncode\n```\n# no heading\n| a |\n")
+    result = make(text, "markdown")
+    tokens = MarkdownIt().enable("table").parse(result.text)
+    fences = [token.content.rstrip("\n") for token in tokens if token.type == "fence"]
+    assert fences == [content for _, content in expected_texts(text)]
+    headings = [
+        tokens[at + 1].content for at, token in enumerate(tokens) if token.type == "heading_open"
+    ]
+    assert headings == ["shop", "Model", "Messages", "1. system", "2. user"]
+
+
+def test_lines_of_a_data_set_are_one_conversation_each(make: Make) -> None:
+    sets = {"one": {"who": "A"}, "two": {"who": "B\nC"}}
+    result = make(PROMPTS["jinja"], "messages-jsonl", sets=sets)
+    lines = [json.loads(line) for line in result.text.splitlines()]
+    assert [line["messages"][1]["content"] for line in lines] == [
+        "Is A here? Shout!", "Is B\nC here? Shout!",
+    ]  # fmt: skip

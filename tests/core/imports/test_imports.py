@@ -381,3 +381,23 @@ def test_stop_sequences_that_are_no_texts_break_no_request(tmp_path: Path) -> No
     context = ReferenceContext(folder=tmp_path, trusted=False)
     source = make_source(parse(made.text, path), target, ExportValues(), context)
     assert json.loads(target.make(source).text)["stop"] == [{}, "END"]
+
+
+def test_what_the_studio_exports_it_imports_again(tmp_path: Path) -> None:
+    """Each form that is a format of import too, from file to messages."""
+    path = tmp_path / "p.prompty"
+    text = (
+        "---\nname: p\nmodel: {id: m, provider: openai}\n"
+        "template: {format: {kind: jinja2}, parser: {kind: prompty}}\n---\n"
+        "system:\nBe {% raw %}{{ kind }}{% endraw %}.\n\nuser:\n```\ncode\n```\nGo\n"
+    )
+    document = parse(text, path)
+    wanted = [(each.role, each.text) for each in prepare(document, {}).messages.messages]
+    context = ReferenceContext(folder=tmp_path, trusted=False)
+    for name in ("prompty", "section", "legacy", "agentschema", "openai-chat",
+                 "openai-responses", "anthropic", "messages-jsonl", "markdown"):  # fmt: skip
+        target = find_target(name)
+        assert target is not None
+        out = tmp_path / f"{name}{target.suffix}"
+        out.write_bytes(target.make(make_source(document, target, ExportValues(), context)).content)
+        assert told(import_file(out)) == wanted, name

@@ -1,0 +1,61 @@
+"""Reads the messages of a Markdown document that the studio exported."""
+
+from __future__ import annotations
+
+import json
+import re
+
+from studio.core.prompty.messages import (
+    MediaPart,
+    Message,
+    Part,
+    Role,
+    TextPart,
+    ToolCallPart,
+    ToolResultPart,
+)
+
+MESSAGES = "\n## Messages\n"
+"""The heading that the messages stand under."""
+
+_BLOCK = re.compile(r"^(?P<fence>`{3,})(?P<kind>[^\n]*)\n(?P<text>.*?)\n?^(?P=fence)$", re.M | re.S)
+_HEADING = re.compile(r"^### \d+\. (?P<role>\w+)", re.MULTILINE)
+
+
+def read_markdown(text: str) -> tuple[Message, ...]:
+    """The messages of a document; none where it is no document of the studio's."""
+    start = text.find(MESSAGES)
+    if start < 0:
+        return ()
+    heads: list[tuple[int, Role]] = []
+    blocks: list[tuple[int, Part]] = []
+    at = start
+    while at < len(text):
+        block = _BLOCK.search(text, at)
+        limit = block.start() if block else len(text)
+        heads += [
+            (found.start(), found["role"])  # type: ignore[misc]
+            for found in _HEADING.finditer(text, at, limit)
+        ]
+        if block is None:
+            break
+        blocks.append((block.start(), _part(block["kind"], block["text"])))
+        at = block.end()
+    made = []
+    for index, (place, role) in enumerate(heads):
+        end = heads[index + 1][0] if index + 1 < len(heads) else len(text)
+        made.append(Message(role, tuple(part for at, part in blocks if place < at < end)))
+    return tuple(made)
+
+
+def _part(kind: str, text: str) -> Part:
+    match kind:
+        case "result":
+            return ToolResultPart(text)
+        case "json media":
+            data = json.loads(text)
+            return MediaPart(data["kind"], data["source"], data["attributes"], data["alt"])
+        case "json call":
+            return ToolCallPart(**json.loads(text))
+        case _:
+            return TextPart(text)
