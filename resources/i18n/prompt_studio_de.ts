@@ -165,6 +165,14 @@
       <translation>Prüfen</translation>
     </message>
     <message>
+      <source>Check prose with a dictionary</source>
+      <translation>Prosa mit einem Wörterbuch prüfen</translation>
+    </message>
+    <message>
+      <source>Check spelling…</source>
+      <translation>Rechtschreibung prüfen …</translation>
+    </message>
+    <message>
       <source>Check the prompt and export it</source>
       <translation>Den Prompt prüfen und exportieren</translation>
     </message>
@@ -394,7 +402,7 @@
     </message>
     <message>
       <source>Rewrite for another protocol…</source>
-      <translation type="unfinished" />
+      <translation>Für ein anderes Protokoll umschreiben …</translation>
     </message>
     <message>
       <source>Run again with these results</source>
@@ -534,6 +542,17 @@
     </message>
   </context>
   <context>
+    <name>AllowedEndpoints</name>
+    <message>
+      <source>Allowed endpoints</source>
+      <translation>Erlaubte Ziele</translation>
+    </message>
+    <message>
+      <source>Choose one to be asked again</source>
+      <translation>Wählen Sie eines, um wieder gefragt zu werden</translation>
+    </message>
+  </context>
+  <context>
     <name>AnswerDialog</name>
     <message>
       <source>Answer</source>
@@ -571,6 +590,10 @@
   <context>
     <name>AnswerView</name>
     <message>
+      <source>Conversation</source>
+      <translation>Gespräch</translation>
+    </message>
+    <message>
       <source>Final answer</source>
       <translation>Endgültige Antwort</translation>
     </message>
@@ -604,6 +627,10 @@
     <message>
       <source>Log instead</source>
       <translation>Stattdessen notieren</translation>
+    </message>
+    <message>
+      <source>No breakpoints yet. Press Add, F9 on a tool or a message of the prompt, or click a state of the loop with Ctrl.</source>
+      <translation>Noch keine Haltepunkte. Drücken Sie Hinzufügen, F9 auf einem Werkzeug oder einer Nachricht des Prompts, oder klicken Sie mit Strg auf einen Zustand der Schleife.</translation>
     </message>
     <message>
       <source>Remove</source>
@@ -704,6 +731,17 @@
     </message>
   </context>
   <context>
+    <name>ChatLine</name>
+    <message>
+      <source>Go on in this thread… (Return sends)</source>
+      <translation>In diesem Gespräch fortfahren … (Eingabe sendet)</translation>
+    </message>
+    <message>
+      <source>Next message of the thread</source>
+      <translation>Nächste Nachricht des Gesprächs</translation>
+    </message>
+  </context>
+  <context>
     <name>ChoiceField</name>
     <message>
       <source>{value!r} is not one of the values allowed.</source>
@@ -712,6 +750,10 @@
   </context>
   <context>
     <name>Chooser</name>
+    <message>
+      <source>Check the spelling of prose in</source>
+      <translation>Die Rechtschreibung von Prosa prüfen in</translation>
+    </message>
     <message>
       <source>Go to file</source>
       <translation>Zu Datei</translation>
@@ -741,6 +783,10 @@
       <translation>Hier hat nichts einen Namen.</translation>
     </message>
     <message>
+      <source>Off</source>
+      <translation>Aus</translation>
+    </message>
+    <message>
       <source>Put the caret on an input or a tool to find its uses.</source>
       <translation>Setzen Sie die Schreibmarke auf eine Eingabe oder ein Werkzeug, um die Verwendungen zu finden.</translation>
     </message>
@@ -759,6 +805,10 @@
     <message>
       <source>line {line}</source>
       <translation>Zeile {line}</translation>
+    </message>
+    <message>
+      <source>now</source>
+      <translation>jetzt</translation>
     </message>
   </context>
   <context>
@@ -1412,6 +1462,10 @@
       <translation>Verbindung der Datei</translation>
     </message>
     <message>
+      <source>Its last reply: {reading:,.0f} tokens a second read, {writing:,.0f} written</source>
+      <translation>Seine letzte Antwort: {reading:,.0f} Token je Sekunde gelesen, {writing:,.0f} geschrieben</translation>
+    </message>
+    <message>
       <source>Manage connections…</source>
       <translation>Verbindungen verwalten …</translation>
     </message>
@@ -1439,6 +1493,10 @@
       <source>The endpoint was not allowed.</source>
       <translation>Das Ziel wurde nicht erlaubt.</translation>
     </message>
+    <message>
+      <source>{name} · {rate:.0f} tok/s</source>
+      <translation>{name} · {rate:.0f} Tok/s</translation>
+    </message>
   </context>
   <context>
     <name>ConnectionForm</name>
@@ -1455,22 +1513,6 @@
       <translation>API, Kopfzeilen und Zeitgrenzen</translation>
     </message>
     <message>
-      <source>Chat completions</source>
-      <translation>Chat Completions</translation>
-    </message>
-    <message>
-      <source>Further tries</source>
-      <translation>Weitere Versuche</translation>
-    </message>
-    <message>
-      <source>Name: value, one a line; none of them secret</source>
-      <translation>Name: Wert, einer je Zeile; keiner davon geheim</translation>
-    </message>
-    <message>
-      <source>None: the v1 API, which has no versions</source>
-      <translation>Keine: die v1-API, die keine Versionen hat</translation>
-    </message>
-    <message>
       <source>Nothing: only answer from the recording</source>
       <translation>Nichts: nur aus der Aufzeichnung antworten</translation>
     </message>
@@ -1481,18 +1523,6 @@
     <message>
       <source>Recordings (*.jsonl);;All files (*)</source>
       <translation>Aufzeichnungen (*.jsonl);;Alle Dateien (*)</translation>
-    </message>
-    <message>
-      <source>Reply begins within</source>
-      <translation>Antwort beginnt innerhalb von</translation>
-    </message>
-    <message>
-      <source>Reply pauses at most</source>
-      <translation>Antwort pausiert höchstens</translation>
-    </message>
-    <message>
-      <source>Responses</source>
-      <translation>Responses</translation>
     </message>
     <message>
       <source>Script</source>
@@ -1539,56 +1569,12 @@
   <context>
     <name>ConnectionsDialog</name>
     <message>
-      <source> The key that is kept for it goes too.</source>
-      <translation> Der dafür hinterlegte Schlüssel geht mit.</translation>
-    </message>
-    <message>
-      <source>Add</source>
-      <translation>Hinzufügen</translation>
-    </message>
-    <message>
-      <source>Allowed endpoints</source>
-      <translation>Erlaubte Ziele</translation>
-    </message>
-    <message>
-      <source>Choose one to be asked again</source>
-      <translation>Wählen Sie eines, um wieder gefragt zu werden</translation>
-    </message>
-    <message>
       <source>Connections</source>
       <translation>Verbindungen</translation>
     </message>
     <message>
-      <source>Delete</source>
-      <translation>Löschen</translation>
-    </message>
-    <message>
-      <source>Delete connection</source>
-      <translation>Verbindung löschen</translation>
-    </message>
-    <message>
-      <source>Delete the connection {name!r}?</source>
-      <translation>Die Verbindung {name!r} löschen?</translation>
-    </message>
-    <message>
-      <source>Duplicate</source>
-      <translation>Duplizieren</translation>
-    </message>
-    <message>
-      <source>Make it the default</source>
-      <translation>Zur Vorgabe machen</translation>
-    </message>
-    <message>
-      <source>Prompts that name it will use the default.{with_key}</source>
-      <translation>Prompts, die sie nennen, nehmen die Vorgabe.{with_key}</translation>
-    </message>
-    <message>
       <source>The connections cannot be saved: {reason}.</source>
       <translation>Die Verbindungen können nicht gespeichert werden: {reason}.</translation>
-    </message>
-    <message>
-      <source>The embedded model is always there</source>
-      <translation>Das eingebettete Modell ist immer da</translation>
     </message>
     <message>
       <source>The open prompt is answered by {name}: {reason}. {warning}</source>
@@ -1688,6 +1674,29 @@ Und {count} davor.</translation>
     <message>
       <source>Breakpoints hold only until the studio is closed: {reason}.</source>
       <translation>Haltepunkte gelten nur, bis das Studio geschlossen wird: {reason}.</translation>
+    </message>
+  </context>
+  <context>
+    <name>DeleteQuestion</name>
+    <message>
+      <source> The key that is kept for it goes too.</source>
+      <translation> Der dafür hinterlegte Schlüssel geht mit.</translation>
+    </message>
+    <message>
+      <source>Delete</source>
+      <translation>Löschen</translation>
+    </message>
+    <message>
+      <source>Delete connection</source>
+      <translation>Verbindung löschen</translation>
+    </message>
+    <message>
+      <source>Delete the connection {name!r}?</source>
+      <translation>Die Verbindung {name!r} löschen?</translation>
+    </message>
+    <message>
+      <source>Prompts that name it will use the default.{with_key}</source>
+      <translation>Prompts, die sie nennen, nehmen die Vorgabe.{with_key}</translation>
     </message>
   </context>
   <context>
@@ -1946,6 +1955,10 @@ Und {count} davor.</translation>
   <context>
     <name>EditorAssist</name>
     <message>
+      <source>Add {word!r} to your words</source>
+      <translation>{word!r} zu Ihren Wörtern hinzufügen</translation>
+    </message>
+    <message>
       <source>No quick fix here</source>
       <translation>Hier keine schnelle Abhilfe</translation>
     </message>
@@ -2053,6 +2066,14 @@ Und {count} davor.</translation>
   <context>
     <name>Export</name>
     <message>
+      <source>A new file</source>
+      <translation>Eine neue Datei</translation>
+    </message>
+    <message>
+      <source>A new file: every line is new</source>
+      <translation>Eine neue Datei: jede Zeile ist neu</translation>
+    </message>
+    <message>
       <source>Change the prompt in the editor; undo works</source>
       <translation>Den Prompt im Editor ändern; Rückgängig geht</translation>
     </message>
@@ -2063,6 +2084,10 @@ Und {count} davor.</translation>
     <message>
       <source>Code</source>
       <translation>Code</translation>
+    </message>
+    <message>
+      <source>Compared with {name}</source>
+      <translation>Verglichen mit {name}</translation>
     </message>
     <message>
       <source>Difference</source>
@@ -2085,12 +2110,36 @@ Und {count} davor.</translation>
       <translation>Verloren oder verändert: {what}</translation>
     </message>
     <message>
+      <source>Nothing differs from {name}</source>
+      <translation>Nichts unterscheidet sich von {name}</translation>
+    </message>
+    <message>
       <source>Prompt files</source>
       <translation>Prompt-Dateien</translation>
     </message>
     <message>
       <source>Requests</source>
       <translation>Anfragen</translation>
+    </message>
+    <message>
+      <source>Too long to be compared with {name} here</source>
+      <translation>Zu lang, um hier mit {name} verglichen zu werden</translation>
+    </message>
+    <message>
+      <source>other bytes are there now</source>
+      <translation>dort liegen jetzt andere Bytes</translation>
+    </message>
+    <message>
+      <source>the prompt in the editor</source>
+      <translation>der Prompt im Editor</translation>
+    </message>
+    <message>
+      <source>the same bytes are there already</source>
+      <translation>dieselben Bytes liegen schon dort</translation>
+    </message>
+    <message>
+      <source>{name} as it is now</source>
+      <translation>{name}, wie es jetzt ist</translation>
     </message>
   </context>
   <context>
@@ -2143,10 +2192,6 @@ Und {count} davor.</translation>
       <translation>Kopieren</translation>
     </message>
     <message>
-      <source>Difference</source>
-      <translation>Unterschied</translation>
-    </message>
-    <message>
       <source>Export</source>
       <translation>Exportieren</translation>
     </message>
@@ -2171,44 +2216,12 @@ Und {count} davor.</translation>
       <translation>Ersetzen</translation>
     </message>
     <message>
-      <source>Result</source>
-      <translation>Ergebnis</translation>
-    </message>
-    <message>
-      <source>Round trip</source>
-      <translation>Hin und zurück</translation>
-    </message>
-    <message>
-      <source>Round trip {same}/{count}</source>
-      <translation>Hin und zurück {same}/{count}</translation>
-    </message>
-    <message>
-      <source>There is nothing to be read back from this form.</source>
-      <translation>Aus dieser Form lässt sich nichts zurücklesen.</translation>
-    </message>
-    <message>
-      <source>Values of now</source>
-      <translation>Jetzige Werte</translation>
-    </message>
-    <message>
-      <source>What will be written</source>
-      <translation>Was geschrieben wird</translation>
-    </message>
-    <message>
       <source>Write it although one thing is lost or changed</source>
       <translation>Schreiben, obwohl eines verloren geht oder sich ändert</translation>
     </message>
     <message>
       <source>Write it although {count} things are lost or changed</source>
       <translation>Schreiben, obwohl {count} Dinge verloren gehen oder sich ändern</translation>
-    </message>
-    <message>
-      <source>{name}: the same ({messages} messages, {tools} tools)</source>
-      <translation>{name}: gleich ({messages} Nachrichten, {tools} Werkzeuge)</translation>
-    </message>
-    <message>
-      <source>… shown up to here; written whole</source>
-      <translation>… bis hier gezeigt; geschrieben wird alles</translation>
     </message>
   </context>
   <context>
@@ -3011,6 +3024,21 @@ Und {count} davor.</translation>
     </message>
   </context>
   <context>
+    <name>Inputs</name>
+    <message>
+      <source>not declared</source>
+      <translation>nicht deklariert</translation>
+    </message>
+    <message>
+      <source>reserved name</source>
+      <translation>vorbehaltener Name</translation>
+    </message>
+    <message>
+      <source>supplied by the run</source>
+      <translation>vom Lauf geliefert</translation>
+    </message>
+  </context>
+  <context>
     <name>InputsCheck</name>
     <message>
       <source>Line {lineno}, column {colno}: {msg}.</source>
@@ -3379,6 +3407,29 @@ Und {count} davor.</translation>
     <message>
       <source>item {number} of {name}</source>
       <translation>Eintrag {number} von {name}</translation>
+    </message>
+  </context>
+  <context>
+    <name>ListTools</name>
+    <message>
+      <source>Add</source>
+      <translation>Hinzufügen</translation>
+    </message>
+    <message>
+      <source>Delete</source>
+      <translation>Löschen</translation>
+    </message>
+    <message>
+      <source>Duplicate</source>
+      <translation>Duplizieren</translation>
+    </message>
+    <message>
+      <source>Make it the default</source>
+      <translation>Zur Vorgabe machen</translation>
+    </message>
+    <message>
+      <source>The embedded model is always there</source>
+      <translation>Das eingebettete Modell ist immer da</translation>
     </message>
   </context>
   <context>
@@ -3793,6 +3844,10 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
   <context>
     <name>PreviewMeter</name>
     <message>
+      <source>1 token</source>
+      <translation>1 Token</translation>
+    </message>
+    <message>
       <source>Around them: {frame:,}</source>
       <translation>Um sie herum: {frame:,}</translation>
     </message>
@@ -3831,6 +3886,10 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
     <message>
       <source>there is no tokenizer for {name} here.</source>
       <translation>für {name} gibt es hier keinen Tokenizer.</translation>
+    </message>
+    <message>
+      <source>{count:,} tokens</source>
+      <translation>{count:,} Token</translation>
     </message>
     <message>
       <source>{share:.1%} of the context window of {context_window:,} tokens.</source>
@@ -3980,6 +4039,37 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
     </message>
   </context>
   <context>
+    <name>RemoteFields</name>
+    <message>
+      <source>Chat completions</source>
+      <translation>Chat Completions</translation>
+    </message>
+    <message>
+      <source>Further tries</source>
+      <translation>Weitere Versuche</translation>
+    </message>
+    <message>
+      <source>Name: value, one a line; none of them secret</source>
+      <translation>Name: Wert, einer je Zeile; keiner davon geheim</translation>
+    </message>
+    <message>
+      <source>None: the v1 API, which has no versions</source>
+      <translation>Keine: die v1-API, die keine Versionen hat</translation>
+    </message>
+    <message>
+      <source>Reply begins within</source>
+      <translation>Antwort beginnt innerhalb von</translation>
+    </message>
+    <message>
+      <source>Reply pauses at most</source>
+      <translation>Antwort pausiert höchstens</translation>
+    </message>
+    <message>
+      <source>Responses</source>
+      <translation>Responses</translation>
+    </message>
+  </context>
+  <context>
     <name>RequestColumn</name>
     <message>
       <source>1 note</source>
@@ -4065,6 +4155,45 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
     </message>
   </context>
   <context>
+    <name>ResultTabs</name>
+    <message>
+      <source>Difference</source>
+      <translation>Unterschied</translation>
+    </message>
+    <message>
+      <source>Result</source>
+      <translation>Ergebnis</translation>
+    </message>
+    <message>
+      <source>Round trip</source>
+      <translation>Hin und zurück</translation>
+    </message>
+    <message>
+      <source>Round trip {same}/{count}</source>
+      <translation>Hin und zurück {same}/{count}</translation>
+    </message>
+    <message>
+      <source>There is nothing to be read back from this form.</source>
+      <translation>Aus dieser Form lässt sich nichts zurücklesen.</translation>
+    </message>
+    <message>
+      <source>Values of now</source>
+      <translation>Jetzige Werte</translation>
+    </message>
+    <message>
+      <source>What will be written</source>
+      <translation>Was geschrieben wird</translation>
+    </message>
+    <message>
+      <source>{name}: the same ({messages} messages, {tools} tools)</source>
+      <translation>{name}: gleich ({messages} Nachrichten, {tools} Werkzeuge)</translation>
+    </message>
+    <message>
+      <source>… shown up to here; written whole</source>
+      <translation>… bis hier gezeigt; geschrieben wird alles</translation>
+    </message>
+  </context>
+  <context>
     <name>RetentionDialog</name>
     <message>
       <source> days</source>
@@ -4095,15 +4224,15 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
     <name>RewriteDialog</name>
     <message>
       <source>&amp;Rewrite for</source>
-      <translation type="unfinished" />
+      <translation>&amp;Umschreiben für</translation>
     </message>
     <message>
       <source>Change the text in the editor; undo takes it back as one step</source>
-      <translation type="unfinished" />
+      <translation>Den Text im Editor ändern; Rückgängig nimmt es als einen Schritt zurück</translation>
     </message>
     <message>
       <source>JSON actions</source>
-      <translation type="unfinished" />
+      <translation>JSON-Aktionen</translation>
     </message>
     <message>
       <source>Native tool calls</source>
@@ -4111,7 +4240,7 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
     </message>
     <message>
       <source>Protocol to rewrite for</source>
-      <translation type="unfinished" />
+      <translation>Protokoll, für das umgeschrieben wird</translation>
     </message>
     <message>
       <source>ReAct text</source>
@@ -4119,19 +4248,19 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
     </message>
     <message>
       <source>Rewrite</source>
-      <translation type="unfinished" />
+      <translation>Umschreiben</translation>
     </message>
     <message>
       <source>Rewrite for another protocol</source>
-      <translation type="unfinished" />
+      <translation>Für ein anderes Protokoll umschreiben</translation>
     </message>
     <message>
       <source>This prompt speaks {name}: {reason}.</source>
-      <translation type="unfinished" />
+      <translation>Dieser Prompt spricht {name}: {reason}.</translation>
     </message>
     <message>
       <source>What changes in the text of the prompt:</source>
-      <translation type="unfinished" />
+      <translation>Was sich im Text des Prompts ändert:</translation>
     </message>
   </context>
   <context>
@@ -4214,6 +4343,88 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
     </message>
   </context>
   <context>
+    <name>RunBreakpoints</name>
+    <message>
+      <source>Anywhere</source>
+      <translation>Überall</translation>
+    </message>
+    <message>
+      <source>Before a tool · {tool}</source>
+      <translation>Vor einem Werkzeug · {tool}</translation>
+    </message>
+    <message>
+      <source>hit count {hits}</source>
+      <translation>Trefferzahl {hits}</translation>
+    </message>
+    <message>
+      <source>logs “{log}”, does not stop</source>
+      <translation>notiert „{log}“, hält nicht an</translation>
+    </message>
+  </context>
+  <context>
+    <name>RunCards</name>
+    <message>
+      <source>Action</source>
+      <translation>Aktion</translation>
+    </message>
+    <message>
+      <source>Asks for {plural}</source>
+      <translation>Verlangt {plural}</translation>
+    </message>
+    <message>
+      <source>Being rendered…</source>
+      <translation>Wird ausgefüllt …</translation>
+    </message>
+    <message>
+      <source>Broken reply</source>
+      <translation>Abgebrochene Antwort</translation>
+    </message>
+    <message>
+      <source>Error</source>
+      <translation>Fehler</translation>
+    </message>
+    <message>
+      <source>Final answer</source>
+      <translation>Endgültige Antwort</translation>
+    </message>
+    <message>
+      <source>Iteration {number} · Prompt</source>
+      <translation>Durchgang {number} · Prompt</translation>
+    </message>
+    <message>
+      <source>No words of its own: the observations stand for themselves.</source>
+      <translation>Keine eigenen Worte: die Beobachtungen stehen für sich.</translation>
+    </message>
+    <message>
+      <source>Observation</source>
+      <translation>Beobachtung</translation>
+    </message>
+    <message>
+      <source>Refusal</source>
+      <translation>Ablehnung</translation>
+    </message>
+    <message>
+      <source>Reply</source>
+      <translation>Antwort</translation>
+    </message>
+    <message>
+      <source>Thought</source>
+      <translation>Gedanke</translation>
+    </message>
+    <message>
+      <source>Told the model</source>
+      <translation>Dem Modell gesagt</translation>
+    </message>
+    <message>
+      <source>Unreadable reply</source>
+      <translation>Unlesbare Antwort</translation>
+    </message>
+    <message>
+      <source>Waiting for the model…</source>
+      <translation>Wartet auf das Modell …</translation>
+    </message>
+  </context>
+  <context>
     <name>RunChoices</name>
     <message>
       <source>Connection</source>
@@ -4226,6 +4437,52 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
     <message>
       <source>Protocol</source>
       <translation>Protokoll</translation>
+    </message>
+  </context>
+  <context>
+    <name>RunCompare</name>
+    <message>
+      <source> in iteration {step}, at “{title}”</source>
+      <translation> in Durchgang {step}, bei „{title}“</translation>
+    </message>
+    <message>
+      <source>Both say the same, from the first message to the last.</source>
+      <translation>Beide sagen dasselbe, von der ersten Nachricht bis zur letzten.</translation>
+    </message>
+    <message>
+      <source>Branch {number}</source>
+      <translation>Zweig {number}</translation>
+    </message>
+    <message>
+      <source>First way</source>
+      <translation>Erster Weg</translation>
+    </message>
+    <message>
+      <source>They part{where}; {count} of {count2} rows differ.</source>
+      <translation>Sie trennen sich{where}; {count} von {count2} Zeilen sind verschieden.</translation>
+    </message>
+    <message>
+      <source>to iteration {iteration}, {place_names}</source>
+      <translation>bis Durchgang {iteration}, {place_names}</translation>
+    </message>
+  </context>
+  <context>
+    <name>RunController</name>
+    <message>
+      <source>Pause the run before going back.</source>
+      <translation>Halten Sie den Lauf an, bevor Sie zurückgehen.</translation>
+    </message>
+    <message>
+      <source>The run before</source>
+      <translation>Der Lauf davor</translation>
+    </message>
+    <message>
+      <source>The run cannot go back to this place.</source>
+      <translation>Der Lauf kann nicht an diese Stelle zurück.</translation>
+    </message>
+    <message>
+      <source>This run</source>
+      <translation>Dieser Lauf</translation>
     </message>
   </context>
   <context>
@@ -4345,6 +4602,29 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
     </message>
   </context>
   <context>
+    <name>RunInspector</name>
+    <message>
+      <source> · edited by you</source>
+      <translation> · von Ihnen bearbeitet</translation>
+    </message>
+    <message>
+      <source>Iteration {number}</source>
+      <translation>Durchgang {number}</translation>
+    </message>
+    <message>
+      <source>Iterations 1 to {first:,}</source>
+      <translation>Durchgänge 1 bis {first:,}</translation>
+    </message>
+    <message>
+      <source>The format carries no words of its own: the observations stand for themselves.</source>
+      <translation>Das Format hat keine eigenen Worte: die Beobachtungen stehen für sich.</translation>
+    </message>
+    <message>
+      <source>Total</source>
+      <translation>Zusammen</translation>
+    </message>
+  </context>
+  <context>
     <name>RunLaunch</name>
     <message>
       <source>Fill it in under Inputs, then run again.</source>
@@ -4361,6 +4641,41 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
     <message>
       <source>The prompt has an error: {message}{count}</source>
       <translation>Der Prompt hat einen Fehler: {message}{count}</translation>
+    </message>
+  </context>
+  <context>
+    <name>RunMessages</name>
+    <message>
+      <source>nothing new</source>
+      <translation>nichts Neues</translation>
+    </message>
+    <message>
+      <source>put in by the loop</source>
+      <translation>von der Schleife eingefügt</translation>
+    </message>
+    <message>
+      <source>{plural} above: the same as in the iteration before</source>
+      <translation>{plural} darüber: gleich wie im Durchgang davor</translation>
+    </message>
+    <message>
+      <source>{plural} added</source>
+      <translation>{plural} hinzugefügt</translation>
+    </message>
+    <message>
+      <source>{plural} as before</source>
+      <translation>{plural} wie zuvor</translation>
+    </message>
+    <message>
+      <source>{plural} before these, the same as in the iteration before</source>
+      <translation>{plural} davor, gleich wie im Durchgang davor</translation>
+    </message>
+    <message>
+      <source>{plural} gone</source>
+      <translation>{plural} fort</translation>
+    </message>
+    <message>
+      <source>{plural} new</source>
+      <translation>{plural} neu</translation>
     </message>
   </context>
   <context>
@@ -4882,7 +5197,81 @@ zu  {after}</translation>
     </message>
   </context>
   <context>
+    <name>RunTool</name>
+    <message>
+      <source>Arguments</source>
+      <translation>Argumente</translation>
+    </message>
+    <message>
+      <source>Error for the model</source>
+      <translation>Fehler für das Modell</translation>
+    </message>
+    <message>
+      <source>Error stream</source>
+      <translation>Fehlerausgabe</translation>
+    </message>
+    <message>
+      <source>Observation</source>
+      <translation>Beobachtung</translation>
+    </message>
+    <message>
+      <source>The output was cut at the limit for tools.</source>
+      <translation>Die Ausgabe wurde an der Grenze für Werkzeuge abgeschnitten.</translation>
+    </message>
+    <message>
+      <source>The run's tools do not declare it.</source>
+      <translation>Die Werkzeuge des Laufs deklarieren es nicht.</translation>
+    </message>
+    <message>
+      <source>Tools in this step</source>
+      <translation>Werkzeuge in diesem Schritt</translation>
+    </message>
+    <message>
+      <source>edited by you</source>
+      <translation>von Ihnen bearbeitet</translation>
+    </message>
+    <message>
+      <source>waits for your approval</source>
+      <translation>wartet auf Ihre Zustimmung</translation>
+    </message>
+    <message>
+      <source>what the tool's process wrote on stderr</source>
+      <translation>was der Prozess des Werkzeugs auf stderr schrieb</translation>
+    </message>
+    <message>
+      <source>✓ The arguments fit the tool's schema.</source>
+      <translation>✓ Die Argumente passen zum Schema des Werkzeugs.</translation>
+    </message>
+  </context>
+  <context>
+    <name>RunView</name>
+    <message>
+      <source>Iteration {iteration}</source>
+      <translation>Durchgang {iteration}</translation>
+    </message>
+    <message>
+      <source>Making the tools ready</source>
+      <translation>Werkzeuge werden bereit gemacht</translation>
+    </message>
+  </context>
+  <context>
     <name>RunWords</name>
+    <message>
+      <source>1 call</source>
+      <translation>1 Aufruf</translation>
+    </message>
+    <message>
+      <source>1 iteration</source>
+      <translation>1 Durchgang</translation>
+    </message>
+    <message>
+      <source>1 line</source>
+      <translation>1 Zeile</translation>
+    </message>
+    <message>
+      <source>1 message</source>
+      <translation>1 Nachricht</translation>
+    </message>
     <message>
       <source>A limit was reached</source>
       <translation>Eine Grenze wurde erreicht</translation>
@@ -5034,6 +5423,22 @@ zu  {after}</translation>
     <message>
       <source>with the tool's result, before the model is told</source>
       <translation>mit dem Ergebnis des Werkzeugs, bevor das Modell es erfährt</translation>
+    </message>
+    <message>
+      <source>{count:,} calls</source>
+      <translation>{count:,} Aufrufe</translation>
+    </message>
+    <message>
+      <source>{count:,} iterations</source>
+      <translation>{count:,} Durchgänge</translation>
+    </message>
+    <message>
+      <source>{count:,} lines</source>
+      <translation>{count:,} Zeilen</translation>
+    </message>
+    <message>
+      <source>{count:,} messages</source>
+      <translation>{count:,} Nachrichten</translation>
     </message>
     <message>
       <source>{words} in {turns}, {seconds}</source>
@@ -5773,6 +6178,13 @@ zu  {after}</translation>
     </message>
   </context>
   <context>
+    <name>StepCard</name>
+    <message>
+      <source>Iteration {step}: {said}</source>
+      <translation>Durchgang {step}: {said}</translation>
+    </message>
+  </context>
+  <context>
     <name>StepsColumn</name>
     <message>
       <source>Go back to here</source>
@@ -6270,6 +6682,10 @@ zu  {after}</translation>
       <translation>Ob ein Aufruf etwas außerhalb ändert</translation>
     </message>
     <message>
+      <source>allowed</source>
+      <translation>erlaubt</translation>
+    </message>
+    <message>
       <source>always ask</source>
       <translation>immer fragen</translation>
     </message>
@@ -6298,8 +6714,16 @@ zu  {after}</translation>
       <translation>gerade eben</translation>
     </message>
     <message>
+      <source>mocked</source>
+      <translation>mit Ersatz</translation>
+    </message>
+    <message>
       <source>not bound</source>
       <translation>nicht gebunden</translation>
+    </message>
+    <message>
+      <source>ready</source>
+      <translation>bereit</translation>
     </message>
     <message>
       <source>{number} min ago</source>
@@ -6858,8 +7282,8 @@ Prompts darin dürfen dann auf diesem Rechner Python-Werkzeuge ausführen, MCP-S
       <translation>Text der Nachricht</translation>
     </message>
     <message>
-      <source>What is said</source>
-      <translation>Was gesagt wird</translation>
+      <source>What is said; Ctrl+Enter adds the next message</source>
+      <translation>Was gesagt wird; Strg+Eingabe fügt die nächste Nachricht hinzu</translation>
     </message>
   </context>
 </TS>

@@ -5,9 +5,10 @@ from __future__ import annotations
 import difflib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QCoreApplication, QObject, Signal
 
 from studio.bridge.jobs import LatestJob
 from studio.core.export.fixes import with_fixes
@@ -19,6 +20,8 @@ from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.reference_values import ReferenceContext
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.values import Json, JsonObject
+
+_tr = partial(QCoreApplication.translate, "Export")
 
 _MOST_LINES = 4000
 
@@ -74,27 +77,31 @@ class Difference:
 
 def difference(result: ExportResult, path: Path | None) -> Difference:
     """What writing the file would change: of the file that is there, otherwise of the prompt."""
-    old, name = result.before, "the prompt in the editor"
+    old, name = result.before, _tr("the prompt in the editor")
     if path is not None and path.is_file():
         if result.data is not None:
             same = _bytes(path) == result.data
-            told = "the same bytes are there already" if same else "other bytes are there now"
+            told = (
+                _tr("the same bytes are there already")
+                if same
+                else _tr("other bytes are there now")
+            )
             return Difference("", f"{path.name}: {told}")
         content = _bytes(path)
         old = content.decode("utf-8", "replace") if content is not None else None
-        name = f"{path.name} as it is now"
+        name = _tr("{name} as it is now").format(name=path.name)
     if result.data is not None:
-        return Difference("", "A new file")
+        return Difference("", _tr("A new file"))
     if old is None:
-        return Difference("", "A new file: every line is new")
+        return Difference("", _tr("A new file: every line is new"))
     before, after = old.splitlines(keepends=True), result.text.splitlines(keepends=True)
     if len(before) + len(after) > 2 * _MOST_LINES:
-        return Difference("", f"Too long to be compared with {name} here")
+        return Difference("", _tr("Too long to be compared with {name} here").format(name=name))
     lines = list(difflib.unified_diff(before, after, "before", "after", n=3))
     if not lines:
-        return Difference("", f"Nothing differs from {name}")
+        return Difference("", _tr("Nothing differs from {name}").format(name=name))
     shown = "".join(line if line.endswith("\n") else f"{line}\n" for line in lines[2:])
-    return Difference(shown, f"Compared with {name}")
+    return Difference(shown, _tr("Compared with {name}").format(name=name))
 
 
 def _bytes(path: Path) -> bytes | None:

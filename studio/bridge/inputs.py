@@ -6,12 +6,17 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
+from functools import partial
 from typing import Final, Literal, TypeAlias
+
+from PySide6.QtCore import QCoreApplication
 
 from studio.core.prompty.document import InputDeclaration, PromptDocument
 from studio.core.prompty.inputs import RESERVED_SAMPLES, preview_inputs
 from studio.core.text.span import Span
 from studio.core.text.values import Json
+
+_tr = partial(QCoreApplication.translate, "Inputs")
 
 FieldKind: TypeAlias = Literal[
     "string", "integer", "number", "boolean", "choice", "object", "array", "json", "thread",
@@ -124,7 +129,7 @@ def input_fields(document: PromptDocument) -> tuple[FieldSpec, ...]:
         spec = declaration_field(item)
         if spec.fallback is ABSENT and item.name in values:
             supplied = item.name not in _PERSONAL and spec.kind != "thread"
-            origin = "supplied by the run" if supplied else "sample"
+            origin = _tr("supplied by the run") if supplied else "sample"
             fallback = values[item.name]
             spec = replace(spec, fallback=fallback, fallback_origin=origin, supplied=supplied)
         fields.append(spec)
@@ -145,13 +150,13 @@ def _undeclared(
 ) -> FieldSpec:
     reserved = name in RESERVED_SAMPLES
     supplied = reserved and name not in _PERSONAL
-    origin = "supplied by the run" if supplied else "sample"
+    origin = _tr("supplied by the run") if supplied else "sample"
     value: FieldValue = values.get(name, ABSENT)
     kind: FieldKind = "string" if isinstance(value, str) or value is ABSENT else "json"
     return FieldSpec(
         name=name,
         kind="thread" if name == "thread" and not isinstance(value, str) else kind,
-        type_name=origin if supplied else "reserved name" if reserved else "not declared",
+        type_name=origin if supplied else _tr("reserved name") if reserved else _tr("not declared"),
         fallback=value,
         fallback_origin=origin if name in samples else "",
         declared=reserved,

@@ -39,7 +39,8 @@ def meter(preview: Preview) -> Meter:
     """The meter of a preview."""
     tokens, target = preview.tokens, preview.target
     about = "" if tokens.total_is_exact else "≈"
-    text = f"{about}{tokens.total:,} token{'' if tokens.total == 1 else 's'}"
+    count = _tr("1 token") if tokens.total == 1 else _tr("{count:,} tokens")
+    text = about + count.format(count=tokens.total)
     window = target.context_window
     share = tokens.total / window if window else None
     if share is None:

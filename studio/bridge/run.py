@@ -239,10 +239,10 @@ class RunController(QObject):
             self._show()
             return
         if shown.tree.get(checkpoint) is None or self._session is None:
-            self.refused.emit("The run cannot go back to this place.")
+            self.refused.emit(self.tr("The run cannot go back to this place."))
             return
         if self._driving is not None and self._view.is_busy:
-            self.refused.emit("Pause the run before going back.")
+            self.refused.emit(self.tr("Pause the run before going back."))
             return
         self.send(ForkFrom(checkpoint), *then)
 
@@ -373,7 +373,7 @@ class RunController(QObject):
         past, self._against = self._against, None
         if past is None or self._shown.state is None:
             return
-        comparison = self._beside(past, "The run before")
+        comparison = self._beside(past, self.tr("The run before"))
         is_replay = self._session is not None and self._session.plan.retelling is not None
         (self.repeated if is_replay else self.compared).emit(comparison)
 
@@ -381,4 +381,6 @@ class RunController(QObject):
         now = self._shown.state
         if now is None:
             raise ValueError("nothing is shown")
-        return compare(Side(title, state_at(past.events, past.last)), Side("This run", now))
+        return compare(
+            Side(title, state_at(past.events, past.last)), Side(self.tr("This run"), now)
+        )

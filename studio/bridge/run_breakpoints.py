@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import partial
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QCoreApplication, QObject, Signal
 
 from studio.core.agent.breakpoints import Breakpoint
 from studio.core.agent.options import USUAL_EXCEPTIONS, ExceptionFilter
 from studio.core.agent.state import Place
 from studio.core.prompty.document import PromptDocument
+
+_tr = partial(QCoreApplication.translate, "RunBreakpoints")
 
 PLACE_NAMES: dict[Place, str] = {
     "P1": "Before the model", "P2": "With the reply", "P3": "Before a tool",
@@ -65,15 +68,15 @@ def describe(item: Breakpoint) -> str:
         role, _, number = item.message.partition(" ")
         parts.append(f"message {role}" + (f" (no. {number})" if number not in ("", "1") else ""))
     if item.tool:
-        parts.append(item.tool if parts else f"Before a tool · {item.tool}")
+        parts.append(item.tool if parts else _tr("Before a tool · {tool}").format(tool=item.tool))
     if not parts:
-        parts.append("Anywhere")
+        parts.append(_tr("Anywhere"))
     if item.condition:
         parts.append(f"when {item.condition}")
     if item.hits:
-        parts.append(f"hit count {item.hits}")
+        parts.append(_tr("hit count {hits}").format(hits=item.hits))
     if item.log:
-        parts.append(f"logs “{item.log}”, does not stop")
+        parts.append(_tr("logs “{log}”, does not stop").format(log=item.log))
     return " · ".join(parts)
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from PySide6.QtCore import QCoreApplication
+
 CardKind: TypeAlias = Literal[
     "prompt", "thought", "reply", "action", "observation", "final", "error", "note"
 ]
@@ -61,4 +63,10 @@ class StepCard:
         """The row for a screen reader."""
         parts = (self.title, self.gist, self.facts, ", ".join(self.badges))
         said = ". ".join(part for part in parts if part)
-        return said if self.kind == "prompt" else f"Iteration {self.step}: {said}"
+        return (
+            said
+            if self.kind == "prompt"
+            else QCoreApplication.translate("StepCard", "Iteration {step}: {said}").format(
+                step=self.step, said=said
+            )
+        )

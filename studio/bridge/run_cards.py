@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
+
+from PySide6.QtCore import QCoreApplication
 
 from studio.bridge.run_card import TAB_OF_KIND, CardKind, CardMood, StepCard, Tab
 from studio.bridge.run_card_list import CardList, later_cards
@@ -19,6 +22,8 @@ from studio.core.agent.reading import Action, Final, FormatError, Refused
 from studio.core.agent.state import Call, RunState, Step, StepError
 from studio.core.agent.trail import Trail
 from studio.core.wire.reply import Reply
+
+_tr = partial(QCoreApplication.translate, "RunCards")
 
 __all__ = [
     "TAB_OF_KIND", "CardKind", "CardMood", "StepCard", "Tab", "Timeline", "cards_of_step",
@@ -85,21 +90,23 @@ def cards_of_step(
         answer = step.reading.answer
         if state is not None and state.answer is not None:
             answer = state.answer
-        gist = one_line(answer) or "No words of its own: the observations stand for themselves."
-        cards.append(StepCard(step.number, "final", "Final answer", gist))
+        gist = one_line(answer) or _tr(
+            "No words of its own: the observations stand for themselves."
+        )
+        cards.append(StepCard(step.number, "final", _tr("Final answer"), gist))
     if step.observation:
         gist = one_line(step.observation)
-        cards.append(StepCard(step.number, "note", "Told the model", gist))
+        cards.append(StepCard(step.number, "note", _tr("Told the model"), gist))
     if state is not None:
         cards = _mark_live(cards, state)
     return cards
 
 
 def _prompt_card(step: Step) -> StepCard:
-    title = f"Iteration {step.number} · Prompt"
+    title = _tr("Iteration {number} · Prompt").format(number=step.number)
     count = len(step.messages) or step.sent
     if not count:
-        return StepCard(step.number, "prompt", title, "Being rendered…")
+        return StepCard(step.number, "prompt", title, _tr("Being rendered…"))
     last = step.messages[-1] if step.messages else None
     gist = plural(count, "message")
     if last is not None and (text := _last_line(last.text)):
@@ -130,26 +137,26 @@ def _reply_cards(step: Step) -> list[StepCard]:
     match step.reading:
         case Action() as action if action.thought:
             gist = one_line(action.thought)
-            return [StepCard(step.number, "thought", "Thought", gist, joined, badges)]
+            return [StepCard(step.number, "thought", _tr("Thought"), gist, joined, badges)]
         case Final() as final if final.thought:
             gist = one_line(final.thought)
-            return [StepCard(step.number, "thought", "Thought", gist, joined, badges)]
+            return [StepCard(step.number, "thought", _tr("Thought"), gist, joined, badges)]
         case FormatError() as error:
             gist = one_line(error.message)
-            return [StepCard(step.number, "reply", "Unreadable reply", gist, joined, badges)]
+            return [StepCard(step.number, "reply", _tr("Unreadable reply"), gist, joined, badges)]
         case Refused() as refused:
             gist = one_line(refused.text)
-            return [StepCard(step.number, "reply", "Refusal", gist, joined, badges)]
+            return [StepCard(step.number, "reply", _tr("Refusal"), gist, joined, badges)]
         case _:
-            name = "Reply" if step.reply is not None else "Broken reply"
+            name = _tr("Reply") if step.reply is not None else _tr("Broken reply")
             if not raw and reply.tool_calls:
-                raw = f"Asks for {plural(len(reply.tool_calls), 'call')}"
+                raw = _tr("Asks for {plural}").format(plural=plural(len(reply.tool_calls), "call"))
             return [StepCard(step.number, "reply", name, raw, joined, badges)]
 
 
 def _streaming_card(step: Step, streaming: Reply | None) -> StepCard:
     """The reply that is being written; its newest words, not its first."""
-    gist = "Waiting for the model…"
+    gist = _tr("Waiting for the model…")
     if streaming is not None:
         words = streaming.text or streaming.reasoning or streaming.refusal
         if not words and streaming.tool_calls:
@@ -159,7 +166,7 @@ def _streaming_card(step: Step, streaming: Reply | None) -> StepCard:
             gist = one_line(words[-120:])
         elif streaming.notices:
             gist = one_line(streaming.notices[-1])
-    return StepCard(step.number, "reply", "Reply", gist, mood="live")
+    return StepCard(step.number, "reply", _tr("Reply"), gist, mood="live")
 
 
 def _badges(step: Step) -> tuple[str, ...]:
@@ -181,7 +188,7 @@ def _call_cards(step: Step, row: int, call: Call) -> list[StepCard]:
         if wanted
     )
     gist = f"{call.tool}({arguments_line(call.arguments, call.text)})"
-    cards = [StepCard(step.number, "action", "Action", gist, badges=badges, call=row)]
+    cards = [StepCard(step.number, "action", _tr("Action"), gist, badges=badges, call=row)]
     if call.observation is None:
         return cards
     marks = tuple(
@@ -198,7 +205,7 @@ def _call_cards(step: Step, row: int, call: Call) -> list[StepCard]:
     if call.outcome is not None and call.origin == "live":
         facts = seconds(call.outcome.duration)
     mood: CardMood = "error" if call.is_error else "past"
-    name = "Error" if call.is_error else "Observation"
+    name = _tr("Error") if call.is_error else _tr("Observation")
     text = one_line(call.observation) or "(empty)"
     cards.append(StepCard(step.number, "observation", name, text, facts, marks, mood, row))
     return cards

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from itertools import zip_longest
 from typing import Literal, TypeAlias
+
+from PySide6.QtCore import QCoreApplication
 
 from studio.bridge.run_breakpoints import PLACE_NAMES
 from studio.bridge.run_cards import StepCard, timeline_of
@@ -13,6 +16,8 @@ from studio.bridge.run_differences import Sides, sides_of
 from studio.bridge.run_said import said_by, said_newly
 from studio.core.agent.state import RunState
 from studio.core.agent.tree import RunTree
+
+_tr = partial(QCoreApplication.translate, "RunCompare")
 
 Match: TypeAlias = Literal["same", "differs", "left", "right"]
 """Whether two cards say the same, or only one side has one."""
@@ -55,7 +60,9 @@ def branches_of(
     return tuple(
         BranchView(
             (names or {}).get(number) or usual_name(number),
-            f"to iteration {end.iteration}, {PLACE_NAMES[end.place].lower()}",
+            _tr("to iteration {iteration}, {place_names}").format(
+                iteration=end.iteration, place_names=PLACE_NAMES[end.place].lower()
+            ),
             end.id,
             number,
             number == standing,
@@ -66,7 +73,7 @@ def branches_of(
 
 def usual_name(number: int) -> str:
     """What a branch is called that nobody has named."""
-    return "First way" if number == 0 else f"Branch {number}"
+    return _tr("First way") if number == 0 else _tr("Branch {number}").format(number=number)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,10 +129,16 @@ class Comparison:
         """The comparison in one sentence."""
         at = self.first_difference
         if at is None:
-            return "Both say the same, from the first message to the last."
+            return _tr("Both say the same, from the first message to the last.")
         card = self.rows[at].left or self.rows[at].right
-        where = "" if card is None else f" in iteration {card.step}, at “{card.title}”"
-        return f"They part{where}; {len(self.differences)} of {len(self.rows)} rows differ."
+        where = (
+            ""
+            if card is None
+            else _tr(" in iteration {step}, at “{title}”").format(step=card.step, title=card.title)
+        )
+        return _tr("They part{where}; {count} of {count2} rows differ.").format(
+            where=where, count=len(self.differences), count2=len(self.rows)
+        )
 
     def texts(self, row: int) -> Sides:
         """The whole texts of a row, with what differs marked."""

@@ -5,12 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from functools import partial
 from typing import assert_never
+
+from PySide6.QtCore import QCoreApplication
 
 from studio.bridge.run_text import Block, Blocks, Piece
 from studio.bridge.run_words import plural
 from studio.core.agent.trail import Trail
 from studio.core.prompty.messages import MediaPart, Message, TextPart, ToolCallPart, ToolResultPart
+
+_tr = partial(QCoreApplication.translate, "RunMessages")
 
 _FOLD_FROM = 6
 """Unchanged lines in a row that are folded where only changes are wanted."""
@@ -116,7 +121,7 @@ class _Writer:
         if isinstance(answers, str) and answers:
             notes.append(f"answers {answers}")
         if message.origin.source == "run":
-            notes.append("put in by the loop")
+            notes.append(_tr("put in by the loop"))
         if is_new:
             notes.append("new")
             self._mark()
@@ -125,12 +130,16 @@ class _Writer:
 
     def left_out(self, count: int) -> None:
         if count:
-            text = f"{plural(count, 'message')} before these, the same as in the iteration before"
+            text = _tr("{plural} before these, the same as in the iteration before").format(
+                plural=plural(count, "message")
+            )
             self.blocks.append(Block("rule", (Piece(text, "muted"),)))
 
     def remark(self, stable: int) -> None:
         if stable:
-            text = f"{plural(stable, 'message')} above: the same as in the iteration before"
+            text = _tr("{plural} above: the same as in the iteration before").format(
+                plural=plural(stable, "message")
+            )
             self.blocks.append(Block("rule", (Piece(text, "muted"),)))
 
     def unchanged(self, text: str, *, folds: bool) -> None:
@@ -170,12 +179,14 @@ class _Writer:
             return plural(len(sent), "message")
         changes: list[str] = []
         if len(sent) > len(before):
-            changes.append(f"{plural(len(sent) - len(before), 'message')} added")
+            changes.append(
+                _tr("{plural} added").format(plural=plural(len(sent) - len(before), "message"))
+            )
         if self._added:
-            changes.append(f"{plural(self._added, 'line')} new")
+            changes.append(_tr("{plural} new").format(plural=plural(self._added, "line")))
         if self._removed:
-            changes.append(f"{plural(self._removed, 'line')} gone")
-        said = ", ".join(changes) or "nothing new"
+            changes.append(_tr("{plural} gone").format(plural=plural(self._removed, "line")))
+        said = ", ".join(changes) or _tr("nothing new")
         return f"{plural(len(sent), 'message')} · {said}"
 
     def _fold_or_show(self, lines: list[str], keep_start: int, keep_end: int) -> None:
@@ -185,7 +196,7 @@ class _Writer:
             return
         if keep_start:
             self._line("body", "\n".join(lines[:keep_start]))
-        self._line("same", f"{plural(hidden, 'line')} as before")
+        self._line("same", _tr("{plural} as before").format(plural=plural(hidden, "line")))
         if keep_end:
             self._line("body", "\n".join(lines[-keep_end:]))
 

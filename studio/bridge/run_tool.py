@@ -5,6 +5,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
+from functools import partial
+
+from PySide6.QtCore import QCoreApplication
 
 from studio.bridge.run_text import Block, Blocks, Piece, body, json_block, title
 from studio.bridge.run_words import seconds
@@ -12,6 +15,8 @@ from studio.core.agent.state import Call, CallStatus, RunSetup, Step
 from studio.core.prompty.messages import Message
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.values import Json, JsonObject
+
+_tr = partial(QCoreApplication.translate, "RunTool")
 
 _STATUS: dict[CallStatus, str] = {
     "asked": "asked for, not run yet", "approved": "approved, about to run",
@@ -57,20 +62,22 @@ def _call_blocks(call: Call, row: int, count: int, setup: RunSetup) -> list[Bloc
             role="tool",
         )
     ]
-    edited = "edited by you" if {"tool", "arguments"} & set(call.edited) else ""
-    blocks.append(title("Arguments", edited))
+    edited = _tr("edited by you") if {"tool", "arguments"} & set(call.edited) else ""
+    blocks.append(title(_tr("Arguments"), edited))
     blocks.append(
         json_block(call.arguments) if call.arguments is not None else body(call.text or "(none)")
     )
     blocks += _check(call, spec)
     if call.observation is not None:
-        remark = "edited by you" if "observation" in call.edited else ""
-        blocks.append(title("Error for the model" if call.is_error else "Observation", remark))
+        remark = _tr("edited by you") if "observation" in call.edited else ""
+        blocks.append(
+            title(_tr("Error for the model") if call.is_error else _tr("Observation"), remark)
+        )
         blocks.append(observation_block(call.observation))
     if call.outcome is not None and call.outcome.truncated:
-        blocks.append(Block("warning", (Piece("The output was cut at the limit for tools."),)))
+        blocks.append(Block("warning", (Piece(_tr("The output was cut at the limit for tools.")),)))
     if call.outcome is not None and call.outcome.stderr:
-        blocks.append(title("Error stream", "what the tool's process wrote on stderr"))
+        blocks.append(title(_tr("Error stream"), _tr("what the tool's process wrote on stderr")))
         blocks.append(body(call.outcome.stderr[-_LONGEST:], "muted"))
     return blocks
 
@@ -98,17 +105,17 @@ def _check(call: Call, spec: ToolSpec | None) -> list[Block]:
     if spec is None:
         if call.status == "asked":
             return []
-        return [Block("note", (Piece("The run's tools do not declare it.", "muted"),))]
+        return [Block("note", (Piece(_tr("The run's tools do not declare it."), "muted"),))]
     if call.arguments is None:
         return []
-    return [Block("note", (Piece("✓ The arguments fit the tool's schema.", "muted"),))]
+    return [Block("note", (Piece(_tr("✓ The arguments fit the tool's schema."), "muted"),))]
 
 
 def _status(call: Call) -> str:
     if call.outcome is not None and call.status == "done":
         return _OUTCOMES[call.outcome.status]
     if call.needs_approval and call.status == "asked":
-        return "waits for your approval"
+        return _tr("waits for your approval")
     return _STATUS[call.status]
 
 
@@ -152,7 +159,7 @@ def truth_blocks(
             cell.center(len(column)) for cell, column in zip(cells, columns, strict=True)
         )
         lines.append(f"{name.ljust(width)}   {row}")
-    return (title("Tools in this step"), body("\n".join(lines)))
+    return (title(_tr("Tools in this step")), body("\n".join(lines)))
 
 
 def _sent(

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from PySide6.QtCore import QCoreApplication
+
 from studio.bridge.run_again import offers_for
 from studio.bridge.run_cards import Timeline, timeline_of
 from studio.bridge.run_compare import BranchView
@@ -102,7 +104,11 @@ def view_of(
         record: for a run opened from history, what it is.
         starting: whether a run is being made ready.
     """
-    sentence = sentence_of(state) if not starting else "Making the tools ready"
+    sentence = (
+        sentence_of(state)
+        if not starting
+        else QCoreApplication.translate("RunView", "Making the tools ready")
+    )
     if state is None:
         diagram = diagram_of(None, sentence, break_places)
         return RunView(sentence=sentence, diagram=diagram, record=record, is_starting=starting)
@@ -127,7 +133,12 @@ def facts_of(state: RunState) -> str:
     parts: list[str] = []
     if state.iteration:
         limit = state.limits.iterations
-        parts.append(f"Iteration {state.iteration}" + (f" of {limit}" if limit is not None else ""))
+        parts.append(
+            QCoreApplication.translate("RunView", "Iteration {iteration}").format(
+                iteration=state.iteration
+            )
+            + (f" of {limit}" if limit is not None else "")
+        )
     if state.usage.total_tokens:
         parts.append(tokens(state.usage.total_tokens))
     if state.usage.cost is not None:

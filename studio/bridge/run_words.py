@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from functools import partial
+from typing import Literal
 
 from PySide6.QtCore import QCoreApplication
 
@@ -152,9 +153,18 @@ def bare(text: str) -> str:
     return text.strip().removesuffix(".")
 
 
-def plural(count: int, word: str) -> str:
-    """`1 step`, `2 steps`."""
-    return f"{count:,} {word}" if count == 1 else f"{count:,} {word}s"
+_COUNTED: dict[str, tuple[str, str]] = {
+    "call": (marked("1 call"), marked("{count:,} calls")),
+    "iteration": (marked("1 iteration"), marked("{count:,} iterations")),
+    "line": (marked("1 line"), marked("{count:,} lines")),
+    "message": (marked("1 message"), marked("{count:,} messages")),
+}
+
+
+def plural(count: int, word: Literal["call", "iteration", "line", "message"]) -> str:
+    """`1 line`, `2 lines`."""
+    one, many = _COUNTED[word]
+    return _tr(one) if count == 1 else _tr(many).format(count=count)
 
 
 def seconds(value: float) -> str:

@@ -43,15 +43,15 @@ COLUMN_TIPS = (
 
 STATE_WORDS = {
     "declared": marked("not bound"),
-    "bound": "ready",
-    "mocked": "mocked",
+    "bound": marked("ready"),
+    "mocked": marked("mocked"),
 }
 """States for people: what happens when the tool is called."""
 
 APPROVAL_WORDS = {
     "always": marked("always ask"),
     "once": marked("ask once"),
-    "allow": "allowed",
+    "allow": marked("allowed"),
 }
 """Approvals for people."""
 
