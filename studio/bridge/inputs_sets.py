@@ -94,14 +94,17 @@ def load_rows(path: Path) -> tuple[InputRow, ...]:
 
 def fit_values(values: JsonObject, specs: tuple[FieldSpec, ...]) -> dict[str, Json]:
     """Values whose texts are read as the inputs' own kinds, as a table's cells must be."""
-    kinds = {spec.name: spec.kind for spec in specs}
-    return {name: _fit(value, kinds.get(name, "string")) for name, value in values.items()}
+    known = {spec.name: spec for spec in specs}
+    return {name: _fit(value, known.get(name, FieldSpec(name))) for name, value in values.items()}
 
 
-def _fit(value: Json, kind: str) -> Json:
-    if not isinstance(value, str) or kind in ("string", "image", "file", "audio", "choice"):
+def _fit(value: Json, spec: FieldSpec) -> Json:
+    if not isinstance(value, str) or spec.kind in ("string", "image", "file", "audio"):
         return value
-    entry = read_json(value.lower() if kind == "boolean" else value)
+    if spec.kind == "choice":
+        written = (each for each in spec.choices if json.dumps(each) == value.strip())
+        return value if value in spec.choices else next(written, value)
+    entry = read_json(value.lower() if spec.kind == "boolean" else value)
     return value if entry.problem or not value.strip() else _plain(entry.value)
 
 

@@ -127,3 +127,14 @@ def test_the_history_goes_back_and_returns_to_the_draft() -> None:
     assert history.step(back=False, shown="draft") is None
     assert history.step(back=True, shown="one") == "two"
     assert history.step(back=False, shown="edited") is None
+
+
+def test_a_cell_is_one_of_the_choices_that_it_names() -> None:
+    text = (
+        "---\ninputs:\n  size: {kind: integer, enum: [1, 2]}\n  tone: {kind: string, enum: [a, '1']}\n"
+        "  sure: {kind: boolean}\n---\n{{ size }}{{ tone }}{{ sure }}\n"
+    )
+    specs = input_fields(parse(text))
+    fitted = fit_values({"size": "2", "tone": "1", "sure": "TRUE"}, specs)
+    assert fitted == {"size": 2, "tone": "1", "sure": True}
+    assert fit_values({"size": "7"}, specs) == {"size": "7"}
