@@ -131,7 +131,8 @@ def test_the_history_goes_back_and_returns_to_the_draft() -> None:
 
 def test_a_cell_is_one_of_the_choices_that_it_names() -> None:
     text = (
-        "---\ninputs:\n  size: {kind: integer, enum: [1, 2]}\n  tone: {kind: string, enum: [a, '1']}\n"
+        "---\ninputs:\n  size: {kind: integer, enum: [1, 2]}\n"
+        "  tone: {kind: string, enum: [a, '1']}\n"
         "  sure: {kind: boolean}\n---\n{{ size }}{{ tone }}{{ sure }}\n"
     )
     specs = input_fields(parse(text))
