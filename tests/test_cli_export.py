@@ -88,7 +88,10 @@ def test_a_failed_write_is_told_and_changes_nothing(
     taken.mkdir()
     (taken / "kept").write_text("x", encoding="utf-8")
 
-    assert run_command(["export", str(AGENT), "--target", "python", "-o", str(taken)]) == USAGE
+    plain = tmp_path / "home" / "plain.prompty"
+    plain.parent.mkdir(exist_ok=True)
+    plain.write_text("user:\nHi\n", encoding="utf-8")
+    assert run_command(["export", str(plain), "--target", "python", "-o", str(taken)]) == USAGE
 
     assert (taken / "kept").read_text(encoding="utf-8") == "x"
     assert sorted(path.name for path in tmp_path.iterdir() if path.name != "home") == ["folder.py"]
