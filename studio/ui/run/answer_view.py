@@ -94,6 +94,7 @@ class AnswerView(QWidget):
         self._notes.setPalette(palette)
         self._notes.set_theme(theme)
         paint_text(self._heading, theme.success)
+        self.chat.set_theme(theme)
         self._render()
 
     def show_answer(self, answer: str, notes: Blocks, thread: str = "") -> None:

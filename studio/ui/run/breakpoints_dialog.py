@@ -57,6 +57,12 @@ class BreakpointsDialog(QDialog):
         self.hits = QLineEdit()
         self.log = QLineEdit()
         self._problem = QLabel()
+        self._empty = QLabel(
+            self.tr(
+                "No breakpoints yet. Press Add, F9 on a tool or a message of the prompt, or "
+                "click a state of the loop with Ctrl."
+            )
+        )
         self._fields = QWidget()
         self.filters: dict[ExceptionFilter, QCheckBox] = {}
         self.setWindowTitle(self.tr("Breakpoints"))
@@ -68,6 +74,7 @@ class BreakpointsDialog(QDialog):
         """Paint in these colours."""
         self._theme = theme
         paint_text(self._problem, theme.error)
+        paint_text(self._empty, theme.muted)
 
     def set_tools(self, tools: Sequence[str]) -> None:
         """The tools that a breakpoint can name."""
@@ -96,6 +103,7 @@ class BreakpointsDialog(QDialog):
         for name, box in self.filters.items():
             box.setChecked(name in value.exceptions)
         self._loading = False
+        self._empty.setVisible(not value.breakpoints)
         if self.list.currentRow() < 0 and self.list.count():
             self.list.setCurrentRow(self.list.count() - 1)
         self._on_row(self.list.currentRow())
@@ -180,6 +188,10 @@ class BreakpointsDialog(QDialog):
         self.remove.setAutoDefault(False)
         self.list.setAccessibleName(self.tr("Breakpoints"))
         self.list.setMinimumHeight(96)
+        self._empty.setWordWrap(True)
+        self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        over = QVBoxLayout(self.list)
+        over.addWidget(self._empty)
         self.place.addItems([self.tr("Anywhere"), *PLACE_NAMES.values()])
         self.condition.setPlaceholderText(self.tr('iteration > 2 and args.city == "Rome"'))
         self.hits.setPlaceholderText(self.tr("every time; 3, >=3, %2"))

@@ -6,6 +6,8 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QPlainTextEdit, QWidget
 
+from studio.ui.theme import Theme
+
 _MOST_LINES = 4
 
 
@@ -22,6 +24,14 @@ class ChatLine(QPlainTextEdit):
         self.textChanged.connect(self._fit)
         self._fit()
 
+    def set_theme(self, theme: Theme) -> None:
+        """The border of a field, in these colours."""
+        self.setStyleSheet(
+            f"QPlainTextEdit {{ border: 1px solid {theme.border}; border-radius: 6px; "
+            f"background: {theme.surface}; color: {theme.text}; padding: 2px 4px; }}"
+            f"QPlainTextEdit:focus {{ border-color: {theme.accent}; }}"
+        )
+
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Send, or write on."""
         is_return = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
@@ -34,6 +44,10 @@ class ChatLine(QPlainTextEdit):
             self.sent.emit(text)
 
     def _fit(self) -> None:
-        lines = min(_MOST_LINES, max(1, self.document().blockCount()))
+        wanted = max(1, self.document().blockCount())
+        lines = min(_MOST_LINES, wanted)
+        policy = Qt.ScrollBarPolicy
+        bar = policy.ScrollBarAsNeeded if wanted > lines else policy.ScrollBarAlwaysOff
+        self.setVerticalScrollBarPolicy(bar)
         margins = 2 * (self.frameWidth() + int(self.document().documentMargin()))
-        self.setFixedHeight(lines * self.fontMetrics().lineSpacing() + margins + 2)
+        self.setFixedHeight(lines * self.fontMetrics().lineSpacing() + margins + 8)

@@ -147,7 +147,7 @@ class LoopDiagram(QWidget):
         words = self.tr("Remove the breakpoint") if held else self.tr("Set a breakpoint")
         stop = menu.addAction(icon("circle-dot"), f"{words}\tF9")
         stop.triggered.connect(partial(self.break_toggled.emit, PLACE_OF_NODE[node]))
-        run = menu.addAction(icon("skip-forward"), self.tr("Run to here") + "\tCtrl+F10")
+        run = menu.addAction(icon("skip-forward"), self.tr("Run to here") + self.tr("\tCtrl+F10"))
         run.triggered.connect(partial(self.run_to_asked.emit, PLACE_OF_NODE[node]))
         return menu
 

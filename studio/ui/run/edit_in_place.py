@@ -22,6 +22,7 @@ from studio.ui.parts.json_view import JsonHighlighter
 from studio.ui.run.messages_editor import MessagesEditor
 from studio.ui.theme import LIGHT, Theme, mono_font, ui_font
 
+_CODE: tuple[EditKind, ...] = ("arguments", "reply", "observation", "answer_call")
 _ALSO: dict[EditKind, str] = {
     "messages": QT_TRANSLATE_NOOP("EditInPlace", "Also in the file"),
     "reply": QT_TRANSLATE_NOOP("EditInPlace", "Also in the file, as an example"),
@@ -65,6 +66,7 @@ class EditInPlace(QWidget):
         self._tool = QComboBox()
         self._tool.setAccessibleName(self.tr("Tool to call"))
         self._text = _TextField()
+        self._text.setAccessibleName(self.tr("What is edited"))
         self._text.setFrameShape(QFrame.Shape.NoFrame)
         self._text.document().setDocumentMargin(12)
         self._highlighter: JsonHighlighter | None = None
@@ -109,6 +111,7 @@ class EditInPlace(QWidget):
         palette.setColor(QPalette.ColorRole.Base, QColor(theme.surface))
         palette.setColor(QPalette.ColorRole.Text, QColor(theme.text))
         self._text.setPalette(palette)
+        self._set_font()
         self._messages.set_theme(theme)
         paint_text(self._hint, theme.muted)
         paint_text(self._only_here, theme.muted)
@@ -151,6 +154,12 @@ class EditInPlace(QWidget):
             messages=self._messages.messages(),
         )
 
+    def _set_font(self) -> None:
+        """Code in its own writing; a change of the window's style takes it away."""
+        is_code = self._spec is not None and self._spec.kind in _CODE
+        size = self.font().pointSizeF()
+        self._text.setFont(mono_font(size) if is_code else ui_font(size))
+
     def _open_text(self, spec: EditSpec) -> None:
         is_messages = spec.kind == "messages"
         self._messages.setVisible(is_messages)
@@ -160,9 +169,7 @@ class EditInPlace(QWidget):
             self._messages.setFocus()
             return
         self._text.setAccessibleName(spec.title)
-        is_code = spec.kind in ("arguments", "reply", "observation")
-        size = self.font().pointSizeF()
-        self._text.setFont(mono_font(size) if is_code else ui_font(size))
+        self._set_font()
         self._text.setTabChangesFocus(not spec.is_json)
         if spec.is_json and self._highlighter is None:
             self._highlighter = JsonHighlighter(self._text.document(), self._theme)

@@ -105,7 +105,7 @@ class RunPane(QWidget):
         palette = self.palette()
         palette.setColor(QPalette.ColorRole.Window, QColor(theme.window))
         self.setPalette(palette)
-        for part in (self.bar, self.diagram, self.steps, self.side):
+        for part in (self.bar, self.diagram, self.steps, self.side, self.comparing):
             part.set_theme(theme)
         paint_text(self._empty, theme.muted)
 

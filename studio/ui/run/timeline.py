@@ -186,10 +186,12 @@ class TimelineView(QTableView):
         """What can be done from a card; each makes a branch, and what was is kept."""
         menu = QMenu(self)
         menu.setToolTipsVisible(True)
-        back = menu.addAction(icon("git-branch"), self.tr("Go back to here") + "\tCtrl+Return")
+        back = menu.addAction(
+            icon("git-branch"), self.tr("Go back to here") + self.tr("\tCtrl+Return")
+        )
         back.triggered.connect(partial(self.fork_asked.emit, card))
         again = menu.addAction(
-            icon("rotate-ccw"), self.tr("Run on from here again") + "\tCtrl+Shift+Return"
+            icon("rotate-ccw"), self.tr("Run on from here again") + self.tr("\tCtrl+Shift+Return")
         )
         again.triggered.connect(partial(self.rerun_asked.emit, card))
         if card.kind in EDIT_OF_CARD:
