@@ -54,7 +54,7 @@ def nameless(root: QWidget) -> list[str]:
             continue
         interface = QAccessible.queryAccessibleInterface(widget)
         name = interface.text(QAccessible.Text.Name) if interface is not None else ""
-        if isinstance(widget, QCheckBox) and widget.isHidden():
+        if isinstance(widget, QCheckBox) and not widget.isVisible():
             continue  # it gets its words when it is shown
         if not name.strip():
             found.append(_path(widget))
