@@ -19,6 +19,7 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
+import shots_editor  # noqa: E402
 from PySide6.QtCore import QEventLoop, QTimer  # noqa: E402
 from PySide6.QtWidgets import QApplication, QWidget  # noqa: E402
 
@@ -206,6 +207,7 @@ def tour(workbench: Workbench, camera: Camera, home: Path) -> None:
     for dialog in dialogs():
         camera.take("14-settings", dialog)
         dialog.close()
+    shots_editor.editing(workbench, camera, home)
 
 
 def dialogs() -> list[QWidget]:

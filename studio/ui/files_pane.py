@@ -5,23 +5,52 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from PySide6.QtCore import QDir, QModelIndex, Qt, Signal
+from PySide6.QtCore import QDir, QModelIndex, QPersistentModelIndex, QSize, Qt, Signal
 from PySide6.QtWidgets import (
     QFileSystemModel,
     QLabel,
     QPushButton,
     QStackedWidget,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
     QTreeView,
     QVBoxLayout,
     QWidget,
 )
 
+from studio.ui.icons import icon
+
 PATTERNS = (
     "*.prompty", "*.md", "*.txt", "*.py", "*.json", "*.yaml", "*.yml", "*.toml", "*.env", "*.png",
     "*.jpg", "*.jpeg", "*.webp", "*.gif", "*.csv", "*.tracy",
 )  # fmt: skip
+_ICONS = {
+    ".prompty": "message-square", ".py": "wrench", ".json": "braces", ".yaml": "braces",
+    ".yml": "braces", ".png": "image", ".jpg": "image", ".jpeg": "image", ".webp": "image",
+    ".gif": "image", ".tracy": "list-tree", ".env": "key",
+}  # fmt: skip
 _SKIPPED = {"node_modules", "__pycache__", ".git", ".venv", "venv", "dist", "build"}
 _MOST = 2000
+
+
+class _Drawings(QStyledItemDelegate):
+    """Draws the studio's own icons beside files.
+
+    Not an icon provider of the model: Qt asks that one in a thread of its own.
+    """
+
+    def initStyleOption(
+        self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
+    ) -> None:
+        """The drawing of a file or folder, in the theme's colours."""
+        super().initStyleOption(option, index)
+        model = index.model()
+        if not isinstance(model, QFileSystemModel):
+            return
+        suffix = Path(model.fileName(index)).suffix.lower()
+        option.features |= QStyleOptionViewItem.ViewItemFeature.HasDecoration
+        option.icon = icon("folder" if model.isDir(index) else _ICONS.get(suffix, "file-text"))
+        option.decorationSize = QSize(16, 16)
 
 
 class FilesPane(QStackedWidget):
@@ -39,6 +68,7 @@ class FilesPane(QStackedWidget):
         self._tree.setAccessibleName(self.tr("Files of the folder"))
         self._tree.setIndentation(14)
         self._tree.setUniformRowHeights(True)
+        self._tree.setItemDelegate(_Drawings(self._tree))
         self.addWidget(self._nothing())
         self.addWidget(self._tree)
         self._tree.activated.connect(self._open)
