@@ -121,6 +121,14 @@ class OpenAIClient:
     def __repr__(self) -> str:
         return f"OpenAIClient({self._target.address!r})"
 
+    async def prepare(self) -> None:
+        """Import the SDK and look the key up, for which no server is to be blamed.
+
+        Raises:
+            ModelError: the key is missing.
+        """
+        await self._client()
+
     async def post(self, path: str, body: JsonObject) -> EventStream:
         """Send a request whose reply is a stream.
 

@@ -114,11 +114,15 @@ class RemoteModel:
             except RetryLaterError as error:
                 wait = wait_before(attempt, self._connection.retries, error.after)
                 if said or wait is None:
+                    error.is_exhausted = not said or not self._connection.retries
                     raise
                 attempt += 1
                 tries = self._connection.retries + 1
                 yield Notice(f"{error.message} Try {attempt} of {tries} in {wait:.1f} s …")
                 await asyncio.sleep(wait)
+            except ModelError as error:
+                error.is_exhausted = not self._connection.retries
+                raise
             else:
                 return
 
@@ -168,6 +172,7 @@ class RemoteModel:
         path = "/responses" if self._provider == "openai-responses" else "/chat/completions"
         seconds = self._connection.first_byte_seconds
         stream: EventStream | None = None
+        await self._client.prepare()
         try:
             async with asyncio.timeout(seconds):
                 stream = await self._client.post(path, body)

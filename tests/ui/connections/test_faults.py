@@ -1,0 +1,196 @@
+"""What a person sees of each fault: where the run stands, why, what to do, and what had come."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from studio.core.models.connections import EMBEDDED, Connection
+from studio.ui.workbench import Workbench
+from tests.support.chat_server import (
+    Answer,
+    ChatServer,
+    chunk,
+    cut_body,
+    events,
+    failure,
+    json_body,
+    raw,
+    silent,
+    streamed,
+)
+from tests.ui.connections.conftest import WAIT_MS
+
+Open = Callable[[Path], Workbench]
+HALF = chunk({"content": "Half of"})
+LOST = {"error": {"message": "engine lost", "type": "server_error"}}
+
+# How the server answers; the fault's code; a piece of what is said and of what to do; what is kept.
+FAULTS: dict[str, tuple[Answer, str, str, str, str]] = {
+    "401": (failure(401), "unauthorised", "does not accept the key", "Enter the key again", ""),
+    "403": (failure(403), "forbidden", "does not allow this", "what the key may do", ""),
+    "404": (failure(404), "not-found", "knows no model 'm-1'", "Choose a model", ""),
+    "408": (failure(408), "timeout", "gave up waiting (408)", "Run again", ""),
+    "413": (failure(413), "too-long", "too long for the model", "Shorten the prompt", ""),
+    "429": (failure(429), "rate-limited", "called less often (429)", "Wait a while", ""),
+    "500": (failure(500), "server-error", "an error of its own (500)", "in a while", ""),
+    "no first byte": (silent(), "timeout", "did not begin to answer in 1 s", "more time", ""),
+    "stall": (events([HALF], then=[silent()]), "stalled", "for 1 s", "Run again", "Half of"),
+    "cut": (cut_body([HALF]), "cut-off", "broke", "What had come is kept", "Half of"),
+    "malformed events": (
+        events([HALF], then=[raw("data: {oops\n\n")]), "bad-reply", "is not JSON", "/v1", "Half of"
+    ),
+    "malformed body": (json_body("{oops"), "bad-reply", "its reply is not JSON", "/v1", ""),
+    "a page": (json_body("<html>", kind="text/html"), "bad-reply", "text/html", "/v1", ""),
+    "no choices": (json_body({"choices": []}), "bad-reply", "no usable reply", "/v1", ""),
+    "error in the stream": (
+        events([HALF, LOST]), "server-error", "engine lost", "Run again", "Half of"
+    ),
+    "filtered": (
+        failure(400, "No.", "content_filter"), "content-filter", "content filter", "Change", ""
+    ),
+}  # fmt: skip
+
+
+@pytest.fixture
+def workbench(user_home: Path, open_workbench: Open, server: ChatServer) -> Workbench:
+    """The studio with a short prompt, answered by the server, which is tried once."""
+    path = user_home / "short.prompty"
+    path.write_text("---\nname: short\n---\nuser:\nHello\n", encoding="utf-8")
+    made = open_workbench(path)
+    one = Connection(
+        "Faulty", "compatible", base_url=server.url, model="m-1", retries=0,
+        first_byte_seconds=1.0, stall_seconds=1.0,
+    )  # fmt: skip
+    every = made.connections.connections
+    made.connections.save(replace(every, connections=(EMBEDDED, one)))
+    made.connections.choose("Faulty")
+    return made
+
+
+def stop(qtbot: QtBot, workbench: Workbench) -> None:
+    workbench.run_pane.stop()
+    qtbot.waitUntil(lambda: not workbench.run.is_live, timeout=WAIT_MS)
+
+
+def test_every_fault_is_a_state_that_says_what_to_do(
+    qtbot: QtBot, workbench: Workbench, server: ChatServer
+) -> None:
+    view, inspector = workbench.run_pane, workbench.run_pane.inspector
+
+    def stands() -> bool:
+        state = workbench.run.state
+        return state is not None and state.error is not None and state.pause is not None
+
+    for name, (answer, code, said, hint, kept) in FAULTS.items():
+        server.always(answer)
+        server.requests.clear()
+        view.run_or_continue()
+        qtbot.waitUntil(stands, timeout=WAIT_MS)
+        state = workbench.run.state
+        assert state is not None
+        assert state.error is not None
+        assert state.error.code == code, name
+        assert len(server.requests) == 1, f"{name}: no further tries were allowed"
+        qtbot.waitUntil(lambda: view.view.offers.is_error, timeout=WAIT_MS)
+        shown = view.view.offers.detail
+        assert said in shown, (name, shown)
+        assert hint in shown, (name, shown)
+        assert view.timeline.cards[-1].mood == "error", name
+        workbench.run_pane.timeline.follow()
+        assert kept in inspector.text_of("reply"), name
+        partial = state.step.partial
+        assert (partial.text if partial is not None else "") == kept, name
+        stop(qtbot, workbench)
+
+
+def test_endings_that_are_no_faults_are_told(
+    qtbot: QtBot, workbench: Workbench, server: ChatServer
+) -> None:
+    refusal = events([chunk({"refusal": "I will not."}), chunk({}, "stop"), "[DONE]"])
+    cases = {
+        "cut off at the token limit": streamed("As far as it", finish="length"),
+        "held back by the content filter": streamed("As far", finish="content_filter"),
+        "I will not.": refusal,
+    }
+    for words, answer in cases.items():
+        server.always(answer)
+        workbench.run_pane.run_or_continue()
+        qtbot.waitUntil(lambda: workbench.run.state is not None, timeout=WAIT_MS)
+
+        def ended() -> bool:
+            state = workbench.run.state
+            is_error = state is not None and state.error is not None and state.pause is not None
+            return is_error or not workbench.run.is_live
+
+        qtbot.waitUntil(ended, timeout=WAIT_MS)
+        workbench.run_pane.inspector.tab_chosen.emit("reply")
+        qtbot.waitUntil(
+            lambda said=words: (
+                said.lower() in workbench.run_pane.inspector.text_of("reply").lower()
+            ),
+            timeout=WAIT_MS,
+        )
+        if workbench.run.is_live:
+            stop(qtbot, workbench)
+
+
+def test_waiting_for_a_further_try_is_seen_and_a_stop_ends_it(
+    qtbot: QtBot, workbench: Workbench, server: ChatServer
+) -> None:
+    every = workbench.connections.connections
+    patient = replace(every.connections[1], retries=3)
+    workbench.connections.save(replace(every, connections=(EMBEDDED, patient)))
+    server.always(failure(429, "Slow down.", retry_after="30"))
+    workbench.run_pane.run_or_continue()
+    timeline = workbench.run_pane.timeline
+    qtbot.waitUntil(
+        lambda: any("Try 2 of 4 in 30.0 s" in card.gist for card in timeline.cards),
+        timeout=WAIT_MS,
+    )
+    assert any("Slow down." in card.gist for card in timeline.cards)
+    start = time.monotonic()
+    stop(qtbot, workbench)
+    assert time.monotonic() - start < 5
+    assert len(server.requests) == 1
+
+
+def test_further_tries_are_as_many_as_the_connection_says(
+    qtbot: QtBot, workbench: Workbench, server: ChatServer
+) -> None:
+    every = workbench.connections.connections
+    twice = replace(every.connections[1], retries=1)
+    workbench.connections.save(replace(every, connections=(EMBEDDED, twice)))
+    server.always(failure(503, retry_after_ms="1"))
+    workbench.run_pane.run_or_continue()
+    qtbot.waitUntil(lambda: workbench.run_pane.view.offers.is_error, timeout=WAIT_MS)
+    assert len(server.requests) == 2
+    stop(qtbot, workbench)
+
+
+def test_a_parameter_that_is_not_taken_is_left_out_and_that_is_said(
+    qtbot: QtBot, workbench: Workbench, server: ChatServer, user_home: Path
+) -> None:
+    path = user_home / "warm.prompty"
+    path.write_text(
+        "---\nname: warm\nmodel: {options: {temperature: 0.5}}\n---\nuser:\nHello\n",
+        encoding="utf-8",
+    )
+    workbench.window.open_path(path)
+    qtbot.waitUntil(lambda: workbench.is_settled, timeout=WAIT_MS)
+    said = "Unsupported parameter: 'temperature' is not supported with this model."
+    server.script(failure(400, said, "unsupported_parameter", "temperature"), streamed("Hi."))
+    workbench.run_pane.run_or_continue()
+    qtbot.waitUntil(lambda: workbench.run.state is not None, timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: not workbench.run.is_live, timeout=WAIT_MS)
+    state = workbench.run.state
+    assert state is not None
+    assert state.answer == "Hi."
+    assert state.step.reply is not None
+    assert any("takes no 'temperature': left out" in one for one in state.step.reply.notices)
+    assert "temperature" not in server.requests[-1].body
