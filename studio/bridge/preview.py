@@ -79,8 +79,10 @@ class PreviewController(QObject):
         if document is None or (
             self._document is not None and document.source.path != self._document.source.path
         ):
-            # Another file: its predecessor's messages must not be shown as its last good ones.
+            # Another file: its predecessor's messages must not be shown as its last good ones, nor
+            # its tools while the file's own are being loaded.
             self._last_good = None
+            self._tools = None
         self._document = document
         if document is None:
             self._timer.stop()

@@ -55,6 +55,18 @@ def test_tools_and_model_of_the_window_reach_the_request(qtbot: QtBot) -> None:
     assert '"lookup"' in controller.preview.requests["openai-chat"].text
 
 
+def test_another_file_has_no_tools_of_the_one_before(qtbot: QtBot, tmp_path: Path) -> None:
+    controller = PreviewController()
+    with qtbot.waitSignal(controller.previewed):
+        controller.set_document(parse(GOOD, tmp_path / "one.prompty"))
+        controller.set_tools((ToolSpec("lookup", "Look up."),))
+    own = "---\ntools:\n  - {name: own, kind: function}\n---\n" + GOOD
+    with qtbot.waitSignal(controller.previewed):
+        controller.set_document(parse(own, tmp_path / "other.prompty"))
+    assert controller.preview is not None
+    assert [tool.name for tool in controller.preview.tools] == ["own"]
+
+
 def test_no_document_means_no_preview(qtbot: QtBot) -> None:
     controller = PreviewController()
     with qtbot.waitSignal(controller.previewed):

@@ -142,6 +142,9 @@ class PreviewPane(QWidget):
 
     def show_preview(self, preview: Preview | None) -> None:
         """Show a preview; `None` when no document is open."""
+        before = self._preview.document.source.path if self._preview is not None else None
+        if preview is not None and preview.document.source.path != before:
+            self.probe_panel.hide()  # its report is another file's
         self._preview = preview
         self._show_page()
         if preview is None:

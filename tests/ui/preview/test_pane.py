@@ -447,6 +447,9 @@ def test_the_probe_finds_a_planted_hole_and_leads_to_it(desk: Desk) -> None:
     with desk.bot.waitSignal(desk.controller.probed):
         desk.pane.probe_button.click()
     assert panel.summary.text().endswith("none changes the structure.")
+    desk.path = desk.path.with_name("other.prompty")
+    desk.write(DOC)
+    assert not panel.isVisible()
 
 
 def test_in_a_narrow_pane_the_tabs_keep_their_names(desk: Desk) -> None:
