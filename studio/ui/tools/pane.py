@@ -21,7 +21,7 @@ from studio.ui.tools.source_banners import SourceBanners
 from studio.ui.tools.sources_page import SourcesPage
 from studio.ui.tools.table import ToolTable
 
-_NARROWEST = 290
+_NARROWEST = 320
 """Least width of the pane, in pixels: the same for the table and for one tool."""
 
 _LOW = 600

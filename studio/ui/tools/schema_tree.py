@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import QCoreApplication, Qt
-from PySide6.QtGui import QColor, QFont, QResizeEvent
+from PySide6.QtGui import QColor, QFont
 from PySide6.QtWidgets import QFrame, QHeaderView, QTreeWidget, QTreeWidgetItem, QWidget
 
 from studio.bridge.inputs import FieldSpec, show_value
@@ -31,6 +31,8 @@ class SchemaTree(QTreeWidget):
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         header.setSectionResizeMode(0, QHeaderView.ResizeMode.ResizeToContents)
+        # Texts are broken for the new width.
+        header.sectionResized.connect(lambda: self.scheduleDelayedItemsLayout())  # noqa: PLW0108 - it has three arguments
 
     def show_schema(self, schema: JsonObject) -> None:
         """Show the arguments of an object schema."""
@@ -47,11 +49,6 @@ class SchemaTree(QTreeWidget):
         """Take the colours of a theme."""
         self._theme = theme
         self.show_schema(self._schema)
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        """Texts are broken for the new width."""
-        super().resizeEvent(event)
-        self.scheduleDelayedItemsLayout()
 
     def _add(self, parent: QTreeWidgetItem | None, fields: Sequence[FieldSpec]) -> None:
         for spec in fields:
@@ -119,4 +116,4 @@ def _description(spec: FieldSpec) -> str:
                 value=show_value(spec.fallback)
             )
         )
-    return "; ".join(note.rstrip(".") for note in notes)
+    return "\n".join(note.rstrip(".") for note in notes)

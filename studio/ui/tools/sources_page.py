@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from PySide6.QtCore import QCoreApplication, Qt, QTimer, Signal
+from PySide6.QtCore import QCoreApplication, QEvent, Qt, QTimer, Signal
 from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import (
     QComboBox,
@@ -26,6 +26,17 @@ from studio.ui.tools.source_block import SourceBlock
 
 _LOG_MS = 1000
 """How often the logs are looked at while they are in sight."""
+
+
+class _Page(QWidget):
+    """As high as its broken lines need at its width; a scroll area does not ask for that."""
+
+    def event(self, event: QEvent) -> bool:
+        """Measured anew when the width or a text changes."""
+        layout = self.layout()
+        if layout is not None and event.type() in (QEvent.Type.LayoutRequest, QEvent.Type.Resize):
+            self.setMinimumHeight(layout.totalHeightForWidth(self.width()))
+        return super().event(event)
 
 
 class SourcesPage(QWidget):
@@ -82,7 +93,7 @@ class SourcesPage(QWidget):
             switches.addWidget(part)
         self._blocks.setContentsMargins(0, 0, 0, 0)
         self._blocks.setSpacing(6)
-        page = QWidget(self)
+        page = _Page(self)
         column = QVBoxLayout(page)
         column.setContentsMargins(12, 8, 12, 12)
         column.setSpacing(8)
