@@ -5250,6 +5250,10 @@ zu  {after}</translation>
       <translation>Durchgang {iteration}</translation>
     </message>
     <message>
+      <source>Iteration {iteration} of {limit}</source>
+      <translation>Durchgang {iteration} von {limit}</translation>
+    </message>
+    <message>
       <source>Making the tools ready</source>
       <translation>Werkzeuge werden bereit gemacht</translation>
     </message>

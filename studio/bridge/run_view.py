@@ -134,10 +134,11 @@ def facts_of(state: RunState) -> str:
     if state.iteration:
         limit = state.limits.iterations
         parts.append(
-            QCoreApplication.translate("RunView", "Iteration {iteration}").format(
-                iteration=state.iteration
-            )
-            + (f" of {limit}" if limit is not None else "")
+            (
+                QCoreApplication.translate("RunView", "Iteration {iteration}")
+                if limit is None
+                else QCoreApplication.translate("RunView", "Iteration {iteration} of {limit}")
+            ).format(iteration=state.iteration, limit=limit)
         )
     if state.usage.total_tokens:
         parts.append(tokens(state.usage.total_tokens))

@@ -14,6 +14,7 @@ from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
     QLabel,
+    QLayout,
     QPushButton,
     QScrollArea,
     QSizePolicy,
@@ -160,9 +161,10 @@ class WelcomePage(QScrollArea):
             empty.setProperty("muted", True)
             self._recent.addWidget(empty)
 
-    def _buttons(self) -> QHBoxLayout:
-        row = QHBoxLayout()
-        row.setSpacing(8)
+    def _buttons(self) -> QLayout:
+        from studio.ui.parts.flow_layout import FlowLayout
+
+        row = FlowLayout(spacing=8)
         for text, name, signal, primary in (
             (self.tr("New prompt"), "file-plus", self.new_requested, True),
             (self.tr(" Open…"), "folder-open", self.ask_open_requested, False),
@@ -174,7 +176,6 @@ class WelcomePage(QScrollArea):
             button.setProperty("primary", primary)
             button.clicked.connect(signal)
             row.addWidget(button)
-        row.addStretch(1)
         return row
 
     def _examples(self) -> QVBoxLayout:

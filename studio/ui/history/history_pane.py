@@ -106,7 +106,7 @@ class HistoryPane(QWidget):
         self.export_button = QPushButton(self.tr("Export"))
         self.import_button = QPushButton(self.tr("Import…"))
         self.delete_button = QPushButton(self.tr("Delete…"))
-        self._empty = QLabel(_NO_RUNS)
+        self._empty = QLabel(QCoreApplication.translate("HistoryPane", _NO_RUNS))
         self._pages = QStackedWidget()
         self.foot = HistoryFoot()
         self._delegate = _EndDelegate(self.table)
@@ -125,7 +125,8 @@ class HistoryPane(QWidget):
         """Show runs, keeping the chosen one chosen."""
         chosen = {run.id for run in self.chosen_runs()}
         self.model.show_runs(runs)
-        self._empty.setText(_NONE_FOUND if self._filtered else _NO_RUNS)
+        words = _NONE_FOUND if self._filtered else _NO_RUNS
+        self._empty.setText(QCoreApplication.translate("HistoryPane", words))
         self._pages.setCurrentIndex(1 if runs else 0)
         self.foot.show_count(len(runs))
         for row, one in enumerate(self.model.rows):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QCoreApplication, Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QInputDialog, QLabel, QMenu, QToolButton, QWidget
 
 from studio.bridge.run_compare import BranchView
@@ -88,7 +88,9 @@ class RunBar(QWidget):
         for button in (self.search, self.export):
             button.setEnabled(view.state is not None)
         record = f"{view.record} · " if view.record else ""
-        self.sentence.show_text(record + view.sentence)
+        # What stands before any run is a default of the view, in English.
+        sentence = QCoreApplication.translate("RunWords", view.sentence)
+        self.sentence.show_text(record + sentence)
         self._protocol.setText(view.protocol)
         self._protocol.setToolTip(view.protocol_reason)
         self._protocol.setVisible(bool(view.protocol))
