@@ -28,6 +28,7 @@ _HEADER = 48
 _MEDIA = 110
 _ALWAYS_REAL = 16
 _MOST_REAL = 48
+_DROPPED_AT_ONCE = 4  # taking one away costs a millisecond
 
 
 @dataclass(slots=True, eq=False)
@@ -204,15 +205,21 @@ class CardColumn(QWidget):
         slot.height = _height_of(card, inner)
         return slot.height != before
 
-    def drop_far(self, kept: range) -> None:
-        """Let go of cards that are far away, once there are many; never of one that is in use."""
+    def drop_far(self, kept: range) -> bool:
+        """Let go of a few cards that are far away; never of one that is in use.
+
+        Returns:
+            Whether there are more.
+        """
         real = [slot for slot in self.slots if slot.card is not None]
-        if len(real) <= max(_MOST_REAL, len(kept)):
-            return
+        room = max(_MOST_REAL, len(kept))
+        if len(real) <= room:
+            return False
         near = {id(self.slots[index]) for index in kept}
-        for slot in real:
-            if id(slot) not in near and not _is_in_use(slot.card):
-                self._drop(slot)
+        far = [slot for slot in real if id(slot) not in near and not _is_in_use(slot.card)]
+        for slot in far[:_DROPPED_AT_ONCE]:
+            self._drop(slot)
+        return len(far) > _DROPPED_AT_ONCE and len(real) - _DROPPED_AT_ONCE > room
 
     def order_focus(self) -> None:
         """Let Tab go from card to card, in whatever order they were made."""

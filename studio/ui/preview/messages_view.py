@@ -200,8 +200,10 @@ class MessagesView(QScrollArea):
             if time.monotonic() >= end:
                 self._timer.start()
                 return
+        if column.drop_far(self._wanted_places()[1]):
+            self._timer.start()
+            return
         self._timer.stop()
-        column.drop_far(self._wanted_places()[1])
         column.order_focus()
         if self._caret is not None:
             self.light(self._caret)
