@@ -61,6 +61,10 @@ _ROLES = (
     Qt.ItemDataRole.ToolTipRole,
 )
 
+_PLAIN = Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable | Qt.ItemFlag.ItemNeverHasChildren
+_TICKED = _PLAIN | Qt.ItemFlag.ItemIsUserCheckable
+"""Made once: views ask for the flags of every row at every key of a search."""
+
 _Index = QModelIndex | QPersistentModelIndex
 
 
@@ -115,8 +119,9 @@ class ToolsModel(QAbstractTableModel):
 
     def flags(self, index: _Index) -> Qt.ItemFlag:
         """The first column has a box to tick."""
-        flags = super().flags(index)
-        return flags | Qt.ItemFlag.ItemIsUserCheckable if index.column() == 0 else flags
+        if not index.isValid():
+            return Qt.ItemFlag.NoItemFlags
+        return _TICKED if index.column() == 0 else _PLAIN
 
     def data(self, index: _Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
         """What a cell shows."""

@@ -209,11 +209,13 @@ class ToolRegistry:
             only: which tools are looked at.
         """
         words = text.lower().split()
-        return tuple(
-            entry
-            for entry in self.entries
-            if _passes(entry, only) and all(word in _searched(entry) for word in words)
-        )
+        found = []
+        for entry in self.entries:
+            if _passes(entry, only):
+                searched = _searched(entry) if words else ""
+                if all(word in searched for word in words):
+                    found.append(entry)
+        return tuple(found)
 
 
 def _passes(entry: ToolEntry, only: ToolFilter) -> bool:
