@@ -45,6 +45,8 @@ def test_resources_come_from_the_wheel(installed: Path) -> None:
     assert examples.is_relative_to(installed)
     assert (examples / "react-agent.prompty").is_file()
     assert (examples.parent / "icons").is_dir()
+    assert (examples.parent / "docs" / "format.md").is_file()
+    assert (examples.parent / "i18n" / "prompt_studio_de.qm").is_file()
 
 
 def test_installed_command_checks_a_bundled_example(installed: Path) -> None:
