@@ -13,6 +13,7 @@ from studio.bridge.run_diagram import live_node
 from studio.bridge.run_words import (
     arguments_line,
     error_title,
+    money,
     one_line,
     plural,
     seconds,
@@ -131,6 +132,8 @@ def _reply_cards(step: Step) -> list[StepCard]:
         facts.append(tokens(reply.usage.output_tokens))
     if step.seconds_model:
         facts.append(seconds(step.seconds_model))
+    if reply.usage is not None and reply.usage.cost is not None and step.reply_origin == "live":
+        facts.append(money(reply.usage.cost))
     badges = _badges(step)
     joined = " · ".join(facts)
     raw = one_line(reply.text or reply.refusal or reply.reasoning)

@@ -138,6 +138,8 @@ def _after_end(state: RunState) -> Offers:
             _tr("The program ended while this run was under way."),
             _tr("Everything up to its last event is here."),
         )
+    if state.status == "stopped":
+        return Offers(_tr("The run was stopped."))
     return Offers()
 
 

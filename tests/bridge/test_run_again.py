@@ -224,6 +224,16 @@ def test_places_of_a_record_are_folded_from_states_on_the_way(
     assert record.at_checkpoint(at.id).moved(1).whole is record.whole
 
 
+def test_a_stopped_run_can_be_replayed_too(qtbot: QtBot, controller: RunController) -> None:
+    controller.start(plan([LOOKUP, FINAL]), to="P3")
+    waiting(qtbot, controller, "P3")
+    with qtbot.waitSignal(controller.ended):
+        controller.stop()
+    offers = controller.view.offers
+    assert offers.title == "The run was stopped."
+    assert [offer.ask for offer in offers.offers] == ["rerun", "replay"]
+
+
 def test_what_is_offered_after_a_run(qtbot: QtBot, controller: RunController) -> None:
     over(qtbot, controller, plan([LOOKUP, FINAL]))
     state = controller.state

@@ -1,10 +1,11 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from time import perf_counter
 
-from studio.bridge.run_cards import Timeline, timeline_of
+from studio.bridge.run_cards import Timeline, cards_of_step, timeline_of
 from studio.bridge.run_steps import CARD_ROLE, StepListModel
-from studio.core.wire.reply import Reply
+from studio.core.wire.reply import Reply, Usage
 from tests.bridge import run_examples as run
 
 
@@ -100,3 +101,19 @@ def test_the_model_forgets_rows_that_are_gone() -> None:
     assert [card.title for card in model.cards] == ["Iteration 1 · Prompt"]
     assert model.rowCount() == 1
     assert model.live_row() == 0
+
+
+def test_a_reply_tells_its_tokens_time_and_cost() -> None:
+    state = run.done()
+    step = state.steps[0]
+    assert step.reply is not None
+    paid = replace(step.reply, usage=Usage(100, 20, cost=0.0125))
+    live = replace(step, reply=paid, seconds_model=1.5, reply_origin="live")
+    (card,) = [one for one in cards_of_step(live) if one.kind == "thought"]
+    assert card.facts == "20 tok · 1.5 s · $0.0125"
+    (again,) = [
+        one
+        for one in cards_of_step(replace(live, reply_origin="recorded"))
+        if one.kind == "thought"
+    ]
+    assert again.facts == "20 tok · 1.5 s"
