@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from studio.core.prompty.document import PromptDocument
-from studio.core.tools.document import McpServer, SourceDeclaration, needs_environment
+from studio.core.tools.document import McpServer, OpenApi, SourceDeclaration, needs_environment
 from studio.core.tools.opening import source_key, source_label, source_path
 from studio.core.tools.registry import VARIABLES_KEY, SourceStatus
 from studio.core.tools.server_config import WorkspaceServers
@@ -47,6 +47,18 @@ def fault_of(
             "name it in .mcp.json, or give its connection an endpoint",
         )  # fmt: skip
     return None
+
+
+def remark_on(declaration: SourceDeclaration) -> str:
+    """What a source will do without although it is asked for; empty where there is nothing."""
+    if isinstance(declaration, OpenApi) and declaration.connection.get("kind") == "reference":
+        name = declaration.connection.get("name")
+        if not declaration.connection.get("apiKey"):
+            return (
+                f"the connection {name!r} is not looked up for tools, so no key is sent: "
+                "give the tool's own connection an apiKey, as ${env:NAME}"
+            )
+    return ""
 
 
 def unread_variables(document: PromptDocument, trust: TrustStore) -> Iterable[SourceStatus]:

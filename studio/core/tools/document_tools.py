@@ -11,7 +11,13 @@ from weakref import WeakSet
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.messages import HoistedTool
 from studio.core.text.values import Json, JsonObject
-from studio.core.tools.admission import available, broken_files, fault_of, unread_variables
+from studio.core.tools.admission import (
+    available,
+    broken_files,
+    fault_of,
+    remark_on,
+    unread_variables,
+)
 from studio.core.tools.arguments import inject_bindings
 from studio.core.tools.binding import build_registry
 from studio.core.tools.document import (
@@ -244,7 +250,8 @@ class DocumentTools:
             log = source.log if isinstance(source, McpSource) else ""
             failed = SourceStatus(key, label, "failed", str(error), path, line, log=log)
             return failed, None
-        status = SourceStatus(key, label, "ready", path=path, tools=len(specs))
+        remark = remark_on(declaration)
+        status = SourceStatus(key, label, "ready", remark, path, tools=len(specs))
         offered = SourceTools(key, label, specs, path=path)
         if isinstance(source, PythonFileSource):
             first = source.problems[0] if source.problems else None

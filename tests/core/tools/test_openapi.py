@@ -265,3 +265,24 @@ async def test_a_document_names_a_description(
     outcome = await session.toolbox().call("getPet", {"id": "7"})
     assert outcome.status == "ok"
     await session.close()
+
+
+async def test_a_connection_that_is_only_named_is_said_to_send_no_key(
+    description: Path, prompt: WritePrompt, tmp_path: Path
+) -> None:
+    document = prompt(
+        """
+        name: agent
+        tools:
+          - name: pets
+            kind: openapi
+            specification: pets.json
+            connection: {kind: reference, name: office}
+        """
+    )
+    TrustStore().trust(tmp_path)
+    session = ToolSession(TrustStore())
+    [status] = (await session.load(document)).sources
+    assert status.state == "ready"
+    assert "'office' is not looked up for tools" in status.message
+    await session.close()
