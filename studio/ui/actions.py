@@ -148,7 +148,8 @@ MENUS: tuple[tuple[str, tuple[str, ...]], ...] = (
         ("edit.undo", "edit.redo", SEPARATOR, "edit.cut", "edit.copy", "edit.paste", "edit.all",
          SEPARATOR, "edit.find", "edit.replace", "edit.find_next", "edit.find_previous",
          "edit.find_in_files", "edit.replace_in_files", SEPARATOR, "edit.comment", "edit.complete",
-         "edit.snippet", "edit.fix", "edit.rename", "edit.spelling", "edit.format", "edit.protocol"),
+         "edit.snippet", "edit.fix", "edit.rename", "edit.spelling", "edit.format",
+         "edit.protocol"),
     ),
     (
         "&Go",
@@ -167,8 +168,8 @@ MENUS: tuple[tuple[str, tuple[str, ...]], ...] = (
     (
         "&Run",
         ("prompt.check", SEPARATOR, "run.start", "run.step", "run.into", "run.out", "run.pause",
-         "run.stop", SEPARATOR, "run.breakpoint", "run.breakpoints", SEPARATOR, "run.go", "run.find",
-         "run.branches", "run.rerun", "run.replay", "run.export", SEPARATOR, "run.connections"),
+         "run.stop", SEPARATOR, "run.breakpoint", "run.breakpoints", SEPARATOR, "run.go",
+         "run.find", "run.branches", "run.rerun", "run.replay", "run.export", SEPARATOR, "run.connections"),
     ),
     ("&Tools", ("tools.search", "tools.sources", "tools.reload", SEPARATOR, "tools.window")),
     (
@@ -185,7 +186,8 @@ EDITING = (
     "edit.complete", "edit.fix", "edit.rename", "edit.definition", "edit.uses", "edit.next_problem",
     "edit.previous_problem", "edit.fold", "edit.fold_all", "edit.unfold_all", "prompt.check",
     "run.breakpoint", "view.editor", "view.breadcrumbs", "view.split", "view.split_down",
-    "view.other_side", "view.move_over", "view.join", "edit.snippet", "edit.format", "edit.protocol",
+    "view.other_side", "view.move_over", "view.join", "edit.snippet", "edit.format",
+    "edit.protocol",
 )  # fmt: skip
 """Actions that need an open document."""
 
