@@ -169,7 +169,8 @@ MENUS: tuple[tuple[str, tuple[str, ...]], ...] = (
         "&Run",
         ("prompt.check", SEPARATOR, "run.start", "run.step", "run.into", "run.out", "run.pause",
          "run.stop", SEPARATOR, "run.breakpoint", "run.breakpoints", SEPARATOR, "run.go",
-         "run.find", "run.branches", "run.rerun", "run.replay", "run.export", SEPARATOR, "run.connections"),
+         "run.find", "run.branches", "run.rerun", "run.replay", "run.export", SEPARATOR,
+         "run.connections"),
     ),
     ("&Tools", ("tools.search", "tools.sources", "tools.reload", SEPARATOR, "tools.window")),
     (
