@@ -102,3 +102,21 @@ def test_a_model_that_the_default_does_not_have_is_said() -> None:
 def test_other_blocks_lead_to_the_default(block: dict[str, object]) -> None:
     wish = ModelDeclaration(connection=block)  # type: ignore[arg-type]
     assert choose_connection(wish, ALL, environment={}).connection == EMBEDDED
+
+
+def test_of_an_untrusted_folder_no_variable_is_read() -> None:
+    class Canary(dict[str, str]):
+        def get(self, key: str, default: object = None) -> object:  # type: ignore[override]
+            raise AssertionError(f"{key} was looked up")
+
+    hidden = ModelDeclaration(connection={"kind": "key", "endpoint": "${env:URL}"})
+    choice = choose_connection(hidden, ALL, environment=Canary(), trusted=False)
+    assert choice.connection == EMBEDDED
+    assert "not trusted, so the variable URL is not read" in choice.warning
+    block = {"kind": "key", "endpoint": "http://localhost:1/v1", "apiKey": "${env:AWS_KEY}"}
+    keyed = ModelDeclaration(connection=block)
+    choice = choose_connection(keyed, ALL, environment=Canary(), trusted=False)
+    assert choice.connection.key == ""
+    assert "not trusted, so the key" in choice.warning
+    trusted = choose_connection(keyed, ALL, environment={})
+    assert (trusted.connection.key, trusted.warning) == ("${env:AWS_KEY}", "")
