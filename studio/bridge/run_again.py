@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from studio.bridge.run_offers import Offer, Offers, offers_of
+from studio.bridge.run_offer import Offer, Offers
+from studio.bridge.run_offers import offers_of
 from studio.bridge.run_plan import RunPlan
 from studio.core.agent.events import Event, Stopped
 from studio.core.agent.options import RunOptions

@@ -11,7 +11,7 @@ from studio.bridge.run_again import offers_for
 from studio.bridge.run_cards import Timeline, timeline_of
 from studio.bridge.run_compare import BranchView
 from studio.bridge.run_diagram import DiagramState, diagram_of
-from studio.bridge.run_offers import Offers
+from studio.bridge.run_offer import Offers
 from studio.bridge.run_words import PROTOCOL_NAMES, money, sentence_of, tokens
 from studio.core.agent.state import Place, RunState
 from studio.core.wire.reply import Reply

@@ -12,7 +12,8 @@ from studio.bridge.run_edits import (
     problem_of,
     with_text,
 )
-from studio.bridge.run_offers import Offer, offers_of
+from studio.bridge.run_offer import Offer
+from studio.bridge.run_offers import offers_of
 from studio.core.agent.commands import (
     AnswerCall,
     Approve,

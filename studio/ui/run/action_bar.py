@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QLabel, QMenu, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
-from studio.bridge.run_offers import Offer, Offers
+from studio.bridge.run_offer import Offer, Offers
 from studio.ui.parts.colours import blend, paint_text
 from studio.ui.parts.flow_layout import FlowLayout
 from studio.ui.theme import LIGHT, Theme

@@ -6,7 +6,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 
 from studio.bridge.run_edits import EditKind, EditResult, EditSpec, command_of
-from studio.bridge.run_offers import Offer
+from studio.bridge.run_offer import Offer
 from studio.bridge.run_view import RunView
 from studio.core.agent.commands import Approve, SendBack, StepOn
 from studio.ui.run.action_bar import ActionBar
