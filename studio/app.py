@@ -20,7 +20,6 @@ from studio.bridge.collector import CalmCollector
 from studio.bridge.jobs import SWITCH_SECONDS
 from studio.core.paths import user_paths
 from studio.core.resource_files import resource
-from studio.core.settings import ThemeSetting
 from studio.ui.language import install_language
 from studio.ui.services import build_services
 from studio.ui.theme import apply_theme, fonts_of, theme_for
@@ -28,6 +27,7 @@ from studio.ui.window import MainWindow
 
 if TYPE_CHECKING:
     from studio.bridge.log import FaultFile
+    from studio.core.settings import ThemeSetting
     from studio.ui.care import Care
     from studio.ui.workbench import Workbench
 

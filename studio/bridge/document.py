@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from time import monotonic, thread_time
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QFileSystemWatcher, QObject, QTimer, Signal
 
@@ -22,7 +23,9 @@ from studio.bridge.files import (
 from studio.bridge.files_swap import SwapFolder, make_swap
 from studio.bridge.jobs import LatestJob
 from studio.bridge.messages import Messages, Notice, Offer
-from studio.core.prompty.document import PromptDocument
+
+if TYPE_CHECKING:
+    from studio.core.prompty.document import PromptDocument
 
 _SWAP_MS = 600  # typed text is on disk within a second
 _PARSE_MS = 25  # keys that come in one burst are parsed once

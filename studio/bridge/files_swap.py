@@ -7,7 +7,6 @@ folder whose lock nobody holds was left by a crash; its texts are offered when t
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import shutil
 import threading
@@ -55,6 +54,8 @@ class SwapFolder:
 
     def write(self, swap: Swap) -> None:
         """Write one document's text, whole or not at all; safe to call from a worker."""
+        import json  # with the first key typed, not with the window
+
         with self._writing:
             if swap.time <= self._forgotten.get(swap.id, 0.0):
                 return  # saved while this was on its way
@@ -126,6 +127,8 @@ def make_swap(identifier: str, path: Path | None, title: str, text: str, base: s
 
 def _read(path: Path) -> Swap | None:
     """A swap file, or None for one that a crash cut off."""
+    import json
+
     try:
         data = json.loads(path.read_text(encoding="utf-8", errors="surrogatepass"))
         return Swap(**data)

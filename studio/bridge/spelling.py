@@ -8,9 +8,9 @@ from PySide6.QtCore import QObject, Signal
 
 from studio.bridge.jobs import LatestJob
 from studio.bridge.messages import Messages, Notice
-from studio.core.prompty.document import PromptDocument
 
 if TYPE_CHECKING:
+    from studio.core.prompty.document import PromptDocument
     from studio.core.spelling import Misspelled
     from studio.core.text.source import SourceText
 

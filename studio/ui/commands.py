@@ -15,13 +15,13 @@ from PySide6.QtWidgets import QFileDialog
 from studio.bridge.messages import Notice, Offer
 from studio.core.resource_files import resource
 from studio.core.text.problem import Fix
-from studio.core.text.span import Span
-from studio.ui.actions import ActionSet
 from studio.ui.editor.page import EditorPage
 from studio.ui.editor_commands import EditorCommands
 from studio.ui.mirror import EnabledMirror
 
 if TYPE_CHECKING:
+    from studio.core.text.span import Span
+    from studio.ui.actions import ActionSet
     from studio.ui.chooser import Chooser
     from studio.ui.dialogs.settings import SettingsDialog
     from studio.ui.exchange_commands import ExchangeCommands

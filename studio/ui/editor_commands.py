@@ -10,6 +10,7 @@ from PySide6.QtCore import QObject, Qt
 from studio.ui.editor.page import EditorPage
 
 if TYPE_CHECKING:
+    from studio.core.text.problem import Fix
     from studio.ui.window import MainWindow
 
 OnPage = Callable[[Callable[[EditorPage], object]], Callable[[], None]]
@@ -83,7 +84,6 @@ class EditorCommands(QObject):
     def rewrite(self, page: EditorPage) -> None:
         """Rewrite the prompt for another protocol of the loop, after a look at the difference."""
         from studio.core.prompty.parse import parse
-        from studio.core.text.problem import Fix
         from studio.ui.dialogs.rewrite import RewriteDialog
 
         document = parse(page.editor.text(), page.controller.path)

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from PySide6.QtCore import QCoreApplication
 from PySide6.QtWidgets import QMenu, QMenuBar
 
 from studio.ui.actions import MENUS, PANES, RECENT, SEPARATOR, ActionSet
-from studio.ui.docks import Docks
+
+if TYPE_CHECKING:
+    from studio.ui.docks import Docks
 
 
 def build_menus(bar: QMenuBar, actions: ActionSet, docks: Docks) -> QMenu:

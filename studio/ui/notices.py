@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer
 from PySide6.QtWidgets import (
     QFrame,
@@ -14,9 +16,11 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from studio.bridge.messages import Messages, Notice
 from studio.ui.icons import icon
-from studio.ui.theme import Theme
+
+if TYPE_CHECKING:
+    from studio.bridge.messages import Messages, Notice
+    from studio.ui.theme import Theme
 
 _SECONDS = {"info": 5, "success": 5}
 _WIDTH = 400

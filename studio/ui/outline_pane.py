@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QBrush, QColor
 from PySide6.QtWidgets import QLabel, QStackedWidget, QTreeWidget, QTreeWidgetItem
 
-from studio.core.prompty.document import PromptDocument
-from studio.core.text.span import Span
 from studio.ui.icons import icon
-from studio.ui.theme import Theme
+
+if TYPE_CHECKING:
+    from studio.core.prompty.document import PromptDocument
+    from studio.core.text.span import Span
+    from studio.ui.theme import Theme
 
 _SPAN = Qt.ItemDataRole.UserRole
 _PATH = Qt.ItemDataRole.UserRole + 1

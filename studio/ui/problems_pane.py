@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPoint, Qt, Signal
 from PySide6.QtGui import QGuiApplication
@@ -18,7 +19,9 @@ from PySide6.QtWidgets import (
 from studio.core.text.problem import Problem, Severity
 from studio.core.text.source import SourceText
 from studio.ui.icons import icon
-from studio.ui.theme import Theme
+
+if TYPE_CHECKING:
+    from studio.ui.theme import Theme
 
 _PROBLEM = Qt.ItemDataRole.UserRole
 _MOST = 1000

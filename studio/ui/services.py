@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from studio.bridge.files_swap import SwapFolder
 from studio.bridge.messages import Messages
 from studio.bridge.settings import SettingsStore
-from studio.core.paths import UserPaths
+
+if TYPE_CHECKING:
+    from studio.core.paths import UserPaths
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication, Qt, Signal
 from PySide6.QtWidgets import QStatusBar, QToolButton
 
-from studio.core.prompty.document import PromptDocument
 from studio.core.text.problem import Problem, Severity
-from studio.core.text.source import SourceText
 from studio.ui.icons import icon
-from studio.ui.theme import Theme
+
+if TYPE_CHECKING:
+    from studio.core.prompty.document import PromptDocument
+    from studio.core.text.source import SourceText
+    from studio.ui.theme import Theme
 
 _DIALECTS = {
     "prompty": QT_TRANSLATE_NOOP("Status", "Prompty 2"),

@@ -8,15 +8,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QFont, QFontDatabase, QGuiApplication, QPalette
 from PySide6.QtWidgets import QApplication, QStyleFactory
 
 from studio.core.resource_files import resource
-from studio.core.settings import Settings
 from studio.ui.stylesheet import stylesheet
+
+if TYPE_CHECKING:
+    from studio.core.settings import Settings
 
 ThemeName: TypeAlias = Literal["light", "dark"]
 ThemeChoice: TypeAlias = Literal["light", "dark", "system"]

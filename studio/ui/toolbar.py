@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication, QSize, Qt, Signal
 from PySide6.QtGui import QFocusEvent
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QSizePolicy, QToolBar, QToolButton, QWidget
 
-from studio.ui.actions import ActionSet
 from studio.ui.connections.model_field import make_editable
+
+if TYPE_CHECKING:
+    from studio.ui.actions import ActionSet
 
 _GROUPS = (
     ("file.new", "file.open", "file.save"),

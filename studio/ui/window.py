@@ -10,13 +10,9 @@ from PySide6.QtCore import QMimeData, QSettings, QTimer, Signal
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QGuiApplication, QShowEvent
 from PySide6.QtWidgets import QApplication, QMainWindow, QWidget
 
-from studio.core.prompty.document import PromptDocument
-from studio.core.settings import Settings
-from studio.core.text.problem import Problem
 from studio.ui.actions import EDITING, ActionSet
 from studio.ui.commands import Commands
 from studio.ui.docks import Docks
-from studio.ui.editor.page import EditorPage
 from studio.ui.editor.tabs import EditorTabs
 from studio.ui.files_pane import FilesPane
 from studio.ui.menus import build_menus
@@ -24,14 +20,18 @@ from studio.ui.notices import NoticeArea
 from studio.ui.outline_pane import OutlinePane
 from studio.ui.panes import Panes
 from studio.ui.problems_pane import ProblemsPane
-from studio.ui.services import Services
 from studio.ui.status import StatusBar
 from studio.ui.theme import Theme, apply_theme, fonts_of, theme_for
 from studio.ui.toolbar import RunChoices, build_toolbar
 from studio.ui.welcome import WelcomePage
 
 if TYPE_CHECKING:
+    from studio.core.prompty.document import PromptDocument
+    from studio.core.settings import Settings
+    from studio.core.text.problem import Problem
+    from studio.ui.editor.page import EditorPage
     from studio.ui.palette import CommandPalette
+    from studio.ui.services import Services
 
 _RECOVERY_MS = 500
 """After the first paint: looking for what a crash left must not hold the window up."""
@@ -158,7 +158,7 @@ class MainWindow(QMainWindow):
         self._theme_panes()
         self._on_settings(settings)
         self._on_page(None)
-        self._arranged = self.docks.restore()
+        self._arranged = not self.services.is_safe and self.docks.restore()
         if settings.workspace:
             self.files.set_root(Path(settings.workspace))
         self._recovery.start(_RECOVERY_MS)
@@ -273,11 +273,11 @@ class MainWindow(QMainWindow):
         self.caret_moved.emit(offset)
 
     def _on_title(self, title: str) -> None:
+        if self.services.is_safe:
+            title = self.tr("{title} (safe mode)").format(title=title or "Prompt Studio")
         self.setWindowTitle(
             self.tr("{title} – Prompt Studio").format(title=title) if title else "Prompt Studio"
         )
-        if self.services.is_safe:
-            self.setWindowTitle(self.tr("{title} (safe mode)").format(title=self.windowTitle()))
 
     def _on_opened(self, path: Path) -> None:
         settings = self.services.settings
@@ -333,7 +333,8 @@ class MainWindow(QMainWindow):
             event.ignore()
             return
         self._recovery.stop()
-        self.docks.save()
+        if not self.services.is_safe:
+            self.docks.save()
         self.docks.end()
         self.notices.clear()
         self.closing.emit()

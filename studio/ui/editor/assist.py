@@ -16,7 +16,6 @@ from PySide6.QtWidgets import QMenu, QToolTip
 from studio.core.text.problem import Fix, Problem, TextEdit
 from studio.core.text.span import Span
 from studio.ui.editor.knowledge import NOTHING, Knowledge
-from studio.ui.editor.view import PromptEditor
 from studio.ui.icons import icon
 
 if TYPE_CHECKING:
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
     from studio.ui.editor.completion_popup import CompletionPopup
     from studio.ui.editor.offered import Completion
     from studio.ui.editor.snippet_session import SnippetSession
+    from studio.ui.editor.view import PromptEditor
 
 _TYPED_DELAY_MS = 40
 _MOST_FILES = 300

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QTextDocument
 
-from studio.ui.editor.folding import Fold
+if TYPE_CHECKING:
+    from studio.ui.editor.folding import Fold
 
 
 class Folding(QObject):

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication
 
-from studio.core.prompty.document import PromptDocument
+if TYPE_CHECKING:
+    from studio.core.prompty.document import PromptDocument
 
 _FENCE = re.compile(r"\s{0,3}(`{3,}|~{3,})")
 

@@ -10,12 +10,12 @@ from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent, QPolygonF,
 from PySide6.QtWidgets import QWidget
 
 from studio.core.text.problem import Severity
-from studio.ui.editor.folding import Fold
 from studio.ui.icons import icon
-from studio.ui.theme import Theme
 
 if TYPE_CHECKING:
+    from studio.ui.editor.folding import Fold
     from studio.ui.editor.view import PromptEditor
+    from studio.ui.theme import Theme
 
 _MARKS = 18
 _FOLDS = 16

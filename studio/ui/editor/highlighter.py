@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from time import perf_counter
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QTimer, Signal
 from PySide6.QtGui import (
@@ -16,7 +17,9 @@ from PySide6.QtGui import (
 )
 
 from studio.ui.editor.lexer_state import START, State, Token
-from studio.ui.theme import Theme
+
+if TYPE_CHECKING:
+    from studio.ui.theme import Theme
 
 _SLICE_SECONDS = 0.006
 _UNKNOWN = -1  # Qt's word for a block that was never highlighted

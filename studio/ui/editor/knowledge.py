@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from studio.core.prompty.tool_spec import ToolSpec
-from studio.core.text.values import Json
+if TYPE_CHECKING:
+    from studio.core.prompty.tool_spec import ToolSpec
+    from studio.core.text.values import Json
 
 
 def _no_files() -> tuple[str, ...]:

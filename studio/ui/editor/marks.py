@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from PySide6.QtGui import QColor, QTextCharFormat, QTextCursor, QTextDocument, QTextFormat
 from PySide6.QtWidgets import QTextEdit
 
 from studio.core.text.problem import Problem, Severity
-from studio.core.text.source import SourceText
 from studio.core.text.span import Span
-from studio.ui.theme import Theme
+
+if TYPE_CHECKING:
+    from studio.core.text.source import SourceText
+    from studio.ui.theme import Theme
 
 MOST_SQUIGGLES = 500
 """More would cost every repaint; the Problems list has them all."""

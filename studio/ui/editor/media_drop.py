@@ -10,9 +10,8 @@ from PySide6.QtCore import QMimeData, QObject, Signal
 from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QInputDialog, QLineEdit
 
-from studio.bridge.messages import Messages
-
 if TYPE_CHECKING:
+    from studio.bridge.messages import Messages
     from studio.ui.editor.view import PromptEditor
 
 _OPENED = (".prompty",)

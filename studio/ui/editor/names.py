@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
-from studio.core.prompty.document import PromptDocument
-from studio.core.prompty.named_messages import named_messages
 from studio.core.text.problem import TextEdit
 from studio.core.text.span import Span
+
+if TYPE_CHECKING:
+    from studio.core.prompty.document import PromptDocument
 
 _WORD = re.compile(r"[\w-]+")
 _TOOL_NAME = re.compile(r"[A-Za-z_][\w-]*")
@@ -145,6 +147,8 @@ def tool_on_line(document: PromptDocument, line: int) -> str | None:
 
 def message_on_line(document: PromptDocument, line: int) -> str | None:
     """The message whose role marker stands on a line, counted from 0: `user 2`."""
+    from studio.core.prompty.named_messages import named_messages
+
     source = document.source
     for name, section in named_messages(document):
         if section.marker is not None and source.line_of(section.marker.start) == line:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QInputDialog, QLineEdit, QToolTip
 
-from studio.core.prompty.document import PromptDocument
-from studio.core.text.span import Span
 from studio.ui.editor.names import (
     definition,
     file_at,
@@ -17,7 +16,11 @@ from studio.ui.editor.names import (
     tool_at,
     tool_rename,
 )
-from studio.ui.editor.view import PromptEditor
+
+if TYPE_CHECKING:
+    from studio.core.prompty.document import PromptDocument
+    from studio.core.text.span import Span
+    from studio.ui.editor.view import PromptEditor
 
 
 class Naming(QObject):

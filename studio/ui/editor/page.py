@@ -10,22 +10,22 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWi
 
 from studio.bridge.document import DocumentController
 from studio.bridge.files import FileError, FileText
-from studio.bridge.files_swap import Swap, SwapFolder
-from studio.bridge.messages import Messages
 from studio.bridge.spelling import SpellingController
-from studio.core.prompty.document import PromptDocument
-from studio.core.settings import Settings
-from studio.core.text.source import SourceText
 from studio.ui.editor.assist import EditorAssist
 from studio.ui.editor.crumb_bar import CrumbBar
 from studio.ui.editor.find_bar import FindBar
 from studio.ui.editor.media_drop import MediaDrop
 from studio.ui.editor.naming import Naming
 from studio.ui.editor.view import PromptEditor
-from studio.ui.theme import Theme
 
 if TYPE_CHECKING:
+    from studio.bridge.files_swap import Swap, SwapFolder
+    from studio.bridge.messages import Messages
+    from studio.core.prompty.document import PromptDocument
+    from studio.core.settings import Settings
     from studio.core.spelling import Misspelled
+    from studio.core.text.source import SourceText
+    from studio.ui.theme import Theme
 
 
 class EditorPage(QWidget):

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from PySide6.QtGui import QTextBlock
 from PySide6.QtWidgets import QPlainTextEdit
 
-from studio.core.text.problem import Problem
-from studio.core.text.source import SourceText
-from studio.core.text.span import Span
 from studio.ui.editor import marks
 from studio.ui.editor.typing_rules import matching_bracket
-from studio.ui.theme import Theme
+
+if TYPE_CHECKING:
+    from studio.core.text.problem import Problem
+    from studio.core.text.source import SourceText
+    from studio.core.text.span import Span
+    from studio.ui.theme import Theme
 
 
 class ShownMarks:

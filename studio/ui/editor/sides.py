@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QApplication, QSplitter, QWidget
 
-from studio.ui.editor.page import EditorPage
 from studio.ui.editor.tab_group import TabGroup
+
+if TYPE_CHECKING:
+    from studio.ui.editor.page import EditorPage
 
 
 class EditorSides(QSplitter):

@@ -5,19 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication, Qt, Signal
 from PySide6.QtWidgets import QFileDialog, QMessageBox, QStackedWidget, QWidget
 
 from studio.bridge.files import FileError
-from studio.bridge.files_swap import Swap, SwapFolder
-from studio.bridge.messages import Messages
-from studio.bridge.settings import SettingsStore
-from studio.core.prompty.document import PromptDocument
 from studio.ui.editor.lexer_state import PYTHON_FILE
 from studio.ui.editor.page import EditorPage
 from studio.ui.editor.sides import EditorSides
-from studio.ui.theme import Theme
+
+if TYPE_CHECKING:
+    from studio.bridge.files_swap import Swap, SwapFolder
+    from studio.bridge.messages import Messages
+    from studio.bridge.settings import SettingsStore
+    from studio.core.prompty.document import PromptDocument
+    from studio.ui.theme import Theme
 
 PROMPT_FILTER = QT_TRANSLATE_NOOP(
     "Tabs",

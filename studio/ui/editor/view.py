@@ -18,17 +18,10 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QFrame, QPlainTextEdit, QWidget
 
-from studio.core.prompty.document import PromptDocument
-from studio.core.prompty.named_messages import named_messages
 from studio.core.text.problem import Problem, Severity, TextEdit
-from studio.core.text.source import SourceText
-from studio.core.text.span import Span
 from studio.ui.editor import marks
-from studio.ui.editor.fold_state import Folding
 from studio.ui.editor.folding import folds
 from studio.ui.editor.gutter import Gutter
-from studio.ui.editor.highlighter import Highlighter
-from studio.ui.editor.media_drop import MediaDrop
 from studio.ui.editor.names import message_on_line, tool_on_line
 from studio.ui.editor.prompt_text import PromptText
 from studio.ui.editor.shown_marks import ShownMarks
@@ -36,6 +29,12 @@ from studio.ui.editor.typing_keys import TypingKeys
 from studio.ui.theme import Theme, mono_font
 
 if TYPE_CHECKING:
+    from studio.core.prompty.document import PromptDocument
+    from studio.core.text.source import SourceText
+    from studio.core.text.span import Span
+    from studio.ui.editor.fold_state import Folding
+    from studio.ui.editor.highlighter import Highlighter
+    from studio.ui.editor.media_drop import MediaDrop
     from studio.ui.editor.snippet_session import SnippetSession
 
 _PALETTE_KEY = int(Qt.Modifier.CTRL.value) | int(Qt.Key.Key_K.value)
@@ -230,6 +229,9 @@ class PromptEditor(QPlainTextEdit):
         """Lines, from 0, whose tool or message a run stops before."""
         if self._parsed is None or not (self._broken_tools or self._broken_messages):
             return frozenset()
+        # Rules of the format load with the first breakpoint, not with the window.
+        from studio.core.prompty.named_messages import named_messages
+
         line_of = self._parsed.source.line_of
         tools = {
             line_of(tool.span.start)
