@@ -280,7 +280,7 @@ def test_safe_mode_says_so_and_keeps_nothing(
         settled.start(400)  # longer than tools wait for the end of typing
     assert workbench.tools.registry.entries == ()
     assert not workbench.trust.is_trusted(user_home / "data" / "examples")
-    assert "(safe mode)" in window.windowTitle()
+    assert window.windowTitle() == "tool-calling-agent.prompty (safe mode) – Prompt Studio"
     assert "safe" in [notice.key for notice in window.notices.notices]
     safe.settings.set(replace(safe.settings.value, word_wrap=False))
     assert (config / "settings.toml").read_text(encoding="utf-8") == 'theme = "dark"\n'
@@ -289,5 +289,6 @@ def test_safe_mode_says_so_and_keeps_nothing(
     care.close()
     workbench.close()
     window.deleteLater()
-    assert not (user_home / "data" / "session.json").exists()
+    for name in ("session.json", "window.ini"):
+        assert not (user_home / "data" / name).exists()
     assert not list((user_home / "data").glob("*trust*"))
