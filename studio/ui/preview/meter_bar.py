@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QPainter, QPaintEvent
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QWidget
+from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QLabel, QSizePolicy, QWidget
 
 from studio.bridge.preview_meter import Meter
 from studio.ui.parts.colours import paint_text
@@ -19,7 +19,7 @@ class _Bar(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
 
     def sizeHint(self) -> QSize:
-        return QSize(48, 6)
+        return QSize(40, 6)
 
     def colour(self) -> str:
         """The colour of the filled part."""
@@ -49,12 +49,11 @@ class TokenMeter(QWidget):
         self.bar = _Bar(theme, self)
         self.bar.hide()
         self._is_short = False
-        self._has_bar = True
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 4, 0)
-        row.setSpacing(6)
-        row.addWidget(self.bar)
-        row.addWidget(self.label)
+        self._row = QHBoxLayout(self)
+        self._row.setContentsMargins(0, 0, 4, 0)
+        self._row.setSpacing(6)
+        self._row.addWidget(self.bar)
+        self._row.addWidget(self.label)
         self.set_theme(theme)
 
     @property
@@ -74,28 +73,30 @@ class TokenMeter(QWidget):
         self._paint()
 
     def needs(self) -> tuple[int, int, int]:
-        """Widths in pixels: of all of it, without the bar, and of the bare figure."""
-        metrics, bar = self.label.fontMetrics(), 48 + 6
-        whole = metrics.horizontalAdvance(self._texts()[0]) + 8
-        short = metrics.horizontalAdvance(self._texts()[1]) + 8
-        return (whole + (bar if self.bar.meter.share is not None else 0), whole, short)
+        """Widths in pixels: of bar and text, of the text over the bar, of the figure over it."""
+        metrics = self.label.fontMetrics()
+        bar = self.bar.sizeHint().width() if self.bar.meter.share is not None else 0
+        texts = [metrics.horizontalAdvance(text) for text in self._texts()]
+        return (texts[0] + bar + 14, max(texts[0], bar) + 5, max(texts[1], bar) + 5)
 
     def fit(self, width: int) -> None:
         """Show as much as a width has room for."""
         whole, bare, short = self.needs()
         self.setHidden(width < short)  # the status bar has the figure too
         self._is_short = width < bare
-        self._has_bar = width >= whole
+        beside, below = QBoxLayout.Direction.LeftToRight, QBoxLayout.Direction.BottomToTop
+        self._row.setDirection(beside if width >= whole else below)
+        self._row.setSpacing(6 if width >= whole else 1)
         self._write()
 
     def _texts(self) -> tuple[str, str]:
         """The count with its unit and share, and the figure alone."""
         shown = self.bar.meter
         share = "" if shown.share is None or shown.fullness == "free" else f" · {shown.share:.0%}"
-        return shown.text + share, shown.text.partition(" ")[0] + share
+        return shown.text + share, shown.text.partition(" ")[0]
 
     def _write(self) -> None:
-        self.bar.setHidden(self.bar.meter.share is None or not self._has_bar)
+        self.bar.setHidden(self.bar.meter.share is None)
         self.label.setText(self._texts()[self._is_short])
 
     def set_theme(self, theme: Theme) -> None:

@@ -199,7 +199,7 @@ class PreviewPane(QWidget):
     def _fit_meter(self) -> None:
         buttons = (self.raw_button, self.probe_button, self.copy_button)
         taken = sum(button.sizeHint().width() + 4 for button in buttons if not button.isHidden())
-        self.total.fit(self.width() - self.tabs.sizeHint().width() - taken - 24)
+        self.total.fit(self.width() - self.tabs.sizeHint().width() - taken - 20)
 
     def _show_banner(self, preview: Preview) -> None:
         blocker = preview.blocker
