@@ -48,6 +48,9 @@ class ExportOrder:
     base_url: str = ""
     """Address of the connection, for commands and scripts."""
 
+    model: str = ""
+    """Model id of the connection, where the prompt names none."""
+
 
 def targets() -> Sequence[ExportTarget]:
     """Every form, in the order of a list."""
@@ -58,7 +61,12 @@ def make_export(order: ExportOrder) -> ExportResult:
     """Make the text. Never raises for any document, and never reads a secret."""
     document = order.document
     folder = document.source.path.parent if document.source.path else None
-    values = ExportValues(order.inputs, order.sets, order.tools, order.base_url)
+    # The connection speaks OpenAI's forms: its address and model say nothing of Anthropic's.
+    is_other = order.target.name.endswith("anthropic")
+    values = ExportValues(
+        order.inputs, order.sets, order.tools,
+        "" if is_other else order.base_url, "" if is_other else order.model,
+    )  # fmt: skip
     references = ReferenceContext(folder=folder, trusted=False)
     made = order.target.make(make_source(document, order.target, values, references))
     return replace(made, problems=with_fixes(made.problems, document))

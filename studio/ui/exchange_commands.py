@@ -26,6 +26,14 @@ class ExchangeCommands(QObject):
     def __init__(self, window: MainWindow) -> None:
         super().__init__(window)
         self._window = window
+        self.address = ""
+        """Address of the connection that would answer; empty for the provider's own."""
+        self.model = ""
+        """Model that it asks for; empty where it has no name elsewhere."""
+
+    def set_answerer(self, address: str, model: str) -> None:
+        """Take the address and the model of the connection that would answer; either may be ""."""
+        self.address, self.model = address, model
 
     def export(self) -> None:
         """Open the export dialog."""
@@ -46,6 +54,8 @@ class ExchangeCommands(QObject):
             inputs.values() if inputs is not None else {},
             inputs.library.sets if inputs is not None else {},
             self._tools(),
+            self.address,
+            self.model,
         )
         dialog = ExportDialog(subject, window.services.messages, window.theme, window)
         dialog.fix_requested.connect(partial(self._mend, page, dialog))

@@ -377,7 +377,9 @@ class Workbench(QObject):
     # -- what a run uses ------------------------------------------------------------------------
 
     def _on_choice(self, choice: ModelChoice) -> None:
-        self.preview.set_target(preview_target(choice))
+        target = preview_target(choice)
+        self.preview.set_target(target)
+        self.window.commands.exchange.set_answerer(target.base_url, target.model_id)
         self._tell_editor()
 
     # -- the end --------------------------------------------------------------------------------

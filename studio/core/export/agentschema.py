@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from studio.core.export.proof import prompt_rounds, utf8_problem
 from studio.core.export.target import ExportResult, ExportSource, TargetGroup, result
@@ -17,11 +17,11 @@ from studio.core.imports.imported import ImportFailure
 from studio.core.prompty.convert import convert
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.draft import Draft
-from studio.core.prompty.edits import write_scalar
+from studio.core.prompty.edits import set_value, write_scalar
 from studio.core.prompty.nesting import nest
 from studio.core.prompty.parse import parse
 from studio.core.prompty.yaml_reader import read_yaml
-from studio.core.text.problem import Problem, Severity
+from studio.core.text.problem import Fix, Problem, Severity
 from studio.core.text.span import Span
 from studio.core.text.values import Json
 
@@ -63,7 +63,7 @@ class AgentSchemaFile:
         text = _agent(draft, document)
         problems: list[Problem] = [*document.problems]
         if not document.model.id:
-            problems.append(_no_model(document))
+            problems.append(_no_model(document, source.model))
         fault = utf8_problem(text)
         if fault is not None:
             return result(text, (*problems, fault), before=document.source.text)
@@ -164,7 +164,11 @@ def _items(value: Json) -> list[tuple[str, Mapping[str, Json]]]:
     return []
 
 
-def _no_model(document: PromptDocument) -> Problem:
+def _no_model(document: PromptDocument, model: str) -> Problem:
     at = document.model.span or Span(0, 0)
     message = "AgentSchema wants model.id: the file says an empty one; its reader must be told."
-    return Problem("export-no-model", Severity.WARNING, message, replace(at))
+    fixes: tuple[Fix, ...] = ()
+    if model:
+        edits = set_value(document, ("model", "id"), write_scalar(model))
+        fixes = (Fix(f"Write {model!r} into the prompt", edits),)
+    return Problem("export-no-model", Severity.WARNING, message, at, fixes)

@@ -198,7 +198,7 @@ class _Script:
         ]  # fmt: skip
         lines = [
             "FOLDER = Path(__file__).resolve().parent",
-            f"MODEL = {setting(document.model.id, 'OPENAI_MODEL')}",
+            f"MODEL = {setting(document.model.id or self.source.model, 'OPENAI_MODEL')}",
             f"BASE_URL = {self._base_url()}",
             f"KEY_VARIABLE = {quoted(key_variable(document))}",
             f"OPTIONS = {python_literal(options)}",

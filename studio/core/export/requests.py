@@ -176,6 +176,8 @@ def request_of(source: ExportSource, provider: Provider) -> WireRequest:
     """The request that the prompt would send."""
     document = source.prepared.document
     model = document.model
+    if not model.id:
+        model = replace(model, id=source.model)
     if model.api_type == "responses" and provider == "openai-chat":
         model = replace(model, api_type="chat")
     return to_request(

@@ -32,6 +32,9 @@ class ExportValues:
     base_url: str = ""
     """Address of the connection; empty means the provider's own."""
 
+    model: str = ""
+    """Model id of the connection, where the prompt names none."""
+
 
 def make_source(
     document: PromptDocument,
@@ -59,6 +62,7 @@ def make_source(
         values.tools,
         MediaReader(folder),
         values.base_url,
+        values.model,
         references,
         {name: with_values(inputs) for name, inputs in values.sets.items()},
         values.sets,

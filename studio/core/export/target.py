@@ -36,6 +36,9 @@ class ExportSource:
     base_url: str = ""
     """Address of the connection, for commands; empty means the provider's own."""
 
+    model: str = ""
+    """Model id of the connection, where the prompt names none."""
+
     references: ReferenceContext | None = None
     """Where the references were read that are resolved in `prepared`; the proof reads them again.
     None: the proof leaves references as they are written."""

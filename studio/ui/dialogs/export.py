@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from PySide6.QtCore import QTimer, Signal
@@ -61,6 +61,9 @@ class ExportSubject:
     base_url: str = ""
     """Address of the connection."""
 
+    model: str = ""
+    """Model id of the connection, where the prompt names none."""
+
 
 class ExportDialog(QDialog):
     """Nothing is written before the person chose where, and agreed to what is lost."""
@@ -111,10 +114,7 @@ class ExportDialog(QDialog):
 
     def set_document(self, document: PromptDocument) -> None:
         """Take the prompt as it is after a fix, and check it again."""
-        subject = self._subject
-        self._subject = ExportSubject(
-            document, subject.title, subject.inputs, subject.sets, subject.tools, subject.base_url
-        )
+        self._subject = replace(self._subject, document=document)
         self._order()
 
     def write(self, path: Path) -> bool:
@@ -234,7 +234,7 @@ class ExportDialog(QDialog):
         self._controller.order(
             ExportOrder(
                 subject.document, target, subject.inputs, subject.tools, subject.sets,
-                subject.base_url,
+                subject.base_url, subject.model,
             )
         )  # fmt: skip
 

@@ -205,3 +205,30 @@ def test_a_variable_that_stays_a_reference_is_a_loss_where_values_are_written(
         result = make(text, name)
         assert any("EXPORT_SECRET" in loss for loss in result.losses), name
         assert "very-secret" not in result.text
+
+
+def test_the_connection_names_the_model_where_the_prompt_does_not(make: Make) -> None:
+    text = PROMPTS["plain"].replace("  id: scripted-1\n", "")
+    plain = make(text, "openai-chat", model="gpt-x", base_url="http://h/v1")
+    assert json.loads(plain.text)["model"] == "gpt-x"
+    script = make(text, "python", model="gpt-x", base_url="http://h/v1").text
+    assert 'MODEL = "gpt-x"' in script
+    assert 'or "http://h/v1"' in script
+    assert "'http" not in make(text, "curl-openai-chat", base_url="http://h/v1").text
+    agent = make(text, "agentschema", model="gpt-x")
+    (problem,) = [item for item in agent.problems if item.code == "export-no-model"]
+    assert parse(apply_edits(text, problem.fixes[0].edits)).model.id == "gpt-x"
+    own = make(PROMPTS["plain"], "openai-chat", model="gpt-x")
+    assert json.loads(own.text)["model"] == "scripted-1"
+
+
+def test_a_connection_of_openai_says_nothing_of_anthropic() -> None:
+    from studio.bridge.export import ExportOrder, make_export
+    from studio.core.export.targets import find_target
+
+    target = find_target("curl-anthropic")
+    assert target is not None
+    document = parse("user:\nHi\n")
+    made = make_export(ExportOrder(document, target, base_url="http://mine/v1", model="gpt-x"))
+    assert "api.anthropic.com" in made.text
+    assert "gpt-x" not in made.text
