@@ -260,12 +260,13 @@ class ToolsController(QObject):
         if not self._loads:
             self.loading_changed.emit(False)
         try:
-            registry = future.result()
+            future.result()
         except CancelledError:
             return
         if self._document is not None:
             self._saved.watch(self._session.watched)
-            self._show(registry)
+            # Not what was loaded: that may be a document that is not shown any more.
+            self._show(self._session.registry)
 
     def _show(self, registry: ToolRegistry) -> None:
         self.registry_changed.emit(registry)

@@ -129,3 +129,27 @@ def test_a_hanging_tool_is_cancelled_at_once(
     assert trials[-1].outcome is not None
     assert trials[-1].outcome.status == "cancelled"
     assert not controller.is_trying
+
+
+def test_a_slow_file_does_not_take_the_place_of_the_one_shown_since(
+    qtbot: QtBot, controller: ToolsController, folder: Path
+) -> None:
+    controller.trust_folder(folder)
+    go = folder / "go"
+    (folder / "slow.py").write_text(
+        "import os, time\n"
+        f"while not os.path.exists({str(go)!r}): time.sleep(0.01)\n"
+        "def slow() -> str: return ''\n",
+        encoding="utf-8",
+    )
+    shown: list[list[str]] = []
+    controller.registry_changed.connect(
+        lambda registry: shown.append([entry.name for entry in registry.entries])
+    )
+    controller.set_document(parse("", folder / "slow.py"))
+    controller.set_document(parse(TOOLS, folder / "tools.py"))
+    qtbot.waitUntil(lambda: ["add", "sleepy"] in shown, timeout=20_000)
+    go.touch()
+    qtbot.waitUntil(lambda: not controller.is_loading, timeout=20_000)
+    assert shown[-1] == ["add", "sleepy"]
+    assert ["slow"] not in shown
