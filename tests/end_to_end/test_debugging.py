@@ -15,6 +15,7 @@ from pytestqt.qtbot import QtBot
 from studio.core.agent.tree import branch_path
 from studio.core.resource_files import resource
 from studio.core.runs.store import RunStore
+from studio.core.tools.mock import FixedMock
 from studio.ui.run.messages_editor import MessagesEditor
 from studio.ui.workbench import Workbench
 from tests.end_to_end.conftest import WAIT_MS
@@ -281,3 +282,38 @@ def test_a_run_leaves_in_every_form_and_comes_back(
     assert state.answer == "It is 6000."
     assert "replayed" in state.steps[0].marks
     assert "The replay says the same" in workbench.window.notices.notices[-1].what
+
+
+def test_a_reply_becomes_an_example_and_a_result_a_mock(
+    qtbot: QtBot, example: Path, open_workbench: Open, scripted: Callable[..., None]
+) -> None:
+    scripted(ASKS, FIRST)
+    workbench = open_workbench(example)
+    person = Person(qtbot, workbench)
+    pane = workbench.run_pane
+    page = workbench.window.tabs.current
+    assert page is not None
+    before = page.editor.text()
+    person.press(person.editor(), Qt.Key.Key_F10)
+    person.until_at("P1")
+    person.press(person.editor(), Qt.Key.Key_F10)
+    person.until_at("P2")
+    person.take("Edit the reply…")
+    person.press(pane.editor.also_file, Qt.Key.Key_Space)
+    pane.editor.field.setFocus()
+    person.press(pane.editor.field, Qt.Key.Key_Return, ctrl=True)
+    person.until_at("P3")
+    example_text = f"user:\nQuestion: What is 128 * 46?\n\nassistant:\n{ASKS}\n\nuser:\nQuestion: "
+    assert example_text in page.editor.text()
+    page.editor.undo()
+    assert page.editor.text() == before
+
+    person.take("Approve")
+    person.until_at("P4")
+    person.take("Edit observation…")
+    person.press(pane.editor.also_file, Qt.Key.Key_Space)
+    pane.editor.field.setFocus()
+    with qtbot.waitSignal(workbench.tools.registry_changed, timeout=WAIT_MS):
+        person.write("seven")
+    entry = next(each for each in workbench.tools.registry.entries if each.name == "calculator")
+    assert entry.mock == FixedMock("seven")
