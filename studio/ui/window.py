@@ -10,6 +10,7 @@ from PySide6.QtCore import QMimeData, QSettings, QTimer, Signal
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QGuiApplication, QShowEvent
 from PySide6.QtWidgets import QApplication, QMainWindow, QWidget
 
+from studio.bridge.messages import Notice
 from studio.ui.actions import EDITING, ActionSet
 from studio.ui.commands import Commands
 from studio.ui.docks import Docks
@@ -141,7 +142,11 @@ class MainWindow(QMainWindow):
         self.commands.connect_actions(self.actions_by_id)
         self._wire_panes()
         if self.services.settings.notice:
-            messages.info(self.services.settings.notice)
+            # It stays until it is closed: the person's choices are not what holds just now.
+            file = str(self.services.settings.path)
+            messages.say(
+                Notice("warning", self.services.settings.notice, where=file, key="settings")
+            )
 
     def _wire_panes(self) -> None:
         if self.panes.preview is not None:

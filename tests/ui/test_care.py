@@ -247,6 +247,20 @@ def test_a_mark_that_nobody_stands_behind_is_taken_over(qtbot: QtBot, tmp_path: 
     assert not hand_over(tmp_path, ())
 
 
+def test_a_broken_settings_file_is_set_aside_and_said(qtbot: QtBot, user_home: Path) -> None:
+    config = user_home / "config"
+    config.mkdir(parents=True)
+    (config / "settings.toml").write_text("theme = 'dark", encoding="utf-8")
+    window = MainWindow(build_services(user_paths()))
+    window.show()
+    (notice,) = window.notices.notices
+    assert notice.weight == "warning"  # it stays until it is closed
+    assert "settings.broken.toml" in notice.what
+    assert (config / "settings.broken.toml").is_file()
+    window.close()
+    window.deleteLater()
+
+
 def test_the_tour_is_offered_until_it_was_seen_or_turned_down(
     window: MainWindow, look_after: Callable[..., Care], services: Services
 ) -> None:
