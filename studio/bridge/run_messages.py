@@ -12,7 +12,7 @@ from PySide6.QtCore import QCoreApplication
 
 from studio.bridge.run_text import Block, Blocks, Piece
 from studio.bridge.run_words import plural
-from studio.core.agent.trail import Trail
+from studio.core.agent.trail import known_same
 from studio.core.prompty.messages import MediaPart, Message, TextPart, ToolCallPart, ToolResultPart
 
 _tr = partial(QCoreApplication.translate, "RunMessages")
@@ -93,7 +93,7 @@ def message_text(message: Message) -> str:
 
 def _stable_prefix(sent: Sequence[Message], before: Sequence[Message]) -> int:
     """How many first messages are the same: what a provider can take from its cache."""
-    count = before.shares(sent) if isinstance(sent, Trail) and isinstance(before, Trail) else 0
+    count = known_same(before, sent)
     for index in range(count, min(len(before), len(sent))):
         old, new = before[index], sent[index]
         if old is not new and (old.role != new.role or message_text(old) != message_text(new)):

@@ -8,6 +8,7 @@ from studio.bridge.run_cards import StepCard
 from studio.bridge.run_said import step_at
 from studio.core.agent.state import RunState, Step
 from studio.core.agent.steps import messages_of
+from studio.core.agent.trail import known_same
 
 
 def rows_with(state: RunState | None, cards: Sequence[StepCard], words: str) -> tuple[int, ...]:
@@ -58,7 +59,7 @@ class _Reader:
         if step.number == 1:
             return "\n".join(message.text for message in sent)
         before = messages_of(state, step.number - 1)
-        same = 0
+        same = known_same(before, sent)
         while same < min(len(before), len(sent)) and before[same] == sent[same]:
             same += 1
         new = "\n".join(message.text for message in sent[same:])
