@@ -5047,6 +5047,10 @@ zu  {after}</translation>
       <translation>Der Lauf ist fertig.</translation>
     </message>
     <message>
+      <source>The run was stopped.</source>
+      <translation>Der Lauf wurde angehalten.</translation>
+    </message>
+    <message>
       <source>The tool does not run; the model gets this as its result.</source>
       <translation>Das Werkzeug läuft nicht; das Modell bekommt dies als sein Ergebnis.</translation>
     </message>
