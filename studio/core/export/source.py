@@ -55,7 +55,11 @@ def make_source(
 
     def with_values(inputs: JsonObject) -> Prepared:
         given = {**values_at_start(document, tools, inputs, samples=samples), **inputs}
-        return _prepare(document, given, references, samples=samples)
+        if samples:
+            return prepare(document, given, references=references, preview=True)
+        _, missing = resolve_inputs(document, inputs)
+        prepared = _without_samples(document, given, references)
+        return replace(prepared, problems=(*missing, *prepared.problems))
 
     return ExportSource(
         with_values(values.inputs),
@@ -70,26 +74,16 @@ def make_source(
     )
 
 
-def _prepare(
-    document: PromptDocument,
-    inputs: Mapping[str, Json],
-    references: ReferenceContext,
-    *,
-    samples: bool,
+def _without_samples(
+    document: PromptDocument, inputs: Mapping[str, Json], references: ReferenceContext
 ) -> Prepared:
-    if samples:
-        return prepare(document, inputs, references=references, preview=True)
-    _, missing = resolve_inputs(document, inputs)
+    """As a run prepares it: a preview would put samples where values are missing."""
     plain = replace(
         document,
         inputs=tuple(replace(each, sample=None, has_sample=False) for each in document.inputs),
     )
     prepared = prepare(plain, inputs, references=references, preview=True)
-    return replace(
-        prepared,
-        document=replace(prepared.document, inputs=document.inputs),
-        problems=(*missing, *prepared.problems),
-    )
+    return replace(prepared, document=replace(prepared.document, inputs=document.inputs))
 
 
 def values_at_start(
@@ -119,7 +113,7 @@ def values_at_start(
         "tool_names": "",
     }
     declared = {item.name for item in document.inputs}
-    usable = {item.name for item in document.inputs if item.has_default or item.required}
+    usable = {item.name for item in document.inputs if item.has_default}
     kept = declared if samples else usable
     given = {**nothing, **first_step_values(document, inputs, tools)}
     return {name: value for name, value in given.items() if name not in kept}

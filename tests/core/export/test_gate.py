@@ -232,3 +232,21 @@ def test_a_connection_of_openai_says_nothing_of_anthropic() -> None:
     made = make_export(ExportOrder(document, target, base_url="http://mine/v1", model="gpt-x"))
     assert "api.anthropic.com" in made.text
     assert "gpt-x" not in made.text
+
+
+def test_no_sample_stands_for_a_value_that_is_missing(make: Make) -> None:
+    """Neither the author's own nor the ones that a preview has for reserved names."""
+    empty = {"history": "[]", "thread": "[]"}  # a run begins with empty lists
+    for name in ("question", "input", "history", "thread", "who"):
+        inputs = f"inputs:\n  {name}: {{kind: string, sample: OWN, required: true}}\n"
+        body = PROMPTS["plain"].replace("template:", f"{inputs}template:")
+        text = body.replace("Go", f"Go [{{{{ {name} }}}}]")
+        result = make(text, "openai-chat")
+        assert result.blocked
+        assert [item.code for item in result.problems].count("missing-input") == 1
+        assert json.loads(result.text)["messages"][1]["content"] == (
+            f"Go [{empty.get(name, '')}]"
+        ), name
+        given = make(text, "openai-chat", {name: "given"})
+        assert not given.blocked
+        assert "Go [given]" in given.text
