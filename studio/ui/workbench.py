@@ -345,9 +345,12 @@ class Workbench(QObject):
 
         async def open_toolbox() -> RunToolbox:
             prepared = prepare(document, values)
-            if not self._services.is_safe:
-                await self.tools.session.load(document, prepared.messages.tools)
-            return self.tools.session.toolbox(prepared.inputs, self.tools.questions.ask)
+            session, ask = self.tools.session, self.tools.questions.ask
+            if self._services.is_safe:
+                return session.toolbox(prepared.inputs, ask)
+            return await session.open_toolbox(
+                document, prepared.messages.tools, prepared.inputs, ask
+            )
 
         return open_toolbox
 

@@ -80,6 +80,20 @@ class ToolSession:
         """No document is shown any more."""
         self._current = self._make(None)
 
+    async def open_toolbox(
+        self,
+        document: PromptDocument,
+        hoisted: Iterable[HoistedTool] = (),
+        inputs: Mapping[str, Json] | None = None,
+        ask: AskPerson | None = None,
+    ) -> Toolbox:
+        """The tools of a run, brought up to its document, whichever document is shown."""
+        path = document.source.path
+        tools = self._documents.setdefault(path, self._make(path))
+        box = tools.toolbox(inputs, ask)  # first: from now on its sources are in use
+        await tools.load(document, hoisted, self._started)
+        return box
+
     def toolbox(
         self, inputs: Mapping[str, Json] | None = None, ask: AskPerson | None = None
     ) -> Toolbox:

@@ -195,7 +195,14 @@ def test_bundled_prompts_open_without_a_problem(folder: str) -> None:
     problems = {
         path.name: [f"{problem.code}: {problem.message}" for problem in found]
         for path in paths
-        if (found := parse(path.read_text(encoding="utf-8"), path).problems)
+        if (
+            found := [
+                problem
+                for problem in parse(path.read_text(encoding="utf-8"), path).problems
+                # The template of the old dialect is said to be one: that is what it shows.
+                if (path.stem, problem.code) != ("legacy-chat", "legacy-file")
+            ]
+        )
     }
     assert not problems
 
@@ -277,3 +284,13 @@ async def test_a_document_that_no_run_needs_ends_its_processes(
     assert await gone(pid)
     registry = await session.load(loaded)
     assert [entry.state for entry in registry.entries] == ["bound", "bound"]
+
+
+async def test_a_run_that_starts_while_another_file_is_shown_has_its_own_tools(
+    session: ToolSession, loaded: PromptDocument, tmp_path: Path
+) -> None:
+    shown = await session.load(parse("system:\nHello\n", tmp_path / "b.prompty"))
+    box = await session.open_toolbox(loaded)
+    assert [spec.name for spec in box.specs] == ["add"]
+    assert (await box.call("add", {"a": 1})).text == "3"
+    assert session.registry == shown
