@@ -5048,7 +5048,7 @@ zu  {after}</translation>
     </message>
     <message>
       <source>The run was stopped.</source>
-      <translation>Der Lauf wurde angehalten.</translation>
+      <translation>Der Lauf wurde gestoppt.</translation>
     </message>
     <message>
       <source>The tool does not run; the model gets this as its result.</source>
