@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtGui import QTextCursor
+from PySide6.QtGui import QImage, QTextCursor
 from PySide6.QtWidgets import QInputDialog
 from pytestqt.qtbot import QtBot
 
@@ -50,7 +50,9 @@ user:
 def workbench(tmp_path: Path, open_workbench: Open) -> Workbench:
     path = tmp_path / "trip.prompty"
     path.write_text(DOC, encoding="utf-8")
-    (tmp_path / "cat.png").write_bytes(b"\x89PNG\r\n\x1a\n")
+    picture = QImage(8, 8, QImage.Format.Format_RGB32)
+    picture.fill(Qt.GlobalColor.green)
+    picture.save(str(tmp_path / "cat.png"))
     made = open_workbench(path)
     made.window.docks.show("inputs")
     return made
@@ -96,7 +98,8 @@ def test_every_kind_of_input_is_filled_by_hand_and_sent(
     qtbot.keyClicks(rows["stranger"].editor.text, "unknown")  # type: ignore[attr-defined]
     expected = "dry guide to Rome, 5 days, Main Road at 41.5.\\nForum; Tiber extra unknown"
     qtbot.waitUntil(lambda: expected in sent(workbench), timeout=WAIT_MS)
-    qtbot.waitUntil(lambda: "data:image/png;base64,… 8 bytes …" in sent(workbench))
+    size = (tmp_path / "cat.png").stat().st_size
+    qtbot.waitUntil(lambda: f"data:image/png;base64,… {size} bytes …" in sent(workbench))
     assert '"Hello there"' in sent(workbench)
     assert workbench.inputs_pane.values()["photo"] == "cat.png"
 
