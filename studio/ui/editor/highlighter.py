@@ -152,7 +152,9 @@ class Highlighter(QSyntaxHighlighter):
             self.setFormat(start, end - start, made)
 
     def _put_off(self, block: QTextBlock) -> None:
-        """Leave a line for a later slice."""
+        """Leave a line for a later slice, with the colours that it has."""
+        for each in block.layout().formats():  # Qt takes them away before it asks for new ones
+            self.setFormat(each.start, each.length, each.format)
         if block.position() <= self._changed_to:
             # Qt took the line's colours away, as it does in the whole range of a change.
             self.setCurrentBlockState(_UNKNOWN)

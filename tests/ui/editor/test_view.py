@@ -325,3 +325,16 @@ def test_the_visible_lines_of_a_long_text_are_coloured_first(
     assert not editor.highlighter.is_done
     qtbot.waitUntil(lambda: editor.highlighter.is_done, timeout=20_000)
     assert editor.document().findBlockByNumber(10_000).layout().formats()
+
+
+def test_a_line_that_waits_for_its_turn_keeps_its_colours(
+    editor: PromptEditor, qtbot: QtBot
+) -> None:
+    editor.load("user:\n" + "Hello {{ name }}\n" * 20)
+    qtbot.waitUntil(lambda: editor.highlighter.is_done)
+    block = editor.document().findBlockByNumber(5)
+    block.setUserState(-1)  # as a new theme leaves it
+    editor.highlighter.show_range(block, block)
+    assert not editor.highlighter.is_done
+    assert block.next().layout().formats(), "the other side may show it right now"
+    qtbot.waitUntil(lambda: editor.highlighter.is_done)
