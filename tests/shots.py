@@ -35,6 +35,8 @@ REPLIES = (
     "Thought: I need the product of two numbers.\nAction: calculator\n"
     'Args: {"expression": "128 * 46"}',
     "Thought: I have the product.\nFinal Answer: 128 × 46 = **5,888**.",
+    "Thought: I was told so.\nFinal Answer: It is **forty-two**.",
+    "Thought: Twice of it.\nFinal Answer: It is **eighty-four**.",
 )
 BROKEN = "{% if question"
 REQUEST = {
@@ -170,6 +172,7 @@ def tour(workbench: Workbench, camera: Camera, home: Path) -> None:
     workbench.run_pane.run_or_continue()
     wait_until(lambda: not workbench.run.is_live, "the run is over")
     camera.take("09-run-done")
+    debugging(workbench, camera)
     window.docks.show("history")
     wait(400)
     camera.take("10-history")
@@ -208,6 +211,31 @@ def tour(workbench: Workbench, camera: Camera, home: Path) -> None:
         camera.take("14-settings", dialog)
         dialog.close()
     shots_editor.editing(workbench, camera, home)
+
+
+def debugging(workbench: Workbench, camera: Camera) -> None:
+    """Going back with another observation, both ways side by side, and the thread gone on."""
+    pane = workbench.run_pane
+    pane.timeline.choose((1, "observation", 0))
+    pane.timeline.ask_edit()
+    wait_until(pane.editor.isVisible, "the observation can be edited")
+    camera.take("09a-run-edit")
+    pane.editor.field.setPlainText("forty-two")
+    pane.editor.applied.emit(pane.editor.spec, pane.editor.result(), True)
+    wait_until(stands_at(workbench, "P1"), "the branch stands at its next request")
+    camera.take("09b-run-branch")
+    pane.run_or_continue()
+    wait_until(lambda: not workbench.run.is_live, "the branch is over")
+    first, second = pane.view.branches
+    workbench.run.compare_branches(first, second)
+    wait(400)
+    camera.take("09c-run-compare", pane.comparing)
+    pane.comparing.close()
+    pane.inspector.message_sent.emit("And twice that?")
+    wait_until(lambda: workbench.run.is_live, "the thread goes on")
+    wait_until(lambda: not workbench.run.is_live, "the thread is answered")
+    wait(300)
+    camera.take("09d-run-chat")
 
 
 def dialogs() -> list[QWidget]:
