@@ -75,7 +75,15 @@ def places_of(key: str, folder: Path) -> list[Path]:
     """The files that hold a key in any form."""
     files = [path for path in folder.rglob("*") if path.is_file()]
     assert len(files) > 5, "nothing was written that could be searched"
-    return [path for path in files if any(form in path.read_bytes() for form in forms_of(key))]
+    return [path for path in files if any(form in content(path) for form in forms_of(key))]
+
+
+def content(path: Path) -> bytes:
+    """What is in a file; nothing where it has just got its final name, which is searched too."""
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        return b""
 
 
 def run_to_stop(qtbot: QtBot, workbench: Workbench) -> None:

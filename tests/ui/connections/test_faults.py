@@ -109,9 +109,16 @@ def test_every_fault_is_a_state_that_says_what_to_do(
         stop(qtbot, workbench)
 
 
-def test_endings_that_are_no_faults_are_told(
-    qtbot: QtBot, workbench: Workbench, server: ChatServer
+def test_what_goes_on_is_told_too(
+    qtbot: QtBot, workbench: Workbench, server: ChatServer, user_home: Path
 ) -> None:
+    endings_that_are_no_faults(qtbot, workbench, server)
+    waiting_for_a_further_try_is_seen_and_a_stop_ends_it(qtbot, workbench, server)
+    further_tries_are_as_many_as_the_connection_says(qtbot, workbench, server)
+    a_parameter_that_is_not_taken_is_left_out(qtbot, workbench, server, user_home)
+
+
+def endings_that_are_no_faults(qtbot: QtBot, workbench: Workbench, server: ChatServer) -> None:
     refusal = events([chunk({"refusal": "I will not."}), chunk({}, "stop"), "[DONE]"])
     cases = {
         "cut off at the token limit": streamed("As far as it", finish="length"),
@@ -140,12 +147,13 @@ def test_endings_that_are_no_faults_are_told(
             stop(qtbot, workbench)
 
 
-def test_waiting_for_a_further_try_is_seen_and_a_stop_ends_it(
+def waiting_for_a_further_try_is_seen_and_a_stop_ends_it(
     qtbot: QtBot, workbench: Workbench, server: ChatServer
 ) -> None:
     every = workbench.connections.connections
     patient = replace(every.connections[1], retries=3)
     workbench.connections.save(replace(every, connections=(EMBEDDED, patient)))
+    server.requests.clear()
     server.always(failure(429, "Slow down.", retry_after="30"))
     workbench.run_pane.run_or_continue()
     timeline = workbench.run_pane.timeline
@@ -160,20 +168,22 @@ def test_waiting_for_a_further_try_is_seen_and_a_stop_ends_it(
     assert len(server.requests) == 1
 
 
-def test_further_tries_are_as_many_as_the_connection_says(
+def further_tries_are_as_many_as_the_connection_says(
     qtbot: QtBot, workbench: Workbench, server: ChatServer
 ) -> None:
     every = workbench.connections.connections
     twice = replace(every.connections[1], retries=1)
     workbench.connections.save(replace(every, connections=(EMBEDDED, twice)))
+    server.requests.clear()
     server.always(failure(503, retry_after_ms="1"))
     workbench.run_pane.run_or_continue()
+    qtbot.waitUntil(lambda: len(server.requests) >= 2, timeout=WAIT_MS)
     qtbot.waitUntil(lambda: workbench.run_pane.view.offers.is_error, timeout=WAIT_MS)
     assert len(server.requests) == 2
     stop(qtbot, workbench)
 
 
-def test_a_parameter_that_is_not_taken_is_left_out_and_that_is_said(
+def a_parameter_that_is_not_taken_is_left_out(
     qtbot: QtBot, workbench: Workbench, server: ChatServer, user_home: Path
 ) -> None:
     path = user_home / "warm.prompty"
