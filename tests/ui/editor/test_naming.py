@@ -97,11 +97,11 @@ def test_f2_renames_a_tool_and_leaves_prose_alone(page: EditorPage, qtbot: QtBot
     assert "Action: search\n" in text
 
 
-@pytest.mark.parametrize("taken", ["town", "2x", "api_key", "a b"])
-def test_a_name_that_is_none_or_taken_changes_nothing(page: EditorPage, taken: str) -> None:
+def test_a_name_that_is_none_or_taken_changes_nothing(page: EditorPage) -> None:
     caret_in(page, "city }}")
-    assert not page.names.rename_to(taken)
-    assert page.editor.text() == PROMPT
+    for taken in ("town", "2x", "api_key", "a b"):
+        assert not page.names.rename_to(taken)
+        assert page.editor.text() == PROMPT
 
 
 def test_a_tool_cannot_take_a_tools_name() -> None:
