@@ -13,8 +13,8 @@ SOAK ?= 900
 help: ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sort | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
 
-run: setup ## open the studio (FILE=prompt.prompty opens that file)
-	@$(BIN)/prompt-studio $(FILE)
+run: setup ## open the studio on a bundled agent (FILE=prompt.prompty opens that file)
+	@$(BIN)/prompt-studio $(or $(FILE),--example)
 
 test: setup-dev ## run all tests, without a screen
 	@QT_QPA_PLATFORM=offscreen $(BIN)/python -m pytest

@@ -60,7 +60,7 @@ def open_studio(arguments: Sequence[str]) -> int:
     studio = Studio(theme=options.theme, is_safe=options.safe, alone=alone)
     if picture is not None:
         return studio.take_picture(picture, options.files, options.size)
-    return studio.run(options.files)
+    return studio.run(options.files, example=options.example)
 
 
 def _is_taken_over(files: Sequence[Path]) -> bool:
@@ -90,6 +90,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("files", nargs="*", type=Path, metavar="FILE", help="prompts to open")
     parser.add_argument(
         "--screenshot", type=Path, metavar="OUT.png", help="write a picture of the window and exit"
+    )
+    parser.add_argument(
+        "--example", action="store_true", help="a bundled agent where nothing else is to be shown"
     )
     parser.add_argument(
         "--safe",

@@ -80,6 +80,7 @@ class Studio(QObject):
         self._faults: FaultFile | None = None
         self._alone = alone
         self._takes_picture = False
+        self._shows_example = False
         self.care: Care | None = None
         """What looks after the running studio; made with the panes."""
         self._loader: Thread | None = None
@@ -146,15 +147,21 @@ class Studio(QObject):
         dialog.add(crash.summary, crash.report)
         dialog.open()
 
-    def run(self, files: Sequence[Path]) -> int:
-        """Show the window until it is closed; returns the exit code."""
+    def run(self, files: Sequence[Path], *, example: bool = False) -> int:
+        """Show the window until it is closed; returns the exit code.
+
+        Args:
+            files: prompts to open.
+            example: open a bundled agent where there is nothing else to show.
+        """
+        self._shows_example = example
         self._open(files)
         self.window.show()
         return self._end(self._application.exec())
 
     def take_picture(self, out: Path, files: Sequence[Path], size: tuple[int, int]) -> int:
         """Show the window, wait until everything in it stands, and write a picture of it."""
-        self._takes_picture = True
+        self._takes_picture = self._shows_example = True
         self.window.resize(*size)
         self._open(files)
         self.window.show()
@@ -193,7 +200,7 @@ class Studio(QObject):
             self.window.open_path(path.resolve())
         if not files and self._restores:
             self._open_last()
-        if self._takes_picture and self.window.tabs.current is None:
+        if self._shows_example and self.window.tabs.current is None:
             self.window.commands.open_example(resource("examples", FIRST_EXAMPLE))
 
     def _open_last(self) -> None:
