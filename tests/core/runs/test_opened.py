@@ -92,7 +92,7 @@ def assert_same(opened: OpenedRun, events) -> None:
     assert (opened.tree.cursor, opened.tree.branch) == (whole.tree.cursor, whole.tree.branch)
     assert opened.tree.ends == whole.tree.ends
     assert opened.state == whole.state
-    for checkpoint in opened.tree.checkpoints[:: max(1, len(opened.tree.checkpoints) // 40)]:
+    for checkpoint in opened.tree.checkpoints[:: max(1, len(opened.tree.checkpoints) // 15)]:
         assert opened.state_at(checkpoint.id) == state_at(events, checkpoint.id)
     assert opened.ran == whole.ran
 
