@@ -75,7 +75,7 @@ def go_on(store: RunStore, past, prompt: str = NATIVE) -> Run:
     world = RunWorld(
         document(prompt),
         {"question": "Where?"},
-        ScriptedModel([TURNS[prompt][0](900), TURNS[prompt][0](901)] * 20 + [TURNS[prompt][1]]),
+        ScriptedModel([TURNS[prompt][0](900), TURNS[prompt][0](901)] * 6 + [TURNS[prompt][1]]),
         Functions(search),
         store.journal("r1"),
     )
