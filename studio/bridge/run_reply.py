@@ -111,8 +111,12 @@ def read_pieces(text: str, spans: tuple[ReadSpan, ...]) -> tuple[Piece, ...]:
             pieces.append(Piece(text[done:start], "muted"))
         pieces.append(Piece(text[start:end], STYLE_OF[item.label]))
         done = end
-    if done < len(text):
-        pieces.append(Piece(text[done:], "muted" if spans else "plain"))
+    rest = text[done:]
+    if pieces and rest and not rest.strip():
+        # Blanks have no colour; left apart, they would keep a text that grows from being appended.
+        pieces[-1] = Piece(pieces[-1].text + rest, pieces[-1].style)
+    elif rest:
+        pieces.append(Piece(rest, "muted" if spans else "plain"))
     return tuple(pieces)
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 from studio.bridge.run_inspector import Inspection, InspectorView, inspector_view, usage_rows
 from studio.bridge.run_messages import messages_view
 from studio.bridge.run_reply import read_pieces
-from studio.bridge.run_text import json_block, plain_text
+from studio.bridge.run_text import Piece, json_block, plain_text
 from studio.bridge.run_tool import truth_blocks
 from studio.core.agent.reading import ReadSpan
 from studio.core.agent.state import RunSetup, RunState
@@ -149,3 +149,11 @@ def test_usage_adds_up() -> None:
     assert [row.label for row in rows] == ["Iteration 1", "Iteration 2", "Total"]
     assert rows[-1].cells[:2] == ("824", "76")
     assert rows[0].cells[-1] == "84 ms"
+
+
+def test_a_reply_that_grows_is_the_same_piece_whatever_blank_it_ends_with() -> None:
+    def pieces(text: str) -> tuple[Piece, ...]:
+        return read_pieces(text, (ReadSpan("answer", Span(0, len(text.rstrip()))),))
+
+    assert pieces("The old ") == (Piece("The old ", "answer"),)
+    assert pieces("The old mill\n") == (Piece("The old mill\n", "answer"),)
