@@ -15,7 +15,7 @@ from PySide6.QtCore import QEvent, QObject, QThreadPool, QTimer, Signal
 from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QApplication
 
-from studio import __version__
+from studio import __version__, unread_sources  # noqa: F401 - first: it acts when imported
 from studio.bridge.collector import CalmCollector
 from studio.bridge.jobs import SWITCH_SECONDS
 from studio.core.paths import user_paths
