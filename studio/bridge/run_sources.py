@@ -17,8 +17,9 @@ from studio.core.prompty.messages import Message
 from studio.core.text.values import JsonObject
 from studio.core.wire.reply import Reply
 
-_READ_WHILE_STREAMING = 20_000
-"""Characters up to which a growing reply is read again for its colours."""
+_READ_WHILE_STREAMING = 8_000
+"""Characters up to which a growing reply is read again for its colours. Beyond, all of it is drawn
+once more without them: 20,000 characters at once took 45 ms (bench_stream)."""
 
 
 def messages_of(state: RunState, step: Step) -> Sequence[Message]:
