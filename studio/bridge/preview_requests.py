@@ -10,7 +10,8 @@ from functools import partial
 from studio.bridge.preview_secrets import mask_secrets
 from studio.bridge.preview_value import PROVIDERS, PreviewTarget, RequestPreview
 from studio.core.agent.protocols.choose import Choice
-from studio.core.agent.setup import output_schema, stop_sequences
+from studio.core.agent.setup import stop_sequences
+from studio.core.prompty.declarations import output_schema
 from studio.core.prompty.document import ModelDeclaration
 from studio.core.prompty.prepare import Prepared
 from studio.core.prompty.tool_spec import ToolSpec
@@ -47,7 +48,7 @@ def _request(
     reader = MediaReader(path.parent if path else None, describe_only=True)
     able = target.capabilities
     stop = stop_sequences(document, choice.protocol)
-    schema = output_schema(document)
+    schema = output_schema(document.outputs)
     is_native = choice.protocol == "native"
     make = partial(
         to_request,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from studio.core.agent.protocols.json_text import Decoded, decode_at
 from studio.core.text.values import Json, JsonObject
 from studio.core.tools.arguments import check_arguments
+from studio.core.wire.schema import answer_schema
 
 
 def check_answer(schema: JsonObject | None, answer: str) -> tuple[Json, tuple[str, ...]]:
@@ -25,4 +26,4 @@ def check_answer(schema: JsonObject | None, answer: str) -> tuple[Json, tuple[st
         return None, ("Other text follows the JSON of the answer.",)
     if not isinstance(decoded.value, dict):
         return None, ("The answer is not a JSON object, as the declared outputs ask.",)
-    return decoded.value, check_arguments(schema, decoded.value)
+    return decoded.value, check_arguments(answer_schema(schema), decoded.value)

@@ -17,10 +17,11 @@ from studio.core.agent.protocols.choose import (
 from studio.core.agent.state import Limits, RunSetup
 from studio.core.models.base import ChatModel, ProtocolName
 from studio.core.prompty.checks.secrets import source_without_secrets
-from studio.core.prompty.document import InputDeclaration, PromptDocument
+from studio.core.prompty.declarations import output_schema
+from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.inputs import resolve_inputs
 from studio.core.prompty.tool_spec import ToolSpec
-from studio.core.text.values import Json, JsonObject
+from studio.core.text.values import Json
 
 _USUAL_STOP: dict[ProtocolName, tuple[str, ...]] = {
     "native": (),
@@ -28,10 +29,6 @@ _USUAL_STOP: dict[ProtocolName, tuple[str, ...]] = {
     "json_action": (),
 }
 _QUESTION_NAMES = ("question", "input", "query", "prompt", "message")
-_JSON_TYPES = {
-    "string": "string", "integer": "integer", "float": "number", "number": "number",
-    "boolean": "boolean", "array": "array", "object": "object",
-}  # fmt: skip
 
 
 def make_setup(
@@ -68,7 +65,7 @@ def make_setup(
         model=model.label,
         options=document.model.options,
         stop=stop,
-        response_schema=output_schema(document),
+        response_schema=output_schema(document.outputs),
         limits=options.limits or _limits(settings),
         parallel=parallel,
         headless=options.headless,
@@ -116,35 +113,3 @@ def question_of(document: PromptDocument, values: Mapping[str, Json]) -> str:
             if isinstance(entry, Mapping) and entry.get("role") == "user":
                 return str(entry.get("content") or "")
     return ""
-
-
-def output_schema(document: PromptDocument) -> JsonObject | None:
-    """The JSON schema of the declared outputs; None where none are declared."""
-    if not document.outputs:
-        return None
-    return _object_schema(document.outputs)
-
-
-def _object_schema(items: tuple[InputDeclaration, ...]) -> JsonObject:
-    return {
-        "type": "object",
-        "properties": {item.name: _schema(item) for item in items},
-        "required": [item.name for item in items if item.required or not item.nullable],
-        "additionalProperties": False,
-    }
-
-
-def _schema(item: InputDeclaration) -> JsonObject:
-    schema: dict[str, Json] = {}
-    kind = _JSON_TYPES.get(item.kind)
-    if item.kind == "object" and item.properties:
-        schema = dict(_object_schema(item.properties))
-    elif kind is not None:
-        schema["type"] = [kind, "null"] if item.nullable else kind
-    if item.kind == "array" and item.items is not None:
-        schema["items"] = _schema(item.items)
-    if item.description:
-        schema["description"] = item.description
-    if item.enum:
-        schema["enum"] = list(item.enum)
-    return schema

@@ -7,7 +7,7 @@ from typing import TypeGuard
 
 from studio.core.prompty.document import InputDeclaration
 from studio.core.prompty.places import Path, Places
-from studio.core.text.values import Json
+from studio.core.text.values import Json, JsonObject
 
 INPUT_KINDS = (
     "string", "integer", "float", "boolean", "array", "object", "union", "thread", "image", "file",
@@ -181,6 +181,16 @@ def object_schema(
     if required:
         schema["required"] = required
     return schema
+
+
+def output_schema(outputs: Sequence[InputDeclaration]) -> JsonObject | None:
+    """The JSON schema of the declared outputs; None where none are declared.
+
+    Runs, previews, the request command and exports all start from this one. What is not declared
+    as required may be missing here; each form of request then closes it as its provider wants
+    (`wire.schema`: OpenAI requires everything and lets what was optional be null, §7.1.6).
+    """
+    return object_schema(outputs) if outputs else None
 
 
 _JSON_TYPES = {

@@ -59,7 +59,7 @@ def anthropic_body(messages: Sequence[Message], draft: Draft) -> dict[str, Json]
         if parallel is False:
             body["tool_choice"] = {"type": "auto", "disable_parallel_tool_use": True}
     output: dict[str, Json] = {}
-    schema = draft.schema_of_outputs()
+    schema = draft.response_schema
     if schema is not None:
         held: dict[str, Json] = {"type": "json_schema", "schema": closed_schema(schema)}
         output["format"] = held

@@ -61,7 +61,7 @@ def chat_body(messages: Sequence[Message], draft: Draft) -> dict[str, Json]:
         body["tools"] = tools
     for index, tool in enumerate(sent):
         draft.origins.note(tools, index, ValueOrigin(tool.span))
-    schema = draft.schema_of_outputs()
+    schema = draft.response_schema
     if schema is not None:
         held: dict[str, Json] = {
             "name": "structured_output",

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from studio.core.prompty.declarations import object_schema
-from studio.core.prompty.document import InputDeclaration, ModelDeclaration
+from studio.core.prompty.document import ModelDeclaration
 from studio.core.prompty.messages import Message, TextPart, ToolCallPart, ToolResultPart
 from studio.core.prompty.threads import read_call
 from studio.core.prompty.tool_spec import ToolSpec
@@ -31,7 +30,6 @@ class Draft:
 
     model: ModelDeclaration
     tools: tuple[ToolSpec, ...]
-    outputs: tuple[InputDeclaration, ...]
     response_schema: JsonObject | None
     stop: tuple[str, ...]
     stream: bool
@@ -60,15 +58,9 @@ class Draft:
             top: Key of the body that holds it.
             holder: The dict whose key `schema` it is.
         """
-        if self.outputs or self.response_schema is not None:
+        if self.response_schema is not None:
             self.origins.note_top(top, ValueOrigin(keys=("outputs",)))
             self.origins.note(holder, "schema", ValueOrigin(keys=("outputs",), is_deep=True))
-
-    def schema_of_outputs(self) -> JsonObject | None:
-        """The JSON schema that the answer must follow."""
-        if self.outputs:
-            return object_schema(self.outputs)
-        return self.response_schema
 
     def sendable_tools(self) -> Iterable[ToolSpec]:
         """Tools with a schema of their own; a server that a document only names is none yet."""

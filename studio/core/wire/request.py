@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias, assert_never
 
+from studio.core.prompty.declarations import output_schema
 from studio.core.prompty.document import InputDeclaration, ModelDeclaration
 from studio.core.prompty.messages import Message
 from studio.core.prompty.tool_spec import ToolSpec
@@ -72,12 +73,13 @@ def to_request(
         model: Model id and options, references resolved.
         provider: The form of the body.
         outputs: Declared outputs: the answer is asked for as JSON of that shape.
-        response_schema: The same as a JSON schema; used where there are no `outputs`.
+        response_schema: The same as a JSON schema (`declarations.output_schema`), for who has it.
         stop: Further stop sequences.
         stream: Ask for the answer piece by piece.
         media: Reads local files. Without it paths stay as the author wrote them.
     """
-    draft = Draft(model, tuple(tools), tuple(outputs), response_schema, tuple(stop), stream, media)
+    schema = response_schema if response_schema is not None else output_schema(outputs)
+    draft = Draft(model, tuple(tools), schema, tuple(stop), stream, media)
     draft.note_model()
     if not model.id:
         message = "Neither the prompt nor a connection names a model; a run takes its connection's."

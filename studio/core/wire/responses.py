@@ -70,7 +70,7 @@ def responses_body(messages: Sequence[Message], draft: Draft) -> dict[str, Json]
         tools.append(described)
     if tools:
         body["tools"] = tools
-    schema = draft.schema_of_outputs()
+    schema = draft.response_schema
     if schema is not None:
         held: dict[str, Json] = {
             "type": "json_schema",

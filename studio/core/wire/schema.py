@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Literal, TypeAlias
 
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.values import Json, JsonObject
 
 _LISTS = ("anyOf", "oneOf", "allOf", "prefixItems")
 _MAPS = ("$defs", "definitions")
+
+_Form: TypeAlias = Literal["strict", "closed", "answer"]
 
 
 def told_parameters(tool: ToolSpec) -> JsonObject:
@@ -32,15 +35,23 @@ def strict_schema(schema: JsonObject) -> dict[str, Json]:
     Every property is required and what was optional may be null instead, at every depth; no object
     takes further properties.
     """
-    return _closed(schema, strict=True)
+    return _closed(schema, "strict")
 
 
 def closed_schema(schema: JsonObject) -> dict[str, Json]:
     """The schema with no object taking further properties, as Anthropic wants it."""
-    return _closed(schema, strict=False)
+    return _closed(schema, "closed")
 
 
-def _closed(schema: JsonObject, *, strict: bool) -> dict[str, Json]:
+def answer_schema(schema: JsonObject) -> dict[str, Json]:
+    """The schema that an answer is checked with, whichever of the two forms its provider got.
+
+    What is optional may be missing, as in the closed form, or null, as in the strict one.
+    """
+    return _closed(schema, "answer")
+
+
+def _closed(schema: JsonObject, form: _Form) -> dict[str, Json]:
     made: dict[str, Json] = dict(schema)
     if _is_object(schema):
         properties = schema.get("properties")
@@ -48,24 +59,24 @@ def _closed(schema: JsonObject, *, strict: bool) -> dict[str, Json]:
         required = schema.get("required")
         needed = list(required) if isinstance(required, list | tuple) else []
         made["properties"] = {
-            name: _property(item, strict=strict, optional=strict and name not in needed)
+            name: _property(item, form, optional=form != "closed" and name not in needed)
             for name, item in own.items()
         }
-        if strict and own:
+        if form == "strict" and own:
             made["required"] = list(own)
         made["additionalProperties"] = False
     items = schema.get("items")
     if isinstance(items, Mapping):
-        made["items"] = _closed(items, strict=strict)
+        made["items"] = _closed(items, form)
     for key in _LISTS:
         branches = schema.get(key)
         if isinstance(branches, list | tuple):
-            made[key] = [_property(item, strict=strict, optional=False) for item in branches]
+            made[key] = [_property(item, form, optional=False) for item in branches]
     for key in _MAPS:
         named = schema.get(key)
         if isinstance(named, Mapping):
             made[key] = {
-                name: _property(item, strict=strict, optional=False) for name, item in named.items()
+                name: _property(item, form, optional=False) for name, item in named.items()
             }
     return made
 
@@ -75,10 +86,10 @@ def _is_object(schema: JsonObject) -> bool:
     return kind == "object" or (isinstance(kind, list | tuple) and "object" in kind)
 
 
-def _property(schema: Json, *, strict: bool, optional: bool) -> Json:
+def _property(schema: Json, form: _Form, *, optional: bool) -> Json:
     if not isinstance(schema, Mapping):
         return schema
-    made = _closed(schema, strict=strict)
+    made = _closed(schema, form)
     if optional:
         _allow_null(made)
     return made

@@ -18,6 +18,7 @@ from studio.core.models.embedded.policy import (
     step_choices,
 )
 from studio.core.text.values import JsonObject
+from studio.core.wire.schema import strict_schema
 
 _LINE_CHARACTER = r"[^\x00-\x1f]"
 _TEXT_CHARACTER = r"[^\x00-\x09\x0b-\x1f]"
@@ -39,12 +40,13 @@ def build_grammar(request: ModelRequest, level: GrammarLevel) -> str | None:
     if level == "off":
         return None
     choices = step_choices(request, level)
+    asked = request.response_schema
+    schema = None if asked is None else strict_schema(asked)  # as every server is asked
     match request.protocol:
         case "native":
             if not request.tools:
-                schema = request.response_schema
                 return None if schema is None else f"root ::= {gbnf.schema_expression(schema)}"
-            return _native(choices, request.response_schema)
+            return _native(choices, schema)
         case "react":
             return _react(choices)
         case "json_action":
