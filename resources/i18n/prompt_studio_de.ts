@@ -2339,16 +2339,19 @@ Und {count} davor.</translation>
   <context>
     <name>FilesPane</name>
     <message>
-      <source>Files of the folder</source>
-      <translation>Dateien des Ordners</translation>
-    </message>
-    <message>
       <source>Open a folder to see its prompts and the files they refer to.</source>
       <translation>Öffnen Sie einen Ordner, um seine Prompts und deren Dateien zu sehen.</translation>
     </message>
     <message>
       <source>Open folder…</source>
       <translation>Ordner öffnen …</translation>
+    </message>
+  </context>
+  <context>
+    <name>FilesTree</name>
+    <message>
+      <source>Files of the folder</source>
+      <translation>Dateien des Ordners</translation>
     </message>
   </context>
   <context>

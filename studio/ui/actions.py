@@ -207,6 +207,7 @@ class ActionSet(QObject):
                 action.setIcon(icon(spec.icon))
             window.addAction(action)
             self._actions[spec.id] = action
+        self._shortcuts: Mapping[str, str] | None = None
         self.set_shortcuts(shortcuts)
 
     def __getitem__(self, identifier: str) -> QAction:
@@ -217,6 +218,9 @@ class ActionSet(QObject):
 
     def set_shortcuts(self, shortcuts: Mapping[str, str]) -> None:
         """Give every action its shortcuts: the person's own, else the usual ones."""
+        if self._shortcuts == shortcuts:
+            return
+        self._shortcuts = dict(shortcuts)
         for spec in ACTIONS:
             keys = shortcuts.get(spec.id, spec.shortcut)
             action = self._actions[spec.id]

@@ -3,54 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QDir, QModelIndex, QPersistentModelIndex, QSize, Qt, Signal
-from PySide6.QtWidgets import (
-    QFileSystemModel,
-    QLabel,
-    QPushButton,
-    QStackedWidget,
-    QStyledItemDelegate,
-    QStyleOptionViewItem,
-    QTreeView,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QLabel, QPushButton, QStackedWidget, QVBoxLayout, QWidget
 
-from studio.ui.icons import icon
+if TYPE_CHECKING:
+    from studio.ui.files_tree import FilesTree
 
-PATTERNS = (
-    "*.prompty", "*.md", "*.txt", "*.py", "*.json", "*.yaml", "*.yml", "*.toml", "*.env", "*.png",
-    "*.jpg", "*.jpeg", "*.webp", "*.gif", "*.csv", "*.tracy",
-)  # fmt: skip
-_ICONS = {
-    ".prompty": "message-square", ".py": "wrench", ".json": "braces", ".yaml": "braces",
-    ".yml": "braces", ".png": "image", ".jpg": "image", ".jpeg": "image", ".webp": "image",
-    ".gif": "image", ".tracy": "list-tree", ".env": "key",
-}  # fmt: skip
 _SKIPPED = {"node_modules", "__pycache__", ".git", ".venv", "venv", "dist", "build"}
 _MOST = 2000
-
-
-class _Drawings(QStyledItemDelegate):
-    """Draws the studio's own icons beside files.
-
-    Not an icon provider of the model: Qt asks that one in a thread of its own.
-    """
-
-    def initStyleOption(
-        self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
-    ) -> None:
-        """The drawing of a file or folder, in the theme's colours."""
-        super().initStyleOption(option, index)
-        model = index.model()
-        if not isinstance(model, QFileSystemModel):
-            return
-        suffix = Path(model.fileName(index)).suffix.lower()
-        option.features |= QStyleOptionViewItem.ViewItemFeature.HasDecoration
-        option.icon = icon("folder" if model.isDir(index) else _ICONS.get(suffix, "file-text"))
-        option.decorationSize = QSize(16, 16)
 
 
 class FilesPane(QStackedWidget):
@@ -62,17 +26,7 @@ class FilesPane(QStackedWidget):
     def __init__(self) -> None:
         super().__init__()
         self._root: Path | None = None
-        self._model: QFileSystemModel | None = None
-        self._tree = QTreeView()
-        self._tree.setHeaderHidden(True)
-        self._tree.setAccessibleName(self.tr("Files of the folder"))
-        self._tree.setIndentation(14)
-        self._tree.setUniformRowHeights(True)
-        self._tree.setItemDelegate(_Drawings(self._tree))
         self.addWidget(self._nothing())
-        self.addWidget(self._tree)
-        self._tree.activated.connect(self._open)
-        self._tree.clicked.connect(self._open)
 
     @property
     def root(self) -> Path | None:
@@ -85,19 +39,18 @@ class FilesPane(QStackedWidget):
         if self._root is None:
             self.setCurrentIndex(0)
             return
-        if self._model is None:
-            self._model = QFileSystemModel(self)
-            self._model.setOption(QFileSystemModel.Option.DontUseCustomDirectoryIcons)
-            self._model.setFilter(
-                QDir.Filter.AllDirs | QDir.Filter.Files | QDir.Filter.NoDotAndDotDot
-            )
-            self._model.setNameFilters(list(PATTERNS))
-            self._model.setNameFilterDisables(False)
-            self._tree.setModel(self._model)
-            for column in (1, 2, 3):
-                self._tree.setColumnHidden(column, True)
-        self._tree.setRootIndex(self._model.setRootPath(str(self._root)))
+        self.tree.set_root(self._root)
         self.setCurrentIndex(1)
+
+    @cached_property
+    def tree(self) -> FilesTree:
+        """The folder's files, made with the first folder."""
+        from studio.ui.files_tree import FilesTree
+
+        tree = FilesTree()
+        tree.open_requested.connect(self.open_requested)
+        self.addWidget(tree)
+        return tree
 
     def prompts(self) -> Iterator[Path]:
         """The files of the folder that can be opened, for the palette; at most 2,000."""
@@ -135,10 +88,3 @@ class FilesPane(QStackedWidget):
         box.addWidget(button, 0, Qt.AlignmentFlag.AlignLeft)
         box.addStretch(1)
         return page
-
-    def _open(self, index: QModelIndex) -> None:
-        if self._model is None:
-            return
-        path = Path(self._model.filePath(index))
-        if path.is_file():
-            self.open_requested.emit(path)

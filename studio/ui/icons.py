@@ -13,10 +13,7 @@ from studio.core.resource_files import resource
 
 @cache
 def _drawing(name: str) -> str:
-    path = resource("icons", f"{name}.svg")
-    if not path.is_file():
-        raise FileNotFoundError(f"there is no icon named {name!r} in resources/icons")
-    return path.read_text(encoding="utf-8")
+    return resource("icons", f"{name}.svg").read_text(encoding="utf-8")
 
 
 @cache
@@ -66,5 +63,6 @@ def icon(name: str, colour: str | None = None) -> QIcon:
     Raises:
         FileNotFoundError: no such drawing is bundled.
     """
-    _drawing(name)
+    if not resource("icons", f"{name}.svg").is_file():
+        raise FileNotFoundError(f"there is no icon named {name!r} in resources/icons")
     return QIcon(_Tinted(name, colour))

@@ -26,7 +26,7 @@ from PySide6.QtCore import QEvent, QObject
 class Watch(QObject):
     def eventFilter(self, watched, event):
         if event.type() == QEvent.Type.Paint:
-            watched.removeEventFilter(self)
+            application.removeEventFilter(self)
             QTimer.singleShot(0, self.say)
         return False
 
@@ -49,7 +49,8 @@ editor.setPlainText(open({prompt!r}, encoding="utf-8").read())
 window.setCentralWidget(editor)
 window.resize(1440, 900)
 watch = Watch()
-window.installEventFilter(watch)
+editor.viewport().installEventFilter(watch)
+application.installEventFilter(watch)
 window.show()
 application.exec()
 """
@@ -67,7 +68,7 @@ watch = Watch()
 studio = Studio()
 studio.window.resize(1440, 900)
 studio.window.open_path(Path({prompt!r}))
-studio.window.installEventFilter(watch)
+application.installEventFilter(watch)
 studio.window.show()
 application.exec()
 """

@@ -22,10 +22,10 @@ def test_files_shows_a_folder_and_opens_from_it(
     (tmp_path / "other.bin").write_bytes(b"x")
     window.commands.show_folder(tmp_path)
     assert window.services.settings.value.workspace == str(tmp_path)
-    model = window.files._model
+    model = window.files.tree.files
     assert model is not None
     qtbot.waitUntil(lambda: model.rowCount(model.index(str(tmp_path))) == 1)
-    window.files._tree.activated.emit(model.index(str(prompt)))
+    window.files.tree.activated.emit(model.index(str(prompt)))
     page = window.tabs.current
     assert page is not None
     assert page.controller.path == prompt
