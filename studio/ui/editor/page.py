@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,9 +14,7 @@ from studio.bridge.files import FileError, FileText
 from studio.bridge.spelling import SpellingController
 from studio.ui.editor.assist import EditorAssist
 from studio.ui.editor.crumb_bar import CrumbBar
-from studio.ui.editor.find_bar import FindBar
 from studio.ui.editor.media_drop import MediaDrop
-from studio.ui.editor.naming import Naming
 from studio.ui.editor.view import PromptEditor
 
 if TYPE_CHECKING:
@@ -25,6 +24,8 @@ if TYPE_CHECKING:
     from studio.core.settings import Settings
     from studio.core.spelling import Misspelled
     from studio.core.text.source import SourceText
+    from studio.ui.editor.find_bar import FindBar
+    from studio.ui.editor.naming import Naming
     from studio.ui.theme import Theme
 
 
@@ -66,9 +67,7 @@ class EditorPage(QWidget):
             self.editor = PromptEditor(theme, prompt=twin.editor.prompt)
             self.controller, self.spelling = twin.controller, twin.spelling
         self.crumbs = CrumbBar(self.editor, lambda: self.controller.path)
-        self.find_bar = FindBar(self.editor)
         self.assist = EditorAssist(self.editor)
-        self.names = Naming(self.editor)
         self.editor.media = MediaDrop(self.editor, messages, lambda: self.controller.path)
         self.editor.media.open_asked.connect(self.open_asked)
         self._disk = _DiskBar()
@@ -78,7 +77,7 @@ class EditorPage(QWidget):
         box = QVBoxLayout(self)
         box.setContentsMargins(0, 0, 0, 0)
         box.setSpacing(0)
-        for widget in (self.crumbs, self._disk, self.find_bar, self.editor):
+        for widget in (self.crumbs, self._disk, self.editor):
             box.addWidget(widget)
         self.setFocusProxy(self.editor)
         self.apply_settings(settings)
@@ -88,6 +87,26 @@ class EditorPage(QWidget):
             self._name_file()
             if self.document is not None:
                 self.editor.set_document(self.document)
+
+    @cached_property
+    def find_bar(self) -> FindBar:
+        """Search and replace, made when it is first asked for."""
+        from studio.ui.editor.find_bar import FindBar
+
+        bar = FindBar(self.editor)
+        box = self.layout()
+        if isinstance(box, QVBoxLayout):
+            box.insertWidget(box.indexOf(self.editor), bar)
+        return bar
+
+    @cached_property
+    def names(self) -> Naming:
+        """Definition, uses and rename, made when one is first asked for."""
+        from studio.ui.editor.naming import Naming
+
+        names = Naming(self.editor)
+        names.open_asked.connect(self.open_asked)
+        return names
 
     def _new_controller(self, messages: Messages, swaps: SwapFolder) -> DocumentController:
         prompt = self.editor.prompt
@@ -101,7 +120,6 @@ class EditorPage(QWidget):
         self.editor.caret_moved.connect(self.crumbs.follow)
         self.editor.fixes_asked.connect(self.assist.show_fixes)
         self.crumbs.open_asked.connect(self.open_asked)
-        self.names.open_asked.connect(self.open_asked)
         self.title_changed.connect(self._name_file)
         self.controller.parsed.connect(self._on_parsed)
         self.controller.dirty_changed.connect(self._on_title)
