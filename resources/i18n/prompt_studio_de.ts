@@ -2160,10 +2160,6 @@ Und {count} davor.</translation>
   <context>
     <name>ExportDialog</name>
     <message>
-      <source>Browse…</source>
-      <translation>Auswählen …</translation>
-    </message>
-    <message>
       <source>Can be exported, but not everything comes along as it is</source>
       <translation>Kann exportiert werden, aber nicht alles kommt so mit</translation>
     </message>
@@ -2184,6 +2180,33 @@ Und {count} davor.</translation>
       <translation>Wird geprüft …</translation>
     </message>
     <message>
+      <source>Export {title}</source>
+      <translation>{title} exportieren</translation>
+    </message>
+    <message>
+      <source>Exported {name}.</source>
+      <translation>{name} exportiert.</translation>
+    </message>
+    <message>
+      <source>Nothing was changed. Choose another place.</source>
+      <translation>Nichts wurde geändert. Wählen Sie einen anderen Ort.</translation>
+    </message>
+    <message>
+      <source>Write it although one thing is lost or changed</source>
+      <translation>Schreiben, obwohl eines verloren geht oder sich ändert</translation>
+    </message>
+    <message>
+      <source>Write it although {count} things are lost or changed</source>
+      <translation>Schreiben, obwohl {count} Dinge verloren gehen oder sich ändern</translation>
+    </message>
+  </context>
+  <context>
+    <name>ExportFoot</name>
+    <message>
+      <source>Browse…</source>
+      <translation>Auswählen …</translation>
+    </message>
+    <message>
       <source>Close</source>
       <translation>Schließen</translation>
     </message>
@@ -2196,32 +2219,12 @@ Und {count} davor.</translation>
       <translation>Exportieren</translation>
     </message>
     <message>
-      <source>Export {title}</source>
-      <translation>{title} exportieren</translation>
-    </message>
-    <message>
-      <source>Exported {name}.</source>
-      <translation>{name} exportiert.</translation>
-    </message>
-    <message>
       <source>File to write</source>
       <translation>Zu schreibende Datei</translation>
     </message>
     <message>
-      <source>Nothing was changed. Choose another place.</source>
-      <translation>Nichts wurde geändert. Wählen Sie einen anderen Ort.</translation>
-    </message>
-    <message>
       <source>Replace</source>
       <translation>Ersetzen</translation>
-    </message>
-    <message>
-      <source>Write it although one thing is lost or changed</source>
-      <translation>Schreiben, obwohl eines verloren geht oder sich ändert</translation>
-    </message>
-    <message>
-      <source>Write it although {count} things are lost or changed</source>
-      <translation>Schreiben, obwohl {count} Dinge verloren gehen oder sich ändern</translation>
     </message>
   </context>
   <context>

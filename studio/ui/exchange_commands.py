@@ -37,7 +37,8 @@ class ExchangeCommands(QObject):
 
     def export(self) -> None:
         """Open the export dialog."""
-        from studio.ui.dialogs.export import ExportDialog, ExportSubject
+        from studio.ui.dialogs.export import ExportDialog
+        from studio.ui.dialogs.export_subject import ExportSubject
 
         window = self._window
         page, document = window.tabs.current, window.document
@@ -59,6 +60,7 @@ class ExchangeCommands(QObject):
         )
         dialog = ExportDialog(subject, window.services.messages, window.theme, window)
         dialog.fix_requested.connect(partial(self._mend, page, dialog))
+        window.theme_changed.connect(dialog.set_theme)
         dialog.open()
 
     def ask_import(self) -> None:
@@ -77,6 +79,7 @@ class ExchangeCommands(QObject):
         dialog = ImportDialog(path, window.services.messages, window.theme, window)
         dialog.opened.connect(window.tabs.new)
         dialog.written.connect(window.open_path)
+        window.theme_changed.connect(dialog.set_theme)
         if dialog.read():
             dialog.open()
         else:

@@ -8,23 +8,23 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from studio.core.agent.first_step import first_step_values
 from studio.core.agent.protocols.choose import agent_settings, choose_protocol, reading_style
 from studio.core.export import python_code as code
-from studio.core.export.chat_items import as_sent, chat_items, fill_items
+from studio.core.export.chat_items import chat_items
 from studio.core.export.chat_template import ChatTemplate, chat_template, used_inputs
-from studio.core.export.consumers import CannotRender, check_bounds, script_renderer
-from studio.core.export.proof import Meaning, compare, utf8_problem
+from studio.core.export.proof import utf8_problem
 from studio.core.export.python_literal import python_literal
+from studio.core.export.python_loops import PLAIN_RUN, RUNS
+from studio.core.export.python_proof import script_rounds
 from studio.core.export.python_settings import chat_tool, key_variable, quoted, setting, stops
 from studio.core.export.python_tools import PythonTools, python_tools, stub, stub_name
 from studio.core.export.requests import lost
-from studio.core.export.target import ExportResult, ExportSource, Round, TargetGroup, result
+from studio.core.export.target import ExportResult, ExportSource, TargetGroup, result
 from studio.core.export.unread import unread_tools
-from studio.core.models.base import ProtocolName
 from studio.core.prompty.document import TemplateFormat
 from studio.core.text.problem import Problem, Severity
 from studio.core.text.span import Span
@@ -48,9 +48,6 @@ _TAKEN = frozenset({
     "read_object", "main", "read_value", "_plain", "_load", "_wait",
 })  # fmt: skip
 _LOOP_NAMES = ("history", "agent_scratchpad", "tools", "tool_names", "examples", "chat_history")
-_RUNS: dict[ProtocolName, str] = {
-    "native": code.NATIVE_RUN, "react": code.REACT_RUN, "json_action": code.JSON_RUN,
-}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +85,7 @@ class PythonScript:
             Problem("export-remark", Severity.HINT, remark, Span(0, 0))
             for remark in script.tools.remarks
         )
-        return result(text, problems, script.losses(), _rounds(text, source, script.form))
+        return result(text, problems, script.losses(), script_rounds(text, source, script.form))
 
 
 class _Script:
@@ -138,7 +135,8 @@ class _Script:
         form = self.form
         imports, _, renderer = code.RENDERERS[form] if form else ("", "", "")
         has_tools = bool(self.specs)
-        run = _RUNS[self.protocol] if has_tools or self.protocol != "native" else code.PLAIN_RUN
+        loops = has_tools or self.protocol != "native"
+        run = RUNS[self.protocol] if loops else (PLAIN_RUN,)
         parts = [
             self._head(),
             "\n".join(part for part in (code.IMPORTS, imports) if part),
@@ -150,9 +148,9 @@ class _Script:
             renderer.strip(),
             (code.FILL if form else code.FILL_PLAIN).strip(),
             code.BUILD.strip(),
-            code.CALL.strip() if has_tools or self.protocol != "native" else "",
+            code.CALL.strip() if loops else "",
             code.ASK.strip(),
-            run.strip(),
+            *(part.strip() for part in run),
             code.MAIN.strip(),
         ]
         return "\n\n\n".join(part for part in parts if part) + "\n"
@@ -257,45 +255,6 @@ class _Script:
             return f'os.environ.get("OPENAI_BASE_URL") or {fallback}.rstrip("/") + "/openai/v1"'
         fallback = setting(given, "") if given else "None"
         return f'os.environ.get("OPENAI_BASE_URL") or {fallback}'
-
-
-def _rounds(text: str, source: ExportSource, form: TemplateFormat | None) -> Iterator[Round]:
-    """Read messages and tools out of the script, and render them as the script will."""
-    found = _constants(text)
-    items = found.get("MESSAGES")
-    listed = items if isinstance(items, list) else []
-    tools = found.get("TOOLS")
-    names = [
-        str(inner.get("name"))
-        for tool in (tools if isinstance(tools, list) else [])
-        if isinstance(tool, Mapping) and isinstance(inner := tool.get("function"), Mapping)
-    ]
-    wanted = [tool.name for tool in source.all_tools if is_sendable(tool)]
-    render = script_renderer(form) if form else None
-    for name, prepared in source.rounds.items():
-        try:
-            check_bounds(prepared)
-            got = fill_items(listed, render, prepared.inputs, drops=True)
-        except CannotRender as error:
-            yield Round(name, f"the script cannot render the prompt: {error}")
-            continue
-        made = compare(name, Meaning(as_sent(prepared.messages.messages)), Meaning(as_sent(got)))
-        if made.is_same and names != wanted:
-            told = f"the tools are {', '.join(names) or 'none'} instead of {', '.join(wanted)}."
-            made = replace(made, difference=told)
-        yield replace(made, tools=len(names))
-
-
-def _constants(text: str) -> dict[str, Json]:
-    """The literals that a script sets at its top level."""
-    found: dict[str, Json] = {}
-    for node in ast.parse(text).body:
-        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
-            try:
-                found[node.targets[0].id] = ast.literal_eval(node.value)
-            except ValueError:
-                continue
-    return found
 
 
 def _safe(text: str) -> str:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from studio.core.export.proof import Meaning, compare
 from studio.core.export.target import ExportResult, ExportSource, Round, TargetGroup, result
 from studio.core.export.unread import unread_references, unread_tools
-from studio.core.imports.request_json import read_request
+from studio.core.imports.request_messages import read_request
 from studio.core.prompty.messages import MediaPart, Message, TextPart
 from studio.core.prompty.prepare import Prepared
 from studio.core.prompty.tool_spec import ToolSpec

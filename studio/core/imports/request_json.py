@@ -6,18 +6,16 @@ Source: Prompty spec §7.1, §7.4 and §7.5, read backwards; the texts are liter
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 
 from studio.core.imports.compose import Composition, compose
 from studio.core.imports.imported import Imported, ImportFailure
+from studio.core.imports.request_messages import form_of, messages_of, tools_of
 from studio.core.prompty.front_matter import parameter_schema
-from studio.core.prompty.messages import Message, TextPart, ToolResultPart
-from studio.core.prompty.threads import read_thread
 from studio.core.prompty.tool_shapes import properties_of_schema
 from studio.core.text.values import Json, JsonObject
 from studio.core.wire import anthropic, chat, responses
 
-_SHAREGPT = {"human": "user", "gpt": "assistant", "system": "system", "tool": "tool"}
 _HANDLED = {
     "openai-chat": ("model", "messages", "tools", "functions", "response_format", "stream",
                     "stream_options"),
@@ -62,42 +60,18 @@ def import_request(data: Json) -> Imported:
         raise ImportFailure("The JSON is no request and no list of messages.")
     if isinstance(data.get("conversations"), list):  # ShareGPT's words
         data = {**data, "messages": data["conversations"]}
-    form = _form(data)
+    form = form_of(data)
     work = Composition()
     work.front = {"model": _model(data, form, work)}
-    work.messages += _messages(data, form)
+    work.messages += messages_of(data, form)
     if not work.messages:
         raise ImportFailure("There are no messages in it.")
-    work.tools = [_tool(item, work) for item in _tools(data)]
+    work.tools = [_tool(item, work) for item in tools_of(data)]
     _outputs(data, form, work)
     if not work.front["model"]:
         del work.front["model"]
     label = _LABELS[form] if "model" in data else "list of chat messages"
     return Imported(compose(work), label, tuple(work.notes))
-
-
-def read_request(data: JsonObject) -> tuple[tuple[Message, ...], tuple[JsonObject, ...]]:
-    """The messages and tools of a body, as they are in it."""
-    form = _form(data)
-    return tuple(_messages(data, form)), tuple(_tools(data))
-
-
-def _form(data: JsonObject) -> str:
-    if "messages" not in data:
-        return "openai-responses"
-    tools = data.get("tools")
-    first = tools[0] if isinstance(tools, list) and tools else {}
-    if "system" in data or (isinstance(first, Mapping) and "input_schema" in first):
-        return "anthropic"
-    messages = data["messages"] if isinstance(data["messages"], list) else []
-    kinds = {
-        str(block.get("type"))
-        for message in messages
-        if isinstance(message, Mapping) and isinstance(message.get("content"), list)
-        for block in message["content"]
-        if isinstance(block, Mapping)
-    }
-    return "anthropic" if kinds & {"tool_use", "tool_result", "document"} else "openai-chat"
 
 
 def _model(data: JsonObject, form: str, work: Composition) -> dict[str, Json]:
@@ -134,129 +108,6 @@ def _model(data: JsonObject, form: str, work: Composition) -> dict[str, Json]:
     if options:
         found["options"] = options
     return found
-
-
-def _messages(data: JsonObject, form: str) -> Iterator[Message]:
-    if form == "openai-responses":
-        yield from _responses_messages(data)
-        return
-    if form == "anthropic":
-        yield from _anthropic_messages(data)
-        return
-    for item in _list(data.get("messages")):
-        if not isinstance(item, Mapping):
-            continue
-        if "from" in item and "role" not in item:
-            role = _SHAREGPT.get(str(item["from"]), "user")
-            yield from _thread(({"role": role, "content": item.get("value", "")},))
-        else:
-            yield from _thread((item,))
-
-
-def _thread(items: Sequence[Json]) -> Iterator[Message]:
-    for message in read_thread(list(items), {}, None) or ():
-        attributes = {key: value for key, value in message.attributes.items() if value is not None}
-        parts = message.parts
-        if len(parts) == 1 and isinstance(parts[0], TextPart) and not parts[0].text:
-            parts = ()
-        yield Message(message.role, parts, attributes)
-
-
-def _responses_messages(data: JsonObject) -> Iterator[Message]:
-    if isinstance(data.get("instructions"), str):
-        yield Message("system", (TextPart(str(data["instructions"])),))
-    given = data.get("input")
-    if isinstance(given, str):
-        yield Message("user", (TextPart(given),))
-        return
-    calls: list[Json] = []
-    held: JsonObject | None = None
-    for item in _list(given):
-        if not isinstance(item, Mapping):
-            continue
-        kind = item.get("type", "message")
-        if kind == "function_call":
-            calls.append({
-                "id": item.get("call_id", item.get("id", "")), "name": item.get("name", ""),
-                "arguments": item.get("arguments", "{}"),
-            })  # fmt: skip
-            continue
-        if calls:
-            yield from _thread(({**(held or {"role": "assistant", "content": ""}),
-                                 "tool_calls": calls},))  # fmt: skip
-            calls, held = [], None
-        elif held is not None:
-            yield from _thread((held,))
-            held = None
-        if kind == "function_call_output":
-            yield Message(
-                "tool", (ToolResultPart(_as_text(item.get("output"))),),
-                {"tool_call_id": str(item.get("call_id", ""))},
-            )  # fmt: skip
-        elif item.get("role") == "assistant":
-            held = item
-        else:
-            yield from _thread((item,))
-    if calls or held is not None:
-        item = held or {"role": "assistant", "content": ""}
-        yield from _thread(({**item, "tool_calls": calls} if calls else item,))
-
-
-def _anthropic_messages(data: JsonObject) -> Iterator[Message]:
-    system = data.get("system")
-    if system:
-        yield Message("system", (TextPart(_as_text(system)),))
-    for item in _list(data.get("messages")):
-        if not isinstance(item, Mapping):
-            continue
-        content = item.get("content")
-        if not isinstance(content, list):
-            yield from _thread((item,))
-            continue
-        rest: list[Json] = []
-        calls: list[Json] = []
-        for block in content:
-            kind = block.get("type") if isinstance(block, Mapping) else ""
-            if kind == "tool_result":
-                yield Message(
-                    "tool", (ToolResultPart(_as_text(block.get("content"))),),
-                    {"tool_call_id": str(block.get("tool_use_id", ""))},
-                )  # fmt: skip
-            elif kind == "tool_use":
-                calls.append({
-                    "id": block.get("id", ""), "name": block.get("name", ""),
-                    "arguments": json.dumps(block.get("input", {}), ensure_ascii=False),
-                })  # fmt: skip
-            elif kind in ("image", "document"):
-                rest.append(_anthropic_media(block))
-            else:
-                rest.append(block)
-        if rest or calls:
-            made: dict[str, Json] = {**item, "content": rest}
-            if calls:
-                made["tool_calls"] = calls
-            yield from _thread((made,))
-
-
-def _anthropic_media(block: JsonObject) -> JsonObject:
-    source = block.get("source")
-    inner = source if isinstance(source, Mapping) else {}
-    kind = "image" if block.get("type") == "image" else "file"
-    if inner.get("type") == "base64":
-        uri = f"data:{inner.get('media_type')};base64,{inner.get('data')}"
-        return {"kind": kind, "value": uri}
-    return {"kind": kind, "value": str(inner.get("url", ""))}
-
-
-def _tools(data: JsonObject) -> Iterator[JsonObject]:
-    """Tools as `{name, description, parameters, strict}`, whichever way a provider writes them."""
-    for item in (*_list(data.get("tools")), *_list(data.get("functions"))):
-        if not isinstance(item, Mapping):
-            continue
-        inner = item.get("function")
-        tool = inner if isinstance(inner, Mapping) else item
-        schema = tool.get("parameters", tool.get("input_schema"))
-        yield {**tool, **({"parameters": schema} if isinstance(schema, Mapping) else {})}
 
 
 def _tool(item: JsonObject, work: Composition) -> JsonObject:
@@ -303,18 +154,3 @@ def _outputs(data: JsonObject, form: str, work: Composition) -> None:
 
 def _is_message(item: Json) -> bool:
     return isinstance(item, Mapping) and ("role" in item or "from" in item)
-
-
-def _as_text(value: Json) -> str:
-    if isinstance(value, str):
-        return value
-    if isinstance(value, list):
-        texts = [
-            str(item.get("text", "")) if isinstance(item, Mapping) else str(item) for item in value
-        ]
-        return "\n\n".join(texts)
-    return "" if value is None else json.dumps(value, ensure_ascii=False)
-
-
-def _list(value: Json) -> list[Json]:
-    return value if isinstance(value, list) else []

@@ -17,6 +17,7 @@ class DiffView(QTextBrowser):
     def __init__(self, theme: Theme) -> None:
         super().__init__()
         self._theme = theme
+        self._shown: tuple[str, str] | None = None
         self.setOpenLinks(False)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setAccessibleName(QCoreApplication.translate("Export", "Difference"))
@@ -24,6 +25,7 @@ class DiffView(QTextBrowser):
 
     def show_difference(self, diff: str, against: str) -> None:
         """Show a diff under a line that says what it is compared with."""
+        self._shown = (diff, against)
         theme = self._theme
         rows = []
         for line in diff.split("\n")[:-1] if diff else []:
@@ -46,6 +48,15 @@ class DiffView(QTextBrowser):
         body = "".join(rows)
         style = f"font-family:'{family}'; font-size:10pt"
         self.setHtml(f'{head}<table width="100%" cellspacing="0" style="{style}">{body}</table>')
+
+    def set_theme(self, theme: Theme) -> None:
+        """Take other colours, and stay at the place that is looked at."""
+        self._theme = theme
+        if self._shown is not None:
+            bar = self.verticalScrollBar()
+            at = bar.value()
+            self.show_difference(*self._shown)
+            bar.setValue(at)
 
 
 def _row(text: str, colour: str, ground: str) -> str:

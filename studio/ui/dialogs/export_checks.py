@@ -33,8 +33,8 @@ class CheckRow(QWidget):
 
     def __init__(self, picture: str, colour: str, text: str, fixes: Sequence[Fix] = ()) -> None:
         super().__init__()
-        mark = QLabel()
-        mark.setPixmap(icon(picture, colour).pixmap(16, 16))
+        self.mark = QLabel()
+        self.mark.setPixmap(icon(picture, colour).pixmap(16, 16))
         self.label = QLabel(text)
         self.label.setWordWrap(True)
         self.label.setTextFormat(Qt.TextFormat.PlainText)
@@ -43,7 +43,7 @@ class CheckRow(QWidget):
         row = QHBoxLayout(self)
         row.setContentsMargins(8, 4, 8, 4)
         row.setSpacing(8)
-        row.addWidget(mark, 0, Qt.AlignmentFlag.AlignTop)
+        row.addWidget(self.mark, 0, Qt.AlignmentFlag.AlignTop)
         row.addWidget(self.label, 1)
         self.buttons: list[QPushButton] = []
         for fix in fixes[:2]:
@@ -71,6 +71,7 @@ class CheckList(QScrollArea):
         self.setAccessibleName(QCoreApplication.translate("Export", "Checks"))
         self.rows: list[CheckRow] = []
         self._box = QVBoxLayout()
+        self._shown: tuple[ExportResult, SourceText] | None = None
 
     def count(self) -> int:
         """How many rows there are."""
@@ -82,6 +83,7 @@ class CheckList(QScrollArea):
 
     def show_result(self, result: ExportResult, source: SourceText) -> None:
         """List everything that was found; hidden where there is nothing."""
+        self._shown = (result, source)
         theme = self._theme
         looks = {
             Severity.ERROR: ("circle-x", theme.error),
@@ -110,6 +112,16 @@ class CheckList(QScrollArea):
         self.setWidget(body)
         self.setVisible(bool(self.rows))
         self._fit()
+
+    def set_theme(self, theme: Theme) -> None:
+        """Take other colours; the rows are made anew, at the place that was looked at."""
+        self._theme = theme
+        if self._shown is not None:
+            bar = self.verticalScrollBar()
+            at, was_shown = bar.value(), not self.isHidden()
+            self.show_result(*self._shown)
+            self.setVisible(was_shown)
+            bar.setValue(at)
 
     def resizeEvent(self, event: object) -> None:
         """Wrapped sentences may need more or less height now."""

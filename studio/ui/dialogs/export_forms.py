@@ -38,6 +38,8 @@ class FormList(QListWidget):
         self.setAccessibleName(QCoreApplication.translate("Export", "Forms"))
         self.setIconSize(QSize(16, 16))
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self._headings: list[QListWidgetItem] = []
+        self._groups: list[tuple[QListWidgetItem, str]] = []  # items with what they belong to
         groups = list(dict.fromkeys(target.group for target in targets))
         for group in groups:
             heading = QListWidgetItem(QCoreApplication.translate("Export", group))
@@ -45,16 +47,18 @@ class FormList(QListWidget):
             font = self.font()
             font.setBold(True)
             heading.setFont(font)
-            heading.setForeground(QColor(theme.muted))
             heading.setSizeHint(QSize(0, 30))
             self.addItem(heading)
+            self._headings.append(heading)
             for target in targets:
                 if target.group == group:
-                    item = QListWidgetItem(icon(_ICONS[group], theme.muted), target.label)
+                    item = QListWidgetItem(target.label)
                     item.setData(_TARGET, target)
                     item.setToolTip(target.about)
                     item.setSizeHint(QSize(0, 28))
                     self.addItem(item)
+                    self._groups.append((item, group))
+        self.set_theme(theme)
         self.currentItemChanged.connect(lambda *_: self.target_chosen.emit(self.target))
 
     @property
@@ -62,6 +66,13 @@ class FormList(QListWidget):
         """The form chosen."""
         item = self.currentItem()
         return item.data(_TARGET) if item is not None else None
+
+    def set_theme(self, theme: Theme) -> None:
+        """Take other colours."""
+        for heading in self._headings:
+            heading.setForeground(QColor(theme.muted))
+        for item, group in self._groups:
+            item.setIcon(icon(_ICONS[group], theme.muted))
 
     def choose(self, name: str) -> None:
         """Choose a form by its stable name."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QSize
+from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import QFrame, QListWidget, QListWidgetItem, QPlainTextEdit, QTabWidget
 
 from studio.core.export.target import VALUES_OF_NOW, Round
@@ -13,6 +13,7 @@ from studio.ui.icons import icon
 from studio.ui.theme import Theme, mono_font
 
 _SHOWN = 200_000
+_IS_SAME = Qt.ItemDataRole.UserRole
 
 
 class ResultTabs(QTabWidget):
@@ -56,9 +57,22 @@ class ResultTabs(QTabWidget):
                 name=name, messages=item.messages, tools=item.tools
             )
             row = QListWidgetItem(said if item.is_same else f"{name}: {item.difference}")
-            picture = "circle-check" if item.is_same else "triangle-alert"
-            colour = self._theme.success if item.is_same else self._theme.warning
-            row.setIcon(icon(picture, colour))
+            row.setData(_IS_SAME, item.is_same)
             self.rounds.addItem(row)
         if not rounds:
             self.rounds.addItem(self.tr("There is nothing to be read back from this form."))
+        self._paint()
+
+    def set_theme(self, theme: Theme) -> None:
+        """Take other colours."""
+        self._theme = theme
+        self.diff.set_theme(theme)
+        self._paint()
+
+    def _paint(self) -> None:
+        theme = self._theme
+        same, other = icon("circle-check", theme.success), icon("triangle-alert", theme.warning)
+        for item in map(self.rounds.item, range(self.rounds.count())):
+            is_same = item.data(_IS_SAME)
+            if is_same is not None:
+                item.setIcon(same if is_same else other)

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from PySide6.QtCore import QCoreApplication, QSize, Qt, Signal
+from PySide6.QtCore import QCoreApplication, QSize, Signal
 from PySide6.QtWidgets import (
     QComboBox,
     QDialog,
     QFileDialog,
     QFrame,
     QHBoxLayout,
-    QLabel,
     QListWidget,
     QListWidgetItem,
     QPlainTextEdit,
@@ -25,6 +24,7 @@ from studio.bridge.messages import Messages, Notice
 from studio.core.export.write import write_atomically
 from studio.core.imports.imported import Imported, ImportFailure
 from studio.core.imports.recognise import SUFFIXES, import_file
+from studio.ui.dialogs.state_line import StateLine
 from studio.ui.icons import icon
 from studio.ui.theme import Theme, mono_font
 
@@ -59,9 +59,7 @@ class ImportDialog(QDialog):
         self._imported: Imported | None = None
         self.setWindowTitle(self.tr("Import {name}").format(name=path.name))
         self.resize(880, 640)
-        self._mark = QLabel()
-        self.state = QLabel()
-        self.state.setWordWrap(True)
+        self.state = StateLine(theme)
         self.choice = QComboBox()
         self.choice.setAccessibleName(self.tr("Which prompt of the file"))
         self.notes = QListWidget()
@@ -141,10 +139,20 @@ class ImportDialog(QDialog):
         self.written.emit(path)
         return True
 
+    def set_theme(self, theme: Theme) -> None:
+        """Take other colours, also for what is already shown."""
+        self._theme = theme
+        self.state.set_theme(theme)
+        self._paint_notes()
+
+    def _paint_notes(self) -> None:
+        picture = icon("triangle-alert", self._theme.warning)
+        for row in range(self.notes.count()):
+            self.notes.item(row).setIcon(picture)
+
     def _lay_out(self) -> None:
         head = QHBoxLayout()
         head.setSpacing(8)
-        head.addWidget(self._mark, 0, Qt.AlignmentFlag.AlignTop)
         head.addWidget(self.state, 1)
         head.addWidget(self.choice)
         frame = QFrame()
@@ -167,12 +175,11 @@ class ImportDialog(QDialog):
         box.addLayout(foot)
 
     def _show(self, made: Imported, choose: int) -> None:
-        theme = self._theme
         self.text.setPlainText(made.text[:_SHOWN])
         self.notes.clear()
         for note in made.notes:
-            item = QListWidgetItem(icon("triangle-alert", theme.warning), note)
-            self.notes.addItem(item)
+            self.notes.addItem(QListWidgetItem(note))
+        self._paint_notes()
         self.notes.setVisible(bool(made.notes))
         self.notes.setFixedHeight(min(132, 10 + 26 * len(made.notes)))
         said = self.tr("Read as: {form}. Everything comes along.")
@@ -182,9 +189,10 @@ class ImportDialog(QDialog):
         if made.input_sets:
             more = self.tr("{count} input sets come along when it is saved.")
             text = f"{text}\n{more.format(count=len(made.input_sets))}"
-        self.state.setText(text)
-        look = ("triangle-alert", theme.warning) if made.notes else ("circle-check", theme.success)
-        self._mark.setPixmap(icon(*look).pixmap(18, 18))
+        if made.notes:
+            self.state.say("triangle-alert", "warning", text)
+        else:
+            self.state.say("circle-check", "success", text)
         self.choice.setVisible(bool(made.others))
         if made.others and self.choice.count() != len(made.others):
             self.choice.clear()

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
-from PySide6.QtGui import QDragEnterEvent, QDropEvent
+from PySide6.QtGui import QDragEnterEvent, QDropEvent, QPixmap
 from PySide6.QtWidgets import QDialog, QPushButton
 from pytestqt.qtbot import QtBot
 
@@ -16,6 +16,7 @@ from studio.core.export.targets import TARGETS
 from studio.core.prompty.parse import parse
 from studio.ui.dialogs.export import ExportDialog
 from studio.ui.dialogs.import_prompt import ImportDialog
+from studio.ui.theme import DARK, LIGHT
 from studio.ui.window import MainWindow
 
 pytestmark = pytest.mark.qt_log_ignore("does not support propagateSizeHints")
@@ -148,7 +149,7 @@ def test_a_file_that_is_there_is_compared_and_replaced_whole(
 
 
 def test_the_proof_names_each_saved_set(window: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
-    from studio.ui.dialogs.export import ExportSubject
+    from studio.ui.dialogs.export_subject import ExportSubject
 
     sets = {"north": {"city": "Tromsø"}, "south": {"city": "Bari"}}
     subject = ExportSubject(parse(PROMPT, tmp_path / "trip.prompty"), "trip.prompty", {}, sets)
@@ -161,6 +162,53 @@ def test_the_proof_names_each_saved_set(window: MainWindow, qtbot: QtBot, tmp_pa
     ]
     assert dialog.tabs.tabText(2) == "Round trip 3/3"
     dialog.close()
+
+
+def colours_of(picture: QPixmap) -> set[str]:
+    """The colours of an icon where it is wholly opaque."""
+    image = picture.toImage()
+    places = ((x, y) for x in range(image.width()) for y in range(image.height()))
+    found = (image.pixelColor(*place) for place in places)
+    return {colour.name() for colour in found if colour.alpha() == 255}
+
+
+def test_another_theme_reaches_what_is_already_shown(
+    window: MainWindow, qtbot: QtBot, tmp_path: Path
+) -> None:
+    text = PROMPT.replace("Be kind.", "Be {{ mood }}.")
+    open_prompt(window, qtbot, tmp_path / "trip.prompty", text)
+    (tmp_path / "old.md").write_text("# Old\n", encoding="utf-8")
+    dialog = export_dialog(window, qtbot)
+    choose(dialog, "markdown", qtbot)
+    dialog.place.setText(str(tmp_path / "old.md"))
+    qtbot.waitUntil(lambda: "− # Old" in dialog.diff.toPlainText())
+    tests = tmp_path / "promptfooconfig.yaml"
+    tests.write_text("prompts: ['A {{x}}']\ntests:\n  - assert: [1]\n", encoding="utf-8")
+    taken = ImportDialog(tests, window.services.messages, window.theme, window)
+    assert taken.read()
+    window.theme_changed.connect(taken.set_theme)
+    assert dialog.checks.count() > 0
+    assert taken.notes.count() > 0
+
+    for theme in (DARK, LIGHT):
+        window.set_theme(theme)
+
+        heading, form = dialog.forms.item(0), dialog.forms.item(1)
+        assert heading.foreground().color().name() == theme.muted
+        assert colours_of(form.icon().pixmap(16, 16)) == {theme.muted}
+        assert colours_of(dialog.rounds.item(0).icon().pixmap(16, 16)) == {theme.success}
+        assert colours_of(dialog.state.mark.pixmap()) <= {theme.success, theme.warning}
+        assert colours_of(dialog.state.mark.pixmap())
+        row = dialog.checks.rows[0]
+        assert colours_of(row.mark.pixmap()) <= {theme.warning, theme.hint}
+        assert colours_of(row.mark.pixmap())
+        assert f"color:{theme.error}" in dialog.diff.toHtml().replace(" ", "")
+        assert colours_of(taken.notes.item(0).icon().pixmap(16, 16)) == {theme.warning}
+        assert colours_of(taken.state.mark.pixmap()) == {theme.warning}
+    taken.close()
+    dialog.close()
+    qtbot.waitUntil(lambda: not window.findChildren(ExportDialog))
+    window.set_theme(DARK)  # the closed dialogs hear nothing of it
 
 
 def test_import_by_drop_opens_what_the_file_becomes(

@@ -1,0 +1,52 @@
+"""A picture and a sentence that say how something stands."""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QWidget
+
+from studio.ui.icons import icon
+from studio.ui.theme import Theme
+
+Tone: TypeAlias = Literal["error", "warning", "success", "muted"]
+"""Which of the theme's colours a picture has."""
+
+
+class StateLine(QWidget):
+    """Keeps what it says in the colours of the theme."""
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self._theme = theme
+        self._picture = ""
+        self._tone: Tone = "muted"
+        self.mark = QLabel()
+        self._said = QLabel()
+        self._said.setWordWrap(True)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(8)
+        row.addWidget(self.mark, 0, Qt.AlignmentFlag.AlignTop)
+        row.addWidget(self._said, 1)
+
+    def text(self) -> str:
+        """The sentence."""
+        return self._said.text()
+
+    def say(self, picture: str, tone: Tone, text: str) -> None:
+        """Say how it stands now."""
+        self._picture, self._tone = picture, tone
+        self._said.setText(text)
+        self._paint()
+
+    def set_theme(self, theme: Theme) -> None:
+        """Take other colours."""
+        self._theme = theme
+        self._paint()
+
+    def _paint(self) -> None:
+        if self._picture:
+            colour: str = getattr(self._theme, self._tone)
+            self.mark.setPixmap(icon(self._picture, colour).pixmap(18, 18))
