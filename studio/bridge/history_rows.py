@@ -17,9 +17,10 @@ from PySide6.QtCore import (
     Qt,
 )
 
-from studio.bridge.run_words import PROTOCOL_NAMES, money, one_line
+from studio.bridge.run_words import PROTOCOL_NAMES, money
 from studio.bridge.words import marked
 from studio.core.agent.state import Status
+from studio.core.runs.sketch import one_line
 from studio.core.runs.summary import RunSummary
 
 _tr = partial(QCoreApplication.translate, "HistoryRows")

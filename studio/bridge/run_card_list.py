@@ -27,16 +27,17 @@ def cards_in(shape: str) -> int:
 class LaterCards(Sequence[StepCard]):
     """The cards of the first steps of an opened run."""
 
-    def __init__(self, steps: Trail[Step], shapes: Sequence[str], cards_of: CardMaker) -> None:
+    def __init__(self, steps: Trail[Step], root: LaterSteps, cards_of: CardMaker) -> None:
         """Make it; no step is looked at.
 
         Args:
             steps: the steps.
-            shapes: what each of them has to show.
+            root: where they come from; knows what there is to show of each.
             cards_of: makes the cards of one.
         """
         self._steps = steps
-        self._ends = list(accumulate(map(cards_in, shapes)))
+        self._root = root
+        self._ends = list(accumulate(map(cards_in, root.shapes(len(steps)))))
         self._cards_of = cards_of
         self._made: OrderedDict[int, list[StepCard]] = OrderedDict()
 
@@ -74,7 +75,7 @@ class LaterCards(Sequence[StepCard]):
         step = bisect_right(self._ends, index)
         cards = self._made.get(step)
         if cards is None:
-            cards = self._made[step] = self._cards_of(self._steps[step])
+            cards = self._made[step] = self._cards_of(self._root.sketch(step))
             while len(self._made) > _STEPS_KEPT:
                 self._made.popitem(last=False)
         return cards[index - self.before(step)]
@@ -90,7 +91,7 @@ def later_cards(steps: Trail[Step], cards_of: CardMaker) -> tuple[Trail[StepCard
     if not isinstance(root, LaterSteps):
         return Trail(), 0
     count = min(len(root), steps.rooted)
-    return Trail.over(LaterCards(steps.upto(count), root.shapes(count), cards_of)), count
+    return Trail.over(LaterCards(steps.upto(count), root, cards_of)), count
 
 
 class CardList(Sequence[StepCard]):

@@ -14,7 +14,6 @@ from studio.bridge.run_words import (
     arguments_line,
     error_title,
     money,
-    one_line,
     plural,
     seconds,
     tokens,
@@ -22,6 +21,7 @@ from studio.bridge.run_words import (
 from studio.core.agent.reading import Action, Final, FormatError, Refused
 from studio.core.agent.state import Call, RunState, Step, StepError
 from studio.core.agent.trail import Trail
+from studio.core.runs.sketch import LAST, last_line, one_line
 from studio.core.wire.reply import Reply
 
 _tr = partial(QCoreApplication.translate, "RunCards")
@@ -105,22 +105,16 @@ def cards_of_step(
 
 def _prompt_card(step: Step) -> StepCard:
     title = _tr("Iteration {number} · Prompt").format(number=step.number)
-    count = len(step.messages) or step.sent
+    count = max(len(step.messages), step.sent)
     if not count:
         return StepCard(step.number, "prompt", title, _tr("Being rendered…"))
     last = step.messages[-1] if step.messages else None
     gist = plural(count, "message")
-    if last is not None and (text := _last_line(last.text)):
+    if last is not None and (text := one_line(last_line(last.text), LAST)):
         gist += f" · {text}"
     usage = step.reply.usage if step.reply is not None else None
     facts = tokens(usage.input_tokens) if usage is not None and usage.input_tokens else ""
     return StepCard(step.number, "prompt", title, gist, facts)
-
-
-def _last_line(text: str) -> str:
-    """What a prompt that is rendered again ends with: its newest observation, or the question."""
-    lines = text[-800:].rstrip().splitlines()
-    return one_line(lines[-1], 160) if lines else ""
 
 
 def _reply_cards(step: Step) -> list[StepCard]:

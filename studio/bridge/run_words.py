@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from functools import partial
 from typing import Literal
 
@@ -12,6 +11,7 @@ from studio.bridge.words import marked
 from studio.core.agent.breakpoints import HERE
 from studio.core.agent.state import Call, PauseReason, RunState, StepError
 from studio.core.models.base import ProtocolName
+from studio.core.runs.sketch import arguments_text, one_line
 from studio.core.text.values import JsonObject
 
 _tr = partial(QCoreApplication.translate, "RunWords")
@@ -138,14 +138,7 @@ def arguments_line(arguments: JsonObject | None, raw: str = "", limit: int = 200
     """Arguments in one line, as in a call: `city="Rome", days=3`."""
     if arguments is None:
         return one_line(raw, limit)
-    pairs = (f"{key}={json.dumps(value, ensure_ascii=False)}" for key, value in arguments.items())
-    return one_line(", ".join(pairs), limit)
-
-
-def one_line(text: str, limit: int = 200) -> str:
-    """The start of a text in one line."""
-    line = " ".join(text[: limit * 2].split())
-    return line if len(line) <= limit else line[: limit - 1] + "…"
+    return one_line(arguments_text(arguments), limit)
 
 
 def bare(text: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from contextlib import closing
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from studio.core.agent.state import Limits
 from studio.core.models.scripted import ScriptedModel
 from studio.core.runs.outline import shape_of
 from studio.core.runs.store import RunStore
+from studio.core.runs.stored import StoredEvents
 from tests.core.agent.runs import NATIVE, REACT, Functions, call, calling, document, run_of, search
 
 STEPS = 40
@@ -50,6 +52,30 @@ async def test_the_cards_of_an_opened_run_are_those_of_its_steps(
     for step in run.state.steps:
         assert cards_in(shape_of(step)) == len(cards_of_step(step))
         assert later.cards.before(step.number) == whole.cards.before(step.number)
+
+
+async def test_cards_are_made_of_what_is_kept_without_folding_a_step(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = await kept(tmp_path / "runs.sqlite", REACT)
+    with closing(RunStore(tmp_path / "runs.sqlite")) as store:
+        state = store.open("r1").state
+    cards = timeline_of(state).cards
+    reads: list[int] = []
+    monkeypatch.setattr(StoredEvents, "_make", lambda _, index: reads.append(index))
+    assert list(cards) == list(timeline_of(run.state).cards)
+    assert reads == []
+
+
+async def test_cards_of_an_older_history_are_made_of_the_steps(tmp_path: Path) -> None:
+    path = tmp_path / "runs.sqlite"
+    run = await kept(path)
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("ALTER TABLE steps DROP COLUMN sketch")
+        connection.execute("PRAGMA user_version = 2")
+    with closing(RunStore(path)) as store:
+        state = store.open("r1").state
+    assert list(timeline_of(state).cards) == list(timeline_of(run.state).cards)
 
 
 async def test_a_list_of_cards_looks_at_those_in_sight(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from studio.core.runs.blobs import BlobStore
 
-VERSION = 2
+VERSION = 3
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS runs (
@@ -26,7 +26,7 @@ CREATE TABLE IF NOT EXISTS events (
 ) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS steps (
   run INTEGER NOT NULL, seq INTEGER NOT NULL, shape TEXT NOT NULL, messages INTEGER NOT NULL,
-  kept INTEGER NOT NULL, calls INTEGER NOT NULL, state TEXT,
+  kept INTEGER NOT NULL, calls INTEGER NOT NULL, state TEXT, sketch TEXT,
   PRIMARY KEY (run, seq)
 ) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS blobs (
@@ -111,9 +111,10 @@ def _prepare(connection: sqlite3.Connection, path: Path) -> None:
         connection.close()
         raise StoreError(f"{path} was written by a newer studio")
     connection.executescript(_SCHEMA)
-    if version == 1:  # its runs have no marks, and are read from their first event
+    if version in (1, 2):  # runs without marks are read from their first event
         run("BEGIN IMMEDIATE")
-        if "mark" not in {row[1] for row in run("PRAGMA table_info(events)")}:
-            run("ALTER TABLE events ADD COLUMN mark TEXT")
+        for table, name in (("events", "mark"), ("steps", "sketch")):
+            if name not in {row[1] for row in run(f"PRAGMA table_info({table})")}:
+                run(f"ALTER TABLE {table} ADD COLUMN {name} TEXT")
         run("COMMIT")
     run(f"PRAGMA user_version = {VERSION}")

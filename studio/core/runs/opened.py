@@ -25,6 +25,7 @@ from studio.core.agent.tree import RunTree, walk
 from studio.core.prompty.messages import Message
 from studio.core.runs.codec import JournalError
 from studio.core.runs.outline import Before, note_mark, state_of
+from studio.core.runs.sketch import sketched_step
 from studio.core.runs.stored import Asked, EventRow, KeptStep, StoredEvents
 
 T = TypeVar("T")
@@ -222,6 +223,12 @@ class LaterSteps(Asked[Step]):
     def shapes(self, count: int) -> list[str]:
         """What the first steps have to show, without looking at them (`outline.shape_of`)."""
         return [row.shape for row in self._way.rows[:count]]
+
+    def sketch(self, index: int) -> Step:
+        """A step, good for its cards; folded only where an older studio kept nothing of it."""
+        text = self._way.rows[index].sketch
+        made = sketched_step(text) if text else None
+        return made if made is not None else self[index]
 
     def shares(self, other: LaterSteps) -> int:
         """How many first steps two branches have in common."""

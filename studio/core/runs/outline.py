@@ -17,6 +17,7 @@ from studio.core.agent.steps import new_state
 from studio.core.agent.trail import Trail
 from studio.core.agent.tree import Past, PastStates, RunTree, is_checkpoint
 from studio.core.prompty.messages import Message
+from studio.core.runs.sketch import sketch_text
 from studio.core.wire.reply import Usage
 
 SNAPSHOT_EVERY = 8
@@ -108,6 +109,9 @@ class StepRow:
     snapshot: Snapshot | None = None
     """The state right after; not with every row."""
 
+    sketch: str = ""
+    """What its cards show (`studio.core.runs.sketch`)."""
+
 
 @dataclass(frozen=True, slots=True)
 class Noted:
@@ -178,6 +182,7 @@ class Follower:
             state.settled.shares(before.settled),
             len(state.past_calls),
             snapshot_of(state) if is_due else None,
+            sketch_text(state.steps[-1]),
         )
 
 

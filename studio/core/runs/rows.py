@@ -63,9 +63,18 @@ class RunWriter:
             data = encode_value(row.snapshot)
             state = json.dumps(shorten(data, self._blobs), separators=(",", ":"))
         self._connection.execute(
-            "INSERT INTO steps (run, seq, shape, messages, kept, calls, state) "
-            "VALUES (?, ?, ?, ?, ?, ?, ?)",
-            (self._number, row.seq, row.shape, row.messages, row.kept, row.calls, state),
+            "INSERT INTO steps (run, seq, shape, messages, kept, calls, state, sketch) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                self._number,
+                row.seq,
+                row.shape,
+                row.messages,
+                row.kept,
+                row.calls,
+                state,
+                row.sketch,
+            ),
         )
 
 
@@ -78,8 +87,8 @@ def read_rows(database: Database, run: str) -> tuple[list[EventRow], list[KeptSt
     )
     rows = [EventRow._make(row) for row in events]
     ended = ask(
-        "SELECT seq, shape, messages, kept, calls, state FROM steps JOIN runs ON run = number "
-        "WHERE id = ? ORDER BY seq",
+        "SELECT seq, shape, messages, kept, calls, state, sketch FROM steps "
+        "JOIN runs ON run = number WHERE id = ? ORDER BY seq",
         (run,),
     )
     steps = [KeptStep._make(row) for row in ended]

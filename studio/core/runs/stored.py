@@ -48,6 +48,9 @@ class KeptStep(NamedTuple):
     state: str | None
     """JSON of the state right after, where it was kept."""
 
+    sketch: str | None
+    """JSON of what its cards show; None where an older studio wrote it."""
+
 
 class Asked(Sequence[T]):
     """A sequence whose items are made one at a time."""

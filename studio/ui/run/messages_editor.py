@@ -22,8 +22,8 @@ from PySide6.QtWidgets import (
 )
 
 from studio.bridge.run_edits import new_message, with_role, with_text, without
-from studio.bridge.run_words import one_line
 from studio.core.prompty.messages import MediaPart, Message, Role, ToolCallPart
+from studio.core.runs.sketch import one_line
 from studio.ui.icons import icon
 from studio.ui.parts.colours import paint_text, role_colour
 from studio.ui.theme import LIGHT, Theme, mono_font
