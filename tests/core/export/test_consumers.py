@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import importlib.util
 import io
@@ -10,6 +11,7 @@ import os
 import subprocess
 import sys
 import zipfile
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -23,6 +25,18 @@ from tests.core.export.conftest import HEAD, PROMPTS, Make
 from tests.support.chat_server import ChatServer, chat_server, json_body
 
 ROOT = Path(__file__).resolve().parents[3]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def packages_are_there_to_stay() -> Iterator[None]:
+    """Take what these packages made out of the collector.
+
+    Later tests of windows go through all that it keeps, twice each; langchain and openai alone
+    make that take half a second longer.
+    """
+    yield
+    gc.collect()
+    gc.freeze()
 
 
 def said(text: str) -> Any:
