@@ -22,7 +22,7 @@ from studio.core.paths import user_paths
 from studio.core.resource_files import resource
 from studio.ui.language import install_language
 from studio.ui.services import build_services
-from studio.ui.theme import apply_theme, fonts_of, theme_for
+from studio.ui.theme import apply_theme, fonts_of, load_other_fonts, theme_for
 from studio.ui.window import MainWindow
 
 if TYPE_CHECKING:
@@ -105,6 +105,7 @@ class Studio(QObject):
         self._faults.open()
         # Reading a picture loads the plug-ins for all kinds of pictures.
         self._application.setWindowIcon(QIcon(str(resource("icons", "prompt-studio.svg"))))
+        load_other_fonts()
         self.window.tabs.release_colours()
         if self._loader is not None:
             self._loader.start()

@@ -18,6 +18,8 @@ from studio.core.resource_files import resource
 from studio.ui.stylesheet import stylesheet
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from studio.core.settings import Settings
 
 ThemeName: TypeAlias = Literal["light", "dark"]
@@ -201,6 +203,9 @@ def theme_for(choice: ThemeChoice) -> Theme:
     return DARK if dark else LIGHT
 
 
+_LATER_FACES = ("Inter-Italic", "JetBrainsMono-Bold")
+"""Faces of Markdown and of coloured text: neither is in a window's first picture."""
+
 _STYLED = "studioStyled"
 """Property of the application: it has Fusion's style."""
 
@@ -279,8 +284,20 @@ def palette(theme: Theme) -> QPalette:
 @cache
 def _load_fonts() -> None:
     """Register the bundled fonts; without them Qt falls back to the system's."""
-    for path in sorted(resource("fonts").glob("*.[ot]tf")):
+    for path in _font_files(later=False):
         QFontDatabase.addApplicationFont(str(path))
+
+
+@cache
+def load_other_fonts() -> None:
+    """Register the faces that a window's first picture has no use for."""
+    for path in _font_files(later=True):
+        QFontDatabase.addApplicationFont(str(path))
+
+
+def _font_files(*, later: bool) -> list[Path]:
+    files = sorted(resource("fonts").glob("*.[ot]tf"))
+    return [path for path in files if (path.stem in _LATER_FACES) == later]
 
 
 def ui_font(size: float = _UI_POINTS, family: str = "") -> QFont:

@@ -20,7 +20,6 @@ from studio.ui.menus import build_menus
 from studio.ui.notices import NoticeArea
 from studio.ui.outline_pane import OutlinePane
 from studio.ui.panes import Panes
-from studio.ui.problems_pane import ProblemsPane
 from studio.ui.status import StatusBar
 from studio.ui.theme import Theme, apply_theme, fonts_of, theme_for
 from studio.ui.toolbar import RunChoices, build_toolbar
@@ -32,6 +31,7 @@ if TYPE_CHECKING:
     from studio.core.text.problem import Problem
     from studio.ui.editor.page import EditorPage
     from studio.ui.palette import CommandPalette
+    from studio.ui.problems_pane import ProblemsPane
     from studio.ui.services import Services
 
 _RECOVERY_MS = 500
@@ -82,7 +82,6 @@ class MainWindow(QMainWindow):
         )
         self.files = FilesPane()
         self.outline = OutlinePane(self.theme)
-        self.problems = ProblemsPane(self.theme)
         self.status = StatusBar(self.theme)
         self.run_choices = RunChoices()
         self.notices = NoticeArea(self, services.messages, self.theme)
@@ -104,7 +103,7 @@ class MainWindow(QMainWindow):
                 "inputs": self.panes.inputs or self._room(),
                 "preview": self.panes.preview or self._room(),
                 "run": self.panes.run or self._room(),
-                "problems": self.problems,
+                "problems": QWidget(),
                 "history": self.panes.history or self._room(),
             }
         )
@@ -122,8 +121,6 @@ class MainWindow(QMainWindow):
         tabs.opened.connect(self._on_opened)
         tabs.zoom_asked.connect(self.commands.zoom)
         self.outline.reveal_requested.connect(self.reveal)
-        self.problems.reveal_requested.connect(self.reveal)
-        self.problems.fix_requested.connect(self.commands.apply_fix)
         self.files.open_requested.connect(self.open_path)
         self.files.folder_requested.connect(self.commands.ask_folder)
         self.welcome.open_requested.connect(self.open_path)
@@ -169,6 +166,17 @@ class MainWindow(QMainWindow):
         self._recovery.start(_RECOVERY_MS)
 
     @cached_property
+    def problems(self) -> ProblemsPane:
+        """The list of problems, made with the first document that was read."""
+        from studio.ui.problems_pane import ProblemsPane
+
+        pane = ProblemsPane(self.theme)
+        pane.reveal_requested.connect(self.reveal)
+        pane.fix_requested.connect(self.commands.apply_fix)
+        self.docks.fill({"problems": pane})
+        return pane
+
+    @cached_property
     def palette_box(self) -> CommandPalette:
         """The command palette, made when it is first asked for."""
         from studio.ui import palette
@@ -179,6 +187,8 @@ class MainWindow(QMainWindow):
 
     def take_panes(self, panes: Panes) -> None:
         """Put panes into the places that were kept for them."""
+        if "problems" not in self.__dict__:
+            self.problems.clear()
         self.panes = panes
         named = {
             "tools": panes.tools,
@@ -217,8 +227,10 @@ class MainWindow(QMainWindow):
         """Take other colours everywhere."""
         self.theme = theme
         apply_theme(_application(), theme, self._fonts)
-        for part in (self.tabs, self.outline, self.problems, self.status, self.notices):
+        for part in (self.tabs, self.outline, self.status, self.notices):
             part.set_theme(theme)
+        if "problems" in self.__dict__:
+            self.problems.set_theme(theme)
         self._theme_panes()
         self.theme_changed.emit(theme)
 
@@ -235,7 +247,8 @@ class MainWindow(QMainWindow):
         self.actions_by_id.enable(EDITING, enabled=page is not None)
         if page is None:
             self.outline.set_document(None)
-            self.problems.clear()
+            if "problems" in self.__dict__:
+                self.problems.clear()
             self.status.clear_document()
             self.document_changed.emit(None)
             return

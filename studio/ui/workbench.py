@@ -50,7 +50,7 @@ from studio.ui.run.run_desk import RunDesk
 from studio.ui.run.run_files import RunFiles
 from studio.ui.run.run_pane import RunPane
 from studio.ui.services import Services
-from studio.ui.theme import theme_for
+from studio.ui.theme import load_other_fonts, theme_for
 from studio.ui.tools.desk import ToolsDesk
 from studio.ui.tools.pane import ToolsPane
 from studio.ui.window import MainWindow
@@ -67,6 +67,7 @@ class Workbench(QObject):
             window: a window that keeps places for the panes; one is made where None.
         """
         super().__init__()
+        load_other_fonts()
         self._services = services
         theme = theme_for(services.settings.value.theme)
         # In safe mode a store that is empty, and that nothing is kept in.
