@@ -26,6 +26,8 @@ class LineUpdate(QObject):
         self._rows = 0
         self._state_after = 0
         self._silent = False
+        self.is_one_line = False
+        """Whether what is asked to be painted right now is a line that kept its rows."""
         self._document.contentsChange.connect(self._on_change)
         self._document.contentsChanged.connect(self._on_changed)
 
@@ -46,13 +48,16 @@ class LineUpdate(QObject):
             return
         self._silent = False
         layout = self._document.documentLayout()
+        if self._line.isValid():
+            layout.blockBoundingRect(self._line)  # counts its rows, which its colours undid
         layout.blockSignals(False)
-        # Of the whole text: the cursor has had this line laid out before anyone is told.
         rows, before = self._document.lineCount(), self._rows
         self._rows = rows
         if self._line.isValid() and rows == before:
             if self._line.userState() == self._state_after:
+                self.is_one_line = True
                 layout.updateBlock.emit(self._line)
+                self.is_one_line = False
             else:
                 self.all_changed.emit()  # the lines below have other colours too
             return

@@ -52,7 +52,7 @@ class PromptText(QObject):
 
     def load(self, text: str) -> None:
         """Begin with a text: no undo leads before it."""
-        self.document.setPlainText(text)
+        self.highlighter.load(text)
         self.document.setModified(False)
 
     def replace_all(self, text: str) -> None:

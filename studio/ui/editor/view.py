@@ -2,29 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QMimeData, QRect, QRectF, Qt, QTimer, Signal
-from PySide6.QtGui import (
-    QCloseEvent,
-    QKeyEvent,
-    QPaintEvent,
-    QResizeEvent,
-    QTextBlock,
-    QTextCursor,
-    QTextOption,
-    QWheelEvent,
-)
+from PySide6.QtCore import QPoint, QRect, Qt, QTimer, Signal
+from PySide6.QtGui import QCloseEvent, QPaintEvent, QResizeEvent, QTextCursor
 from PySide6.QtWidgets import QFrame, QPlainTextEdit, QWidget
 
 from studio.core.text.problem import Problem, Severity, TextEdit
 from studio.ui.editor import marks
+from studio.ui.editor.breakpoints import Breakpoints
 from studio.ui.editor.folding import folds
 from studio.ui.editor.gutter import Gutter
 from studio.ui.editor.names import message_on_line, tool_on_line
 from studio.ui.editor.prompt_text import PromptText
 from studio.ui.editor.shown_marks import ShownMarks
+from studio.ui.editor.text_input import TextInput
 from studio.ui.editor.typing_keys import TypingKeys
 from studio.ui.theme import Theme, mono_font
 
@@ -34,10 +27,7 @@ if TYPE_CHECKING:
     from studio.core.text.span import Span
     from studio.ui.editor.fold_state import Folding
     from studio.ui.editor.highlighter import Highlighter
-    from studio.ui.editor.media_drop import MediaDrop
-    from studio.ui.editor.snippet_session import SnippetSession
 
-_PALETTE_KEY = int(Qt.Modifier.CTRL.value) | int(Qt.Key.Key_K.value)
 _CARET_MS = 30  # the rest of the window follows the caret just behind the key
 _LONG_CARET_MS = 200
 _LONG_CHARACTERS = 500_000
@@ -45,14 +35,12 @@ _LONG_CHARACTERS = 500_000
 _SMALLEST, _LARGEST = 6.0, 40.0
 
 
-class PromptEditor(QPlainTextEdit):
+class PromptEditor(TextInput):
     """Edits one prompt. Offsets in signals and methods are code points, as in `Span`."""
 
     caret_moved = Signal(int)  # offset
     breakpoint_toggled = Signal(str)  # name of the tool that a run should stop before
     message_breakpoint_toggled = Signal(str)  # message that a run should stop before: "user 2"
-    character_typed = Signal()  # a key wrote or erased a character
-    zoom_asked = Signal(int)  # steps, with the wheel
     fixes_asked = Signal(int)  # line, from 0, whose bulb was clicked
 
     def __init__(
@@ -71,13 +59,9 @@ class PromptEditor(QPlainTextEdit):
         self._theme = theme
         self._parsed: PromptDocument | None = None
         self._problems: tuple[Problem, ...] = ()
-        self._broken_tools: frozenset[str] = frozenset()
-        self._broken_messages: frozenset[str] = frozenset()
+        self._breakpoints = Breakpoints()
         self._is_going = False
-        self.media: MediaDrop | None = None
-        """Takes files and pictures, where someone set it."""
-        self.snippet: SnippetSession | None = None
-        """The snippet that is being filled, once there was one."""
+        self._row_height = 0.0
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setFont(mono_font())
         self.setAccessibleName(self.tr("Prompt text"))
@@ -227,30 +211,13 @@ class PromptEditor(QPlainTextEdit):
     @property
     def breakpoints(self) -> frozenset[int]:
         """Lines, from 0, whose tool or message a run stops before."""
-        if self._parsed is None or not (self._broken_tools or self._broken_messages):
-            return frozenset()
-        # Rules of the format load with the first breakpoint, not with the window.
-        from studio.core.prompty.named_messages import named_messages
-
-        line_of = self._parsed.source.line_of
-        tools = {
-            line_of(tool.span.start)
-            for tool in self._parsed.tools
-            if tool.span is not None and tool.name in self._broken_tools
-        }
-        messages = {
-            line_of(section.span.start)
-            for name, section in named_messages(self._parsed)
-            if name in self._broken_messages
-        }
-        return frozenset(tools | messages)
+        return self._breakpoints.lines(self._parsed)
 
     def show_breakpoints(
         self, tools: frozenset[str], messages: frozenset[str] = frozenset()
     ) -> None:
         """Mark the tools and the messages that a run stops before."""
-        self._broken_tools = tools
-        self._broken_messages = messages
+        self._breakpoints.show(tools, messages)
         self._gutter.update()
 
     def toggle_breakpoint(self, line: int | None = None) -> bool:
@@ -287,72 +254,7 @@ class PromptEditor(QPlainTextEdit):
         self.setTabStopDistance(2 * self.fontMetrics().horizontalAdvance(" "))
         self._fit_gutter()
 
-    def set_wrapped(self, wrapped: bool) -> None:
-        """Whether long lines go on in the next row."""
-        mode = QPlainTextEdit.LineWrapMode
-        self.setLineWrapMode(mode.WidgetWidth if wrapped else mode.NoWrap)
-
-    def set_whitespace(self, shown: bool) -> None:
-        """Whether spaces and tabs are drawn."""
-        option = self.document().defaultTextOption()
-        flag = QTextOption.Flag.ShowTabsAndSpaces
-        option.setFlags(option.flags() | flag if shown else option.flags() & ~flag)
-        self.document().setDefaultTextOption(option)
-
     # -- events ---------------------------------------------------------------------------------
-
-    def event(self, event: QEvent) -> bool:
-        """Leave Ctrl+K to the window's palette; the text widget would delete to the line's end."""
-        if (
-            event.type() == QEvent.Type.ShortcutOverride
-            and isinstance(event, QKeyEvent)
-            and event.keyCombination().toCombined() == _PALETTE_KEY
-        ):
-            event.ignore()
-            return False
-        return super().event(event)
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Let the typing rules see the key first."""
-        filled = self.snippet is not None and self.snippet.press(event)
-        if not filled and not self._keys.press(event):
-            super().keyPressEvent(event)
-        control = event.modifiers() & Qt.KeyboardModifier.ControlModifier
-        wrote = event.text().isprintable() or event.key() == Qt.Key.Key_Backspace
-        if event.text() and wrote and not control:
-            self.character_typed.emit()
-
-    def inputMethodQuery(self, query: Qt.InputMethodQuery) -> object:
-        """Places count from the widget's corner; Qt forgets the gutter left of the viewport.
-
-        Without this the list of an input method opens as far left of the caret as the gutter is
-        wide.
-        """
-        value = super().inputMethodQuery(query)
-        if isinstance(value, QRectF | QRect):
-            return value.translated(self.viewport().pos())
-        return value
-
-    def canInsertFromMimeData(self, source: QMimeData) -> bool:
-        """Files and pictures too, not only text."""
-        return bool(self.media and self.media.wants(source)) or super().canInsertFromMimeData(
-            source
-        )
-
-    def insertFromMimeData(self, source: QMimeData) -> None:
-        """Dropped or pasted: text as it is, files and pictures in the words of the dialect."""
-        if self.media is not None and self.media.wants(source) and not self.isReadOnly():
-            self.media.take(source)
-            return
-        super().insertFromMimeData(source)
-
-    def wheelEvent(self, event: QWheelEvent) -> None:
-        """Zoom with Ctrl, scroll otherwise."""
-        if event.modifiers() & Qt.KeyboardModifier.ControlModifier:
-            self.zoom_asked.emit(1 if event.angleDelta().y() > 0 else -1)
-            event.accept()
-            return
-        super().wheelEvent(event)
 
     def closeEvent(self, event: QCloseEvent) -> None:
         """Leave nothing to do later."""
@@ -379,34 +281,12 @@ class PromptEditor(QPlainTextEdit):
                 self.highlighter.show_range(blocks[0], blocks[-1])
         super().paintEvent(event)
 
-    def visible_blocks(self) -> Iterator[tuple[QTextBlock, float, float]]:
-        """The lines on the screen, with top and height in the viewport."""
-        block = self.firstVisibleBlock()
-        offset = self.contentOffset()
-        top = self.blockBoundingGeometry(block).translated(offset).top()
-        while block.isValid() and top <= self.viewport().height():
-            height = self.blockBoundingRect(block).height()
-            if block.isVisible():
-                yield block, top, height
-                top += height
-            block = block.next()
-
-    def line_at(self, y: float) -> int | None:
-        """The line at a height in the viewport, from 0."""
-        for block, top, height in self.visible_blocks():
-            if top <= y < top + height:
-                return block.blockNumber()
-        return None
-
     def _on_update(self, rect: QRect, dy: int) -> None:
+        """Follow the text; beside a blinking caret or a line typed in nothing changes."""
         if dy:
             self._gutter.scroll(0, dy)
-        else:
+        elif not self.prompt.lines.is_one_line and rect.height() > self._row_height:
             self._gutter.update(0, rect.y(), self._gutter.width(), rect.height())
-
-    def geometry_of(self, block: QTextBlock) -> QRectF:
-        """A line's place in the viewport."""
-        return self.blockBoundingGeometry(block).translated(self.contentOffset())
 
     def _on_caret(self) -> None:
         if self._is_going:
@@ -436,11 +316,14 @@ class PromptEditor(QPlainTextEdit):
         self.caret_moved.emit(self.caret())
 
     def _on_coloured(self, first: int, last: int) -> None:
-        shown = [block.blockNumber() for block, _, _ in self.visible_blocks()]
-        if shown and first <= shown[-1] and last >= shown[0]:
+        if last < self.firstVisibleBlock().blockNumber():
+            return
+        below = self.cursorForPosition(QPoint(0, self.viewport().height()))
+        if first <= below.blockNumber():
             self.viewport().update()
 
     def _fit_gutter(self) -> None:
+        self._row_height = self.fontMetrics().lineSpacing() * 1.5
         self.setViewportMargins(self._gutter.needed_width(), 0, 0, 0)
         self._place_gutter()
 

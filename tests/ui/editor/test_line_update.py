@@ -5,8 +5,10 @@ from collections.abc import Iterator
 import pytest
 from PySide6.QtCore import QEvent, QObject, QRect, Qt
 from PySide6.QtGui import QPaintEvent, QTextCursor
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
+from studio.ui.editor.gutter import Gutter
 from studio.ui.editor.view import PromptEditor
 from studio.ui.theme import LIGHT
 
@@ -76,3 +78,40 @@ def test_typing_at_the_end_keeps_the_caret_in_view(editor: PromptEditor, qtbot: 
     assert editor.text().endswith("word " * 60)
     editor.undo()
     assert editor.viewport().rect().intersects(editor.cursorRect())
+
+
+def gutter_painted(editor: PromptEditor, qtbot: QtBot, key: Qt.Key) -> list[QRect]:
+    """What of the gutter is painted for a key, once the text has been painted."""
+    watch, text = Painted(), Painted()
+    gutter = editor.findChild(Gutter)
+    assert gutter is not None
+    gutter.installEventFilter(watch)
+    editor.viewport().installEventFilter(text)
+    qtbot.keyClick(editor, key)
+    qtbot.waitUntil(lambda: bool(text.seen))
+    QApplication.processEvents()
+    gutter.removeEventFilter(watch)
+    editor.viewport().removeEventFilter(text)
+    return watch.seen
+
+
+def test_the_gutter_is_left_alone_by_a_key_and_follows_lines_and_the_caret(
+    editor: PromptEditor, qtbot: QtBot
+) -> None:
+    row = editor.fontMetrics().height()
+    assert gutter_painted(editor, qtbot, Qt.Key.Key_A) == []
+    caret = sum(rect.height() for rect in gutter_painted(editor, qtbot, Qt.Key.Key_Down))
+    assert row <= caret < 6 * row  # the line left and the line come to
+    new = gutter_painted(editor, qtbot, Qt.Key.Key_Return)
+    assert max(rect.height() for rect in new) > 6 * row  # every number below is another one
+
+
+def test_the_gutter_follows_a_line_that_takes_another_row(
+    editor: PromptEditor, qtbot: QtBot
+) -> None:
+    gutter_painted(editor, qtbot, Qt.Key.Key_Space)
+    rows = editor.document().lineCount()
+    painted: list[QRect] = []
+    while editor.document().lineCount() == rows:
+        painted = gutter_painted(editor, qtbot, Qt.Key.Key_A)
+    assert max(rect.height() for rect in painted) > 6 * editor.fontMetrics().height()

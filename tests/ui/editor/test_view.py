@@ -338,3 +338,21 @@ def test_a_line_that_waits_for_its_turn_keeps_its_colours(
     assert not editor.highlighter.is_done
     assert block.next().layout().formats(), "the other side may show it right now"
     qtbot.waitUntil(lambda: editor.highlighter.is_done)
+
+
+def test_loading_a_long_text_asks_for_no_line_one_by_one(
+    editor: PromptEditor, qtbot: QtBot
+) -> None:
+    """Of 3,000 lines none is read while the text is set: the window can be painted at once."""
+    editor.load(PROMPT + "# Line\n" * 3_000)
+    assert not editor.highlighter.is_done
+    assert {block_state(editor, line) for line in (0, 1_500, 3_000)} == {-1}
+    qtbot.waitUntil(lambda: block_state(editor, 0) != -1)  # the paint reads what it shows
+    qtbot.waitUntil(lambda: editor.highlighter.is_done, timeout=30_000)
+    editor.load(PROMPT)
+    assert block_state(editor, 0) != -1  # a short text has its colours at once
+    assert editor.highlighter.is_done
+
+
+def block_state(editor: PromptEditor, line: int) -> int:
+    return editor.document().findBlockByNumber(line).userState()

@@ -1,0 +1,48 @@
+"""Where the lines of a text stand on the screen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from PySide6.QtCore import QRectF
+from PySide6.QtGui import QTextBlock, QTextOption
+from PySide6.QtWidgets import QPlainTextEdit
+
+
+class BlockView(QPlainTextEdit):
+    """A plain text whose lines know their places in the viewport; lines count from 0."""
+
+    def visible_blocks(self) -> Iterator[tuple[QTextBlock, float, float]]:
+        """The lines on the screen, with top and height in the viewport."""
+        block = self.firstVisibleBlock()
+        bottom = self.viewport().height()
+        top = self.geometry_of(block).top()
+        while block.isValid() and top <= bottom:
+            height = self.blockBoundingRect(block).height()
+            if block.isVisible():
+                yield block, top, height
+                top += height
+            block = block.next()
+
+    def line_at(self, y: float) -> int | None:
+        """The line at a height in the viewport."""
+        for block, top, height in self.visible_blocks():
+            if top <= y < top + height:
+                return block.blockNumber()
+        return None
+
+    def geometry_of(self, block: QTextBlock) -> QRectF:
+        """A line's place in the viewport."""
+        return self.blockBoundingGeometry(block).translated(self.contentOffset())
+
+    def set_wrapped(self, wrapped: bool) -> None:
+        """Whether long lines go on in the next row."""
+        mode = QPlainTextEdit.LineWrapMode
+        self.setLineWrapMode(mode.WidgetWidth if wrapped else mode.NoWrap)
+
+    def set_whitespace(self, shown: bool) -> None:
+        """Whether spaces and tabs are drawn."""
+        option = self.document().defaultTextOption()
+        flag = QTextOption.Flag.ShowTabsAndSpaces
+        option.setFlags(option.flags() | flag if shown else option.flags() & ~flag)
+        self.document().setDefaultTextOption(option)
