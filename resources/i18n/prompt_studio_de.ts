@@ -4629,6 +4629,14 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <source>Total</source>
       <translation>Zusammen</translation>
     </message>
+    <message>
+      <source>{size:,} characters of JSON</source>
+      <translation>{size:,} Zeichen JSON</translation>
+    </message>
+    <message>
+      <source>{size:,} characters of JSON, without {plural} between the first and the last ones</source>
+      <translation>{size:,} Zeichen JSON, ohne {plural} zwischen den ersten und den letzten</translation>
+    </message>
   </context>
   <context>
     <name>RunLaunch</name>
