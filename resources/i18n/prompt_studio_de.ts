@@ -3818,6 +3818,13 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
     </message>
   </context>
   <context>
+    <name>OwnWords</name>
+    <message>
+      <source>None yet</source>
+      <translation>Noch keine</translation>
+    </message>
+  </context>
+  <context>
     <name>PathField</name>
     <message>
       <source>Choose a file</source>
@@ -5733,6 +5740,10 @@ zu  {after}</translation>
       <translation>Ordner öffnen: {name}</translation>
     </message>
     <message>
+      <source>Own words</source>
+      <translation>Eigene Wörter</translation>
+    </message>
+    <message>
       <source>Pages of the settings</source>
       <translation>Seiten der Einstellungen</translation>
     </message>
@@ -5743,6 +5754,10 @@ zu  {after}</translation>
     <message>
       <source>Prompts in these folders may run Python tools and MCP servers and read variables of the environment. No file can trust itself: you are asked once for each folder.</source>
       <translation>Prompts in diesen Ordnern dürfen Python-Werkzeuge und MCP-Server ausführen und Umgebungsvariablen lesen. Keine Datei kann sich selbst vertrauen: Sie werden für jeden Ordner einmal gefragt.</translation>
+    </message>
+    <message>
+      <source>Prose is checked on this machine, with this language's dictionary.</source>
+      <translation>Fließtext wird auf diesem Rechner geprüft, mit dem Wörterbuch dieser Sprache.</translation>
     </message>
     <message>
       <source>Providers, servers of your own, and the small model that comes with the studio. Keys are kept in the system's key store, in variables, or for the session only.</source>
@@ -5771,6 +5786,10 @@ zu  {after}</translation>
     <message>
       <source>Spaces and tabs are drawn</source>
       <translation>Leerzeichen und Tabulatoren werden gezeichnet</translation>
+    </message>
+    <message>
+      <source>Spelling</source>
+      <translation>Rechtschreibung</translation>
     </message>
     <message>
       <source>Start</source>
@@ -5819,6 +5838,10 @@ zu  {after}</translation>
     <message>
       <source>Word wrap</source>
       <translation>Zeilenumbruch</translation>
+    </message>
+    <message>
+      <source>Words that the spelling takes as right, with spaces between them.</source>
+      <translation>Wörter, die die Rechtschreibprüfung als richtig nimmt, mit Leerzeichen dazwischen.</translation>
     </message>
     <message>
       <source>You are asked first</source>
@@ -6095,6 +6118,13 @@ zu  {after}</translation>
     <message>
       <source>{folder} is trusted: its tools may run.</source>
       <translation>{folder} wird vertraut: seine Werkzeuge dürfen laufen.</translation>
+    </message>
+  </context>
+  <context>
+    <name>SpellingLanguage</name>
+    <message>
+      <source>Off</source>
+      <translation>Aus</translation>
     </message>
   </context>
   <context>
