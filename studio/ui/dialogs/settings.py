@@ -27,6 +27,7 @@ from PySide6.QtWidgets import (
 from studio.core.tools.trust import TrustStore
 from studio.ui.dialogs.settings_keys import KeysPage
 from studio.ui.dialogs.settings_page import SettingsPage
+from studio.ui.dialogs.settings_spelling import OwnWords, SpellingLanguage
 from studio.ui.dialogs.settings_trust import TrustList
 from studio.ui.icons import icon
 from studio.ui.language import LANGUAGES
@@ -95,6 +96,7 @@ class SettingsDialog(QDialog):
             self._pages.addWidget(page)
         self._pages.addWidget(self._nothing)
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
+        buttons.button(QDialogButtonBox.StandardButton.Close).setAutoDefault(False)
         buttons.rejected.connect(self.reject)
         middle = QHBoxLayout()
         middle.setSpacing(8)
@@ -190,6 +192,18 @@ class SettingsDialog(QDialog):
         self.whitespace.setChecked(value.show_whitespace)
         self.whitespace.toggled.connect(lambda on: self._set(show_whitespace=on))
         page.add(self.tr("Whitespace"), "", self.whitespace)
+        self.spelling = SpellingLanguage(self._store)
+        page.add(
+            self.tr("Spelling"),
+            self.tr("Prose is checked on this machine, with this language's dictionary."),
+            self.spelling,
+        )
+        self.own_words = OwnWords(self._store)
+        page.add(
+            self.tr("Own words"),
+            self.tr("Words that the spelling takes as right, with spaces between them."),
+            self.own_words,
+        )
         self.restore = QCheckBox(self.tr("The files of the last time are opened again"))
         self.restore.setChecked(value.restore_session)
         self.restore.toggled.connect(lambda on: self._set(restore_session=on))

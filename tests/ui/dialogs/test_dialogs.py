@@ -1,9 +1,12 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication, QKeySequence
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QDialog, QLabel, QPushButton
 from pytestqt.qtbot import QtBot
 
@@ -107,6 +110,30 @@ def test_fonts_hold_at_once_in_window_and_editor(window: MainWindow, tmp_path: P
     assert page.editor.font().families()[0] == "Inter"
     assert "editor_font" in window.services.settings.path.read_text(encoding="utf-8")
     dialog.interface_size.setValue(10)
+    dialog.close()
+
+
+def test_the_spelling_is_chosen_and_taught_on_the_settings_page(window: MainWindow) -> None:
+    store = window.services.settings
+    store.set(replace(store.value, own_words=("Prompty",)))
+    page = window.tabs.new("system:\nYou are agentic.\n")
+    dialog = settings(window)
+    dialog.search.setText("spelling")
+    assert dialog.spelling.isVisible()
+    assert dialog.own_words.isVisible()
+    assert (dialog.spelling.currentData(), dialog.own_words.text()) == ("", "Prompty")
+    dialog.spelling.setCurrentIndex(dialog.spelling.findData("en_US"))
+    dialog.spelling.activated.emit(dialog.spelling.currentIndex())
+    assert store.value.spelling == "en_US"
+    page.word_learned.emit("agentic")  # while the dialog is open
+    dialog.own_words.editingFinished.emit()
+    assert store.value.own_words == ("Prompty", "agentic")
+    dialog.own_words.selectAll()
+    QTest.keyClicks(dialog.own_words, "Jinja, Jinja  YAML")
+    QTest.keyClick(dialog.own_words, Qt.Key.Key_Return)
+    assert store.value.own_words == ("Jinja", "YAML")
+    assert dialog.own_words.text() == "Jinja YAML"
+    assert dialog.isVisible(), "Return ends the field, not the dialog"
     dialog.close()
 
 
