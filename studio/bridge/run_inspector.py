@@ -11,13 +11,14 @@ from PySide6.QtCore import QCoreApplication
 
 from studio.bridge.run_cards import StepCard, Tab
 from studio.bridge.run_chat import thread_markdown
+from studio.bridge.run_excerpt import opening, without_middle
 from studio.bridge.run_messages import messages_view
 from studio.bridge.run_reply import legend_of, reply_blocks, streaming_blocks
 from studio.bridge.run_said import step_at
 from studio.bridge.run_text import Block, Blocks, Piece, Style, json_block
 from studio.bridge.run_tool import tool_blocks, truth_blocks
 from studio.bridge.run_watch import WatchRow, watch_rows
-from studio.bridge.run_words import money, seconds
+from studio.bridge.run_words import money, plural, seconds
 from studio.core.agent.reading import Final, Reading
 from studio.core.agent.state import RunState, Step
 from studio.core.prompty.messages import Message
@@ -147,7 +148,9 @@ def inspector_view(
         case "messages":
             return _messages(view, state, step, sources)
         case "request":
-            return _request(view, sources.body_of(state, step))
+            some, left = without_middle(sources.messages_of(state, step))
+            asked = replace(step, messages=some, sent=len(some)) if left else step
+            return _request(view, sources.body_of(state, asked), left)
         case "reply":
             if is_current and streaming is not None and step.reply is None:
                 blocks = streaming_blocks(streaming, reading)
@@ -161,7 +164,9 @@ def inspector_view(
         case "tool":
             blocks = tool_blocks(step, state.setup, wanted.call)
             sent = sources.messages_of(state, step)
-            truth = truth_blocks(step, state.setup, sent, sources.body_of(state, step))
+            first = opening(sent)  # the tools go along with whatever is said
+            asked = replace(step, messages=first, sent=len(first)) if first else step
+            truth = truth_blocks(step, state.setup, first, sources.body_of(state, asked))
             return replace(view, blocks=blocks + truth)
         case "answer":
             return replace(
@@ -192,13 +197,19 @@ def _messages(
     )
 
 
-def _request(view: InspectorView, body: JsonObject | str | None) -> InspectorView:
+def _request(view: InspectorView, body: JsonObject | str | None, left: int) -> InspectorView:
     if body is None:
         return view
     if isinstance(body, str):
         return replace(view, blocks=(Block("error", (Piece(body),)),))
     size = len(json.dumps(body, ensure_ascii=False))
-    return replace(view, blocks=(json_block(body),), summary=f"{size:,} characters of JSON")
+    if left:
+        words = _tr(
+            "{size:,} characters of JSON, without {plural} between the first and the last ones"
+        ).format(size=size, plural=plural(left, "message"))
+    else:
+        words = _tr("{size:,} characters of JSON").format(size=size)
+    return replace(view, blocks=(json_block(body),), summary=words)
 
 
 def _answer(state: RunState) -> str:

@@ -26,6 +26,12 @@ _KEPT = 2
 _SHOWN = 200
 """Messages that are shown of a longer conversation; the others were in the step before too."""
 
+_LONG = 100
+"""Messages from which on a conversation is a very long one: each of them is folded to be shown."""
+
+_SHOWN_OF_LONG = 40
+"""Messages that are shown of such a one."""
+
 _DIFF_LINES = 4_000
 """Above this many lines a message is shown as new, without a comparison line by line."""
 
@@ -56,7 +62,8 @@ def messages_view(
     """
     stable = _stable_prefix(sent, before)
     writer = _Writer(only_changes=only_changes)
-    first = max(0, min(stable, len(sent) - _SHOWN))
+    shown = _SHOWN if len(sent) <= _LONG else _SHOWN_OF_LONG
+    first = max(0, min(stable, len(sent) - shown))
     writer.left_out(first)
     for index in range(first, len(sent)):
         message = sent[index]

@@ -152,6 +152,18 @@ class TimelineView(QTableView):
         self.setCurrentIndex(self._cards.index(row))
         return True
 
+    def moveCursor(  # noqa: N802 - Qt's name
+        self, action: QAbstractItemView.CursorAction, modifiers: Qt.KeyboardModifier
+    ) -> QModelIndex:
+        """Home and End go to the first and the last card, as in a list."""
+        match action:
+            case QAbstractItemView.CursorAction.MoveHome:
+                return self._cards.index(0)
+            case QAbstractItemView.CursorAction.MoveEnd:
+                return self._cards.index(len(self._cards.cards) - 1)
+            case _:
+                return super().moveCursor(action, modifiers)
+
     def ask_fork(self) -> None:
         """Ask to go back to the chosen card, as a new branch."""
         card = self.current_card
