@@ -66,6 +66,7 @@ class MediaDrop(QObject):
         yaml = in_front_matter(text, caret)
         folder = own.parent if own else None
         self._editor.apply_edits(edits_for(document, path, folder, caret, yaml=yaml))
+        self._editor.ensureCursorVisible()  # a new input in the front matter moves the text down
 
     def _paste_image(self, image: QImage) -> None:
         from studio.ui.editor.media import free_image_name

@@ -100,6 +100,21 @@ def test_the_prompty_dialect_gets_an_input_in_one_step(page: EditorPage, tmp_pat
     assert page.editor.text() == PROMPTY
 
 
+def test_what_was_pasted_at_the_end_stays_in_view(page: EditorPage, tmp_path: Path) -> None:
+    """The dialect's new input stands in the front matter and pushes the text down."""
+    picture = tmp_path / "cat.png"
+    picture.touch()
+    page.editor.load(PROMPTY + "Line\n" * 60 + "Look: ")
+    page.editor.moveCursor(QTextCursor.MoveOperation.End)
+    lines = page.editor.blockCount()
+    data = QMimeData()
+    data.setUrls([QUrl.fromLocalFile(str(picture))])
+    QGuiApplication.clipboard().setMimeData(data)
+    page.editor.paste()
+    assert page.editor.blockCount() > lines
+    assert page.editor.viewport().rect().contains(page.editor.cursorRect().center())
+
+
 def test_front_matter_gets_a_reference(page: EditorPage, tmp_path: Path) -> None:
     schema = tmp_path / "prompts" / "schema.json"
     schema.touch()
