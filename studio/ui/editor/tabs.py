@@ -7,10 +7,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication, Qt, Signal
-from PySide6.QtWidgets import QFileDialog, QMessageBox, QStackedWidget, QWidget
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from studio.bridge.files import FileError
+from studio.ui.editor.file_questions import Unsaved, ask_open, ask_save, ask_unsaved
 from studio.ui.editor.lexer_state import PYTHON_FILE
 from studio.ui.editor.page import EditorPage
 from studio.ui.editor.sides import EditorSides
@@ -21,11 +22,6 @@ if TYPE_CHECKING:
     from studio.bridge.settings import SettingsStore
     from studio.core.prompty.document import PromptDocument
     from studio.ui.theme import Theme
-
-PROMPT_FILTER = QT_TRANSLATE_NOOP(
-    "Tabs",
-    "Prompts (*.prompty);;Markdown and text (*.md *.txt);;Python tools (*.py);;All files (*)",
-)
 
 
 class EditorTabs(QStackedWidget):
@@ -113,14 +109,8 @@ class EditorTabs(QStackedWidget):
 
     def ask_open(self) -> None:
         """Ask for files and show them."""
-        names, _ = QFileDialog.getOpenFileNames(
-            self,
-            self.tr("Open prompt"),
-            self._folder(),
-            QCoreApplication.translate("Tabs", PROMPT_FILTER),
-        )
-        for name in names:
-            self.open(Path(name))
+        for path in ask_open(self, self._folder()):
+            self.open(path)
 
     # -- save and close -------------------------------------------------------------------------
 
@@ -137,16 +127,8 @@ class EditorTabs(QStackedWidget):
         if page is None:
             return False
         start = page.controller.path or Path(self._folder()) / page.controller.title
-        name, _ = QFileDialog.getSaveFileName(
-            self,
-            self.tr("Save prompt"),
-            str(start),
-            QCoreApplication.translate("Tabs", PROMPT_FILTER),
-        )
-        if not name:
-            return False
-        path = Path(name)
-        if not page.save(path if path.suffix else path.with_suffix(".prompty")):
+        path = ask_save(self, start)
+        if path is None or not page.save(path):
             return False
         self.opened.emit(page.controller.path)
         return True
@@ -306,18 +288,8 @@ class EditorTabs(QStackedWidget):
 
     def _may_close(self, page: EditorPage) -> bool:
         self.sides.select(page)
-        button = QMessageBox.StandardButton
-        box = QMessageBox(self.window())
-        box.setIcon(QMessageBox.Icon.NoIcon)
-        box.setWindowTitle(self.tr("Unsaved changes"))
-        box.setText(self.tr("Save the changes to {title}?").format(title=page.controller.title))
-        box.setInformativeText(self.tr("Without saving they are lost."))
-        box.setStandardButtons(button.Save | button.Discard | button.Cancel)
-        box.setDefaultButton(button.Save)
-        answer = box.exec()
-        if answer == button.Save:
-            return self.save(page)
-        return answer == button.Discard
+        answer = ask_unsaved(self.window(), page.controller.title)
+        return self.save(page) if answer is Unsaved.SAVE else answer is Unsaved.DISCARD
 
     def _learn(self, word: str) -> None:
         settings = self._settings.value
