@@ -83,10 +83,15 @@ class ChatServer:
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
+            await self._serve(reader, writer)
+        finally:
+            writer.close()  # also where the server ends while a request is still coming
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
             request = await _read(reader)
         except (asyncio.IncompleteReadError, ConnectionError, ValueError):
             writer.write(b"HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\n\r\n")
-            writer.close()
             return
         self.requests.append(request)
         self.arrived.set()
@@ -103,7 +108,6 @@ class ChatServer:
             task.cancel()
             watch.cancel()
             await asyncio.gather(task, watch, return_exceptions=True)
-            writer.close()
 
     def _answer(self, request: Received) -> Answer:
         if request.method == "GET" and request.path.endswith("/models"):
