@@ -6,6 +6,7 @@ BIN := .venv/bin
 FILE ?=
 SECONDS ?= 1200
 SOAK ?= 900
+JOBS ?= 2
 
 .DEFAULT_GOAL := help
 .PHONY: help run test lint format bench fuzz soak shots tour i18n dist clean setup setup-dev
@@ -16,8 +17,8 @@ help: ## list the targets
 run: setup ## open the studio on a bundled agent (FILE=prompt.prompty opens that file)
 	@$(BIN)/prompt-studio $(or $(FILE),--example)
 
-test: setup-dev ## run all tests, without a screen
-	@QT_QPA_PLATFORM=offscreen $(BIN)/python -m pytest
+test: setup-dev ## run all tests, without a screen, in two processes (JOBS=2)
+	@QT_QPA_PLATFORM=offscreen $(BIN)/python -m pytest -n $(JOBS) --dist loadfile
 
 lint: setup-dev ## style, types and the layers of the house
 	@$(BIN)/ruff format --check .

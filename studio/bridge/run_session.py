@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 
+from PySide6.QtCore import QCoreApplication
+
 from studio.bridge.run_plan import Arrival, Arrived, Ended, Journal, RunPlan, Streamed
 from studio.core.agent.commands import Command
 from studio.core.agent.events import Event, Started
@@ -50,7 +52,9 @@ class RunSession:
         except asyncio.CancelledError:
             raise
         except Exception as error:  # noqa: BLE001 - the border of the thread: named and shown
-            fault = f"The run broke off: {type(error).__name__}: {error}"
+            fault = QCoreApplication.translate(
+                "RunSession", "The run broke off: {name}: {error}"
+            ).format(name=type(error).__name__, error=error)
         finally:
             self._arrivals.append(Ended(fault))
 

@@ -97,7 +97,9 @@ def test_declarations_have_places() -> None:
 @pytest.mark.parametrize("path", sorted((ROOT / "resources").rglob("*.prompty")), ids=str)
 def test_bundled_prompts_have_no_problems(path: Path) -> None:
     document = parse(path.read_text(encoding="utf-8"), path)
-    assert [(item.code, item.message) for item in document.problems] == []
+    # A template of the legacy dialect is there on purpose; that it is one is said as a hint.
+    said = [item for item in document.problems if item.code != "legacy-file"]
+    assert [(item.code, item.message) for item in said] == []
     prepared = prepare(document, {}, preview=True)
     found = [item for item in prepared.problems if item.severity != "hint"]
     assert [(item.code, item.message) for item in found] == []
