@@ -52,7 +52,7 @@ QT_LIBRARIES = (
     ("xkbcommon-x11", "libxkbcommon-x11-0"),
     ("X11-xcb", "libx11-xcb1"),
 )
-TEST_PROGRAMS = (("Xvfb", "xvfb"), ("xdotool", "xdotool"))
+TEST_PROGRAMS = (("Xvfb", "xvfb"), ("openbox", "openbox"), ("xdotool", "xdotool"))
 
 
 def main() -> int:
