@@ -20,6 +20,7 @@ from studio.bridge.collector import CalmCollector
 from studio.bridge.jobs import SWITCH_SECONDS
 from studio.core.paths import user_paths
 from studio.core.resource_files import resource
+from studio.ui.icons import hold_drawings, release_drawings
 from studio.ui.language import install_language
 from studio.ui.services import build_services
 from studio.ui.theme import apply_theme, fonts_of, load_other_fonts, theme_for
@@ -75,6 +76,7 @@ class Studio(QObject):
         apply_theme(application, theme_for(chosen.theme), fonts_of(chosen))
         self.window = MainWindow(self._services, keep_places=True)
         self.window.tabs.hold_colours()
+        hold_drawings()
         self.workbench: Workbench | None = None
         """The panes and what feeds them; made once the window has been painted."""
         self._faults: FaultFile | None = None
@@ -94,11 +96,16 @@ class Studio(QObject):
         if event.type() == QEvent.Type.Paint and self._loader is None:
             self.window.removeEventFilter(self)
             self._loader = Thread(target=self._load, name="studio-loader", daemon=True)
-            # Once the event is over: the loader would fight the painting for the interpreter.
-            QTimer.singleShot(0, self._after_paint)
+            QTimer.singleShot(0, self._painted)
         return False
 
+    def _painted(self) -> None:
+        # Not yet: what waits for the first picture, such as a measurement, comes before the rest.
+        QTimer.singleShot(0, self._after_paint)
+
     def _after_paint(self) -> None:
+        """The loader would have fought the painting for the interpreter."""
+        release_drawings(self.window)
         from studio.bridge.log import FaultFile
 
         self._faults = FaultFile(self._services.paths.data / "log")

@@ -7,6 +7,7 @@ from functools import cache
 from PySide6.QtCore import QByteArray, QPoint, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QGuiApplication, QIcon, QIconEngine, QPainter, QPalette, QPixmap
 from PySide6.QtSvg import QSvgRenderer
+from PySide6.QtWidgets import QWidget
 
 from studio.core.resource_files import resource
 
@@ -31,6 +32,8 @@ class _Tinted(QIconEngine):
         self._colour = colour
 
     def paint(self, painter: QPainter, rect: QRect, mode: QIcon.Mode, state: QIcon.State) -> None:
+        if _HELD:
+            return
         disabled = mode == QIcon.Mode.Disabled
         group = QPalette.ColorGroup.Disabled if disabled else QPalette.ColorGroup.Active
         ink = QGuiApplication.palette().color(group, QPalette.ColorRole.ButtonText)
@@ -50,6 +53,27 @@ class _Tinted(QIconEngine):
 
     def clone(self) -> QIconEngine:
         return _Tinted(self._name, self._colour)
+
+
+_HELD: list[bool] = []
+"""Filled while drawings are held back."""
+
+
+def hold_drawings() -> None:
+    """Leave the places of icons empty until `release_drawings`: the window is about to be painted.
+
+    To read a dozen drawings takes as long as to paint a text of some thousand lines.
+    """
+    _HELD[:] = [True]
+
+
+def release_drawings(window: QWidget) -> None:
+    """Paint the icons that were left out."""
+    if _HELD:
+        _HELD.clear()
+        for widget in window.findChildren(QWidget):
+            if widget.isVisible():
+                widget.update()
 
 
 @cache
