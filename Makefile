@@ -18,7 +18,7 @@ run: setup ## open the studio on a bundled agent (FILE=prompt.prompty opens that
 	@$(BIN)/prompt-studio $(or $(FILE),--example)
 
 test: setup-dev ## run all tests, without a screen, in two processes (JOBS=2)
-	@QT_QPA_PLATFORM=offscreen $(BIN)/python -m pytest -n $(JOBS) --dist loadfile
+	@QT_QPA_PLATFORM=offscreen $(BIN)/python -m pytest -n $(JOBS) --dist loadfile --max-worker-restart 1
 
 lint: setup-dev ## style, types and the layers of the house
 	@$(BIN)/ruff format --check .

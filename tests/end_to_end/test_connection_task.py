@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QTimer, QUrl
+from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import (
     QAbstractButton,
@@ -25,6 +25,7 @@ from studio.ui.connections.dialog import ConnectionsDialog
 from studio.ui.workbench import Workbench
 from tests.end_to_end.conftest import WAIT_MS
 from tests.support.chat_server import ChatServer, chat_server, chunk, events, silent, streamed
+from tests.support.modal import answering, choose_file
 
 Open = Callable[[Path], Workbench]
 NO_KEYS = Qt.KeyboardModifier.NoModifier
@@ -82,22 +83,6 @@ def drop(widget: QWidget, path: Path) -> None:
     QApplication.sendEvent(widget, enter)
     assert enter.isAccepted()
     QApplication.sendEvent(widget, QDropEvent(QPointF(5, 5), kind, data, button, keys))
-
-
-def choose_in_file_dialog(path: Path) -> QTimer:
-    """Choose a file in the dialog that is about to open, which keeps its caller waiting."""
-    timer = QTimer()
-
-    def choose() -> None:
-        dialog = QApplication.activeModalWidget()
-        if isinstance(dialog, QFileDialog):
-            timer.stop()
-            dialog.selectFile(str(path))
-            dialog.accept()
-
-    timer.timeout.connect(choose)
-    timer.start(20)
-    return timer
 
 
 @pytest.mark.embedded
@@ -178,9 +163,8 @@ def test_another_model_file_is_chosen_and_tried(
     assert form.embedded.weights.path.value() == str(own)
     # By the button, from the system's dialog.
     form.embedded.weights.path.take(Path())
-    chosen = choose_in_file_dialog(own)
-    qtbot.mouseClick(form.embedded.weights.path.browse, Qt.MouseButton.LeftButton)
-    chosen.stop()
+    with answering(QFileDialog, choose_file(own)):
+        qtbot.mouseClick(form.embedded.weights.path.browse, Qt.MouseButton.LeftButton)
     assert form.embedded.weights.path.value() == str(own)
     # Dropped on the field.
     form.embedded.weights.path.take(Path())

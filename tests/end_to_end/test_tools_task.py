@@ -8,12 +8,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QPoint, Qt, QTimer
-from PySide6.QtTest import QTest
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import (
     QApplication,
     QMessageBox,
-    QWidget,
 )
 from pytestqt.qtbot import QtBot
 
@@ -22,10 +20,9 @@ from studio.ui.tools.answer_dialog import AnswerDialog
 from studio.ui.workbench import Workbench
 from tests.core.tools.conftest import is_running
 from tests.end_to_end.conftest import WAIT_MS
+from tests.support.modal import agree, answering
 
 Open = Callable[[Path], Workbench]
-
-_LOOK_MS = 50
 
 TOOLS = '''
 def add(a: int, b: int = 2) -> int:
@@ -101,42 +98,18 @@ def prompt(tmp_path: Path) -> Path:
     return path
 
 
-def answer_dialogs(*answers: Callable[[QWidget], None]) -> list[str]:
-    """Answer the dialogs to come, one after the other, as a person would; gives what they said."""
-    said: list[str] = []
-    waiting = list(answers)
-
-    def look() -> None:
-        dialog = QApplication.activeModalWidget()
-        if dialog is not None and dialog.isVisible():
-            said.append(dialog.text() if isinstance(dialog, QMessageBox) else "")
-            waiting.pop(0)(dialog)
-        if waiting:
-            QTimer.singleShot(_LOOK_MS, look)
-
-    QTimer.singleShot(_LOOK_MS, look)
-    return said
-
-
 def back_to(qtbot: QtBot, workbench: Workbench) -> None:
     """Where nothing manages windows the keyboard has to be given back after a dialog."""
     workbench.window.activateWindow()
     qtbot.waitUntil(workbench.window.isActiveWindow, timeout=WAIT_MS)
 
 
-def agree(dialog: QWidget) -> None:
-    """Say yes."""
-    assert isinstance(dialog, QMessageBox)
-    yes = dialog.button(QMessageBox.StandardButton.Yes)
-    QTest.mouseClick(yes, Qt.MouseButton.LeftButton)
-
-
 def trust(qtbot: QtBot, workbench: Workbench) -> str:
     """Take the notice's offer; gives what the person was asked."""
     notices = workbench.window.notices.notices
     offer = next(notice for notice in notices if notice.key == "trust").offers[0]
-    said = answer_dialogs(agree)
-    offer.act()
+    with answering(QMessageBox, agree) as said:
+        offer.act()
     qtbot.waitUntil(lambda: workbench.tools.registry.entry("add") is not None, timeout=WAIT_MS)
     return said[0]
 
@@ -208,8 +181,8 @@ def test_the_task_from_the_python_file_on(qtbot: QtBot, prompt: Path, open_workb
     assert tools.registry.entries == (), "nothing of the folder runs before it is trusted"
 
     # Trusted, with one question.
-    said = answer_dialogs(agree)
-    qtbot.mouseClick(pane.banners.shown[0], Qt.MouseButton.LeftButton)
+    with answering(QMessageBox, agree) as said:
+        qtbot.mouseClick(pane.banners.shown[0], Qt.MouseButton.LeftButton)
     assert str(path.parent) in said[0]
     qtbot.waitUntil(lambda: pane.model.row_of("add") >= 0, timeout=WAIT_MS)
     assert not pane.banners.shown

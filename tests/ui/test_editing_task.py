@@ -6,11 +6,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import Qt, QTimer
+from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import (
     QApplication,
-    QDialog,
     QFileDialog,
     QInputDialog,
     QMenu,
@@ -24,6 +23,7 @@ from studio.core.prompty.parse import parse
 from studio.ui.editor.page import EditorPage
 from studio.ui.services import Services
 from studio.ui.window import MainWindow
+from tests.support.modal import answering, choose_file
 
 pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
 
@@ -44,25 +44,6 @@ def key(code: Qt.Key, modifiers: Qt.KeyboardModifier = Qt.KeyboardModifier.NoMod
 
 def write(text: str) -> None:
     QTest.keyClicks(focused(), text)
-
-
-def in_dialog(kind: type[QDialog], act: Callable[[], None]) -> None:
-    """Act in the modal dialog that the next key opens; it is closed when it gets no keyboard."""
-    left = 200
-
-    def look() -> None:
-        nonlocal left
-        left -= 1
-        dialog = QApplication.activeModalWidget()
-        if not isinstance(dialog, kind):
-            assert left, "no dialog came"
-        elif dialog.isAncestorOf(QApplication.focusWidget() or dialog):
-            return act()
-        elif not left:
-            return dialog.reject()
-        return QTimer.singleShot(20, look)
-
-    QTimer.singleShot(0, look)
 
 
 @pytest.fixture
@@ -110,13 +91,13 @@ def test_write_fix_rename_replace_split_and_save(
     for _ in range(4):
         key(Qt.Key.Key_Left)
 
-    def rename() -> None:
+    def rename(_: QInputDialog) -> None:
         key(Qt.Key.Key_A, CONTROL)
         write("somebody")
         key(Qt.Key.Key_Return)
 
-    in_dialog(QInputDialog, rename)
-    key(Qt.Key.Key_F2)
+    with answering(QInputDialog, rename):
+        key(Qt.Key.Key_F2)
     back_in(page, qtbot)
     assert page.editor.text().count("somebody") == 2
     # Find and replace.
@@ -130,9 +111,14 @@ def test_write_fix_rename_replace_split_and_save(
     assert "Hello {{ city }}" in page.editor.text()
     key(Qt.Key.Key_Escape)
     assert page.editor.hasFocus()
+
     # Go to a line, split, write on the other side.
-    in_dialog(QInputDialog, lambda: (write("7"), key(Qt.Key.Key_Return)))  # type: ignore[func-returns-value]
-    key(Qt.Key.Key_G, CONTROL)
+    def line(_: QInputDialog) -> None:
+        write("7")
+        key(Qt.Key.Key_Return)
+
+    with answering(QInputDialog, line):
+        key(Qt.Key.Key_G, CONTROL)
     back_in(page, qtbot)
     assert page.editor.textCursor().blockNumber() == 6
     key(Qt.Key.Key_Backslash, CONTROL)
@@ -179,13 +165,8 @@ def test_save_as_by_keyboard(
     assert page is not None
     target = path.parent / "other name"
 
-    def name() -> None:
-        key(Qt.Key.Key_A, CONTROL)
-        write(str(target))
-        key(Qt.Key.Key_Return)
-
-    in_dialog(QFileDialog, name)
-    key(Qt.Key.Key_S, CONTROL | SHIFT)
+    with answering(QFileDialog, choose_file(target)):
+        key(Qt.Key.Key_S, CONTROL | SHIFT)
     saved = target.with_suffix(".prompty")
     assert saved.read_text(encoding="utf-8") == PROMPT
     assert page.controller.path == saved

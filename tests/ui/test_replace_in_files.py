@@ -3,14 +3,15 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import Qt, QTimer
-from PySide6.QtWidgets import QApplication, QMessageBox
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QMessageBox
 from pytestqt.qtbot import QtBot
 
 from studio.core.search_files import Query
 from studio.ui.dialogs.find_in_files import FindInFiles
 from studio.ui.replace_files import FileReplacer
 from studio.ui.window import MainWindow
+from tests.support.modal import agree, answering
 
 pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
 
@@ -28,14 +29,6 @@ def folder(tmp_path: Path) -> Path:
     return folder
 
 
-def agree() -> None:
-    box = QApplication.activeModalWidget()
-    if not isinstance(box, QMessageBox):
-        QTimer.singleShot(20, agree)
-        return
-    box.button(QMessageBox.StandardButton.Yes).click()
-
-
 def test_replace_all_in_the_open_text_and_on_disk_by_keyboard(
     window: MainWindow, folder: Path, qtbot: QtBot
 ) -> None:
@@ -48,8 +41,8 @@ def test_replace_all_in_the_open_text_and_on_disk_by_keyboard(
     qtbot.keyClicks(dialog.field, "city")
     qtbot.waitUntil(lambda: dialog.count.text() == "4 places in 2 files")
     qtbot.keyClicks(dialog.new, "town")
-    QTimer.singleShot(0, agree)
-    qtbot.mouseClick(dialog.replace_all, Qt.MouseButton.LeftButton)
+    with answering(QMessageBox, agree):
+        qtbot.mouseClick(dialog.replace_all, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: dialog.count.text().endswith("Nothing found."))
     assert dialog.count.text().startswith("4 places replaced in 2 files.")
     assert page.editor.text() == "town! user:\ntown and town\n"
@@ -68,8 +61,8 @@ def test_only_ticked_files_are_replaced_in(window: MainWindow, folder: Path, qtb
     assert first is not None
     first.setCheckState(0, Qt.CheckState.Unchecked)
     dialog.new.setText("town")
-    QTimer.singleShot(0, agree)
-    dialog.replace_all.click()
+    with answering(QMessageBox, agree):
+        dialog.replace_all.click()
     assert "city" in (folder / "a.prompty").read_text(encoding="utf-8")
     assert "town" in (folder / "b.prompty").read_text(encoding="utf-8")
     qtbot.waitUntil(lambda: "1 places replaced in 1 files" in dialog.count.text())

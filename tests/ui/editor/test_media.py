@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QMimeData, QPointF, Qt, QTimer, QUrl
+from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDropEvent, QGuiApplication, QImage, QTextCursor
-from PySide6.QtWidgets import QApplication, QInputDialog, QLineEdit
+from PySide6.QtWidgets import QApplication, QInputDialog
 from pytestqt.qtbot import QtBot
 
 from studio.bridge.files_swap import SwapFolder
@@ -15,6 +15,7 @@ from studio.core.prompty.parse import parse
 from studio.core.settings import Settings
 from studio.ui.editor.page import EditorPage
 from studio.ui.theme import LIGHT
+from tests.support.modal import answering
 
 pytestmark = pytest.mark.qt_log_ignore("does not support propagateSizeHints")
 
@@ -133,19 +134,6 @@ def test_a_dropped_prompt_is_opened(page: EditorPage, tmp_path: Path, qtbot: QtB
     assert page.editor.text() == SECTION
 
 
-def answer_the_dialog(accept: bool, name: str = "") -> None:
-    def act() -> None:
-        box = QApplication.activeModalWidget()
-        assert isinstance(box, QInputDialog)
-        field = box.findChild(QLineEdit)
-        assert field is not None
-        if name:
-            field.setText(name)
-        box.accept() if accept else box.reject()
-
-    QTimer.singleShot(50, act)
-
-
 @pytest.mark.parametrize("accept", [True, False])
 def test_a_pasted_picture_is_saved_after_asking(
     page: EditorPage, tmp_path: Path, accept: bool
@@ -154,8 +142,8 @@ def test_a_pasted_picture_is_saved_after_asking(
     image.fill(Qt.GlobalColor.red)
     QGuiApplication.clipboard().setImage(image)
     caret_after(page, "Look: ")
-    answer_the_dialog(accept)
-    page.editor.paste()
+    with answering(QInputDialog, QInputDialog.accept if accept else QInputDialog.reject):
+        page.editor.paste()
     saved = tmp_path / "prompts" / "image-1.png"
     assert saved.exists() is accept
     assert ("![image](image-1.png)" in page.editor.text()) is accept
@@ -169,7 +157,12 @@ def test_a_pasted_picture_never_takes_a_files_place(page: EditorPage, tmp_path: 
     image = QImage(4, 3, QImage.Format.Format_RGB32)
     image.fill(Qt.GlobalColor.red)
     QGuiApplication.clipboard().setImage(image)
-    answer_the_dialog(True, "cat.png")
-    page.editor.paste()
+
+    def name(dialog: QInputDialog) -> None:
+        dialog.setTextValue("cat.png")
+        dialog.accept()
+
+    with answering(QInputDialog, name):
+        page.editor.paste()
     assert kept.read_bytes() == b"mine"
     assert page.editor.text() == SECTION

@@ -1,11 +1,11 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import Qt, QTimer
-from PySide6.QtWidgets import QApplication, QInputDialog, QLineEdit, QToolTip
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QInputDialog, QToolTip
 from pytestqt.qtbot import QtBot
 
 from studio.core.prompty.parse import parse
@@ -16,6 +16,7 @@ from studio.ui.editor.knowledge import Knowledge, knowledge_of
 from studio.ui.editor.names import tool_rename
 from studio.ui.editor.page import EditorPage
 from studio.ui.window import MainWindow
+from tests.support.modal import answering
 
 pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
 
@@ -61,26 +62,20 @@ def caret_in(page: EditorPage, words: str) -> None:
     page.editor.setTextCursor(cursor)
 
 
-def answer_soon(text: str) -> None:
-    """Type into the question that comes next, and agree."""
+def name(text: str) -> Callable[[QInputDialog], None]:
+    """Type into the question, and agree."""
 
-    def answer() -> None:
-        dialog = QApplication.activeModalWidget()
-        if not isinstance(dialog, QInputDialog):
-            QTimer.singleShot(20, answer)
-            return
-        field = dialog.findChild(QLineEdit)
-        assert field is not None
-        field.setText(text)
+    def act(dialog: QInputDialog) -> None:
+        dialog.setTextValue(text)
         dialog.accept()
 
-    QTimer.singleShot(0, answer)
+    return act
 
 
 def test_f2_renames_an_input_everywhere(page: EditorPage, qtbot: QtBot) -> None:
     caret_in(page, "city }}")
-    answer_soon("place")
-    qtbot.keyClick(page.editor, Qt.Key.Key_F2)
+    with answering(QInputDialog, name("place")):
+        qtbot.keyClick(page.editor, Qt.Key.Key_F2)
     assert page.editor.text() == PROMPT.replace("city", "place")
     page.editor.undo()
     assert page.editor.text() == PROMPT
@@ -88,8 +83,8 @@ def test_f2_renames_an_input_everywhere(page: EditorPage, qtbot: QtBot) -> None:
 
 def test_f2_renames_a_tool_and_leaves_prose_alone(page: EditorPage, qtbot: QtBot) -> None:
     caret_in(page, "look`")
-    answer_soon("search")
-    qtbot.keyClick(page.editor, Qt.Key.Key_F2)
+    with answering(QInputDialog, name("search")):
+        qtbot.keyClick(page.editor, Qt.Key.Key_F2)
     text = page.editor.text()
     assert '- name: "search"' in text
     assert "Please look: call `search`, not look_up" in text
