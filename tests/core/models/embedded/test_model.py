@@ -265,8 +265,9 @@ async def test_a_model_of_its_own_ends_with_it() -> None:
 
 
 PARENT = """
-import asyncio, sys
+import asyncio, signal
 from studio.core.models.embedded.server import EmbeddedServer, EmbeddedSettings
+signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in a shell's background jobs
 async def main():
     server = EmbeddedServer(EmbeddedSettings(threads=1))
     await server.start()
@@ -290,8 +291,12 @@ def test_it_ends_with_the_studio_however_that_ends(signal_: signal.Signals, chec
     with parent.stdout:
         child = os.pidfd_open(int(parent.stdout.readline()))
         parent.send_signal(signal_)
-        parent.wait(10)
-    ended, _, _ = select.select([child], [], [], 3)
+        try:
+            parent.wait(20)
+        finally:
+            parent.kill()
+            parent.wait()
+    ended, _, _ = select.select([child], [], [], 20)
     os.close(child)
     assert ended
 
