@@ -8,13 +8,16 @@ import os
 import sys
 import threading
 from collections.abc import Iterator
+from functools import partialmethod
 from pathlib import Path
 
 import pytest
+from pytestqt.qtbot import QtBot
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
-_THREAD_SECONDS = 5.0
+_PATIENCE_MS = 30_000
+_THREAD_SECONDS = 30.0
 
 
 def _refuse_outside(event: str, arguments: tuple[object, ...]) -> None:
@@ -73,7 +76,8 @@ def no_windows_left(request: pytest.FixtureRequest) -> Iterator[None]:
     from PySide6.QtWidgets import QApplication
     from shiboken6 import isValid
 
-    assert QThreadPool.globalInstance().waitForDone(5000), "a job is left in the thread pool"
+    done = QThreadPool.globalInstance().waitForDone(_PATIENCE_MS)
+    assert done, "a job is left in the thread pool"
     QApplication.sendPostedEvents()
     windows = [window for window in QApplication.topLevelWidgets() if window.isVisible()]
     assert not windows, f"windows left open: {windows}"
@@ -86,6 +90,25 @@ def no_windows_left(request: pytest.FixtureRequest) -> Iterator[None]:
     for timer in timers:
         timer.stop()
     assert not timers, f"timers left active: {[(timer, timer.parent()) for timer in timers]}"
+
+
+class PatientBot(QtBot):
+    """Qt's robot, waiting half a minute for what must come; five seconds are few on a busy machine.
+
+    A wait with a limit of its own keeps it.
+    """
+
+    waitUntil = partialmethod(QtBot.waitUntil, timeout=_PATIENCE_MS)  # noqa: N815
+    waitSignal = partialmethod(QtBot.waitSignal, timeout=_PATIENCE_MS)  # noqa: N815
+    waitSignals = partialmethod(QtBot.waitSignals, timeout=_PATIENCE_MS)  # noqa: N815
+    waitExposed = partialmethod(QtBot.waitExposed, timeout=_PATIENCE_MS)  # noqa: N815
+    waitActive = partialmethod(QtBot.waitActive, timeout=_PATIENCE_MS)  # noqa: N815
+
+
+@pytest.fixture
+def qtbot(qapp: object, request: pytest.FixtureRequest) -> QtBot:
+    """Give Qt tests the patient robot."""
+    return PatientBot(request)
 
 
 @pytest.fixture(scope="session")
