@@ -1,10 +1,9 @@
 from __future__ import annotations
 
-from time import monotonic
-
 import pytest
 
 from studio.core.patterns import PatternError, compile_pattern, expanded, matches
+from tests.support.soon import soon
 
 
 def spans(text: str, where: str, *, regex: bool = False, word: bool = False) -> list[str]:
@@ -29,11 +28,9 @@ def test_a_pattern_that_is_none_is_named() -> None:
 
 @pytest.mark.parametrize("evil", [r"(a|aa)+$", r"(x+x+)+y", r"(.*a){20}b"])
 def test_no_pattern_holds_the_studio_up(evil: str) -> None:
-    began = monotonic()
     pattern = compile_pattern(evil, regex=True, case=True)
-    with pytest.raises(PatternError, match="too long"):
+    with soon(), pytest.raises(PatternError, match="too long"):
         list(matches(pattern, ("a" * 80 + "x" * 80 + "!") * 50, seconds=0.1))
-    assert monotonic() - began < 10
 
 
 def test_groups_in_the_new_text() -> None:

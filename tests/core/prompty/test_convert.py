@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import os
-import time
 from pathlib import Path
 
 import pytest
@@ -12,6 +11,7 @@ from studio.core.prompty.parse import parse
 from studio.core.prompty.prepare import prepare
 from studio.core.prompty.reference_values import ReferenceContext
 from studio.core.text.problem import apply_edits
+from tests.support.soon import soon
 
 ROOT = Path(__file__).resolve().parents[3]
 LEGACY = ROOT / os.environ.get("PROMPTY_V1_VECTORS", "../shared/vectors/prompty-v1")
@@ -221,9 +221,8 @@ def test_a_file_with_thousands_of_media_is_converted_in_seconds(media: int) -> N
     """Once every value added read the whole file again, and equal lines took minutes."""
     body = "".join(f"user:\nlook ![image](a{number}.png)\n" for number in range(media))
     document = parse("---\ntemplate: {parser: {kind: section}}\n---\n" + body)
-    start = time.process_time()
-    conversion = convert(document, "prompty")
-    assert time.process_time() - start < 20
+    with soon():
+        conversion = convert(document, "prompty")
     after = parse(conversion.text)
     assert len(after.inputs) == media
     assert after.input(f"image_{media}") is not None

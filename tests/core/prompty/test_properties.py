@@ -17,6 +17,7 @@ from studio.core.prompty.prepare import Prepared, prepare
 from studio.core.prompty.reference_values import ReferenceContext
 from studio.core.prompty.shapes import document_to_json, messages_to_json
 from studio.core.text.problem import apply_edits
+from tests.support.soon import soon
 
 PIECES = [
     "---\n", "+++\n", "\n", "\r\n", "\r", "  ", "name: x\n", "model:\n", "  id: gpt\n",
@@ -130,7 +131,7 @@ def seconds(text: str) -> float:
 @pytest.mark.slow
 def test_cost_grows_with_the_length() -> None:
     short, long = seconds(long_body(1_000)), seconds(long_body(10_000))
-    assert long < 14 * short
+    assert long < 25 * short  # ten times the text; a square would be a hundred times the cost
 
 
 @pytest.mark.slow
@@ -171,16 +172,14 @@ def test_cost_grows_with_the_length() -> None:
     ids=lambda text: repr(text[:24]),
 )
 def test_hostile_texts_end_soon(text: str) -> None:
-    started = time.process_time()
-    document = parse(text)
-    prepare(document, {}, references=HERE, preview=True)
-    assert time.process_time() - started < 10.0
+    with soon():
+        document = parse(text)
+        prepare(document, {}, references=HERE, preview=True)
 
 
 def test_very_long_files_are_shown_and_not_read() -> None:
-    started = time.perf_counter()
-    document = parse("user:\n" + "x" * 50_000_000)
-    assert time.perf_counter() - started < 2.0
+    with soon():
+        document = parse("user:\n" + "x" * 50_000_000)
     assert len(document.source.text) > MAX_TEXT
     assert [problem.code for problem in document.problems] == ["file-too-large"]
     assert prepare(document, {}).messages is not None

@@ -1,10 +1,9 @@
 from __future__ import annotations
 
-import time
-
 import pytest
 
 from studio.core.prompty.roles import read_marker
+from tests.support.soon import soon
 
 PROMPTY_YES = [
     "system:", "System:", "USER[A=TRUE]:", "# system:", "#system:", " user:", "user :", "user:   ",
@@ -68,6 +67,5 @@ def test_prompty_types_quoted_values_too() -> None:
 )
 @pytest.mark.parametrize("dialect", ["prompty", "section", "legacy"])
 def test_hostile_lines_cost_no_more_than_their_length(line: str, dialect: str) -> None:
-    started = time.process_time()
-    assert read_marker(line, dialect) is None
-    assert time.process_time() - started < 1.0
+    with soon():
+        assert read_marker(line, dialect) is None

@@ -1,11 +1,10 @@
 from __future__ import annotations
 
-import time
-
 import pytest
 import yaml
 
 from studio.core.prompty.yaml_reader import MAX_NODES, read_yaml, write_yaml
+from tests.support.soon import soon
 
 
 @pytest.mark.parametrize(
@@ -93,9 +92,8 @@ def test_what_is_wrong_is_said_and_the_rest_is_read(text: str, value: object, co
     ids=["brackets", "braces", "lists", "aliases", "keys"],
 )
 def test_bombs_end_in_a_problem_soon(text: str) -> None:
-    started = time.process_time()
-    reading = read_yaml(text)
-    assert time.process_time() - started < 5.0
+    with soon():
+        reading = read_yaml(text)
     assert "yaml-too-large" in {problem.code for problem in reading.problems}
     assert len(reading.entries) <= MAX_NODES
 

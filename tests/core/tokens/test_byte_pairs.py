@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import struct
-import time
 from pathlib import Path
 
 import pytest
@@ -12,6 +11,7 @@ from studio.core.models.base import ModelError
 from studio.core.models.embedded.weights import bundled_weights
 from studio.core.tokens.byte_pairs import BytePairs, can_count
 from studio.core.tokens.gguf import GgufError, GgufTokenizer, read_tokenizer
+from tests.support.soon import soon
 
 COUNTS = {
     "": 0,
@@ -50,9 +50,8 @@ def test_texts_are_counted_as_the_server_counts_them(pairs: BytePairs, text: str
 
 
 def test_a_long_word_takes_no_square_of_its_length(pairs: BytePairs) -> None:
-    began = time.perf_counter()
-    assert 0 < pairs.count("ab" * 50_000) <= 100_000
-    assert time.perf_counter() - began < 5  # a second on a busy machine; its square is an hour
+    with soon():  # its square is an hour
+        assert 0 < pairs.count("ab" * 50_000) <= 100_000
 
 
 def test_a_file_that_is_none_is_refused(tmp_path: Path) -> None:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import time
 
 import pytest
 
 from studio.core.resource_files import resource
 from studio.core.tools.arguments import check_arguments
 from studio.core.tools.patterns import is_quick
+from tests.support.soon import soon
 
 
 @pytest.mark.parametrize(
@@ -55,9 +55,8 @@ def test_a_hostile_schema_does_not_hold_the_studio_up() -> None:
         "properties": {"a": {"pattern": "^(a+)+$"}},
         "patternProperties": {"^(b+)+$": {"type": "integer"}},
     }
-    before = time.perf_counter()
-    assert check_arguments(schema, {"a": "a" * 60 + "!", "b" * 60 + "!": 1}) == ()
-    assert time.perf_counter() - before < 2.0
+    with soon():
+        assert check_arguments(schema, {"a": "a" * 60 + "!", "b" * 60 + "!": 1}) == ()
 
 
 def test_bundled_patterns_are_checked() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 
 import pytest
 
@@ -12,6 +11,7 @@ from studio.core.agent.protocols.native import read_native
 from studio.core.agent.reading import Action, Final, FormatError, Refused
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.wire.reply import Reply, ToolCall
+from tests.support.soon import soon
 
 ONE = ToolSpec("search", parameters={"type": "object", "properties": {"query": {"type": "string"}}})
 RULES = ReadRules(tools=(ONE,))
@@ -112,6 +112,5 @@ def test_thinking_is_shown_apart_and_not_sent_back():
     "text", ["{" * 20_000, '{"a":' * 20_000, "[" * 100_000, '{"a": "' + "x" * 5_000_000]
 )
 def test_hostile_arguments_end_soon(text):
-    started = time.perf_counter()
-    assert read_args(text).error is not None
-    assert time.perf_counter() - started < 2.0
+    with soon():
+        assert read_args(text).error is not None

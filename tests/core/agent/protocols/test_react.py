@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 
 from studio.core.agent.protocols.base import ReadRules
@@ -11,6 +9,7 @@ from studio.core.agent.protocols.react import clean_name, read_react
 from studio.core.agent.reading import Action, Final, FormatError, Refused
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.wire.reply import Reply, TextDelta, accumulate
+from tests.support.soon import soon
 
 ONE = ToolSpec("search", parameters={"type": "object", "properties": {"query": {"type": "string"}}})
 RULES = ReadRules(tools=(ONE,))
@@ -286,9 +285,8 @@ def test_no_prefix_acts_differently(text):
     ids=range(13),
 )
 def test_a_hostile_reply_ends_soon(text):
-    started = time.perf_counter()
-    read(text)
-    assert time.perf_counter() - started < 3.0
+    with soon():
+        read(text)
 
 
 @pytest.mark.parametrize(

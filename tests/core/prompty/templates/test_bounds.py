@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
 from studio.core.prompty.rendering import Rendering
 from studio.core.prompty.templates import Bounds, render_template
+from tests.support.soon import soon
 
 _NS = (
     "{% set n = namespace(v=['x']) %}{% for i in range(99) %}{% set n.v = [n.v, n.v] %}{% endfor %}"
@@ -75,14 +75,12 @@ HOSTILE = {
 
 @pytest.mark.parametrize("template", HOSTILE.values(), ids=HOSTILE.keys())
 def test_a_hostile_template_ends_in_a_placed_problem(template: str) -> None:
-    begun = time.perf_counter()
-    rendering = render_template(template, {"x": True}, format="jinja2")
-    seconds = time.perf_counter() - begun
+    with soon():
+        rendering = render_template(template, {"x": True}, format="jinja2")
 
     assert rendering.problems
     assert all(p.code in ("template-limit", "template-syntax") for p in rendering.problems)
     assert all(p.span.end <= len(template) for p in rendering.problems)
-    assert seconds < 5
 
 
 def test_hostile_templates_stay_small_in_memory() -> None:
