@@ -135,6 +135,11 @@ class PreviewController(QObject):
         """Make the preview again now, as when a referenced file changed."""
         self._order()
 
+    def count_again(self) -> None:
+        """Ask for the embedded model's own figures; it can count once a run has started it."""
+        if self._newest is not None and self._newest.target.is_embedded:
+            self.request_count.emit(self._newest)
+
     def probe(self) -> None:
         """Try the inputs for holes, in the pool; the report comes by `probed`."""
         if self._document is not None:

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-PART_CHARACTERS = 4_000
-"""About how long a part is; Qt takes some ten milliseconds to make its paragraphs."""
+PART_CHARACTERS = 1_500
+"""About how long a part is, a screenful; Qt takes some five milliseconds to make its paragraphs."""
 
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _SPACE = re.compile(r"\s")

@@ -162,7 +162,7 @@ class Workbench(QObject):
         self.preview.previewed.connect(self._on_previewed)
         self.preview.request_count.connect(self.counter.count)
         self.counter.counted.connect(self.preview.show_count)
-        self.run.ended.connect(self.preview.refresh)  # the embedded model runs now, and can count
+        self.run.ended.connect(self.preview.count_again)
         self.preview.compared.connect(self.preview_pane.show_comparison)
         self.preview_pane.request_compare.connect(self.preview.compare)
         self.inputs_pane.library.changed.connect(self._on_sets)

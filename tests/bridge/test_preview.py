@@ -67,6 +67,24 @@ def test_another_file_has_no_tools_of_the_one_before(qtbot: QtBot, tmp_path: Pat
     assert [tool.name for tool in controller.preview.tools] == ["own"]
 
 
+def test_the_end_of_a_run_counts_anew_and_renders_nothing_again(qtbot: QtBot) -> None:
+    controller = PreviewController()
+    begun, counted = [], []
+    controller.busy_changed.connect(begun.append)
+    controller.request_count.connect(counted.append)
+    with qtbot.waitSignal(controller.previewed):
+        controller.set_document(parse(GOOD))
+    controller.count_again()
+    assert counted == []  # only the embedded model counts by itself
+    with qtbot.waitSignal(controller.previewed):
+        controller.set_target(PreviewTarget("", is_embedded=True))
+    assert counted == [controller.preview]
+    begun.clear()
+    controller.count_again()
+    assert counted == [controller.preview] * 2
+    assert begun == []
+
+
 def test_no_document_means_no_preview(qtbot: QtBot) -> None:
     controller = PreviewController()
     with qtbot.waitSignal(controller.previewed):
