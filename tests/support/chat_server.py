@@ -17,7 +17,7 @@ from typing import Any, TypeAlias
 
 JSON = "application/json"
 EVENTS = "text/event-stream"
-_JOIN_SECONDS = 5.0
+_JOIN_SECONDS = 30.0
 
 
 @dataclass

@@ -187,7 +187,7 @@ class Session:
         """Wait until something holds, looked at after every fact."""
         while not holds():
             self.changed.clear()
-            await asyncio.wait_for(self.changed.wait(), 5)
+            await asyncio.wait_for(self.changed.wait(), 30)
 
     async def until_still(self) -> str:
         """Let it run until it pauses or ends; gives the place, or the status."""

@@ -148,7 +148,7 @@ async def play(prompt: str, parallel: bool, picks: list[int]) -> None:
         if command is None:
             continue
         try:
-            await asyncio.wait_for(session.send(command), 5)
+            await asyncio.wait_for(session.send(command), 30)
         except NotAllowedError:
             assert list(session.run.events) == before  # a refused word leaves nothing behind
             continue

@@ -123,7 +123,7 @@ class VectorRun:
     async def go(self) -> Any:
         when = (self.case["input"].get("cancel") or {}).get("cancelled_at")
         first = (StopRun(),) if when == "before_iteration" else ()
-        return await asyncio.wait_for(self.run.go(*first), 10)
+        return await asyncio.wait_for(self.run.go(*first), 30)
 
 
 @pytest.mark.parametrize("case", cases(), ids=lambda case: case["id"])

