@@ -125,6 +125,7 @@ class Care(QObject):
         dialog = CrashDialog(self._window.theme, self._log, self._window)
         dialog.save_and_quit_asked.connect(self._leave)
         dialog.destroyed.connect(self._forget_dialog)
+        self._window.theme_changed.connect(dialog.set_theme)
         return dialog
 
     def _forget_dialog(self) -> None:

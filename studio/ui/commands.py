@@ -304,13 +304,16 @@ class Commands(QObject):
         dialog = SettingsDialog(window.services, window.theme, window)
         dialog.connections_asked.connect(window.actions_by_id["run.connections"].trigger)
         dialog.trust_forgotten.connect(window.trust_changed)
+        window.theme_changed.connect(dialog.keys_page.set_theme)
         return dialog
 
     def guide(self) -> None:
         """Open the user guide."""
         from studio.ui.dialogs.help import HelpDialog
 
-        HelpDialog(self._window.theme, self._window).show()
+        dialog = HelpDialog(self._window.theme, self._window)
+        self._window.theme_changed.connect(dialog.set_theme)
+        dialog.show()
 
     def tour(self) -> None:
         """Show what is where in the window."""

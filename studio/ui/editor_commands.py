@@ -93,6 +93,7 @@ class EditorCommands(QObject):
             page.editor.apply_edits(fix.edits)
 
         dialog.accepted_fix.connect(take)
+        self._window.theme_changed.connect(dialog.set_theme)
         dialog.open()
 
     def find_in_files(self, *, replace: bool) -> None:

@@ -5,15 +5,16 @@ import re
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QSize
+from PySide6.QtCore import QEvent, QObject, QSize
 from PySide6.QtGui import QColor, QFontDatabase, QFontInfo, QFontMetrics, QIcon, QPalette
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QLabel, QVBoxLayout, QWidget
+from pytestqt.qtbot import QtBot
 
 from studio.core.resource_files import resource
 from studio.ui.actions import ACTIONS
 from studio.ui.icons import icon
 from studio.ui.stylesheet import stylesheet
-from studio.ui.theme import DARK, LIGHT, Theme, apply_theme, mono_font, theme_for, ui_font
+from studio.ui.theme import DARK, LIGHT, Fonts, Theme, apply_theme, mono_font, theme_for, ui_font
 
 AA = 4.5
 THEMES = pytest.mark.parametrize("theme", [LIGHT, DARK], ids=lambda theme: theme.name)
@@ -112,6 +113,64 @@ def test_icons_follow_the_palette_and_survive_collection(qapp: QApplication) -> 
     assert ink(icon("square", "#ff0000")) == {"#ff0000"}
     assert ink(copy, QIcon.Mode.Disabled) == set()  # faint: no pixel is opaque
     assert QColor(DARK.text).isValid()
+
+
+class StyleChanges(QObject):
+    """Counts how often widgets were told of another style."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.count = 0
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if watched.isWidgetType():
+            self.count += event.type() == QEvent.Type.StyleChange
+        return False
+
+
+def nested(depth: int) -> tuple[QWidget, QLabel]:
+    """A label in widgets in widgets."""
+    outer = inner = QWidget()
+    for _ in range(depth):
+        box = QVBoxLayout(inner)
+        inner = QWidget()
+        box.addWidget(inner)
+    label = QLabel("text", inner)
+    return outer, label
+
+
+def test_a_change_of_the_theme_asks_each_widget_a_few_times(
+    qapp: QApplication, qtbot: QtBot
+) -> None:
+    """And not once for each widget around it: that took a second in a full window."""
+    apply_theme(qapp, LIGHT)
+    outer, _ = nested(depth=20)
+    qtbot.addWidget(outer)
+    outer.show()
+    changes = StyleChanges()
+    qapp.installEventFilter(changes)
+    apply_theme(qapp, DARK)
+    first = changes.count
+    apply_theme(qapp, DARK)
+    qapp.removeEventFilter(changes)
+    assert 0 < first <= 4 * len(qapp.allWidgets())
+    assert changes.count == first, "the same theme again changes nothing"
+
+
+def test_own_fonts_survive_another_theme_and_another_size(qapp: QApplication, qtbot: QtBot) -> None:
+    apply_theme(qapp, LIGHT)
+    outer, label = nested(depth=2)
+    plain = QLabel("plain", outer)
+    qtbot.addWidget(outer)
+    own = mono_font(17)
+    own.setBold(True)
+    label.setFont(own)
+    outer.show()
+    for theme, size in ((DARK, 10.0), (LIGHT, 16.0), (LIGHT, 10.0)):
+        apply_theme(qapp, theme, Fonts(points=size))
+        assert (label.font().pointSizeF(), label.font().bold()) == (17.0, True)
+        assert label.font().families() == own.families()
+        assert plain.font().pointSizeF() == size
 
 
 def test_every_action_has_its_drawing() -> None:

@@ -39,8 +39,8 @@ class CrashDialog(QDialog):
         self.resize(640, 460)
         self._log = log
         self._reports: list[str] = []
-        picture = QLabel()
-        picture.setPixmap(icon("triangle-alert", theme.warning).pixmap(28, 28))
+        self.picture = QLabel()
+        self.set_theme(theme)
         self.title = QLabel(self.tr("Something went wrong inside the studio."))
         self.title.setFont(ui_font(13))
         self.what = QLabel()
@@ -74,12 +74,12 @@ class CrashDialog(QDialog):
         self.go_on.setProperty("primary", True)
         self.go_on.setDefault(True)
         self.go_on.clicked.connect(self.accept)
-        self._lay_out(picture, note)
+        self._lay_out(note)
 
-    def _lay_out(self, picture: QLabel, note: QLabel) -> None:
+    def _lay_out(self, note: QLabel) -> None:
         head = QHBoxLayout()
         head.setSpacing(12)
-        head.addWidget(picture)
+        head.addWidget(self.picture)
         head.addWidget(self.title, 1)
         buttons = QHBoxLayout()
         for button in (self.copy, self.folder):
@@ -97,6 +97,10 @@ class CrashDialog(QDialog):
         box.addWidget(note)
         box.addLayout(buttons)
         self.go_on.setFocus()
+
+    def set_theme(self, theme: Theme) -> None:
+        """Take other colours."""
+        self.picture.setPixmap(icon("triangle-alert", theme.warning).pixmap(28, 28))
 
     def add(self, summary: str, report: str) -> None:
         """Tell of one defect more; one that was told already is only counted."""

@@ -84,9 +84,7 @@ class HelpDialog(QDialog):
         self.page.setOpenLinks(False)
         self.page.setSearchPaths([str(self._folder)])
         self.page.document().setDocumentMargin(20)
-        self.page.document().setDefaultStyleSheet(
-            f"a {{ color: {theme.accent}; }} code, pre {{ font-family: 'JetBrains Mono'; }}"
-        )
+        self._colour(theme)
         left = QWidget()
         column = QVBoxLayout(left)
         column.setContentsMargins(12, 12, 6, 12)
@@ -106,6 +104,19 @@ class HelpDialog(QDialog):
         self.list.currentItemChanged.connect(self._on_item)
         self.page.anchorClicked.connect(self._follow)
         self.list.setCurrentRow(0)
+
+    def set_theme(self, theme: Theme) -> None:
+        """Take other colours, and stay at the place that is read."""
+        bar = self.page.verticalScrollBar()
+        at = bar.value()
+        self._colour(theme)
+        self._on_item(self.list.currentItem())
+        bar.setValue(at)
+
+    def _colour(self, theme: Theme) -> None:
+        self.page.document().setDefaultStyleSheet(
+            f"a {{ color: {theme.accent}; }} code, pre {{ font-family: 'JetBrains Mono'; }}"
+        )
 
     def show_page(self, name: str, anchor: str = "") -> None:
         """Show a page by name; one that is not there is not asked for by any link of ours."""

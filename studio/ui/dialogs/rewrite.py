@@ -68,6 +68,10 @@ class RewriteDialog(QDialog):
         self.target.currentIndexChanged.connect(self._show)
         self._show()
 
+    def set_theme(self, theme: Theme) -> None:
+        """Take other colours."""
+        self.view.set_theme(theme)
+
     def _make_buttons(self) -> QDialogButtonBox:
         buttons = QDialogButtonBox(self)
         make = buttons.addButton(self.tr("Rewrite"), QDialogButtonBox.ButtonRole.AcceptRole)

@@ -175,6 +175,15 @@ class KeysPage(QWidget):
             else ""
         )
 
+    def set_theme(self, theme: Theme) -> None:
+        """Take other colours."""
+        self._theme = theme
+        for index in range(self.list.topLevelItemCount()):
+            item = self.list.topLevelItem(index)
+            if item is not None and item.data(1, Qt.ItemDataRole.ForegroundRole) is not None:
+                item.setForeground(1, QColor(theme.error))
+        self._say(self.note.text())
+
     def _say(self, text: str) -> None:
         self.note.setText(text)
         self.note.setStyleSheet(f"color: {self._theme.error if text else self._theme.muted};")

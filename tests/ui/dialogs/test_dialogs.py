@@ -14,7 +14,7 @@ from studio.core.tools.trust import TrustStore
 from studio.ui.dialogs.about import AboutDialog
 from studio.ui.dialogs.export import ExportDialog
 from studio.ui.dialogs.settings import SettingsDialog
-from studio.ui.theme import DARK
+from studio.ui.theme import DARK, LIGHT
 from studio.ui.window import MainWindow
 
 pytestmark = pytest.mark.qt_log_ignore("does not support propagateSizeHints")
@@ -143,6 +143,9 @@ def test_a_key_that_is_taken_is_said_while_it_is_pressed(window: MainWindow) -> 
     dialog.keys.setKeySequence(QKeySequence("Ctrl+S"))
     assert dialog.note.text() == "Ctrl+S belongs to Save already."
     assert window.services.settings.value.shortcuts == {}
+    for theme in (DARK, LIGHT):
+        window.set_theme(theme)
+        assert theme.error in dialog.keys_page.note.styleSheet()
     dialog.keys.setKeySequence(QKeySequence("Ctrl+Alt+F9"))
     assert dialog.note.text() == ""
     dialog.close()

@@ -9,6 +9,7 @@ from pytestqt.qtbot import QtBot
 
 from studio.core.resource_files import docs_root
 from studio.ui.dialogs.help import HelpDialog, _anchor, help_pages
+from studio.ui.theme import DARK, LIGHT
 from studio.ui.window import MainWindow
 
 _LINK = re.compile(r"\]\(([^)\s]+)\)")
@@ -62,3 +63,16 @@ def test_every_link_of_the_guide_leads_somewhere() -> None:
             if anchor and anchor not in headings:
                 broken.append(f"{name}: {link}")
     assert broken == []
+
+
+def test_other_colours_leave_the_page_at_its_place(guide: HelpDialog, window: MainWindow) -> None:
+    guide.show_page("format")
+    bar = guide.page.verticalScrollBar()
+    bar.setValue(bar.maximum() // 2)
+    at = bar.value()
+    assert at > 0
+    for theme in (DARK, LIGHT):
+        window.set_theme(theme)
+        assert theme.accent in guide.page.document().defaultStyleSheet()
+        assert bar.value() == at
+    guide.close()

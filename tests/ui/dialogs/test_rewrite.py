@@ -8,6 +8,7 @@ from studio.core.agent.protocols.choose import choose_protocol
 from studio.core.prompty.parse import parse
 from studio.core.resource_files import resource
 from studio.ui.dialogs.rewrite import RewriteDialog
+from studio.ui.theme import DARK, LIGHT
 from studio.ui.window import MainWindow
 
 pytestmark = pytest.mark.qt_log_ignore("does not support propagateSizeHints")
@@ -24,6 +25,9 @@ def test_the_difference_is_shown_and_one_undo_takes_it_back(window: MainWindow) 
     assert "+     protocol: native" in dialog.view.toPlainText()
     dialog.target.setCurrentIndex(1)
     assert "+     protocol: json_action" in dialog.view.toPlainText()
+    for theme in (DARK, LIGHT):
+        window.set_theme(theme)
+        assert theme.success in dialog.view.toHtml()
     dialog.buttons.button(dialog.buttons.StandardButton.Cancel).click()
     assert page.editor.text() == text
 
