@@ -44,9 +44,17 @@ def is_trusted(address: str, trusted: Iterable[str] = ()) -> bool:
     parts = _split(address)
     if parts is None:
         return False
-    return _is_this_machine(parts) or any(
+    return is_this_machine(str(parts.hostname)) or any(
         _matches(parts, allowed) for allowed in (*BUILT_IN, *trusted)
     )
+
+
+def is_this_machine(host: str) -> bool:
+    """Whether a host's name or address is this machine's own (loopback)."""
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host.rstrip(".") == "localhost"
 
 
 def _split(address: str) -> SplitResult | None:
@@ -70,10 +78,3 @@ def _matches(parts: SplitResult, allowed: str) -> bool:
     if "://*." in allowed:
         return host.endswith(wanted.removeprefix("wildcard"))
     return host == wanted
-
-
-def _is_this_machine(parts: SplitResult) -> bool:
-    try:
-        return ip_address(str(parts.hostname)).is_loopback
-    except ValueError:
-        return parts.hostname == "localhost"

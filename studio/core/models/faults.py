@@ -66,6 +66,9 @@ class Target:
     model: str
     """The model id that was asked for."""
 
+    proxy: str = ""
+    """The proxy on the way, without credentials; empty where there is none."""
+
 
 def status_fault(
     status: int,
@@ -105,6 +108,8 @@ def status_fault(
                 f"{who} knows no model {target.model!r}, or nothing at {target.address}.{quoted}",
                 "Choose a model from its list, and check the address (it usually ends in /v1).",
             )
+        case 407:
+            return _proxy_wants_name(target)
         case 408 | 409 | 425:
             return RetryLaterError(
                 "timeout", f"{who} gave up waiting ({status}).{quoted}", "Run again."
@@ -133,6 +138,8 @@ def network_fault(error: BaseException, target: Target) -> ModelError:
     """The fault of a connection that could not be made or broke."""
     causes = list(_causes(error))
     where = target.address
+    if target.proxy and (fault := _proxy_fault(causes, target)) is not None:
+        return fault
     if _any(causes, socket.gaierror, "Name or service not known", "getaddrinfo", "nodename"):
         return ModelError(
             "dns",
@@ -154,10 +161,6 @@ def network_fault(error: BaseException, target: Target) -> ModelError:
             f"Nothing answers at {where}.",
             f"Start the server of {target.name}, or correct its address.",
         )
-    if any(type(each).__name__ == "ProxyError" for each in causes):
-        return ModelError(
-            "proxy", f"The proxy does not let through to {where}.", "Check the proxy settings."
-        )
     if any(isinstance(each, TimeoutError) or "Timeout" in type(each).__name__ for each in causes):
         return RetryLaterError(
             "timeout", f"No connection to {where} in time.", "Check the address and the network."
@@ -170,6 +173,44 @@ def network_fault(error: BaseException, target: Target) -> ModelError:
         "cut-off",
         f"The connection to {where} broke.",
         "What had come is kept. Run again.",
+    )
+
+
+def _proxy_fault(causes: list[BaseException], target: Target) -> ModelError | None:
+    """What went wrong between here and the proxy; `None` for what lies behind it."""
+    refusal = next((each for each in causes if type(each).__name__ == "ProxyError"), None)
+    if refusal is not None:
+        said = " ".join(str(refusal).split())[:_LONGEST_TEXT].rstrip(".")
+        if said.startswith("407") or "auth" in said.lower() or "password" in said.lower():
+            return _proxy_wants_name(target)
+        return ModelError(
+            "proxy",
+            f"The proxy {target.proxy} does not let through to {target.address}"
+            + (f": {said}." if said else "."),
+            "Ask who runs the proxy, or name the server in NO_PROXY where it can be reached "
+            "without.",
+        )
+    if any(type(each).__name__ in ("ConnectError", "ConnectTimeout") for each in causes) and not (
+        _any(causes, ssl.SSLError, "[SSL")
+    ):
+        return RetryLaterError(
+            "proxy",
+            f"The proxy {target.proxy} on the way to {target.address} does not answer.",
+            "Start the proxy or correct the system's proxy settings (HTTPS_PROXY, HTTP_PROXY, "
+            "ALL_PROXY), or name the server in NO_PROXY where it can be reached without.",
+        )
+    return None
+
+
+def _proxy_wants_name(target: Target) -> ModelError:
+    return ModelError(
+        "proxy",
+        f"The proxy {target.proxy} on the way to {target.address} wants a name and a password, or "
+        "others than it got."
+        if target.proxy
+        else f"A proxy on the way to {target.address} wants a name and a password (407).",
+        "Write them into HTTPS_PROXY (or HTTP_PROXY, ALL_PROXY) as http://name:password@host:port, "
+        "and start the studio again.",
     )
 
 

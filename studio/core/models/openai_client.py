@@ -10,15 +10,18 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from studio.core.models.base import ModelError
 from studio.core.models.connections import Connection, address_of
 from studio.core.models.faults import Target, network_fault, status_fault, stream_fault
+from studio.core.models.proxies import Proxy, transport_to
 from studio.core.models.secrets import Secret, SecretLookup, mask
 from studio.core.text.values import JsonObject
 
 if TYPE_CHECKING:
+    from httpx2 import AsyncHTTPTransport
     from openai import AsyncOpenAI, AsyncStream
     from openai._types import RequestOptions
 
@@ -116,6 +119,7 @@ class OpenAIClient:
         self._key_source = key if callable(key) else None
         self._key = None if callable(key) else key
         self._target = target
+        self._proxy: Proxy | None = None
         self._sdk: AsyncOpenAI | None = None
 
     def __repr__(self) -> str:
@@ -206,7 +210,8 @@ class OpenAIClient:
 
     def mask(self, text: str) -> str:
         """A text without the key; some servers repeat it in their messages."""
-        return mask(text, [self._key] if self._key else [])
+        secrets = (self._key,) if self._key else ()
+        return mask(text, (*secrets, *(self._proxy.secrets if self._proxy else ())))
 
     async def _look_up(self, source: KeySource) -> Secret | None:
         found = await source()
@@ -231,7 +236,11 @@ class OpenAIClient:
         if self._sdk is None:
             if self._key_source is not None:
                 self._key = await self._look_up(self._key_source)
-            self._sdk = _make_client(self._connection, self._key)
+            transport, proxy = transport_to(address_of(self._connection))
+            self._proxy = proxy
+            if proxy is not None:
+                self._target = replace(self._target, proxy=proxy.shown)
+            self._sdk = _make_client(self._connection, self._key, transport)
         return self._sdk
 
 
@@ -251,14 +260,16 @@ def _raised() -> tuple[type[Exception], ...]:
     )
 
 
-def _make_client(connection: Connection, key: Secret | None) -> AsyncOpenAI:
+def _make_client(
+    connection: Connection, key: Secret | None, transport: AsyncHTTPTransport
+) -> AsyncOpenAI:
     """The SDK's client, without retries of its own.
 
     The SDK takes an organisation and a project from the environment; they are nobody's business but
     OpenAI's.
     """
     import httpx2
-    from openai import AsyncAzureOpenAI, AsyncOpenAI, Omit
+    from openai import AsyncAzureOpenAI, AsyncOpenAI, DefaultAsyncHttpxClient, Omit
 
     headers: dict[str, Any] = dict(connection.headers)
     if connection.kind != "openai":
@@ -267,6 +278,7 @@ def _make_client(connection: Connection, key: Secret | None) -> AsyncOpenAI:
         "max_retries": 0,
         "timeout": httpx2.Timeout(None, connect=_CONNECT_SECONDS),
         "default_headers": headers,
+        "http_client": DefaultAsyncHttpxClient(transport=transport),
     }
     value = key.reveal() if key else "none"
     if connection.kind == "azure" and connection.api_version:

@@ -1,0 +1,165 @@
+"""Which proxy of the system leads to a server, and with what a connection to it is secured.
+
+Of the system are the variables HTTP_PROXY, HTTPS_PROXY, ALL_PROXY and NO_PROXY, also in lower case,
+and where there are none the settings of Windows and macOS. It is decided here and not by the HTTP
+library: that one knows no exceptions of those systems, sends what is meant for this machine through
+the proxy too, and does not say which proxy has failed.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from dataclasses import dataclass
+from ipaddress import ip_address, ip_network
+from typing import TYPE_CHECKING
+from urllib.parse import SplitResult, unquote, urlsplit
+from urllib.request import getproxies, proxy_bypass
+
+from studio.core.models.base import ModelError
+from studio.core.models.endpoint_trust import is_this_machine
+from studio.core.models.secrets import Secret
+
+if TYPE_CHECKING:
+    from httpx2 import AsyncHTTPTransport
+
+_SCHEMES = ("http", "https", "socks5", "socks5h")
+_PORTS = {"http": 80, "https": 443}
+
+
+@dataclass(frozen=True, slots=True)
+class Proxy:
+    """The way to a server."""
+
+    url: Secret
+    """Its whole address; it may hold a name and a password."""
+
+    shown: str
+    """Its address for people, without them."""
+
+    @property
+    def secrets(self) -> tuple[Secret, ...]:
+        """What of it is shown to nobody, as it is written and as it is meant."""
+        password = urlsplit(self.url.reveal()).password or ""
+        return (self.url, Secret(password), Secret(unquote(password)))
+
+
+def proxy_for(address: str) -> Proxy | None:
+    """The proxy to a server; `None` where the way is direct, as to this machine.
+
+    Args:
+        address: the server's base address.
+
+    Raises:
+        ModelError: what the system names is no proxy.
+    """
+    try:
+        parts = urlsplit(address)
+    except ValueError:
+        return None  # no address: that is said when it is asked
+    host = parts.hostname or ""
+    if not host or is_this_machine(host) or _is_excepted(parts):
+        return None
+    proxies = getproxies()
+    url = proxies.get(parts.scheme) or proxies.get("all") or ""
+    if not url and proxies.get("socks"):  # of Windows and macOS
+        url = "socks5://" + proxies["socks"].rpartition("://")[2]
+    if not url:
+        return None
+    return _proxy(url if "://" in url else f"http://{url}")
+
+
+def transport_to(address: str) -> tuple[AsyncHTTPTransport, Proxy | None]:
+    """What carries requests to a server, and the proxy that it goes by.
+
+    Args:
+        address: the server's base address.
+
+    Raises:
+        ModelError: the system's settings cannot be used.
+    """
+    import httpx2
+
+    proxy = proxy_for(address)
+    try:
+        way = proxy.url.reveal() if proxy is not None else None
+        return httpx2.AsyncHTTPTransport(proxy=way), proxy
+    except OSError as error:  # the certificates cannot be read; also ssl.SSLError
+        named = [name for name in ("SSL_CERT_FILE", "SSL_CERT_DIR") if os.environ.get(name)]
+        raise ModelError(
+            "tls",
+            f"The certificates of this system cannot be read ({type(error).__name__}).",
+            f"{named[0]} names {os.environ[named[0]]!r}: correct it and start the studio again."
+            if named
+            else "Name a file of certificates in SSL_CERT_FILE and start the studio again.",
+        ) from None
+
+
+def _proxy(url: str) -> Proxy:
+    scheme, _, rest = url.partition("://")
+    # GNOME writes `socks` for a SOCKS proxy of version 5, which no library knows by that name.
+    scheme = {"socks": "socks5"}.get(scheme.lower(), scheme.lower())
+    shown = f"{scheme}://{rest.rpartition('@')[2].rstrip('/')}"
+    try:
+        parts = urlsplit(shown)
+        is_proxy = scheme in _SCHEMES and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        is_proxy = False
+    if not is_proxy:
+        raise ModelError(
+            "proxy",
+            f"The system names {shown!r} as its proxy, which the studio cannot use.",
+            "A proxy is written as http://host:port, https://host:port or socks5://host:port, in "
+            "HTTPS_PROXY, HTTP_PROXY or ALL_PROXY. Correct it and start the studio again.",
+        )
+    return Proxy(Secret(f"{scheme}://{rest}"), shown)
+
+
+def _is_excepted(parts: SplitResult) -> bool:
+    """Whether NO_PROXY, or the system where it has none, excepts a server.
+
+    As curl and Go read it: `*`; a domain with all below it, with or without a dot or `*.` before
+    it; an address or a network of them; each with or without a port.
+    """
+    host = str(parts.hostname).rstrip(".")
+    port = _port(parts)
+    named = os.environ.get("no_proxy") or os.environ.get("NO_PROXY") or ""
+    for entry in named.replace(",", " ").split():
+        if entry == "*":
+            return True
+        name, wanted = _entry(entry.lower())
+        if wanted in (None, port) and _covers(name, host):
+            return True
+    return sys.platform != "linux" and bool(proxy_bypass(host))
+
+
+def _entry(entry: str) -> tuple[str, int | None]:
+    """A name and a port of NO_PROXY."""
+    name = entry.partition("://")[2] or entry
+    if name.startswith("["):
+        inside, _, rest = name[1:].partition("]")
+        name, port = inside, rest.removeprefix(":")
+    elif name.count(":") == 1:
+        name, _, port = name.partition(":")
+    else:
+        port = ""
+    return name, int(port) if port.isdigit() else None
+
+
+def _covers(name: str, host: str) -> bool:
+    try:
+        address = ip_address(host)
+    except ValueError:
+        name = name.removeprefix("*").strip(".")
+        return bool(name) and (host == name or host.endswith(f".{name}"))
+    try:
+        return address in ip_network(name, strict=False)
+    except ValueError:
+        return False
+
+
+def _port(parts: SplitResult) -> int | None:
+    try:
+        return parts.port or _PORTS.get(parts.scheme)
+    except ValueError:
+        return None
