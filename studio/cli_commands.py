@@ -56,8 +56,7 @@ def breakpoint_of(text: str, number: int, tools: tuple[str, ...] | None = None) 
     )
     problem = problem_of(made, tools if tools is not None else (made.tool,))
     if problem:
-        known = f"; places are {', '.join(PLACES)}" if place is None else ""
-        raise CommandError(f"--break {text!r}: {problem}{known}")
+        raise CommandError(f"--break {text!r}: {problem}")
     return made
 
 

@@ -51,7 +51,7 @@ def add_run(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--connection", default="", metavar="NAME", help="where the model is")
     parser.add_argument("--protocol", choices=get_args(ProtocolName), help="over the prompt's own")
-    parser.add_argument("--max-iterations", type=int, metavar="N", help="model calls at most")
+    parser.add_argument("--max-iterations", type=_steps, metavar="N", help="model calls at most")
     parser.add_argument(
         "--step", action="store_true", help="stand still at every place and take commands"
     )
@@ -88,6 +88,12 @@ def add_run(parser: argparse.ArgumentParser) -> None:
         "--yes", action="store_true", help="allow tool calls that would ask for approval"
     )
     parser.set_defaults(action=_run)
+
+
+def _steps(text: str) -> int:
+    if not (text.isascii() and text.isdecimal() and int(text)):
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of steps; write 1, 2, 3 …")
+    return int(text)
 
 
 def _run(options: argparse.Namespace) -> int:
@@ -195,7 +201,9 @@ def _check_tools(breakpoints: tuple[Breakpoint, ...], tools: list[str]) -> None:
     """Say which breakpoints can never be met."""
     for item in breakpoints:
         if item.tool and item.tool not in tools:
-            print(f"prompt-studio: --break: there is no tool {item.tool!r}", file=sys.stderr)
+            known = f"{', '.join(tools) or 'none'}; the places are {', '.join(PLACES)}"
+            message = f"--break: there is no tool {item.tool!r}; the tools are {known}"
+            print(f"prompt-studio: {message}", file=sys.stderr)
 
 
 async def _go(

@@ -7,15 +7,18 @@ import json
 import sys
 import time
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
+from typing import get_args
 
 from studio import __version__
 from studio.cli import UsageError
+from studio.cli_printer import printable
 from studio.cli_words import FINE, PROBLEMS
 from studio.core.agent.events import Event
+from studio.core.agent.state import Status
 from studio.core.agent.tree import branch_path
 from studio.core.export.write import write_atomically
 from studio.core.paths import user_paths
@@ -35,9 +38,13 @@ def add_runs(parser: argparse.ArgumentParser) -> None:
     kinds = parser.add_subparsers(metavar="ACTION", required=True)
     listing = kinds.add_parser("list", help="runs of the past, newest first")
     listing.add_argument("words", nargs="*", metavar="WORD", help="only runs with all these words")
-    listing.add_argument("--status", default="", help="only runs that ended so (done, failed, …)")
+    listing.add_argument(
+        "--status", default="", choices=get_args(Status), help="only runs that stand or ended so"
+    )
     listing.add_argument("--tag", default="", help="only runs with this tag")
-    listing.add_argument("--limit", type=int, default=50, metavar="N", help="at most (%(default)s)")
+    listing.add_argument(
+        "--limit", type=count, default=50, metavar="N", help="at most (%(default)s)"
+    )
     listing.add_argument("--json", action="store_true", help="write JSON")
     _acts(listing, _list)
     show = kinds.add_parser("show", help="one run, step by step")
@@ -53,7 +60,7 @@ def add_runs(parser: argparse.ArgumentParser) -> None:
     taking.add_argument("files", nargs="+", type=Path, metavar="FILE")
     _acts(taking, _import)
     prune = kinds.add_parser("prune", help="delete old runs that are not pinned")
-    prune.add_argument("--keep", type=_count, metavar="N", help="how many of the newest stay")
+    prune.add_argument("--keep", type=count, metavar="N", help="how many of the newest stay")
     prune.add_argument("--older-than", type=_days, metavar="DAYS", help="runs older than this go")
     _acts(prune, _prune)
 
@@ -64,6 +71,8 @@ def _acts(
     def action(options: argparse.Namespace) -> int:
         try:
             with closing(RunStore(user_paths().data / "runs.sqlite")) as store:
+                with suppress(StoreError):  # one that can only be read is shown as it is
+                    store.mark_interrupted()
                 return act(options, store)
         except (StoreError, JournalError, OSError) as error:
             print(f"prompt-studio: {error}", file=sys.stderr)
@@ -72,23 +81,32 @@ def _acts(
     parser.set_defaults(action=action)
 
 
-def _count(text: str) -> int:
-    number = int(text)
-    if number < 0:
-        raise ValueError(text)
-    return number
+def count(text: str) -> int:
+    """A whole number of things, for argparse.
+
+    Raises:
+        argparse.ArgumentTypeError: it is none.
+    """
+    if not (text.isascii() and text.isdecimal()):
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of things; write 0, 1, 2 …")
+    return int(text)
 
 
 def _days(text: str) -> float:
-    number = float(text)
+    try:
+        number = float(text)
+    except ValueError:
+        number = -1.0
     if not 0 <= number < 1e6:
-        raise ValueError(text)
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of days; write 30 or 0.5")
     return number
 
 
 def _list(options: argparse.Namespace, store: RunStore) -> int:
-    wanted = RunFilter(" ".join(options.words), options.status, tag=options.tag)
-    runs = store.runs(wanted)[: max(0, options.limit)]
+    wanted = RunFilter(
+        " ".join(options.words), options.status, tag=options.tag, limit=options.limit
+    )
+    runs = store.runs(wanted)
     if options.json:
         print(json.dumps([asdict(run) for run in runs], ensure_ascii=True, indent=2))
         return FINE
@@ -102,15 +120,7 @@ def _line(run: RunSummary) -> str:
     question = " ".join(run.question.split())
     shown = question if len(question) <= _WIDTH else question[: _WIDTH - 1] + "…"
     calls = f"{run.calls_model} model, {run.calls_tool} tool"
-    return _printable("  ".join([run.id, when, run.status, calls, run.prompt, shown]).rstrip())
-
-
-def _printable(text: str) -> str:
-    """The text with what a terminal would act on, or cannot write, shown as its escape."""
-    kept = "".join(
-        each if each.isprintable() or each in "\n\t" else repr(each)[1:-1] for each in text
-    )
-    return kept.encode("utf-8", "replace").decode("utf-8")
+    return printable("  ".join([run.id, when, run.status, calls, run.prompt, shown]).rstrip())
 
 
 def found_run(store: RunStore, name: str) -> RunSummary:
@@ -124,8 +134,8 @@ def found_run(store: RunStore, name: str) -> RunSummary:
         return exact
     found = [run for run in store.runs(RunFilter(limit=-1)) if run.id.startswith(name)]
     if len(found) != 1:
-        few = "no run" if not found else f"{len(found)} runs"
-        raise UsageError(f"{few} of the history begin with {name!r}; see `runs list`")
+        few = "no run of the history begins" if not found else f"{len(found)} runs begin"
+        raise UsageError(f"{few} with {name!r}; see `runs list`")
     return found[0]
 
 
@@ -141,24 +151,24 @@ def _show(options: argparse.Namespace, store: RunStore) -> int:
         return FINE
     print(_line(run))
     if run.tags:
-        print(_printable("Tags: " + ", ".join(run.tags)))
+        print(printable("Tags: " + ", ".join(run.tags)))
     if run.note:
-        print(_printable(f"Note: {run.note}"))
+        print(printable(f"Note: {run.note}"))
     state, _ = fold_with_times(branch_path(events, len(events)))
     for step in steps_of(state):
         print(f"\n── Iteration {step.number}" + "".join(f" · {m}" for m in sorted(step.marks)))
         if step.reading is not None and step.reading.thought:
-            print(_printable(f"Thought: {step.reading.thought}"))
+            print(printable(f"Thought: {step.reading.thought}"))
         for call in step.calls:
-            print(_printable(f"Action: {call.tool} {call.text}"))
+            print(printable(f"Action: {call.tool} {call.text}"))
             if call.observation is not None:
-                print(_printable(f"Observation: {call.observation}"))
+                print(printable(f"Observation: {call.observation}"))
         if step.observation:
-            print(_printable(f"Told: {step.observation}"))
+            print(printable(f"Told: {step.observation}"))
     if state.answer is not None:
-        print(_printable(f"\nAnswer: {state.answer}"))
+        print(printable(f"\nAnswer: {state.answer}"))
     if state.error is not None and state.status != "done":
-        print(_printable(f"\nIt ended so: {state.error.message} {state.error.hint}".rstrip()))
+        print(printable(f"\nIt ended so: {state.error.message} {state.error.hint}".rstrip()))
     return FINE
 
 
@@ -194,7 +204,6 @@ def _prune(options: argparse.Namespace, store: RunStore) -> int:
     if options.keep is None and options.older_than is None:
         raise UsageError("say what goes: --keep N, --older-than DAYS, or both")
     before = None if options.older_than is None else time.time() - options.older_than * _DAY
-    store.mark_interrupted()
     gone = store.prune(keep=options.keep, older_than=before)
     print(f"{gone} runs deleted" if gone != 1 else "1 run deleted")
     return FINE

@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from typing import TextIO
 
 from studio.cli_commands import CommandError, command_of
+from studio.cli_printer import printable
 from studio.core.agent import commands
 from studio.core.agent.commands import Command
 from studio.core.agent.requests import NotAllowedError
@@ -37,7 +38,7 @@ async def step_through(run: Run, first: tuple[Command, ...], changed: asyncio.Ev
             if run.state.pause is None or run.is_working or run.state.place is None:
                 await _either(going, changed)
                 continue
-            print(standing(run.state), file=sys.stderr)
+            print(printable(standing(run.state)), file=sys.stderr)
             if not await _ask(run, going):
                 return await going
     finally:
@@ -60,7 +61,7 @@ async def _ask(run: Run, going: asyncio.Task[RunState]) -> bool:
         try:
             command = command_of(line.strip(), run.state, run.tree)
             if isinstance(command, str):
-                print(command, file=sys.stderr)
+                print(printable(command), file=sys.stderr)
                 continue
             run.send(command)
         except (CommandError, NotAllowedError) as error:
@@ -119,8 +120,8 @@ def standing(state: RunState) -> str:
     lines = [f"-- step {state.iteration}, {place}: {_TITLES[place]} ({pause.reason})"]
     if pause.breakpoints:
         lines[0] += f" {', '.join(pause.breakpoints)}"
-    if pause.text:
-        lines.append(f"   {pause.text}")
+    wrong = state.error.message if place == "PX" and state.error is not None else ""
+    lines += [f"   {text}" for text in dict.fromkeys((pause.text, wrong)) if text]
     lines += [f"   {_short(line)}" for line in _about(state, place)]
     return "\n".join(lines)
 

@@ -122,3 +122,63 @@ def test_a_fork_goes_on_from_a_step_and_keeps_what_was(
     assert (line["id"], line["branches"]) == (run, 1)
     for wrong in (f"{run}@9", run, "nothing@1"):
         assert run_command(["run", str(REACT), "--fork", wrong]) == USAGE
+
+
+def test_what_kept_a_reply_or_a_call_from_being_used_is_written(
+    user_home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    wrong = 'Thought: multiply\nAction: calculatr\nArgs: {"expression": "6 * 7"}'
+    script(user_home, "no labels", wrong, CALL, ANSWER)
+    assert run_command(RUN) == FINE
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith("Error: ")
+    assert any(line.startswith("Error: ") and "calculatr" in line for line in lines[1:])
+    assert lines[-1] == "It is 42."
+
+
+def test_stepping_says_what_is_wrong_and_what_was_given(
+    user_home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script(user_home, "no labels", CALL, CALL, ANSWER)
+    say(monkeypatch, "args {}", "c", "no too dear", "as forty", "c")
+    assert run_command([*RUN, "--break", "PX", "--break", "P3"]) == FINE
+    printed = capsys.readouterr()
+    error = next(line for line in printed.out.splitlines() if line.startswith("Error: "))
+    assert error.removeprefix("Error: ") in printed.err.split("(step)")[0]
+    assert "EditCall" not in printed.err
+    assert "Refused: too dear\n" in printed.out
+    assert "Observation (given): forty\n" in printed.out
+
+
+@pytest.mark.parametrize("number", ["0", "-1", "many"])
+def test_a_run_of_no_steps_is_wrong_usage(
+    number: str, user_home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    script(user_home, ANSWER)
+    with pytest.raises(SystemExit) as ended:
+        run_command([*RUN, "--max-iterations", number])
+    assert ended.value.code == USAGE
+    assert "write 1, 2, 3" in capsys.readouterr().err
+
+
+def test_what_a_terminal_would_act_on_and_half_characters_are_shown_escaped(
+    user_home: Path, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    answer = "\x1b[31mred\x1b[0m \ud800 half, \U0001f469\u200d\U0001f467 family, a\u00a0b"
+    script(user_home, f"Thought: \x07\nFinal Answer: {answer}")
+    assert run_command(RUN) == FINE
+    shown = capfdbinary.readouterr().out.decode()
+    assert shown == "Thought: \\x07\n\\x1b[31mred\\x1b[0m \\ud800 half, 👩‍👧 family, a\u00a0b\n"
+    assert run_command([*RUN, "--json"]) == FINE
+    lines = capfdbinary.readouterr().out.decode().splitlines()
+    assert json.loads(lines[-1])["answer"] == answer
+    assert run_command(["runs", "list", "--json"]) == FINE
+    assert [run["status"] for run in json.loads(capfdbinary.readouterr().out)] == ["done", "done"]
+
+
+def test_a_failure_is_told_once_with_what_to_do(
+    user_home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    script(user_home, {"error": {"message": "It broke.", "hint": "Mend it."}})
+    assert run_command(RUN) == PROBLEMS
+    assert capsys.readouterr().err == "prompt-studio: It broke. Mend it.\n"

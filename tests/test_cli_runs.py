@@ -75,3 +75,26 @@ def test_prune(run: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run_command(["runs", "prune", "--keep", "1"]) == FINE
     assert run_command(["runs", "prune", "--keep", "0"]) == FINE
     assert capsys.readouterr().out == "0 runs deleted\n1 run deleted\n"
+
+
+async def test_a_run_whose_process_has_died_is_shown_as_interrupted(
+    user_home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    one, _ = run_of(NATIVE, ["The answer."])
+    await one.go()
+    with closing(RunStore(user_paths().data / "runs.sqlite")) as store:
+        store.add(one.events[:3], "cut")
+    assert run_command(["runs", "list", "--status", "interrupted", "--json"]) == FINE
+    assert [each["id"] for each in json.loads(capsys.readouterr().out)] == ["cut"]
+
+
+@pytest.mark.parametrize(
+    "wrong", [["--status", "doen"], ["--limit", "-1"], ["--limit", "x"]], ids=" ".join
+)
+def test_a_filter_that_nothing_can_pass_is_wrong_usage(
+    wrong: list[str], run: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        run_command(["runs", "list", *wrong])
+    assert ended.value.code == USAGE
+    assert "_count" not in capsys.readouterr().err

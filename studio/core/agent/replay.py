@@ -144,7 +144,10 @@ class RecordedModel:
         self._is_recorded = at < len(self.calls)
         if not self._is_recorded:
             if self.then is None:
-                raise ModelError("recording-ended", f"The recording has {at} replies.")
+                replies = f"{at} replies" if at != 1 else "one reply"
+                message = f"The recorded run has no more to give: it ends after {replies}."
+                hint = "Go on with a model: fork the run, or run it again."
+                raise ModelError("recording-ended", message, hint)
             async for delta in self.then.stream(request):
                 yield delta
             return

@@ -62,6 +62,20 @@ _PLACES: dict[type, str] = {
 }  # fmt: skip
 
 
+_WORDS: dict[type, str] = {
+    EditMessages: "editing the messages", EditReply: "another reply", EditCall: "editing a call",
+    EditObservation: "another observation", EditErrorObservation: "another word on the error",
+    EditAnswer: "another answer", Approve: "allowing a call", Reject: "refusing a call",
+    AnswerCall: "a result in the tool's place", SkipCall: "skipping a call",
+    TakeRepair: "a repair", TreatAsFinal: "taking what came as the answer",
+    TellOutcome: "telling what became of a call", SendBack: "a message after the answer",
+    ForkFrom: "going back", Continue: "going on", StepOn: "a step", RunTo: "running to a place",
+    PauseRun: "a pause", StopRun: "stopping", Steer: "a message before the next step",
+    RaiseLimit: "raising a limit",
+}  # fmt: skip
+"""What a command does, for the sentence that refuses it."""
+
+
 def allowed(state: RunState) -> frozenset[type]:
     """The commands that make sense where the run stands; for enabling buttons."""
     if state.is_over:
@@ -100,7 +114,7 @@ def facts_of(state: RunState, command: Command) -> tuple[Event, ...]:  # noqa: C
     """
     if type(command) not in allowed(state):
         where = state.place or ("after its end" if state.is_over else "while it works")
-        raise NotAllowedError(f"{type(command).__name__} is not possible here ({where})")
+        raise NotAllowedError(f"{_WORDS[type(command)]} is not possible here ({where})")
     match command:
         case Continue() | StepOn() | RunTo() | PauseRun() | StopRun():
             return ()

@@ -121,15 +121,23 @@ def export_run(
     return form.make(branch_path(events, upto if upto is not None else len(events)), version)
 
 
+_NO_JOURNAL = "the file is no journal of a run, the one form that comes back in"
+
+
 def import_run(text: str, store: RunStore) -> str:
     """Take a journal into the history; gives the run's id, a new one where its own is taken.
 
     Raises:
         JournalError: the text is no journal, or its events do not follow from each other.
     """
-    events = list(read_journal(text))
+    try:
+        events = list(read_journal(text))
+    except JournalError as error:
+        if text.lstrip().startswith('{"t":'):
+            raise
+        raise JournalError(f"{_NO_JOURNAL} ({error})") from error
     if not events or not isinstance(events[0], Started):
-        raise JournalError("the file is no journal of a run: it does not begin with its start")
+        raise JournalError(f"{_NO_JOURNAL}: it does not begin with a run's start")
     if [event.seq for event in events] != list(range(1, len(events) + 1)):
         raise JournalError("events are missing, or not in their order")
     try:

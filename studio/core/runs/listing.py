@@ -51,8 +51,18 @@ def write_line(connection: sqlite3.Connection, number: int, line: RunSummary) ->
     names = ", ".join(f"{name} = ?" for name in _KEPT)
     connection.execute(
         f"UPDATE runs SET {names} WHERE number = ?",
-        (*(getattr(line, name) for name in _KEPT), number),
+        (*(_storable(getattr(line, name)) for name in _KEPT), number),
     )
+
+
+def _storable(value: object) -> object:
+    """A value as SQLite takes it; the events keep the escape of what is replaced."""
+    return storable_text(value) if isinstance(value, str) else value
+
+
+def storable_text(text: str) -> str:
+    """The text with each half of a character (a lone surrogate) replaced."""
+    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def lines_of(connection: sqlite3.Connection, wanted: RunFilter) -> tuple[RunSummary, ...]:

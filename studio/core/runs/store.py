@@ -18,7 +18,7 @@ from studio.core.agent.tree import Past, walk
 from studio.core.runs.blobs import names_in, restore
 from studio.core.runs.codec import JournalError, decode_event
 from studio.core.runs.database import Database, StoreError
-from studio.core.runs.listing import RunFilter, line_of, lines_of
+from studio.core.runs.listing import RunFilter, line_of, lines_of, storable_text
 from studio.core.runs.lock import LockFile, is_held
 from studio.core.runs.opened import OpenedRun
 from studio.core.runs.outline import FOLD_FAULTS, Follower
@@ -101,9 +101,9 @@ class RunStore:
         changes: list[tuple[str, str | int]] = []
         if tags is not None:
             text = "\n".join(dict.fromkeys(tag.strip() for tag in tags if tag.strip()))
-            changes.append(("tags", text))
+            changes.append(("tags", storable_text(text)))
         if note is not None:
-            changes.append(("note", note))
+            changes.append(("note", storable_text(note)))
         if pinned is not None:
             changes.append(("pinned", int(pinned)))
         with self._database.transaction():
@@ -120,7 +120,7 @@ class RunStore:
             if name:
                 self._connection.execute(
                     "INSERT OR REPLACE INTO branches SELECT number, ?, ? FROM runs WHERE id = ?",
-                    (branch, name, run),
+                    (branch, storable_text(name), run),
                 )
             else:
                 self._connection.execute(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from dataclasses import replace
 
 import pytest
@@ -385,7 +386,7 @@ async def test_headless_nobody_allows_a_call():
 async def test_what_is_not_possible_is_refused():
     session = Session.over(NATIVE, ["ok"], options=RunOptions(stop_at_entry=True))
     await session.until_still()
-    with pytest.raises(NotAllowedError, match="EditCall is not possible here"):
+    with pytest.raises(NotAllowedError, match="editing a call is not possible here"):
         session.run.send(EditCall(0, "x", {}))
     assert EditMessages in allowed(session.run.state)
     assert EditObservation not in allowed(session.run.state)
@@ -615,6 +616,29 @@ async def test_stop_does_not_wait_for_a_tool_that_will_not_let_go():
     release.set()
     await asyncio.wait({session.run._work})
     assert len(session.run.events) == count  # what comes too late is not written
+
+
+async def test_a_run_that_is_cancelled_twice_is_written_as_stopped():
+    """As where the studio is closed: the run is let go of, and then the loop ends."""
+    release = asyncio.Event()
+
+    async def stubborn(query: str) -> str:
+        while not release.is_set():
+            with suppress(asyncio.CancelledError):
+                await release.wait()
+        return "late"
+
+    session = Session.over(NATIVE, [calling(call("stubborn"))], tools=Functions(stubborn))
+    await begun(session, "ToolCalled")
+    for _ in range(2):
+        session._task.cancel()
+        for _ in range(5):  # until it is heard
+            await asyncio.sleep(0)
+    await asyncio.wait({session._task}, timeout=30)
+    assert session._task.cancelled()
+    assert names(session.run)[-1] == "Stopped"
+    release.set()
+    await asyncio.wait({session.run._work})
 
 
 async def test_pause_waits_for_the_reply_or_cuts_it_off():

@@ -197,3 +197,8 @@ async def test_what_is_no_journal_is_refused_and_leaves_nothing(store):
         with pytest.raises(JournalError):
             import_run(wrong, store)
     assert store.runs() == ()
+
+
+def test_a_trace_that_is_given_back_is_told_what_comes_in(store):
+    with pytest.raises(JournalError, match="the one form that comes back in"):
+        import_run('{\n  "runtime": "python"\n}\n', store)
