@@ -82,7 +82,8 @@ def cards_of_step(
 ) -> list[StepCard]:
     """The cards of one step; with `state` it is the current one, whose live card is marked."""
     cards = [_prompt_card(step)]
-    if state is not None and state.pause is None and live_node(state) == "model":
+    waits = state is not None and state.pause is None and not state.is_over
+    if state is not None and waits and live_node(state) == "model":
         return [*cards, _streaming_card(step, streaming)]
     cards += _reply_cards(step)
     for row, call in enumerate(step.calls):

@@ -23,6 +23,10 @@ _DIALECTS = {
 }
 
 
+_MOST_OF_A_RUN = 48
+"""Characters; a problem's whole sentence would push the other cells out of the window."""
+
+
 class StatusBar(QStatusBar):
     """Flat buttons; each says more in its tip, and some lead somewhere."""
 
@@ -119,7 +123,9 @@ class StatusBar(QStatusBar):
 
     def set_run(self, text: str, detail: str = "") -> None:
         """Show the run's state; empty when there is none."""
-        self._say(self._run, text, detail)
+        room = self._run.fontMetrics().averageCharWidth() * _MOST_OF_A_RUN
+        shown = self._run.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, room)
+        self._say(self._run, shown, detail or text)
 
     def _show_problems(self) -> None:
         errors, warnings, hints = self._problem_counts

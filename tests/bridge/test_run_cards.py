@@ -5,6 +5,8 @@ from time import perf_counter
 
 from studio.bridge.run_cards import Timeline, cards_of_step, timeline_of
 from studio.bridge.run_steps import CARD_ROLE, StepListModel
+from studio.core.agent.events import Stopped
+from studio.core.agent.machine import advance
 from studio.core.wire.reply import Reply, Usage
 from tests.bridge import run_examples as run
 
@@ -36,6 +38,15 @@ def test_an_error_is_told_where_it_stands() -> None:
 
     assert [card.title for card in cards[-2:]] == ["Unreadable reply", "The reply cannot be read"]
     assert cards[-1].mood == "error"
+
+
+def test_a_stopped_reply_waits_for_nothing() -> None:
+    cut = advance(run.answering(), Stopped(partial=Reply("Thought: I thi")))[0]
+    broken = timeline_of(cut).cards[-1]
+    silent = timeline_of(advance(run.answering(), Stopped())[0]).cards
+
+    assert (broken.title, broken.gist) == ("Broken reply", "Thought: I thi")
+    assert [card.kind for card in silent] == ["prompt"]
 
 
 def test_a_limit_is_told_after_the_last_step() -> None:
