@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import accumulate
 from pathlib import Path
 
 from studio.core.text.span import Position, Span
 
 _LINE_END = re.compile(r"\r\n|\n|\r")
+_WIDE = re.compile("[\U00010000-\U0010ffff]")
 
 
 @dataclass(frozen=True)
@@ -32,6 +34,9 @@ class SourceText:
     @cached_property
     def line_starts(self) -> tuple[int, ...]:
         """Offset of the first code point of each line."""
+        if "\r" not in self.text:  # five times as fast, and the rule in an editor
+            lengths = [len(line) + 1 for line in self.text.split("\n")]
+            return (0, *accumulate(lengths[:-1]))
         return (0, *(match.end() for match in _LINE_END.finditer(self.text)))
 
     def line_of(self, offset: int) -> int:
@@ -41,6 +46,10 @@ class SourceText:
     def position(self, offset: int) -> Position:
         """Line and column, both from 1, of `offset`."""
         offset = max(0, min(offset, len(self.text)))
+        if "line_starts" not in self.__dict__ and "\r" not in self.text:
+            # One place of a text that was typed into just now: its lines need not all be known.
+            before = self.text.count("\n", 0, offset)
+            return Position(before + 1, offset - self.text.rfind("\n", 0, offset))
         line = self.line_of(offset)
         return Position(line + 1, offset - self.line_starts[line] + 1)
 
@@ -57,21 +66,29 @@ class SourceText:
     @cached_property
     def is_bmp(self) -> bool:
         """Whether every character is one UTF-16 unit, so that Qt's positions equal ours."""
-        return not self.text or self.text.isascii() or max(self.text) <= "\uffff"
+        if self.text.isascii():
+            return True
+        return len(self.text.encode("utf-16-le", "surrogatepass")) == 2 * len(self.text)
+
+    @cached_property
+    def wide(self) -> tuple[int, ...]:
+        """Offsets of the characters that are two UTF-16 units."""
+        return () if self.is_bmp else tuple(each.start() for each in _WIDE.finditer(self.text))
 
     def to_utf16(self, offset: int) -> int:
         """The UTF-16 position (as Qt counts) of a code point offset."""
-        if self.is_bmp:
-            return offset
-        return offset + sum(1 for char in self.text[:offset] if char > "\uffff")
+        return offset + bisect_left(self.wide, offset)
 
     def from_utf16(self, position: int) -> int:
-        """The code point offset of a UTF-16 position."""
+        """The code point offset of a UTF-16 position; one inside a character counts as its end."""
         if self.is_bmp:
             return position
-        units = 0
-        for offset, char in enumerate(self.text):
-            if units >= position:
-                return offset
-            units += 2 if char > "\uffff" else 1
-        return len(self.text)
+        low, high = 0, len(self.wide)
+        while low < high:  # how many wide characters begin before the position
+            middle = (low + high) // 2
+            if self.wide[middle] + middle < position:
+                low = middle + 1
+            else:
+                high = middle
+        inside = low > 0 and self.wide[low - 1] + low - 1 == position - 1
+        return min(position - low + inside, len(self.text))

@@ -11,7 +11,7 @@ from PySide6.QtCore import QCoreApplication
 if TYPE_CHECKING:
     from studio.core.prompty.document import PromptDocument
 
-_FENCE = re.compile(r"\s{0,3}(`{3,}|~{3,})")
+_FENCE = re.compile(r"^[^\S\n]{0,3}(?P<mark>`{3,}|~{3,})(?P<rest>.*)", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,11 @@ def folds(document: PromptDocument) -> tuple[Fold, ...]:
     """Front matter, its blocks, role sections and fenced code, in the order of their lines."""
     lines = document.source.text.split("\n")
     found: dict[int, Fold] = {}
-    for fold in (*_front_matter(document, lines), *_sections(document, lines), *_fences(lines)):
+    for fold in (
+        *_front_matter(document, lines),
+        *_sections(document, lines),
+        *_fences(document.source.text),
+    ):
         if fold.last > fold.first and fold.first not in found:
             found[fold.first] = fold
     return tuple(sorted(found.values(), key=lambda fold: fold.first))
@@ -72,17 +76,18 @@ def _sections(document: PromptDocument, lines: list[str]) -> list[Fold]:
     return found
 
 
-def _fences(lines: list[str]) -> list[Fold]:
+def _fences(text: str) -> list[Fold]:
     found = []
     opened: tuple[int, str] | None = None
-    for number, line in enumerate(lines):
-        match = _FENCE.match(line)
-        if match is None:
-            continue
+    line = at = 0
+    for match in _FENCE.finditer(text):
+        line += text.count("\n", at, match.start())
+        at = match.start()
+        mark = match["mark"]
         if opened is None:
-            opened = (number, match[1])
-        elif match[1].startswith(opened[1]) and not line.strip().strip(opened[1][0]):
-            found.append(Fold(opened[0], number, "code"))
+            opened = (line, mark)
+        elif mark.startswith(opened[1]) and not match["rest"].strip():
+            found.append(Fold(opened[0], line, "code"))
             opened = None
     return found
 

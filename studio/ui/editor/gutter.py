@@ -13,7 +13,6 @@ from studio.core.text.problem import Severity
 from studio.ui.icons import icon
 
 if TYPE_CHECKING:
-    from studio.ui.editor.folding import Fold
     from studio.ui.editor.view import PromptEditor
     from studio.ui.theme import Theme
 
@@ -30,7 +29,6 @@ class Gutter(QWidget):
         self._editor = editor
         self._theme = theme
         self._severities: Mapping[int, Severity] = {}
-        self._folds: Mapping[int, Fold] = {}
         self._fixable: frozenset[int] = frozenset()
         self.setMouseTracking(True)
         self.setCursor(Qt.CursorShape.ArrowCursor)
@@ -42,13 +40,10 @@ class Gutter(QWidget):
         self.update()
 
     def set_marks(
-        self,
-        severities: Mapping[int, Severity],
-        folds: Mapping[int, Fold],
-        fixable: frozenset[int] = frozenset(),
+        self, severities: Mapping[int, Severity], fixable: frozenset[int] = frozenset()
     ) -> None:
-        """Show the worst problem of each line, where folds begin, and fixes; lines from 0."""
-        self._severities, self._folds, self._fixable = severities, folds, fixable
+        """Show the worst problem of each line, and where it can be fixed; lines from 0."""
+        self._severities, self._fixable = severities, fixable
         self.update()
 
     def needed_width(self) -> int:
@@ -117,7 +112,7 @@ class Gutter(QWidget):
         painter.setPen(QColor(self._theme.text if is_caret else self._theme.muted))
         numbers = QRectF(0, top, self.width() - _FOLDS - 2, row)
         painter.drawText(numbers, _RIGHT, str(line + 1))
-        if line in self._folds:
+        if line in self._editor.folding.folds:
             self._paint_fold(painter, top + row / 2, closed=self._editor.folding.is_closed(line))
 
     def _paint_bulb(self, painter: QPainter, middle: float) -> None:
@@ -168,7 +163,8 @@ class Gutter(QWidget):
         line = self._editor.line_at(event.position().y())
         if line is None or event.button() != Qt.MouseButton.LeftButton:
             return
-        if event.position().x() >= self.width() - _FOLDS - 2 and line in self._folds:
+        folds = self._editor.folding.folds
+        if event.position().x() >= self.width() - _FOLDS - 2 and line in folds:
             self._editor.toggle_fold(line)
         elif (
             event.position().x() < _MARKS

@@ -69,6 +69,12 @@ class Highlighter(QSyntaxHighlighter):
         """Whether every line is coloured."""
         return not self._pending and self._unread_from is None
 
+    def is_done_to(self, line: int) -> bool:
+        """Whether every line up to one, counted from 0, is coloured."""
+        if self._unread_from is not None and self._unread_from <= line:
+            return False
+        return all(block.blockNumber() > line for block in self._pending if block.isValid())
+
     def set_theme(self, theme: Theme) -> None:
         """Take other colours; a second editor of the same text asks for the same again."""
         if theme is self._theme:

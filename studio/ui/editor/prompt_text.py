@@ -15,6 +15,7 @@ from studio.ui.editor import marks
 from studio.ui.editor.fold_state import Folding
 from studio.ui.editor.highlighter import Highlighter
 from studio.ui.editor.line_update import LineUpdate
+from studio.ui.editor.text_mirror import TextMirror
 from studio.ui.theme import Theme, mono_font
 
 
@@ -26,25 +27,14 @@ class PromptText(QObject):
         self.document = QTextDocument(self)
         self.document.setDocumentLayout(QPlainTextDocumentLayout(self.document))
         self.document.setDefaultFont(mono_font())
-        self._source = SourceText("")
-        self._source_revision = -1
+        self.mirror = TextMirror(self.document, self)
         self.lines = LineUpdate(self.document, self)
         self.highlighter = Highlighter(self.document, theme)
         self.folding = Folding(self.document, self)
-        self.document.contentsChange.connect(self._forget_source)
 
     def source(self) -> SourceText:
-        """The text as it is now; cheap when nothing changed since the last call."""
-        revision = self.document.revision()
-        if revision != self._source_revision:
-            # `toPlainText` would turn no-break spaces and U+2028 into other characters.
-            text = self.document.toRawText().replace("\u2029", "\n")
-            self._source, self._source_revision = SourceText(text), revision
-        return self._source
-
-    def _forget_source(self) -> None:
-        # The revision alone is not enough: it does not count on within an edit block.
-        self._source_revision = -1
+        """The text as it is now; cheap when nothing or one place changed since the last call."""
+        return self.mirror.source()
 
     def read(self) -> str:
         """The text, lines ended by LF."""
@@ -78,6 +68,7 @@ class PromptText(QObject):
     def rest(self) -> None:
         """The last editor closes: leave nothing to do later."""
         self.highlighter.pause()
+        self.folding.rest()
 
 
 def _common(one: str, other: str) -> int:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QMimeData, QRect, QRectF, Qt, Signal
-from PySide6.QtGui import QKeyEvent, QWheelEvent
+from PySide6.QtCore import QMimeData, QRect, QRectF, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QKeySequence, QWheelEvent
 
 from studio.ui.editor.block_view import BlockView
 
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from studio.ui.editor.snippet_session import SnippetSession
     from studio.ui.editor.typing_keys import TypingKeys
 
+_RECTANGLES = (QRectF, QRect)
 _PALETTE_KEY = int(Qt.Modifier.CTRL.value) | int(Qt.Key.Key_K.value)
 
 
@@ -29,26 +30,32 @@ class TextInput(BlockView):
     snippet: SnippetSession | None = None
     """The snippet that is being filled, once there was one."""
 
-    def event(self, event: QEvent) -> bool:
-        """Leave Ctrl+K to the window's palette; the text widget would delete to the line's end."""
-        if (
-            event.type() == QEvent.Type.ShortcutOverride
-            and isinstance(event, QKeyEvent)
-            and event.keyCombination().toCombined() == _PALETTE_KEY
-        ):
-            event.ignore()
-            return False
-        return super().event(event)
-
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Let the typing rules see the key first."""
+        """Let the typing rules see the key first; the window's palette has Ctrl+K before them.
+
+        The text widget takes Ctrl+K for itself, to delete to the line's end. It could be left to
+        the window in `event`, which Qt would then call seven times with every key, in Python.
+        """
+        if event.keyCombination().toCombined() == _PALETTE_KEY and self._trigger_action():
+            return
         filled = self.snippet is not None and self.snippet.press(event)
         if not filled and not self._keys.press(event):
             super().keyPressEvent(event)
-        control = event.modifiers() & Qt.KeyboardModifier.ControlModifier
-        wrote = event.text().isprintable() or event.key() == Qt.Key.Key_Backspace
-        if event.text() and wrote and not control:
+        text = event.text()
+        if (
+            text
+            and (text.isprintable() or event.key() == Qt.Key.Key_Backspace)
+            and not event.modifiers() & Qt.KeyboardModifier.ControlModifier
+        ):
             self.character_typed.emit()
+
+    def _trigger_action(self) -> bool:
+        """Do what the window has on Ctrl+K; False where nothing is."""
+        for action in self.window().actions():
+            if action.isEnabled() and QKeySequence(_PALETTE_KEY) in action.shortcuts():
+                action.trigger()
+                return True
+        return False
 
     def inputMethodQuery(self, query: Qt.InputMethodQuery) -> object:
         """Places count from the widget's corner; Qt forgets the gutter left of the viewport.
@@ -57,7 +64,7 @@ class TextInput(BlockView):
         wide.
         """
         value = super().inputMethodQuery(query)
-        if isinstance(value, QRectF | QRect):
+        if isinstance(value, _RECTANGLES):
             return value.translated(self.viewport().pos())
         return value
 

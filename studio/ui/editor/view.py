@@ -12,7 +12,6 @@ from PySide6.QtWidgets import QFrame, QPlainTextEdit, QWidget
 from studio.core.text.problem import Problem, Severity, TextEdit
 from studio.ui.editor import marks
 from studio.ui.editor.breakpoints import Breakpoints
-from studio.ui.editor.folding import folds
 from studio.ui.editor.gutter import Gutter
 from studio.ui.editor.names import message_on_line, tool_on_line
 from studio.ui.editor.prompt_text import PromptText
@@ -82,6 +81,7 @@ class PromptEditor(TextInput):
         self.cursorPositionChanged.connect(self._on_caret)
         self.highlighter.coloured.connect(self._on_coloured)
         self.folding.changed.connect(self._on_folded)
+        self.folding.found.connect(self._gutter.update)
         self._caret_timer.timeout.connect(self._tell_caret)
         self.prompt.lines.all_changed.connect(self.viewport().update)
         self.prompt.lines.all_changed.connect(self._gutter.update)
@@ -177,7 +177,7 @@ class PromptEditor(TextInput):
     def set_document(self, document: PromptDocument) -> None:
         """Take a parsed document: its problems and folds."""
         self._parsed = document
-        self.folding.set_folds(folds(document))
+        self.folding.read(document)
         self.set_problems(document.problems)
 
     def set_problems(self, problems: Sequence[Problem]) -> None:
@@ -191,7 +191,7 @@ class PromptEditor(TextInput):
             severities[line] = problem.severity
             if problem.fixes:
                 fixable.add(line)
-        self._gutter.set_marks(severities, self.folding.folds, frozenset(fixable))
+        self._gutter.set_marks(severities, frozenset(fixable))
         self.marks.set_problems(problems, source)
 
     # -- folds and breakpoints ------------------------------------------------------------------
@@ -275,11 +275,18 @@ class PromptEditor(TextInput):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Colour what is visible before it is painted."""
-        if not self.highlighter.is_done:
+        if not self.highlighter.is_done and not self.highlighter.is_done_to(self._lowest_line()):
             blocks = [block for block, _, _ in self.visible_blocks()]
             if blocks:
                 self.highlighter.show_range(blocks[0], blocks[-1])
         super().paintEvent(event)
+
+    def _lowest_line(self) -> int:
+        """A line that is not above the lowest one on the screen, without walking there."""
+        if self.folding.is_any_closed:
+            return self.blockCount()
+        rows = self.viewport().height() // max(1, self.fontMetrics().height()) + 1
+        return self.firstVisibleBlock().blockNumber() + rows
 
     def _on_update(self, rect: QRect, dy: int) -> None:
         """Follow the text; beside a blinking caret or a line typed in nothing changes."""

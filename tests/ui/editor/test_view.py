@@ -356,3 +356,45 @@ def test_loading_a_long_text_asks_for_no_line_one_by_one(
 
 def block_state(editor: PromptEditor, line: int) -> int:
     return editor.document().findBlockByNumber(line).userState()
+
+
+def test_a_folded_part_stays_folded_when_lines_come_in_above_it(
+    editor: PromptEditor, qtbot: QtBot
+) -> None:
+    text = "---\nname: a\n---\nsystem:\nBe brief.\nAnd kind.\n\nuser:\nHello.\nWorld.\n"
+    editor.load(text)
+    editor.set_document(parse(text))
+    editor.toggle_fold(7)
+    assert not editor.document().findBlockByNumber(8).isVisible()
+    editor.go_to_line(5)
+    qtbot.keyClick(editor, Qt.Key.Key_Return)
+    editor.set_document(parse(editor.text()))
+    assert editor.folding.is_closed(8)
+    assert not editor.folding.is_closed(3)
+    assert not editor.document().findBlockByNumber(9).isVisible()
+    assert editor.document().findBlockByNumber(7).isVisible()
+
+
+def test_a_part_that_is_no_fold_any_more_comes_back(editor: PromptEditor) -> None:
+    text = "system:\nBe brief.\n\nuser:\nHello.\nWorld.\n"
+    editor.load(text)
+    editor.set_document(parse(text))
+    editor.toggle_fold(3)
+    editor.replace_all(text.replace("user:", "used"))
+    editor.set_document(parse(editor.text()))
+    assert editor.document().findBlockByNumber(4).isVisible()
+
+
+def test_folds_of_a_long_text_are_found_without_the_window_waiting(
+    editor: PromptEditor, qtbot: QtBot
+) -> None:
+    text = "---\nname: a\n---\n" + "user:\nA line that is there.\n" * 5_000
+    editor.load(text)
+    document = parse(text)
+    with qtbot.waitSignal(editor.folding.found, timeout=30_000):
+        editor.set_document(document)
+        assert not editor.folding.folds
+    assert editor.folding.folds[3].last == 4
+    editor.toggle_fold(3)
+    assert editor.folding.is_closed(3)
+    assert not editor.document().findBlockByNumber(4).isVisible()
