@@ -17,6 +17,7 @@ from PySide6.QtWidgets import QApplication
 
 from studio import __version__, unread_sources  # noqa: F401 - first: it acts when imported
 from studio.bridge.collector import CalmCollector
+from studio.bridge.first_place import FirstPlace
 from studio.bridge.jobs import SWITCH_SECONDS
 from studio.core.paths import user_paths
 from studio.core.resource_files import resource
@@ -58,7 +59,8 @@ class Studio(QObject):
         Args:
             theme: colours instead of those of the settings.
             is_safe: usual settings, nothing restored, no tools, no folder trusted (`--safe`).
-            alone: a window of its own, which later starts do not hand files to (`--new-window`).
+            alone: a window of its own (`--new-window`, a picture): nothing is restored in it, and
+                no later start hands files to it.
         """
         application = QApplication.instance() or QApplication(sys.argv[:1])
         super().__init__()
@@ -80,8 +82,8 @@ class Studio(QObject):
         self.workbench: Workbench | None = None
         """The panes and what feeds them; made once the window has been painted."""
         self._faults: FaultFile | None = None
-        self._alone = alone
-        self._takes_picture = False
+        self._first = FirstPlace(self._services.paths.data)
+        self._is_first = not (alone or is_safe) and self._first.take()
         self._shows_example = False
         self.care: Care | None = None
         """What looks after the running studio; made with the panes."""
@@ -140,7 +142,7 @@ class Studio(QObject):
                 self._services,
                 self.window,
                 restore=self._restores,
-                alone=self._alone or self._takes_picture,
+                is_first=self._is_first,
                 hide=self.workbench.connections.secrets.mask,
             )
 
@@ -169,7 +171,7 @@ class Studio(QObject):
 
     def take_picture(self, out: Path, files: Sequence[Path], size: tuple[int, int]) -> int:
         """Show the window, wait until everything in it stands, and write a picture of it."""
-        self._takes_picture = self._shows_example = True
+        self._shows_example = True
         self.window.resize(*size)
         self._open(files)
         self.window.show()
@@ -196,8 +198,7 @@ class Studio(QObject):
 
     @property
     def _restores(self) -> bool:
-        settings = self._services.settings.value
-        return settings.restore_session and not self._services.is_safe and not self._takes_picture
+        return self._is_first and self._services.settings.value.restore_session
 
     def _open(self, files: Sequence[Path]) -> None:
         """The files asked for, else the one in front the last time, else the welcome page.
@@ -232,4 +233,5 @@ class Studio(QObject):
         QThreadPool.globalInstance().waitForDone(_POOL_MS)
         if self._faults is not None:
             self._faults.close()
+        self._first.leave()
         return code

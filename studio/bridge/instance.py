@@ -1,8 +1,10 @@
 """One studio for one person's folders: a second start hands its files to the first.
 
-The first one listens on a local socket and leaves a mark beside the person's data. A start that
-finds no mark has nothing to ask, and pays nothing. A mark whose owner is gone (killed, or the
-machine went down) is answered by nobody: the start goes on, and takes the mark over.
+The first one (`first_place.py`) listens on a local socket and leaves a mark beside the person's
+data. A start that finds no mark has nothing to ask, and pays nothing. A mark whose owner is gone
+(killed, or the machine went down) is answered by nobody: the start goes on, and is the first,
+since a dead process holds no lock. One that is only too busy to answer stays the first: the start
+is a window beside it then, as with `--new-window`.
 """
 
 from __future__ import annotations
@@ -10,7 +12,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
@@ -37,14 +39,11 @@ def hand_over(data: Path, files: Sequence[Path]) -> bool:
     Returns:
         Whether it did. False where none runs, or where it does not answer within 3 s.
     """
-    return _ask(data, {"open": [str(path.resolve()) for path in files]})
-
-
-def _ask(data: Path, message: Mapping[str, object]) -> bool:
     if not (data / MARK).exists():
         return False
     from PySide6.QtNetwork import QLocalSocket
 
+    message = {"open": [str(path.resolve()) for path in files]}
     socket = QLocalSocket()
     socket.connectToServer(socket_name(data))
     if not socket.waitForConnected(_CONNECT_MS):
@@ -56,7 +55,7 @@ def _ask(data: Path, message: Mapping[str, object]) -> bool:
 
 
 class InstanceServer(QObject):
-    """Listens for later starts."""
+    """Listens for later starts, on behalf of the studio that is the first."""
 
     asked = Signal(tuple)  # paths to show, perhaps none: come to the front
 
@@ -66,11 +65,9 @@ class InstanceServer(QObject):
         self._server: QObject | None = None
 
     def listen(self) -> bool:
-        """Be the first, unless another is; takes over a socket that nobody answers on."""
+        """Begin; takes over the socket of a first one that died. False where it cannot be."""
         from PySide6.QtNetwork import QLocalServer
 
-        if _ask(self._data, {}):
-            return False
         name = socket_name(self._data)
         QLocalServer.removeServer(name)
         server = QLocalServer(self)

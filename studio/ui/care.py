@@ -34,7 +34,7 @@ class Care(QObject):
         window: MainWindow,
         *,
         restore: bool,
-        alone: bool,
+        is_first: bool,
         hide: Callable[[str], str] = str,
     ) -> None:
         """Begin.
@@ -43,7 +43,8 @@ class Care(QObject):
             services: the window's services.
             window: the window.
             restore: open the other files of the last time again.
-            alone: listen for no later start (`--new-window`).
+            is_first: keep the session, and listen for later starts; not so in a window beside
+                another studio, which would write over that one's.
             hide: hides the secrets of a text, before it is logged or told.
         """
         super().__init__(window)
@@ -58,7 +59,8 @@ class Care(QObject):
         self.crashes.watch_tasks()
         self._server = InstanceServer(services.paths.data, self)
         self._server.asked.connect(self._on_later_start)
-        if not alone:
+        self._is_first = is_first
+        if is_first:
             self._server.listen()
         self._timer = QTimer(self)
         self._timer.setInterval(_KEEP_MS)
@@ -67,7 +69,7 @@ class Care(QObject):
         window.closing.connect(self._timer.stop)
         if restore:
             self._restore()
-        if not services.is_safe:
+        if is_first:
             self._timer.start()
         self._begin()
 
@@ -150,7 +152,7 @@ class Care(QObject):
 
     def keep_session(self) -> None:
         """Write down what is open."""
-        if self._services.is_safe:
+        if not self._is_first:
             return
         current = self._window.tabs.current
         files: dict[str, OpenFile] = {}

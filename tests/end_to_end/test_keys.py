@@ -172,7 +172,7 @@ def test_no_key_is_in_anything_that_the_studio_wrote(
     )
     workbench = open_workbench(path)
     hide = workbench.connections.secrets.mask
-    care = Care(workbench.window.services, workbench.window, restore=True, alone=True, hide=hide)
+    care = Care(workbench.window.services, workbench.window, restore=True, is_first=True, hide=hide)
     with chat_server() as server:
         use_connections(qtbot, workbench, server)
     assert key_store.kept == {("prompt-studio", "K"): IN_KEYRING}

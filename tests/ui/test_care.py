@@ -17,6 +17,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
+from studio.bridge.first_place import FirstPlace
 from studio.bridge.instance import MARK, InstanceServer, hand_over, socket_name
 from studio.bridge.log import LOG_NAME
 from studio.bridge.session import OpenFile, Session, load_session, save_session
@@ -36,8 +37,8 @@ def look_after(services: Services) -> Iterator[Callable[..., Care]]:
     """Look after windows; ended before the windows are."""
     made: list[Care] = []
 
-    def start(window: MainWindow, *, restore: bool = False, alone: bool = True) -> Care:
-        made.append(Care(services, window, restore=restore, alone=alone))
+    def start(window: MainWindow, *, restore: bool = False, is_first: bool = True) -> Care:
+        made.append(Care(services, window, restore=restore, is_first=is_first))
         return made[-1]
 
     yield start
@@ -189,7 +190,7 @@ def test_a_session_comes_back_with_its_carets(
     second = MainWindow(fresh)
     second.show()
     second.open_path(paths[1])  # the application opens the one in front before the first paint
-    again = Care(fresh, second, restore=True, alone=True)
+    again = Care(fresh, second, restore=True, is_first=True)
     titles = {page.controller.title: page for page in second.tabs.pages()}
     assert set(titles) == {"one.prompty", "two.prompty"}
     assert second.tabs.current is titles["two.prompty"]
@@ -221,7 +222,7 @@ def test_a_second_start_opens_its_file_in_the_first_window(
     tmp_path: Path,
     user_home: Path,
 ) -> None:
-    look_after(window, alone=False)
+    look_after(window)
     path = tmp_path / "later.prompty"
     path.write_text("system:\nHi\n", encoding="utf-8")
     with subprocess.Popen(
@@ -245,6 +246,60 @@ def test_a_mark_that_nobody_stands_behind_is_taken_over(qtbot: QtBot, tmp_path: 
     server.close()
     assert not (tmp_path / MARK).exists()
     assert not hand_over(tmp_path, ())
+
+
+def test_only_the_first_studio_has_the_session(
+    open_window: Callable[[], MainWindow],
+    look_after: Callable[..., Care],
+    services: Services,
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "one.prompty"
+    path.write_text("system:\nHi\n", encoding="utf-8")
+    first, beside = open_window(), open_window()
+    look_after(first)
+    care = look_after(beside, is_first=False)
+    first.open_path(path)
+    first.closing_asked.emit()
+    care.keep_session()
+    beside.close()
+    session = load_session(services.paths.data / "session.json")
+    assert [file.path for file in session.files] == [str(path)]
+
+
+HOLDS = """
+import sys
+from pathlib import Path
+from studio.bridge.first_place import FirstPlace
+place = FirstPlace(Path(sys.argv[1]))
+print(place.take(), flush=True)
+sys.stdin.read()
+"""
+
+
+def test_the_first_place_is_free_when_its_process_died(tmp_path: Path) -> None:
+    place = FirstPlace(tmp_path / "data")
+    with subprocess.Popen(
+        [sys.executable, "-c", HOLDS, str(tmp_path / "data")],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        cwd=Path(__file__).parents[2],
+        text=True,
+    ) as child:
+        assert child.stdout is not None
+        assert child.stdout.readline() == "True\n"
+        assert not place.take()
+        child.kill()
+        child.wait(20)
+    assert place.take()
+    assert not FirstPlace(tmp_path / "data").take()
+    place.leave()
+    assert FirstPlace(tmp_path / "data").take()
+
+
+def test_nobody_is_first_where_nothing_can_be_written(tmp_path: Path) -> None:
+    (tmp_path / "data").write_text("a file where a folder should be", encoding="utf-8")
+    assert not FirstPlace(tmp_path / "data").take()
 
 
 def test_a_broken_settings_file_is_set_aside_and_said(qtbot: QtBot, user_home: Path) -> None:
@@ -285,7 +340,7 @@ def test_safe_mode_says_so_and_keeps_nothing(
     workbench = Workbench(safe)
     window = workbench.window
     window.show()
-    care = Care(safe, window, restore=False, alone=True)
+    care = Care(safe, window, restore=False, is_first=False)
     window.commands.open_example(resource("examples", "tool-calling-agent.prompty"))
     qtbot.waitUntil(lambda: workbench.preview.preview is not None, timeout=20_000)
     settled = QTimer()
