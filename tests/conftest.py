@@ -72,7 +72,7 @@ def no_windows_left(request: pytest.FixtureRequest) -> Iterator[None]:
     yield
     if "qapp" not in request.fixturenames:
         return
-    from PySide6.QtCore import QThreadPool, QTimer
+    from PySide6.QtCore import QEvent, QThreadPool, QTimer
     from PySide6.QtWidgets import QApplication
     from shiboken6 import isValid
 
@@ -81,6 +81,9 @@ def no_windows_left(request: pytest.FixtureRequest) -> Iterator[None]:
     QApplication.sendPostedEvents()
     windows = [window for window in QApplication.topLevelWidgets() if window.isVisible()]
     assert not windows, f"windows left open: {windows}"
+    # What is to go goes here, in the thread of the windows: left to chance, the collector runs in a
+    # thread of a later test, and ends objects of Qt there, which ends the process.
+    QApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)
     gc.collect()
     timers = [
         timer
