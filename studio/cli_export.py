@@ -16,6 +16,7 @@ from studio.core.export.source import ExportValues, make_source
 from studio.core.export.target import ExportResult
 from studio.core.export.targets import TARGETS, find_target
 from studio.core.export.write import write_atomically, write_bytes_atomically
+from studio.core.export.written_keys import make_checked
 from studio.core.imports.imported import Imported, ImportFailure
 from studio.core.imports.recognise import import_file
 from studio.core.prompty.document import PromptDocument
@@ -69,7 +70,7 @@ def _export(options: argparse.Namespace) -> int:
         given_inputs(options, document), _sets(options.file), _tools(options, document)
     )
     context = references(document, masked=True)
-    made = target.make(make_source(document, target, values, context))
+    made = make_checked(target, make_source(document, target, values, context))
     report(document, made.problems)
     for each in made.rounds:
         state = "same messages and tools" if each.is_same else each.difference

@@ -38,6 +38,21 @@ def test_every_target_is_written_from_the_command_line(target: str, tmp_path: Pa
         assert "agent.inputs.json" in zipfile.ZipFile(out).namelist()
 
 
+def test_a_key_in_the_prompt_is_written_nowhere_until_told_to(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    prompt, out = tmp_path / "keyed.prompty", tmp_path / "out.prompty"
+    head = "---\nname: x\nmodel:\n  connection:\n    kind: key\n    apiKey: my-own-key-1\n---\n"
+    prompt.write_text(head + "system:\nHi\n", encoding="utf-8")
+    arguments = ["export", str(prompt), "-o", str(out)]
+
+    assert run_command(arguments) == PROBLEMS
+    assert not out.exists()
+    assert "A key goes along that is written in line 6" in capsys.readouterr().err
+    assert run_command([*arguments, "--accept-losses"]) == FINE
+    assert "my-own-key-1" in out.read_text(encoding="utf-8")
+
+
 def test_a_loss_writes_nothing_until_told_to(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

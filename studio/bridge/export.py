@@ -16,6 +16,7 @@ from studio.core.export.source import ExportValues, make_source
 from studio.core.export.target import ExportResult, ExportTarget
 from studio.core.export.targets import TARGETS
 from studio.core.export.write import write_atomically, write_bytes_atomically
+from studio.core.export.written_keys import make_checked
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.reference_values import ReferenceContext
 from studio.core.prompty.tool_spec import ToolSpec
@@ -68,7 +69,8 @@ def make_export(order: ExportOrder) -> ExportResult:
         "" if is_other else order.base_url, "" if is_other else order.model,
     )  # fmt: skip
     references = ReferenceContext(folder=folder, trusted=False)
-    made = order.target.make(make_source(document, order.target, values, references))
+    source = make_source(document, order.target, values, references)
+    made = make_checked(order.target, source)
     return replace(made, problems=with_fixes(made.problems, document))
 
 

@@ -75,3 +75,23 @@ def test_the_controller_makes_and_writes(qtbot: QtBot, tmp_path: Path) -> None:
     assert controller.write(path, caught.args[0]) == ""
     assert path.read_text(encoding="utf-8") == PROMPT
     assert "could not be written" in controller.write(tmp_path / "no" / "x", caught.args[0])
+
+
+LITERAL = PROMPT.replace("apiKey: ${env:EXPORT_TEST_KEY}", 'apiKey: "abc-1234\\"xyz"')
+
+
+@pytest.mark.parametrize("target", [target.name for target in targets()])
+def test_a_key_of_the_front_matter_goes_nowhere_unasked(target: str) -> None:
+    made = make_export(order(target, LITERAL, city="Oslo"))
+    holds_it = any(form in made.content for form in (b'abc-1234"xyz', b'abc-1234\\"xyz'))
+    told = [loss for loss in made.losses if "A key goes along" in loss]
+    assert bool(told) is holds_it
+    assert made.needs_consent or not holds_it
+    if target in ("file", "prompty", "section", "legacy", "bundle"):
+        assert "line 6:" in told[0]
+    (problem,) = [each for each in made.problems if each.code == "literal-secret"]
+    assert [fix.edits[0].text for fix in problem.fixes] == ["${env:API_KEY}"]
+
+
+def test_a_key_that_the_environment_holds_needs_no_consent() -> None:
+    assert not make_export(order("file", city="Oslo")).needs_consent

@@ -33,6 +33,20 @@ _SHORTEST = 8
 
 def check_secrets(document: PromptDocument) -> Iterator[Problem]:
     """Literal keys: by the name they stand under, or by their shape anywhere in the file."""
+    for place, key, _ in _found(document):
+        yield _problem(document, place, key)
+
+
+def written_secrets(document: PromptDocument) -> Iterator[tuple[Span, str]]:
+    """Place and value of each secret that the front matter holds."""
+    front = document.front_matter
+    for place, _, value in _found(document):
+        if front is not None and front.start <= place.start < front.end:
+            yield place, value
+
+
+def _found(document: PromptDocument) -> Iterator[tuple[Span, str, str]]:
+    """Place, key (empty for what is known by its shape) and value of each literal secret."""
     reported: list[Span] = []
     for entry in document.entries:
         name = entry.path[-1]
@@ -41,14 +55,14 @@ def check_secrets(document: PromptDocument) -> Iterator[Problem]:
         value = _at(document.data, entry.path)
         if isinstance(value, str) and value and "${" not in value and "{{" not in value:
             reported.append(entry.value)
-            yield _problem(document, entry.value, name)
+            yield entry.value, name, value
     text = document.source.text
     if not any(hint in text for hint in _HINTS):
         return  # the pattern is slow on long texts
     for found in _SHAPES.finditer(text):
         place = Span(*found.span())
         if not any(span.start <= place.start < span.end for span in reported):
-            yield _problem(document, place, "")
+            yield place, "", found[0]
 
 
 def source_without_secrets(document: PromptDocument) -> str:
@@ -56,12 +70,10 @@ def source_without_secrets(document: PromptDocument) -> str:
 
     What stands in the body is part of the messages, and is left as it is sent.
     """
-    text, front = document.source.text, document.front_matter
-    for problem in check_secrets(document):
-        place = problem.span
-        if place is not None and front is not None and front.start <= place.start < front.end:
-            hidden = re.sub(r"\w", "•", text[place.start : place.end])
-            text = text[: place.start] + hidden + text[place.end :]
+    text = document.source.text
+    for place, _ in written_secrets(document):
+        hidden = re.sub(r"\w", "•", text[place.start : place.end])
+        text = text[: place.start] + hidden + text[place.end :]
     return text
 
 
