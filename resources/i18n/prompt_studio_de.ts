@@ -4782,6 +4782,10 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Für diesen Durchgang geändert; die Prompt-Datei bleibt, wie sie ist, wenn Sie nichts anderes sagen.</translation>
     </message>
     <message>
+      <source>Cut the reply off</source>
+      <translation>Antwort abschneiden</translation>
+    </message>
+    <message>
       <source>Do not run it, and give its result.</source>
       <translation>Nicht ausführen, sondern sein Ergebnis geben.</translation>
     </message>
@@ -5068,6 +5072,18 @@ zu  {after}</translation>
       <translation>Der Lauf ist fertig.</translation>
     </message>
     <message>
+      <source>The run pauses at the next place.</source>
+      <translation>Der Lauf hält an der nächsten Stelle an.</translation>
+    </message>
+    <message>
+      <source>The run pauses once the reply is here.</source>
+      <translation>Der Lauf hält an, sobald die Antwort da ist.</translation>
+    </message>
+    <message>
+      <source>The run pauses once the tool has answered.</source>
+      <translation>Der Lauf hält an, sobald das Werkzeug geantwortet hat.</translation>
+    </message>
+    <message>
       <source>The run was stopped.</source>
       <translation>Der Lauf wurde gestoppt.</translation>
     </message>
@@ -5090,6 +5106,10 @@ zu  {after}</translation>
     <message>
       <source>Try again</source>
       <translation>Noch einmal versuchen</translation>
+    </message>
+    <message>
+      <source>Wait no longer; what has come of the reply is kept.</source>
+      <translation>Nicht länger warten; was von der Antwort da ist, bleibt.</translation>
     </message>
     <message>
       <source>What the model is told</source>
@@ -5966,16 +5986,44 @@ zu  {after}</translation>
   <context>
     <name>SourceBanners</name>
     <message>
+      <source>Declare tools in the front matter, or name a Python file of functions under metadata.agent.tools.</source>
+      <translation>Deklarieren Sie Werkzeuge im Kopf der Datei, oder nennen Sie unter metadata.agent.tools eine Python-Datei mit Funktionen.</translation>
+    </message>
+    <message>
       <source>Line {line}</source>
       <translation>Zeile {line}</translation>
+    </message>
+    <message>
+      <source>No tools</source>
+      <translation>Keine Werkzeuge</translation>
+    </message>
+    <message>
+      <source>No tools yet</source>
+      <translation>Noch keine Werkzeuge</translation>
+    </message>
+    <message>
+      <source>Nothing that this prompt names offers a tool: see what is wrong above.</source>
+      <translation>Nichts, was dieser Prompt nennt, bietet ein Werkzeug an: was nicht stimmt, steht oben.</translation>
     </message>
     <message>
       <source>Open</source>
       <translation>Öffnen</translation>
     </message>
     <message>
+      <source>Show</source>
+      <translation>Zeigen</translation>
+    </message>
+    <message>
+      <source>The tools that this prompt names are listed once they are trusted.</source>
+      <translation>Die Werkzeuge, die dieser Prompt nennt, stehen hier, sobald ihnen vertraut wird.</translation>
+    </message>
+    <message>
       <source>Trust…</source>
       <translation>Vertrauen …</translation>
+    </message>
+    <message>
+      <source>{count} sources have problems: {sources}.</source>
+      <translation>{count} Quellen haben Probleme: {sources}.</translation>
     </message>
     <message>
       <source>{folder} is not trusted: no ${{env:}} of it is read.</source>
@@ -6636,6 +6684,10 @@ zu  {after}</translation>
       <translation>Werkzeuge dieses Prompts</translation>
     </message>
     <message>
+      <source>and {count} more</source>
+      <translation>und {count} weitere</translation>
+    </message>
+    <message>
       <source>{count} tool</source>
       <translation>{count} Werkzeug</translation>
     </message>
@@ -6789,16 +6841,8 @@ zu  {after}</translation>
       <translation>1 Werkzeug</translation>
     </message>
     <message>
-      <source>Declare tools in the front matter, or name a Python file of functions under metadata.agent.tools.</source>
-      <translation>Deklarieren Sie Werkzeuge in den Kopfdaten, oder nennen Sie eine Python-Datei mit Funktionen unter metadata.agent.tools.</translation>
-    </message>
-    <message>
       <source>Loading…</source>
       <translation>Wird geladen …</translation>
-    </message>
-    <message>
-      <source>No tools</source>
-      <translation>Keine Werkzeuge</translation>
     </message>
     <message>
       <source>Tools</source>

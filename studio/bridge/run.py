@@ -189,6 +189,9 @@ class RunController(QObject):
             self._driving.cancel()  # its tools are still being made ready: nothing has begun
             return
         self._background.start(session.send(*commands), self._on_sent)
+        if any(isinstance(each, PauseRun) for each in commands) and self._view.is_busy:
+            self._shown.is_pausing = True
+            self._show()
 
     def step(self) -> None:
         """Over a model call or a tool as one."""
@@ -332,7 +335,7 @@ class RunController(QObject):
         if over:
             self._drain.stop()
             self._driving = None
-            self._shown.streaming = None
+            self._shown.streaming, self._shown.is_pausing = None, False
         self._leave_here(arrivals)
         self._show()
         self._announce(over=over)

@@ -39,6 +39,9 @@ class ShownRun:
     names: dict[int, str] = field(default_factory=dict)
     """The person's names of its branches, by number."""
 
+    is_pausing: bool = False
+    """Whether it was told to stand still, and what is under way is waited for."""
+
     @classmethod
     def of_record(cls, record: RunRecord) -> ShownRun:
         """A run of the past."""
@@ -82,8 +85,11 @@ class ShownRun:
         self.state = state = arrival.state
         self.events = self.events.plus((arrival.event,))
         self.tree.add(arrival.event, state)
-        if state.step.reply is not None or state.is_over or state.pause is not None:
+        stands = state.is_over or state.pause is not None
+        if stands or state.step.reply is not None:
             self.streaming = None
+        if stands:
+            self.is_pausing = False
 
     def view(self, before: RunView, places: Iterable[Place], *, starting: bool) -> RunView:
         """What the pane shows of it.
@@ -101,4 +107,5 @@ class ShownRun:
             branches=branches_of(self.tree, self.cursor, self.names),
             record=self.record.title if self.record is not None else "",
             starting=starting,
+            pausing=self.is_pausing,
         )

@@ -11,7 +11,7 @@ from studio.bridge.run_again import offers_for
 from studio.bridge.run_cards import Timeline, timeline_of
 from studio.bridge.run_compare import BranchView
 from studio.bridge.run_diagram import DiagramState, diagram_of
-from studio.bridge.run_offer import Offers
+from studio.bridge.run_offer import Offers, pausing_offers
 from studio.bridge.run_words import PROTOCOL_NAMES, money, sentence_of, tokens
 from studio.core.agent.state import Place, RunState
 from studio.core.wire.reply import Reply
@@ -92,6 +92,7 @@ def view_of(
     branches: tuple[BranchView, ...] = (),
     record: str = "",
     starting: bool = False,
+    pausing: bool = False,
 ) -> RunView:
     """What the pane shows for a state.
 
@@ -103,6 +104,7 @@ def view_of(
         branches: the ways through the run.
         record: for a run opened from history, what it is.
         starting: whether a run is being made ready.
+        pausing: whether it was told to stand still, and what is under way is waited for.
     """
     sentence = (
         sentence_of(state)
@@ -118,7 +120,7 @@ def view_of(
         sentence=sentence,
         timeline=timeline_of(state, earlier, streaming),
         diagram=diagram_of(state, sentence, break_places),
-        offers=offers_for(state, is_record=bool(record)),
+        offers=pausing_offers(state) if pausing else offers_for(state, is_record=bool(record)),
         protocol=PROTOCOL_NAMES[state.setup.protocol],
         protocol_reason=state.setup.protocol_reason,
         facts=facts_of(state),

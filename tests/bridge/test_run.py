@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 
 import pytest
@@ -23,6 +22,7 @@ from tests.bridge.run_world import (
     CALCULATE,
     FINAL,
     LOOKUP,
+    HeldModel,
     ListJournal,
     LocalTools,
     plan,
@@ -177,17 +177,15 @@ def test_approval_is_asked_and_given(qtbot: QtBot, controller: RunController) ->
     assert len(tools.called) == 1
 
 
-def test_stop_ends_a_model_that_hangs_at_once(
+def test_stop_ends_a_model_that_hangs(
     qtbot: QtBot, controller: RunController, journal: ListJournal
 ) -> None:
     controller.start(plan([ScriptedTurn(Reply("Thought: I"), hangs=True)]))
     with qtbot.waitSignal(controller.streamed):
         pass
-    begun = time.perf_counter()
     controller.stop()
     _until_over(qtbot, controller)
 
-    assert time.perf_counter() - begun < 2  # a busy machine; 200 ms are measured by the benches
     assert controller.state is not None
     assert controller.state.status == "stopped"
     assert controller.state.step.partial == Reply("Thought: I")
@@ -211,32 +209,51 @@ def test_closing_lets_go_of_a_model_that_hangs(qtbot: QtBot, journal: ListJourna
     controller.start(plan([ScriptedTurn(Reply("Thought: I"), hangs=True)]))
     with qtbot.waitSignal(controller.streamed):
         pass
-    begun = time.perf_counter()
     controller.close()
     background.stop()
 
-    assert time.perf_counter() - begun < 2  # a busy machine; 200 ms are measured by the benches
     assert isinstance(journal.events[-1], Stopped)
 
 
 def test_pause_stands_still_at_the_next_place(qtbot: QtBot, controller: RunController) -> None:
-    controller.start(plan([LOOKUP, FINAL], delay=0.02))
+    model = HeldModel([LOOKUP, FINAL])
+    controller.start(plan(model))
     with qtbot.waitSignal(controller.streamed):
         pass
     controller.pause()
+    assert controller.view.offers.title == "The run pauses once the reply is here."
+    model.go_on(50)
     _until_waiting(qtbot, controller, "Paused")
 
     assert controller.state is not None
     assert controller.state.pause is not None
     assert controller.state.pause.place == "P2"
+    assert controller.view.offers.title.startswith("The reply is here")
+
+
+def test_a_pause_can_cut_the_reply_off(qtbot: QtBot, controller: RunController) -> None:
+    controller.start(plan([ScriptedTurn(Reply("Thought: I thi"), hangs=True), FINAL]))
+    with qtbot.waitSignal(controller.streamed):
+        pass
+    controller.pause()
+    (cut,) = controller.view.offers.offers
+    controller.send(*cut.commands)
+    _until_waiting(qtbot, controller, "Stopped at a problem")
+
+    assert controller.state is not None
+    assert controller.state.step.partial is not None
+    assert controller.state.step.partial.text.startswith("Thought")
+    assert controller.view.offers.offers[0].label == "Try again"
 
 
 def test_a_reply_streams_into_the_inspector(qtbot: QtBot, controller: RunController) -> None:
     texts: list[str] = []
+    model = HeldModel([FINAL])
 
     def look(view: InspectorView) -> None:
         if view.is_streaming:
             texts.append(plain_text(view.blocks))
+            model.go_on()
 
     controller.inspector_changed.connect(look)
     controller.state_changed.connect(
@@ -246,7 +263,7 @@ def test_a_reply_streams_into_the_inspector(qtbot: QtBot, controller: RunControl
             else None
         )
     )
-    controller.start(plan([FINAL], delay=0.05))
+    controller.start(plan(model))
     _until_over(qtbot, controller)
 
     assert len(texts) >= 2
