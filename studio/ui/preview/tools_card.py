@@ -17,6 +17,9 @@ from studio.ui.parts.colours import paint_text
 from studio.ui.parts.flow_layout import FlowLayout
 from studio.ui.theme import Theme
 
+_MOST = 24
+"""Tools shown at once; a click on the last chip shows the others, which push the messages down."""
+
 
 class ToolsCard(QWidget):
     """One chip for each tool; a click leads to where it is declared. Hidden when there is none."""
@@ -28,6 +31,7 @@ class ToolsCard(QWidget):
         self._theme = theme
         self._specs: tuple[ToolSpec, ...] = ()
         self._hoisted: tuple[HoistedTool, ...] = ()
+        self._is_open = False
         self._title = QLabel()
         font = self._title.font()
         font.setBold(True)
@@ -72,22 +76,18 @@ class ToolsCard(QWidget):
                 widget.hide()
                 widget.deleteLater()
         named = {tool.id for tool in self._hoisted}
-        for spec in self._specs:
-            if spec.name not in named:
-                self._add(
-                    spec.name,
-                    spec.description or self.tr("No description"),
-                    spec.span,
-                    dynamic=False,
-                )
-        for tool in self._hoisted:
-            tip = self.tr("{type}, from the body's tools: section").format(type=tool.type)
-            if tool.dynamic_inputs:
-                tip += self.tr("; holds values of {names}, so it asks first").format(
-                    names=", ".join(tool.dynamic_inputs)
-                )
-            self._add(f"{tool.id} · {tool.type}", tip, tool.span, dynamic=bool(tool.dynamic_inputs))
-        count = self._flow.count()
+        plain = [spec for spec in self._specs if spec.name not in named]
+        count = len(plain) + len(self._hoisted)
+        # Those of the body come first where not all are shown: some of them ask before each call.
+        room = count if self._is_open or count <= _MOST + 1 else _MOST
+        hoisted = self._hoisted[:room]
+        for spec in plain[: room - len(hoisted)]:
+            tip = spec.description or self.tr("No description")
+            self._add(spec.name, tip, spec.span, dynamic=False)
+        for tool in hoisted:
+            self._add_hoisted(tool)
+        if room < count:
+            self._add_more(count - room)
         self._title.setText(
             self.tr("{count} tool").format(count=count)
             if count == 1
@@ -96,6 +96,24 @@ class ToolsCard(QWidget):
         paint_text(self._title, self._theme.muted)
         self.setVisible(count > 0)
         self.update()
+
+    def _add_hoisted(self, tool: HoistedTool) -> None:
+        tip = self.tr("{type}, from the body's tools: section").format(type=tool.type)
+        if tool.dynamic_inputs:
+            tip += self.tr("; holds values of {names}, so it asks first").format(
+                names=", ".join(tool.dynamic_inputs)
+            )
+        self._add(f"{tool.id} · {tool.type}", tip, tool.span, dynamic=bool(tool.dynamic_inputs))
+
+    def _add_more(self, count: int) -> None:
+        chip = Chip(self.tr("and {count} more").format(count=count), self._theme)
+        chip.clicked.connect(self._show_all)
+        self._flow.addWidget(chip)
+        chip.show()
+
+    def _show_all(self, _: bool = False) -> None:
+        self._is_open = True
+        self._draw()
 
     def _add(self, text: str, tip: str, span: Span | None, *, dynamic: bool) -> None:
         theme = self._theme

@@ -17,7 +17,7 @@ from studio.ui.theme import Theme
 from studio.ui.tools.answer_dialog import AnswerDialog
 from studio.ui.tools.bar import ToolsBar
 from studio.ui.tools.detail import ToolDetail
-from studio.ui.tools.source_banners import SourceBanners
+from studio.ui.tools.source_banners import SourceBanners, why_no_tools
 from studio.ui.tools.sources_page import SourcesPage
 from studio.ui.tools.table import ToolTable
 
@@ -65,15 +65,7 @@ class ToolsPane(QWidget):
         self.table = ToolTable()
         self.model = self.table.rows
         self.detail = ToolDetail(theme)
-        self.empty = EmptyState(
-            "wrench",
-            self.tr("No tools"),
-            self.tr(
-                "Declare tools in the front matter, or name a Python file of functions under "
-                "metadata.agent.tools."
-            ),
-            theme,
-        )
+        self.empty = EmptyState("wrench", *why_no_tools(()), theme)
         self.banners = SourceBanners(theme, self)
         self._splitter = QSplitter(Qt.Orientation.Vertical)
         self._stack = QStackedWidget()
@@ -106,6 +98,7 @@ class ToolsPane(QWidget):
         self.bar.own_window.clicked.connect(self.request_own_window)
         self.banners.trust_asked.connect(self.offer_trust)
         self.banners.open_asked.connect(self.request_open)
+        self.banners.sources_asked.connect(self.show_sources)
         self.table.enabled_asked.connect(self._enable)
         self.table.chosen.connect(self._choose)
         self.table.entered.connect(self._enter)
@@ -135,6 +128,7 @@ class ToolsPane(QWidget):
         """Show all tools and how their sources fare."""
         self._registry = registry
         self.banners.show_sources(registry.sources)
+        self.empty.say(*why_no_tools(registry.sources))
         self.sources.show_sources(registry.sources)
         self._filter()
         self.table.measure()

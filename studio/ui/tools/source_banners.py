@@ -6,19 +6,23 @@ from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import QCoreApplication, Signal
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from studio.core.tools.registry import VARIABLES_KEY, SourceStatus
 from studio.ui.parts.banner import Banner
 from studio.ui.theme import Theme
 
+_MOST_FAILED = 2
+"""More sources that fail share one line: the tools themselves need the room."""
+
 
 class SourceBanners(QWidget):
-    """One line for each source that fails, and one for each folder that is not trusted."""
+    """A line for a source that fails, or for all of them, and one for each untrusted folder."""
 
     trust_asked = Signal(object)  # Path of a folder
     open_asked = Signal(object, int)  # Path of a file, line from 1
+    sources_asked = Signal()  # all sources, each with what is wrong
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -37,13 +41,19 @@ class SourceBanners(QWidget):
             banner.deleteLater()
         self.shown = []
         untrusted: dict[Path, list[SourceStatus]] = {}
+        failed: list[SourceStatus] = []
         for source in sources:
             if source.state == "untrusted" and source.folder is not None:
                 untrusted.setdefault(source.folder, []).append(source)
             elif source.state == "failed" or (source.state == "ready" and source.message):
-                self._say_failed(source)
+                failed.append(source)
             elif source.state == "untrusted":
-                self._add(f"{source.label}: {source.message}", "", "warning")
+                self._add(_named(source), "", "warning")
+        if len(failed) > _MOST_FAILED:
+            self._say_all_failed(failed)
+        else:
+            for source in failed:
+                self._say_failed(source)
         for folder, waiting in untrusted.items():
             banner = self._add(self._untrusted_text(folder, waiting), self.tr("Trust…"), "warning")
             banner.activated.connect(partial(self.trust_asked.emit, folder))
@@ -61,11 +71,18 @@ class SourceBanners(QWidget):
         elif source.path is not None:
             place = self.tr("Open")
         tone = "error" if source.state == "failed" else "warning"
-        banner = self._add(f"{source.label}: {source.message}", place, tone)
+        banner = self._add(_named(source), place, tone)
         if source.path is not None:
             banner.activated.connect(
                 partial(self.open_asked.emit, source.path, max(1, source.line))
             )
+
+    def _say_all_failed(self, failed: list[SourceStatus]) -> None:
+        tone = "error" if any(source.state == "failed" for source in failed) else "warning"
+        text = self.tr("{count} sources have problems: {sources}.").format(
+            count=len(failed), sources=", ".join(source.label for source in failed)
+        )
+        self._add(text, self.tr("Show"), tone).activated.connect(self.sources_asked)
 
     def _untrusted_text(self, folder: Path, waiting: Iterable[SourceStatus]) -> str:
         labels = [source.label for source in waiting if source.key != VARIABLES_KEY]
@@ -83,3 +100,31 @@ class SourceBanners(QWidget):
         self.shown.append(banner)
         banner.say(text, place, tone)
         return banner
+
+
+def _named(source: SourceStatus) -> str:
+    """What a source says, with its name in front, once."""
+    if source.message.startswith(f"{source.label}:"):
+        return source.message
+    return f"{source.label}: {source.message.removeprefix(f'{source.label} ')}"
+
+
+def why_no_tools(sources: tuple[SourceStatus, ...]) -> tuple[str, str]:
+    """Why there is no tool, in two words, and what to do about it."""
+    translate = QCoreApplication.translate
+    title = translate("SourceBanners", "No tools")
+    named = [source for source in sources if source.key != VARIABLES_KEY]
+    if any(source.state == "untrusted" for source in named):
+        return translate("SourceBanners", "No tools yet"), translate(
+            "SourceBanners", "The tools that this prompt names are listed once they are trusted."
+        )
+    if any(source.state == "failed" for source in named):
+        return title, translate(
+            "SourceBanners",
+            "Nothing that this prompt names offers a tool: see what is wrong above.",
+        )
+    return title, translate(
+        "SourceBanners",
+        "Declare tools in the front matter, or name a Python file of functions under "
+        "metadata.agent.tools.",
+    )

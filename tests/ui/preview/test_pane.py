@@ -511,6 +511,20 @@ def test_the_tools_stand_on_top_with_room_for_all_of_them(desk: Desk) -> None:
     assert "tool_number_0" in text[desk.revealed[-1].start : desk.revealed[-1].end]
 
 
+def test_many_tools_leave_room_for_the_messages(desk: Desk) -> None:
+    tools = "".join(f"  - name: tool_{n}\n    kind: function\n" for n in range(90))
+    desk.write(DOC.replace("inputs:", f"tools:\n{tools}inputs:"))
+    card = desk.pane.messages.tools_card
+
+    def chips() -> list[Chip]:
+        return [chip for chip in card.findChildren(Chip) if chip.isVisible()]
+
+    assert len(chips()) == 25
+    assert chips()[-1].text() == "and 66 more"
+    desk.bot.mouseClick(chips()[-1], Qt.MouseButton.LeftButton)
+    assert len(chips()) == 90
+
+
 def test_without_a_document_the_pane_says_what_to_do(desk: Desk) -> None:
     desk.pane.show_preview(None)
     assert desk.pane.empty.isVisible()

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtWidgets import QMessageBox
+from PySide6.QtWidgets import QLabel, QMessageBox
 from pytestqt.qtbot import QtBot
 
 from studio.bridge.background import Background
@@ -190,6 +190,38 @@ def test_a_broken_source_is_named_and_leads_to_its_line(
     with qtbot.waitSignal(bench.pane.request_open) as blocker:
         qtbot.mouseClick(banner, Qt.MouseButton.LeftButton)
     assert blocker.args == [path, 3]
+
+
+def test_many_broken_sources_leave_room_for_the_tools(bench: Bench, qtbot: QtBot) -> None:
+    broken = tuple(
+        SourceStatus(f"mcp:{name}", f"mcp: {name}", "failed", f"mcp: {name} Connection closed")
+        for name in ("one", "two", "three")
+    )
+    pane = bench.pane
+    pane.show_registry(ToolRegistry((), broken[:2]))
+    assert [banner.text for banner in pane.banners.shown] == [
+        "mcp: one: Connection closed",
+        "mcp: two: Connection closed",
+    ]
+    pane.show_registry(ToolRegistry((), broken))
+    [banner] = pane.banners.shown
+    assert banner.text == "3 sources have problems: mcp: one, mcp: two, mcp: three."
+    qtbot.mouseClick(banner, Qt.MouseButton.LeftButton)
+    assert pane.sources.isVisible()
+    assert "Connection closed" in pane.sources.blocks["mcp:three"].text
+
+
+def test_an_empty_pane_says_why_there_is_no_tool(bench: Bench, tmp_path: Path) -> None:
+    def words() -> str:
+        return " ".join(label.text() for label in bench.pane.empty.findChildren(QLabel))
+
+    waiting = SourceStatus("python:x", "x.py", "untrusted", "not trusted", folder=tmp_path)
+    bench.pane.show_registry(ToolRegistry((), (waiting,)))
+    assert "once they are trusted" in words()
+    bench.pane.show_registry(ToolRegistry((), (SourceStatus("python:x", "x.py", "failed", "no"),)))
+    assert "see what is wrong" in words()
+    bench.pane.show_registry(ToolRegistry())
+    assert "Declare tools" in words()
 
 
 def test_a_filter_keeps_only_such_tools(bench: Bench) -> None:
