@@ -5877,6 +5877,29 @@ zu  {after}</translation>
     </message>
   </context>
   <context>
+    <name>SettingsStore</name>
+    <message>
+      <source>Settings with no meaning were left out: {names}.</source>
+      <translation>Einstellungen ohne Sinn wurden weggelassen: {names}.</translation>
+    </message>
+    <message>
+      <source>The settings cannot be written.</source>
+      <translation>Die Einstellungen können nicht geschrieben werden.</translation>
+    </message>
+    <message>
+      <source>The settings file cannot be read; the usual settings are used.</source>
+      <translation>Die Einstellungsdatei kann nicht gelesen werden; es gelten die üblichen Einstellungen.</translation>
+    </message>
+    <message>
+      <source>The settings file was broken; it is kept as {name}.</source>
+      <translation>Die Einstellungsdatei war beschädigt; sie ist als {name} aufgehoben.</translation>
+    </message>
+    <message>
+      <source>They hold until the studio is closed.</source>
+      <translation>Sie gelten, bis das Studio geschlossen wird.</translation>
+    </message>
+  </context>
+  <context>
     <name>Snippets</name>
     <message>
       <source>A call that the model made</source>

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
+from typing import assert_never
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QCoreApplication, QObject, Signal
 
 from studio.bridge.messages import Messages, Notice
-from studio.core.settings import Settings, ThemeSetting, load_settings, save_settings
+from studio.core.settings import (
+    Settings,
+    SettingsFault,
+    ThemeSetting,
+    load_settings,
+    save_settings,
+)
 
 
 class SettingsStore(QObject):
@@ -38,8 +45,16 @@ class SettingsStore(QObject):
         self._is_kept = is_kept
         self._lent: ThemeSetting | None = None
         self._own_theme: ThemeSetting = "system"
-        self._settings, self.notice = load_settings(path) if is_kept else (Settings(), "")
-        """`notice`: what to tell the person once a window is there; empty when all is well."""
+        self._unkept: dict[str, object] = {}
+        self._settings, self._fault = load_settings(path) if is_kept else (Settings(), None)
+
+    @property
+    def notice(self) -> str:
+        """What to tell the person of the file as it was read; empty when all is well.
+
+        Worded when it is asked for: the language is among the settings.
+        """
+        return _words(self._fault) if self._fault is not None else ""
 
     @property
     def path(self) -> Path:
@@ -61,23 +76,54 @@ class SettingsStore(QObject):
         """Take other settings, made with `dataclasses.replace` from the present ones."""
         if settings == self._settings:
             return
-        self._settings = settings
+        before, self._settings = self._settings, settings
+        for each in fields(Settings):
+            value = getattr(settings, each.name)
+            if value != getattr(before, each.name):
+                self._unkept[each.name] = value
         try:
             if self._is_kept:
-                save_settings(self._path, self._to_keep(settings))
+                self._keep(before)
         except OSError:
             self._messages.say(
                 Notice(
                     "warning",
-                    "The settings cannot be written.",
-                    "They hold until the studio is closed.",
+                    self.tr("The settings cannot be written."),
+                    self.tr("They hold until the studio is closed."),
                     where=str(self._path),
                     key="settings",
                 )
             )
         self.changed.emit(settings)
 
-    def _to_keep(self, settings: Settings) -> Settings:
-        if self._lent is None or settings.theme != self._lent:
-            return settings
-        return replace(settings, theme=self._own_theme)
+    def _keep(self, before: Settings) -> None:
+        """Write what was changed here into the file as it is now.
+
+        Another window, or the person with an editor, may have written it meanwhile.
+        """
+        base = before if self._lent is None else replace(before, theme=self._own_theme)
+        if self._path.exists():
+            found, _ = load_settings(self._path)
+            if self._path.exists():  # else it was broken, and is set aside now
+                base = found
+        save_settings(self._path, replace(base, **self._unkept))  # type: ignore[arg-type]
+        self._unkept.clear()
+
+
+def _words(fault: SettingsFault) -> str:
+    names = ", ".join(fault.names)
+    match fault.kind:
+        case "unreadable":
+            return QCoreApplication.translate(
+                "SettingsStore", "The settings file cannot be read; the usual settings are used."
+            )
+        case "set aside":
+            return QCoreApplication.translate(
+                "SettingsStore", "The settings file was broken; it is kept as {name}."
+            ).format(name=names)
+        case "left out":
+            return QCoreApplication.translate(
+                "SettingsStore", "Settings with no meaning were left out: {names}."
+            ).format(names=names)
+        case _:
+            assert_never(fault.kind)

@@ -86,15 +86,27 @@ class Settings:
         return replace(self, recent=(name, *kept)[:_MOST_RECENT])
 
 
-def load_settings(path: Path) -> tuple[Settings, str]:
+@dataclass(frozen=True, slots=True)
+class SettingsFault:
+    """What was wrong with a settings file."""
+
+    kind: Literal["unreadable", "set aside", "left out"]
+    """It cannot be read and stays where it is; it is broken and was set aside; single values in it
+    make no sense and do not hold."""
+
+    names: tuple[str, ...] = ()
+    """The file that it is kept as, or the settings that were left out."""
+
+
+def load_settings(path: Path) -> tuple[Settings, SettingsFault | None]:
     """Read the settings.
 
     Returns:
-        The settings, and what to tell the person: empty when all is well. A file that is broken is
-        set aside as `settings.broken.toml`; single values that make no sense are left out.
+        The settings, and what was wrong; None when all is well. A file that is broken is set aside
+        as `settings.broken.toml`; single values that make no sense are left out.
     """
     if not path.exists():
-        return Settings(), ""
+        return Settings(), None
     try:
         data = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError):
@@ -102,8 +114,8 @@ def load_settings(path: Path) -> tuple[Settings, str]:
         try:
             path.replace(aside)
         except OSError:
-            return Settings(), "The settings file cannot be read; the usual settings are used."
-        return Settings(), f"The settings file was broken; it is kept as {aside.name!r}."
+            return Settings(), SettingsFault("unreadable")
+        return Settings(), SettingsFault("set aside", (aside.name,))
     return _from_data(data)
 
 
@@ -140,7 +152,7 @@ def _plain(value: object) -> object:
     return dict(value) if isinstance(value, Mapping) else value
 
 
-def _from_data(data: Mapping[str, Any]) -> tuple[Settings, str]:
+def _from_data(data: Mapping[str, Any]) -> tuple[Settings, SettingsFault | None]:
     taken: dict[str, Any] = {}
     wrong: list[str] = []
     usual = Settings()
@@ -152,8 +164,7 @@ def _from_data(data: Mapping[str, Any]) -> tuple[Settings, str]:
             wrong.append(each.name)
         else:
             taken[each.name] = value
-    notice = f"Settings with no meaning were left out: {', '.join(wrong)}." if wrong else ""
-    return Settings(**taken), notice
+    return Settings(**taken), SettingsFault("left out", tuple(wrong)) if wrong else None
 
 
 def _checked(name: str, value: object, usual: object) -> object | None:

@@ -4,7 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 
-from studio.core.settings import Settings, load_settings, save_settings
+from studio.core.settings import Settings, SettingsFault, load_settings, save_settings
 
 
 def test_settings_come_back(tmp_path: Path) -> None:
@@ -26,7 +26,7 @@ def test_settings_come_back(tmp_path: Path) -> None:
         .with_recent(Path("/a"))
     )
     save_settings(path, settings)
-    assert load_settings(path) == (settings, "")
+    assert load_settings(path) == (settings, None)
     assert settings.recent == ("/a", "/b")
 
 
@@ -41,9 +41,9 @@ def test_usual_values_are_not_written(tmp_path: Path) -> None:
 def test_a_broken_file_is_set_aside_and_said(tmp_path: Path) -> None:
     path = tmp_path / "settings.toml"
     path.write_text("theme = 'dark", encoding="utf-8")
-    settings, notice = load_settings(path)
+    settings, fault = load_settings(path)
     assert settings == Settings()
-    assert "settings.broken.toml" in notice
+    assert fault == SettingsFault("set aside", ("settings.broken.toml",))
     assert (tmp_path / "settings.broken.toml").read_text(encoding="utf-8") == "theme = 'dark"
     assert not path.exists()
 
@@ -54,15 +54,15 @@ def test_single_wrong_values_are_left_out_and_named(tmp_path: Path) -> None:
         "theme = 'pink'\nword_wrap = 'yes'\neditor_font_size = 900\nworkspace = '/w'\nother = 1\n",
         encoding="utf-8",
     )
-    settings, notice = load_settings(path)
+    settings, fault = load_settings(path)
     assert settings == Settings(workspace="/w")
-    assert notice.endswith("theme, editor_font_size, word_wrap.")
+    assert fault == SettingsFault("left out", ("theme", "editor_font_size", "word_wrap"))
 
 
 def test_how_long_runs_are_kept(tmp_path: Path) -> None:
     path = tmp_path / "settings.toml"
     save_settings(path, Settings(history_keep=200, history_days=30))
-    assert load_settings(path) == (Settings(history_keep=200, history_days=30), "")
+    assert load_settings(path) == (Settings(history_keep=200, history_days=30), None)
     for wrong in ("-1", "true", "1.5", "'3'", "10000000000"):
         path.write_text(f"history_keep = {wrong}\n", encoding="utf-8")
         assert load_settings(path)[0] == Settings()
