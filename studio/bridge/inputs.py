@@ -78,6 +78,10 @@ class FieldSpec:
     fallback_origin: str = ""
     """Where that comes from: "default", "sample", "supplied by the run"; empty without one."""
 
+    proposed: FieldValue = ABSENT
+    """The default of an object's property: it counts once something else of the object is given,
+    for a prompt whose object is absent gets nothing of it."""
+
     choices: tuple[Json, ...] = ()
     """The values allowed, where limited."""
 
@@ -176,20 +180,21 @@ def declaration_field(item: InputDeclaration, depth: int = 0) -> FieldSpec:
         or (kind == "array" and item.items is None)
     ):
         kind = "json"
-    fallback: FieldValue = ABSENT
+    value: FieldValue = ABSENT
     origin = ""
     if item.has_default and item.default is not None:
-        fallback, origin = item.default, "default"
-    elif item.has_sample:
-        fallback, origin = item.sample, "sample"
+        value, origin = item.default, "default"
+    elif item.has_sample and not depth:
+        value, origin = item.sample, "sample"
     return FieldSpec(
         name=item.name,
         kind=kind,
         type_name=item.kind,
         description=item.description,
         required=item.required,
-        fallback=fallback,
-        fallback_origin=origin,
+        fallback=ABSENT if depth else value,
+        fallback_origin="" if depth else origin,
+        proposed=value if depth else ABSENT,
         choices=item.enum,
         properties=tuple(declaration_field(each, depth + 1) for each in item.properties),
         items=declaration_field(item.items, depth + 1) if item.items else None,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal
@@ -62,31 +63,39 @@ class ObjectField(FieldEditor):
         self._theme = theme
         self._extra: dict[str, Json] = {}
         self._given = False
+        self._is_whole = False
+        self._base = _base(spec)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(14, 0, 0, 0)
         layout.setSpacing(10)
         self.rows: list[FieldRow] = []
-        for item in spec.properties:
+        for each in spec.properties:
+            item = _with_fallback(each, spec)
             row = FieldRow(item, make_editor(item, theme), theme)
             row.changed.connect(self._changed)
             self.rows.append(row)
             layout.addWidget(row)
+        self._tell_rows()
 
     def value(self) -> FieldValue:
-        """What is filled; absent where nothing is. Keys without a field are kept."""
-        held = {
-            row.spec.name: value for row in self.rows if (value := row.editor.value()) is not ABSENT
-        }
-        return {**self._extra, **held} if held or self._extra or self._given else ABSENT
+        """What is filled; absent where nothing is. Keys without a field are kept.
+
+        A person who fills one property changes what was shown: the rest of it stays, as in a list.
+        """
+        held = self._held()
+        if not (held or self._extra or self._given):
+            return ABSENT
+        return {**({} if self._is_whole else self._base), **self._extra, **held}
 
     def set_value(self, value: FieldValue) -> None:
         """Show an object."""
         given: Mapping[str, Json] = value if isinstance(value, Mapping) else {}
         names = {row.spec.name for row in self.rows}
-        self._given = isinstance(value, Mapping)
+        self._given = self._is_whole = isinstance(value, Mapping)
         self._extra = {key: item for key, item in given.items() if key not in names}
         for row in self.rows:
             row.set_value(given.get(row.spec.name, ABSENT))
+        self._tell_rows()
 
     def problem(self) -> str:
         """The first problem inside; it is shown there."""
@@ -108,9 +117,40 @@ class ObjectField(FieldEditor):
         """The line that binds the properties together."""
         QPainter(self).fillRect(3, 2, 2, self.height() - 4, QColor(self._theme.border))
 
+    def _held(self) -> dict[str, Json]:
+        values = ((row.spec.name, row.editor.value()) for row in self.rows)
+        return {name: value for name, value in values if value is not ABSENT}
+
     def _changed(self) -> None:
         self._given = False
+        self._is_whole = self._is_whole and bool(self._held() or self._extra)
+        self._tell_rows()
         self.changed.emit()
+
+    def _tell_rows(self) -> None:
+        """Say at each property whether its own fallback counts now."""
+        counts = not self._is_whole and (self.spec.fallback is not ABSENT or bool(self._held()))
+        for row in self.rows:
+            row.set_falls_back(counts or row.spec.name not in self._base)
+
+
+def _base(spec: FieldSpec) -> dict[str, Json]:
+    """What an object holds beside the properties that a person fills."""
+    if isinstance(spec.fallback, Mapping):
+        return dict(spec.fallback)
+    return {each.name: each.proposed for each in spec.properties if each.proposed is not ABSENT}
+
+
+def _with_fallback(item: FieldSpec, spec: FieldSpec) -> FieldSpec:
+    """A property with the value that counts while it is not filled: the object's own goes first."""
+    if isinstance(spec.fallback, Mapping):
+        if item.name not in spec.fallback:
+            return replace(item, proposed=ABSENT)
+        value = spec.fallback[item.name]
+        return replace(item, fallback=value, fallback_origin=spec.fallback_origin)
+    if item.proposed is ABSENT:
+        return item
+    return replace(item, fallback=item.proposed, fallback_origin="default")
 
 
 class _Item(QWidget):

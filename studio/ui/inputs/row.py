@@ -32,7 +32,7 @@ class FieldRow(QWidget):
         self.spec = spec
         self.editor = editor
         self._theme = theme
-        self._touched = False
+        self._falls_back = True
         self._dot = QLabel(self)
         self._dot.setHidden(not colour)
         self._name = QLabel(spec.name)
@@ -99,6 +99,12 @@ class FieldRow(QWidget):
         self.editor.set_value(value)
         self._tell_state()
 
+    def set_falls_back(self, falls_back: bool) -> None:
+        """Whether the fallback of the spec counts now; that of a property may not."""
+        if falls_back != self._falls_back:
+            self._falls_back = falls_back
+            self._tell_state()
+
     def set_colour(self, colour: str) -> None:
         """The colour that the preview gives this input's values."""
         if colour:
@@ -132,7 +138,7 @@ class FieldRow(QWidget):
         given = self.editor.value() is not ABSENT
         problem = self.editor.problem()
         self.reset.setVisible(given or bool(problem))
-        origin = self.spec.fallback_origin
+        origin = self.spec.fallback_origin if self._falls_back else ""
         back = (
             self.tr("Clear: use the {origin} again").format(origin=origin)
             if origin in ("sample", "default")

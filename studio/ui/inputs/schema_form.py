@@ -199,6 +199,7 @@ def _placeless(spec: FieldSpec) -> tuple[object, ...]:
         spec.required,
         spec.fallback,
         spec.fallback_origin,
+        spec.proposed,
         spec.choices,
         tuple(_placeless(item) for item in spec.properties),
         _placeless(spec.items) if spec.items else None,

@@ -8,8 +8,10 @@ from PySide6.QtWidgets import QInputDialog
 from pytestqt.qtbot import QtBot
 
 from studio.core.prompty.parse import parse
-from studio.ui.inputs.fields import TextField
+from studio.ui.inputs.compound import ListField, ObjectField
+from studio.ui.inputs.fields import ChoiceField, TextField
 from studio.ui.inputs.pane import InputsPane
+from studio.ui.inputs.row import FieldRow
 from studio.ui.inputs.thread_field import ThreadField
 from studio.ui.theme import DARK, LIGHT
 
@@ -230,3 +232,62 @@ def test_up_and_down_bring_earlier_values_back(qtbot: QtBot, pane: InputsPane) -
     assert seen[-1] == {"city": "Rome"}
     qtbot.keyClick(city.text, Qt.Key.Key_Down)
     assert seen[-1] == {"city": "Oslo"}
+
+
+OBJECTS = """---
+template:
+  parser: {kind: section}
+inputs:
+  prefs:
+    kind: object
+    properties:
+      unit: {kind: string, enum: [C, F], default: F}
+      tags: {kind: array, items: {kind: string}}
+    default: {unit: C, tags: [a, b], hidden: 1}
+  place:
+    kind: object
+    properties:
+      city: {kind: string}
+      land: {kind: string, default: CH}
+---
+system:
+{{ prefs.unit }} {{ prefs.tags }} {{ place.land }}
+"""
+
+
+def object_rows(pane: InputsPane, name: str) -> dict[str, FieldRow]:
+    field = pane.form.rows[name].editor
+    assert isinstance(field, ObjectField)
+    return {row.spec.name: row for row in field.rows}
+
+
+def test_an_object_shows_what_its_default_holds_and_keeps_it(pane: InputsPane) -> None:
+    pane.set_document(parse(OBJECTS))
+    rows = object_rows(pane, "prefs")
+    assert pane.values() == {}
+    unit, tags = rows["unit"].editor, rows["tags"].editor
+    assert isinstance(unit, ChoiceField)
+    assert isinstance(tags, ListField)
+    assert unit.combo.itemText(0) == "— (default: C)"
+    assert rows["tags"].state.text() == "default"
+    unit.combo.setCurrentIndex(2)
+    unit.combo.activated.emit(2)
+    assert pane.values() == {"prefs": {"unit": "F", "tags": ["a", "b"], "hidden": 1}}
+    rows["unit"].reset.click()
+    assert pane.values() == {}
+
+
+def test_a_default_of_a_property_counts_once_its_object_is_given(
+    qtbot: QtBot, pane: InputsPane
+) -> None:
+    pane.set_document(parse(OBJECTS))
+    rows = object_rows(pane, "place")
+    assert rows["land"].state.text() == "not set"
+    city = rows["city"].editor
+    assert isinstance(city, TextField)
+    qtbot.keyClicks(city.text, "Bern")
+    assert rows["land"].state.text() == "default"
+    assert pane.values() == {"place": {"city": "Bern", "land": "CH"}}
+    pane.set_values({"place": {"city": "Rome"}})
+    assert rows["land"].state.text() == "not set"
+    assert pane.values() == {"place": {"city": "Rome"}}
