@@ -43,10 +43,14 @@ def _with_sample(document: PromptDocument, name: str, value: Json) -> PromptDocu
     """The document with one sample more, or `None` where that cannot be."""
     if document.input(name) is None:
         return None
-    path = ("sample", name) if document.dialect == "legacy" else ("inputs", name, "sample")
-    if len(path) == 3 and document.entry("inputs", name) is None:
-        return None  # a list of inputs
-    written = write_scalar(value) if isinstance(value, str) else json.dumps(value, default=str)
+    path = _place(document, name)
+    if path is None:
+        return None
+    written = (
+        write_scalar(value)
+        if isinstance(value, str)
+        else json.dumps(value, ensure_ascii=False, default=str)
+    )
     try:
         text = apply_edits(document.source.text, set_value(document, path, written))
     except ValueError:
@@ -58,6 +62,20 @@ def _with_sample(document: PromptDocument, name: str, value: Json) -> PromptDocu
     is_whole = len(changed.inputs) == len(document.inputs)
     is_whole = is_whole and changed.source.slice(changed.body) == body
     return changed if is_kept and is_whole else None
+
+
+def _place(document: PromptDocument, name: str) -> tuple[str | int, ...] | None:
+    """The keys that lead to an input's sample; inputs stand by name, or in a list (Prompty 2)."""
+    if document.dialect == "legacy":
+        return ("sample", name)
+    if document.entry("inputs", name) is not None:
+        return ("inputs", name, "sample")
+    for number in range(len(document.inputs)):
+        entry = document.entry("inputs", number, "name")
+        declared = document.input(name)
+        if entry and declared and entry.value == declared.name_span:
+            return ("inputs", number, "sample")
+    return None
 
 
 def _difference(old: str, new: str) -> tuple[TextEdit, ...]:

@@ -115,6 +115,21 @@ def _planted(value: Json, text: str) -> Json:
     return text if isinstance(value, str) else value
 
 
+def _fuller(value: Json, item: InputDeclaration) -> Json:
+    """A value with what its declaration names and it lacks: texts can come in there as well."""
+    if isinstance(value, Mapping) and item.kind == "object":
+        declared = {each.name: each for each in item.properties}
+        held = {key: _fuller(part, declared[key]) if key in declared else part
+                for key, part in value.items()}  # fmt: skip
+        return {**{name: _shape(each) for name, each in declared.items()}, **held}
+    if isinstance(value, list | tuple) and item.kind in ("array", "thread"):
+        if not value:
+            return _shape(item)
+        if item.items is not None:
+            return [_fuller(part, item.items) for part in value]
+    return _shape(item) if value is None else value
+
+
 def _shape(item: InputDeclaration) -> Json:
     """A value of a declaration that has none to go by."""
     if item.kind == "thread":
@@ -130,6 +145,8 @@ def _probe_input(document: PromptDocument, inputs: Mapping[str, Json], name: str
     values, _ = preview_inputs(document, inputs)
     declared = document.input(name)
     shape = values.get(name, _shape(declared) if declared is not None else "")
+    if declared is not None:
+        shape = _fuller(shape, declared)
     if declared is not None and declared.kind == "string":
         shape = ""
     plain = prepare(document, {**inputs, name: _planted(shape, "hello")}, preview=True)

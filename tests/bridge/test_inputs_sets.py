@@ -17,6 +17,7 @@ from studio.bridge.inputs_sets import (
 )
 from studio.core.prompty.parse import parse
 from studio.core.text.problem import apply_edits
+from studio.core.text.values import Json
 
 DOC = """---
 # kept
@@ -139,3 +140,32 @@ def test_a_cell_is_one_of_the_choices_that_it_names() -> None:
     fitted = fit_values({"size": "2", "tone": "1", "sure": "TRUE"}, specs)
     assert fitted == {"size": 2, "tone": "1", "sure": True}
     assert fit_values({"size": "7"}, specs) == {"size": "7"}
+
+
+LISTED = """---
+inputs:
+  - name: city
+    kind: string
+    # a remark
+  - {name: days, kind: integer}
+  - name: "tags"
+    sample: [old]
+    kind: array
+---
+system:
+{{ city }} {{ days }} {{ tags }}
+"""
+
+
+def test_samples_of_inputs_in_a_list_are_kept_too() -> None:
+    values: dict[str, Json] = {"city": 'Köln: "x"', "days": 4, "tags": ["ä"]}
+    for text in (LISTED, LISTED.replace("\n", "\r\n")):
+        document = parse(text)
+        kept = sample_edits(document, values)
+        assert kept.left_out == ()
+        changed = parse(apply_edits(text, kept.edits))
+        assert {item.name: item.sample for item in changed.inputs} == values
+        assert "# a remark" in changed.source.text
+        assert "ä" in changed.source.text
+        assert changed.source.slice(changed.body) == document.source.slice(document.body)
+        assert [item.code for item in changed.problems] == [i.code for i in document.problems]

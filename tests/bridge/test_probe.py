@@ -59,3 +59,18 @@ def test_texts_inside_objects_lists_and_threads_are_tried_too() -> None:
     assert not closed.holes
     opened = probe(parse(text.replace("STRICT", "false")), {"stops": ["Rome", "Oslo"]})
     assert {hole.input for hole in opened.holes} == {"home", "stops"}
+
+
+def test_what_the_values_of_now_leave_out_is_tried_too() -> None:
+    text = (
+        "---\ntemplate:\n  format: {kind: jinja2, strict: false}\n  parser: {kind: section}\n"
+        "inputs:\n"
+        "  home:\n    kind: object\n    properties:\n      street: {kind: string}\n"
+        "      rooms: {kind: array, items: {kind: string}}\n"
+        "  stops: {kind: array, items: {kind: string}, default: []}\n"
+        "---\nsystem:\n{% for room in home.rooms %}{{ room }}{% endfor %}\n"
+        "{% for stop in stops %}{{ stop }}{% endfor %}\n"
+    )
+    for home in ({"street": "x"}, {"rooms": []}, {"rooms": None}):
+        report = probe(parse(text), {"home": home})
+        assert {hole.input for hole in report.holes} == {"home", "stops"}
