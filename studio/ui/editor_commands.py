@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt
+from PySide6.QtWidgets import QApplication, QLineEdit, QPlainTextEdit, QTextEdit
 
 from studio.ui.editor.page import EditorPage
 
@@ -30,12 +31,12 @@ class EditorCommands(QObject):
 
     def _editing(self, on_page: OnPage) -> dict[str, Callable[[], object]]:
         return {
-            "edit.undo": on_page(lambda page: page.editor.undo()),
-            "edit.redo": on_page(lambda page: page.editor.redo()),
-            "edit.cut": on_page(lambda page: page.editor.cut()),
-            "edit.copy": on_page(lambda page: page.editor.copy()),
-            "edit.paste": on_page(lambda page: page.editor.paste()),
-            "edit.all": on_page(lambda page: page.editor.selectAll()),
+            "edit.undo": self._in_text("undo", on_page(lambda page: page.editor.undo())),
+            "edit.redo": self._in_text("redo", on_page(lambda page: page.editor.redo())),
+            "edit.cut": self._in_text("cut", on_page(lambda page: page.editor.cut())),
+            "edit.copy": self._in_text("copy", on_page(lambda page: page.editor.copy())),
+            "edit.paste": self._in_text("paste", on_page(lambda page: page.editor.paste())),
+            "edit.all": self._in_text("selectAll", on_page(lambda page: page.editor.selectAll())),
             "edit.find": on_page(lambda page: page.find_bar.ask(replace=False)),
             "edit.replace": on_page(lambda page: page.find_bar.ask(replace=True)),
             "edit.find_next": on_page(lambda page: page.find_bar.go(1)),
@@ -55,6 +56,23 @@ class EditorCommands(QObject):
             "edit.fold_all": on_page(lambda page: page.editor.fold_all()),
             "edit.unfold_all": on_page(lambda page: page.editor.unfold_all()),
         }
+
+    def _in_text(self, act: str, on_editor: Callable[[], object]) -> Callable[[], None]:
+        """Act on the text that has the keyboard; on the prompt where that is no text.
+
+        Read-only texts (a reply, a card) leave these keys to the window: without this Ctrl+A there
+        chose, and Ctrl+X cut, the whole prompt.
+        """
+
+        def run() -> None:
+            page, text = self._window.tabs.current, QApplication.focusWidget()
+            is_other = page is None or text is not page.editor
+            if is_other and isinstance(text, QTextEdit | QPlainTextEdit | QLineEdit):
+                getattr(text, act)()
+            else:
+                on_editor()
+
+        return run
 
     def _sides(self, on_page: OnPage) -> dict[str, Callable[[], object]]:
         tabs = self._window.tabs

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QTextCursor
-from PySide6.QtWidgets import QApplication, QMessageBox
+from PySide6.QtWidgets import QApplication, QMessageBox, QTextEdit
 from pytestqt.qtbot import QtBot
 
 from studio.bridge.files_swap import SwapFolder, make_swap
@@ -67,7 +67,7 @@ def test_typing_shows_problems_outline_status_and_dirty_mark(
     page = window.tabs.current
     assert page is not None
     assert "town" in window.problems._list.topLevelItem(0).text(0)
-    assert window.status._problems.text() == "1 warning"
+    assert window.status._problems.text().strip() == "1 warning"
     page.editor.moveCursor(QTextCursor.MoveOperation.End)
     with qtbot.waitSignal(window.document_changed):
         qtbot.keyClicks(page.editor, "user:")
@@ -100,6 +100,28 @@ def test_outline_follows_the_caret_and_leads_back(
     qtbot.waitUntil(lambda: bool(tree.currentItem()) and "system" in tree.currentItem().text(0))
     window.outline._tree.itemActivated.emit(window.outline._tree.topLevelItem(0), 0)
     assert page.editor.textCursor().selectedText() == "name"
+
+
+def test_the_keys_of_a_text_act_on_the_text_that_has_the_keyboard(
+    window: MainWindow, prompt: Path, qtbot: QtBot
+) -> None:
+    open_and_parse(window, prompt, qtbot)
+    page = window.tabs.current
+    assert page is not None
+    before = page.editor.text()
+    read_only = QTextEdit("what the model said", window)
+    read_only.setReadOnly(True)
+    read_only.show()
+    with qtbot.waitActive(window):
+        window.activateWindow()
+    read_only.setFocus()
+    for name in ("edit.all", "edit.copy", "edit.cut", "edit.paste", "edit.undo"):
+        window.actions_by_id[name].trigger()
+
+    assert QApplication.clipboard().text() == "what the model said"
+    assert read_only.toPlainText() == "what the model said"
+    assert page.editor.text() == before
+    assert not page.editor.textCursor().hasSelection()
 
 
 def test_palette_by_keyboard_finds_and_runs_a_command(window: MainWindow, qtbot: QtBot) -> None:

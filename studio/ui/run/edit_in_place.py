@@ -65,6 +65,7 @@ class EditInPlace(QWidget):
         self._title.setProperty("title", "true")
         self._tool = QComboBox()
         self._tool.setAccessibleName(self.tr("Tool to call"))
+        self._tool.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         self._text = _TextField()
         self._text.setAccessibleName(self.tr("What is edited"))
         self._text.setFrameShape(QFrame.Shape.NoFrame)
