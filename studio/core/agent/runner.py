@@ -146,8 +146,10 @@ class Run:
                     await self._perform_all()
         except asyncio.CancelledError:
             if not self.state.is_over:
-                await self._cancel_work()
-                self._emit_stop()
+                try:
+                    await self._cancel_work()
+                finally:  # a loop that ends cancels what is still being cancelled once more
+                    self._emit_stop()
             raise
         return self.state
 

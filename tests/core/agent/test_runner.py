@@ -635,10 +635,10 @@ async def test_a_run_that_is_cancelled_twice_is_written_as_stopped():
         for _ in range(5):  # until it is heard
             await asyncio.sleep(0)
     await asyncio.wait({session._task}, timeout=30)
-    assert session._task.cancelled()
-    assert names(session.run)[-1] == "Stopped"
     release.set()
     await asyncio.wait({session.run._work})
+    assert session._task.cancelled()
+    assert names(session.run)[-1] == "Stopped"
 
 
 async def test_pause_waits_for_the_reply_or_cuts_it_off():
