@@ -149,6 +149,7 @@ class StatusBar(QStatusBar):
         )
 
     def _say(self, cell: QToolButton, text: str, tip: str) -> None:
-        cell.setText(text)
+        # Qt leaves two pixels between a tool button's icon and its text.
+        cell.setText(f" {text}" if text and not cell.icon().isNull() else text)
         cell.setToolTip(tip or text)
         cell.setVisible(bool(text))

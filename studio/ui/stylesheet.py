@@ -112,7 +112,9 @@ QGroupBox { border: 1px solid $border; border-radius: 6px; margin-top: 10px; pad
 QGroupBox::title { subcontrol-origin: margin; left: 10px; padding: 0 4px; color: $muted; }
 QFrame#separator { color: $border; }
 QLabel[muted="true"] { color: $muted; }
-QLabel[heading="true"] { font-size: 15pt; font-weight: 600; }
+QLabel[scale="display"] { font-size: ${display}pt; }
+QLabel[scale="heading"] { font-size: ${heading}pt; font-weight: 600; }
+QLabel[scale="section"] { font-size: ${section}pt; font-weight: 600; }
 QFrame#palette, QFrame#popup { background: $surface; border: 1px solid $border;
     border-radius: 8px; }
 QFrame#popup { border-radius: 6px; }
@@ -128,8 +130,8 @@ QLabel[title="true"] { font-weight: 600; }
 """)
 
 
-def stylesheet(theme: Theme) -> str:
-    """The application's style sheet in the theme's colours."""
+def stylesheet(theme: Theme, points: float) -> str:
+    """The application's style sheet in the theme's colours, for text of that size."""
     handle = "#c3c9d3" if theme.name == "light" else "#4a5261"
     return _SHEET.substitute(
         text=theme.text,
@@ -142,6 +144,9 @@ def stylesheet(theme: Theme) -> str:
         on_accent=theme.on_accent,
         selection=theme.selection,
         handle=handle,
+        display=2.2 * points,
+        heading=1.35 * points,
+        section=1.2 * points,
         check=_image("check", theme),
         close=_image("close", theme),
         float=_image("float", theme),

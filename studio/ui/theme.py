@@ -236,7 +236,7 @@ def apply_theme(app: QApplication, theme: Theme, fonts: Fonts | None = None) -> 
         app.setStyle(QStyleFactory.create("Fusion"))
         app.setProperty(_STYLED, True)
     fonts = fonts or Fonts()
-    font, sheet = ui_font(fonts.points, fonts.family), stylesheet(theme)
+    font, sheet = ui_font(fonts.points, fonts.family), stylesheet(theme, fonts.points)
     if app.font() == font and app.styleSheet() == sheet:
         return
     # Taken away first: to put one sheet in another's place asks each widget again for every widget

@@ -24,7 +24,6 @@ from PySide6.QtWidgets import (
 
 from studio.core.resource_files import resource
 from studio.ui.icons import icon
-from studio.ui.theme import ui_font
 
 _FIELD = re.compile(r"^(name|description):[ \t]*(.+?)[ \t]*$", re.MULTILINE)
 _ORDER = ("chat", "react-agent", "tool-calling-agent", "json-action-agent")
@@ -95,7 +94,7 @@ class WelcomePage(QScrollArea):
         column.setContentsMargins(40, 40, 40, 32)
         column.setSpacing(8)
         title = QLabel("Prompt Studio")
-        title.setFont(ui_font(22))
+        title.setProperty("scale", "display")
         column.addWidget(title)
         intro = QLabel(
             self.tr(
@@ -297,6 +296,10 @@ class _Card(QPushButton):
         """What the labels need."""
         return self.layout().sizeHint()
 
+    def minimumSizeHint(self) -> QSize:
+        """What the labels need at least; a button's own is its whole text on one line."""
+        return self.layout().minimumSize()
+
     def hasHeightForWidth(self) -> bool:
         """The description wraps."""
         return True
@@ -308,6 +311,5 @@ class _Card(QPushButton):
 
 def _heading(text: str) -> QLabel:
     label = QLabel(text)
-    label.setFont(ui_font(12))
-    label.setProperty("title", True)
+    label.setProperty("scale", "section")
     return label

@@ -73,10 +73,10 @@ def test_palette_is_said_for_inactive_windows_too(qapp: QApplication, theme: The
 
 @THEMES
 def test_style_sheet_names_only_files_that_exist(theme: Theme) -> None:
-    files = re.findall(r'url\("([^"]+)"\)', stylesheet(theme))
+    files = re.findall(r'url\("([^"]+)"\)', stylesheet(theme, 10.0))
     assert files
     assert [name for name in files if not Path(name).is_file()] == []
-    assert "$" not in stylesheet(theme)
+    assert "$" not in stylesheet(theme, 10.0)
 
 
 def test_fonts_are_the_bundled_ones_without_ligatures(qapp: QApplication) -> None:
@@ -160,7 +160,8 @@ def test_a_change_of_the_theme_asks_each_widget_a_few_times(
 def test_own_fonts_survive_another_theme_and_another_size(qapp: QApplication, qtbot: QtBot) -> None:
     apply_theme(qapp, LIGHT)
     outer, label = nested(depth=2)
-    plain = QLabel("plain", outer)
+    plain, heading = QLabel("plain", outer), QLabel("heading", outer)
+    heading.setProperty("scale", "section")
     qtbot.addWidget(outer)
     own = mono_font(17)
     own.setBold(True)
@@ -171,6 +172,7 @@ def test_own_fonts_survive_another_theme_and_another_size(qapp: QApplication, qt
         assert (label.font().pointSizeF(), label.font().bold()) == (17.0, True)
         assert label.font().families() == own.families()
         assert plain.font().pointSizeF() == size
+        assert heading.font().pointSizeF() == pytest.approx(1.2 * size, abs=0.5)
 
 
 def test_every_action_has_its_drawing() -> None:

@@ -6,7 +6,6 @@ from PySide6.QtCore import Qt, qVersion
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLabel, QVBoxLayout, QWidget
 
 from studio import __version__
-from studio.ui.theme import ui_font
 
 
 class AboutDialog(QDialog):
@@ -17,7 +16,7 @@ class AboutDialog(QDialog):
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(self.tr("About Prompt Studio"))
         title = QLabel(self.tr("Prompt Studio {version}").format(version=__version__))
-        title.setFont(ui_font(14))
+        title.setProperty("scale", "heading")
         text = QLabel(
             self.tr(
                 "Prompts and agents as files: edit, preview, step, export.<br><br>"

@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
 )
 
 from studio.ui.icons import icon
-from studio.ui.theme import Theme, mono_font, ui_font
+from studio.ui.theme import Theme, mono_font
 
 
 class CrashDialog(QDialog):
@@ -42,7 +42,7 @@ class CrashDialog(QDialog):
         self.picture = QLabel()
         self.set_theme(theme)
         self.title = QLabel(self.tr("Something went wrong inside the studio."))
-        self.title.setFont(ui_font(13))
+        self.title.setProperty("scale", "heading")
         self.what = QLabel()
         self.what.setWordWrap(True)
         self.what.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
