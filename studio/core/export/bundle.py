@@ -129,8 +129,11 @@ def _add_file(
     try:
         file = confined_path(written, context)
         content = file.read_bytes()
-    except (UnresolvedReference, OSError) as error:
+    except UnresolvedReference as error:
         packed.losses.append(f"{written!r} is not packed: {error}")
+        return
+    except OSError as error:
+        packed.losses.append(f"{written!r} is not packed: {error.strerror or error}.")
         return
     inside = PurePosixPath(written.replace("\\", "/"))
     if inside.is_absolute() or ".." in inside.parts:

@@ -168,8 +168,20 @@ def _how(one: object, other: object) -> str:
         return f": its attributes are {other[1]} instead of {one[1]}"
     for before, after in zip(one[2], other[2], strict=False):
         if before != after:
-            return ": {1} instead of {0}".format(*_around(before, after))
+            around = _around(before, after)
+            if around[0] == around[1]:
+                return f": the same text is {_kind(after)} instead of {_kind(before)}"
+            return ": {1} instead of {0}".format(*around)
     return f": it has {len(other[2])} parts instead of {len(one[2])}"
+
+
+def _kind(part: object) -> str:
+    """What a part is, in words."""
+    kind = str(part[0]) if isinstance(part, tuple) and part else ""
+    return _KINDS.get(kind, f"an {kind}" if kind[:1] in "aeiou" else f"a {kind}")
+
+
+_KINDS = {"text": "a text", "call": "a tool call", "result": "a tool's result"}
 
 
 def _around(before: object, after: object) -> tuple[str, str]:

@@ -11,7 +11,7 @@ from studio.core.export.proof import Meaning, compare
 from studio.core.export.target import ExportResult, ExportSource, Round, TargetGroup, result
 from studio.core.export.unread import unread_references, unread_tools
 from studio.core.imports.request_messages import read_request
-from studio.core.prompty.messages import MediaPart, Message, TextPart
+from studio.core.prompty.messages import MediaPart, Message, Part, TextPart, ToolResultPart
 from studio.core.prompty.prepare import Prepared
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.problem import Problem, Severity
@@ -199,7 +199,7 @@ def lost(problems: Iterable[Problem]) -> Iterator[str]:
 
 _LOST = (
     "unsupported-attribute", "unsupported-option", "unsupported-media", "tool-not-sent",
-    "tool-arguments",
+    "tool-arguments", "system-moved",
 )  # fmt: skip
 
 
@@ -254,7 +254,7 @@ def _plain(messages: Iterable[Message], provider: Provider) -> tuple[Message, ..
             systems.append(message.text)
             continue
         parts = tuple(
-            MediaPart(part.kind, "") if isinstance(part, MediaPart) else part
+            _bare(part, message)
             for part in message.parts
             if not (isinstance(part, TextPart) and not part.text)
         )
@@ -262,6 +262,15 @@ def _plain(messages: Iterable[Message], provider: Provider) -> tuple[Message, ..
     if systems:
         made.insert(0, Message("system", (TextPart("\n\n".join(systems)),)))
     return tuple(made)
+
+
+def _bare(part: Part, message: Message) -> Part:
+    """A part without what no body tells: where media lie, and that a tool's text is a result."""
+    if isinstance(part, MediaPart):
+        return MediaPart(part.kind, "")
+    if isinstance(part, TextPart) and message.role == "tool":
+        return ToolResultPart(part.text)
+    return part
 
 
 def json_text(value: Json) -> str:

@@ -18,8 +18,8 @@ from studio.core.text.problem import Severity
 from studio.core.text.values import Json
 from studio.core.wire.draft import Draft, result_id, tool_calls
 from studio.core.wire.origins import ValueOrigin, message_origin, part_origin, text_origin
-from studio.core.wire.parts import report_attributes, report_kind, resolve_media
-from studio.core.wire.responses import report_message_attributes
+from studio.core.wire.parts import report_attributes, report_kind, report_text_only, resolve_media
+from studio.core.wire.responses import report_message_attributes, report_system
 from studio.core.wire.schema import closed_schema, told_parameters
 
 OPTIONS = {
@@ -42,6 +42,7 @@ def anthropic_body(messages: Sequence[Message], draft: Draft) -> dict[str, Json]
     if system:
         body["system"] = "\n\n".join(message.text for message in system)
         draft.origins.note_top("system", text_origin(*system, between="\n\n"))
+        report_system(messages, _SYSTEM, draft, "Anthropic")
     body["messages"] = _messages(messages, draft)
     body["max_tokens"] = _DEFAULT_MAX_TOKENS
     # These two have a place of their own in the body, below.
@@ -91,6 +92,7 @@ def _messages(messages: Sequence[Message], draft: Draft) -> list[Json]:
         if message.role in _SYSTEM:
             continue
         if message.role == "tool":
+            report_text_only(message, draft, "A tool's result")
             # All results of a turn go into one user message.
             result: dict[str, Json] = {
                 "type": "tool_result",

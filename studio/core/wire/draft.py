@@ -18,6 +18,7 @@ from studio.core.wire.origins import OriginNotes, ValueOrigin
 UNSUPPORTED_ATTRIBUTE = "unsupported-attribute"
 UNSUPPORTED_OPTION = "unsupported-option"
 UNSUPPORTED_MEDIA = "unsupported-media"
+SYSTEM_MOVED = "system-moved"
 TOOL_NOT_SENT = "tool-not-sent"
 TOOL_NAME = "tool-name-refused"
 

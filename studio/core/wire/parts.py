@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from studio.core.prompty.messages import MediaPart
+from studio.core.prompty.messages import MediaPart, Message
 from studio.core.text.problem import Severity
 from studio.core.wire.draft import UNSUPPORTED_ATTRIBUTE, UNSUPPORTED_MEDIA, Draft
 from studio.core.wire.media import MediaData, MediaFault, is_web, split_data_uri
@@ -64,6 +64,17 @@ def report_attributes(part: MediaPart, draft: Draft, known: Iterable[str] = ()) 
                 UNSUPPORTED_ATTRIBUTE,
                 f"The attribute {name!r} of this {part.kind} is not sent: the provider has no"
                 " place for it.",
+                part.span,
+            )
+
+
+def report_text_only(message: Message, draft: Draft, place: str) -> None:
+    """Report media of a message that goes where a provider takes nothing but text."""
+    for part in message.parts:
+        if isinstance(part, MediaPart):
+            draft.report(
+                UNSUPPORTED_MEDIA,
+                f"{place} is text alone: the {part.kind} {part.source[:60]!r} is left out.",
                 part.span,
             )
 

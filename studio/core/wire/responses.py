@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import assert_never
 
 from studio.core.prompty.messages import (
@@ -16,6 +16,7 @@ from studio.core.text.problem import Severity
 from studio.core.text.values import Json
 from studio.core.wire.chat import function_definition
 from studio.core.wire.draft import (
+    SYSTEM_MOVED,
     UNSUPPORTED_ATTRIBUTE,
     Draft,
     merged_text,
@@ -29,6 +30,7 @@ from studio.core.wire.parts import (
     image_detail,
     report_attributes,
     report_kind,
+    report_text_only,
     resolve_media,
 )
 from studio.core.wire.schema import strict_schema
@@ -50,6 +52,7 @@ def responses_body(messages: Sequence[Message], draft: Draft) -> dict[str, Json]
     if system:
         body["instructions"] = "\n\n".join(message.text for message in system)
         draft.origins.note_top("instructions", text_origin(*system, between="\n\n"))
+        report_system(messages, _SYSTEM, draft, "The responses API")
     items: list[Json] = []
     for message in messages:
         if message.role not in _SYSTEM:
@@ -87,6 +90,7 @@ def responses_body(messages: Sequence[Message], draft: Draft) -> dict[str, Json]
 
 def _items(message: Message, draft: Draft) -> list[Json]:
     if message.role == "tool":
+        report_text_only(message, draft, "A tool's result")
         result: dict[str, Json] = {
             "type": "function_call_output",
             "call_id": result_id(message),
@@ -125,6 +129,27 @@ def report_message_attributes(message: Message, draft: Draft, provider: str) -> 
             draft.report(
                 UNSUPPORTED_ATTRIBUTE,
                 f"{provider} takes no attribute {name!r} beside a message; it is not sent.",
+                message.origin.marker,
+                Severity.HINT,
+            )
+
+
+def report_system(
+    messages: Sequence[Message], roles: Collection[str], draft: Draft, provider: str
+) -> None:
+    """Report what is lost where all system messages become one text before the conversation."""
+    has_begun = False
+    for message in messages:
+        if message.role not in roles:
+            has_begun = True
+            continue
+        report_message_attributes(message, draft, provider)
+        report_text_only(message, draft, f"What {provider} takes from a system message")
+        if has_begun:
+            draft.report(
+                SYSTEM_MOVED,
+                f"{provider} takes system messages before the conversation only: this one is moved"
+                " there.",
                 message.origin.marker,
                 Severity.HINT,
             )

@@ -447,9 +447,12 @@ def test_a_bundle_holds_all_that_the_prompt_reads_and_is_the_same_each_time(
 
 
 def test_a_bundle_says_what_it_leaves_out(make: Make) -> None:
-    text = PROMPTS["plain"].replace("Go\n", "Go ${file:../up.txt} ${env:TOKEN}\n")
+    text = PROMPTS["plain"].replace(
+        "Go\n", "Go ${file:../up.txt} ${env:TOKEN} ![image](gone.png)\n"
+    )
     result = make(text.replace("kind: prompty", "kind: section"), "bundle")
 
+    assert "'gone.png' is not packed: No such file or directory." in result.losses
     assert any("up.txt" in loss for loss in result.losses)
     assert any("TOKEN" in loss for loss in result.losses)
     manifest = zipfile.ZipFile(io.BytesIO(result.content)).read("manifest.json")

@@ -7,9 +7,11 @@ import json
 import pytest
 
 from studio.core.export.fixes import with_fixes
+from studio.core.export.proof import Meaning, compare
 from studio.core.export.target import VALUES_OF_NOW
 from studio.core.export.targets import TARGETS
 from studio.core.imports.agentschema import import_agent_schema
+from studio.core.prompty.messages import Message, TextPart, ToolResultPart
 from studio.core.prompty.parse import parse
 from studio.core.text.problem import apply_edits
 from tests.core.export.conftest import HEAD, PROMPTS, Make
@@ -250,3 +252,28 @@ def test_no_sample_stands_for_a_value_that_is_missing(make: Make) -> None:
         given = make(text, "openai-chat", {name: "given"})
         assert not given.blocked
         assert "Go [given]" in given.text
+
+
+def test_a_tools_result_without_a_call_is_the_same_read_back(make: Make) -> None:
+    text = "---\nsample: {q: x}\nmodel: {api: chat}\n---\nuser:\n{{q}}\n\ntool:\nfound\n"
+    for name in ("openai-chat", "openai-responses", "anthropic", "messages-jsonl"):
+        assert [item.difference for item in make(text, name).rounds] == [""], name
+
+
+def test_pictures_and_order_that_a_system_text_loses_are_named(make: Make) -> None:
+    before = "system:\n![image](http://h/a.png)\n\nuser:\nOne\n\nsystem:\nTwo\n\n"
+    text = PROMPTS["plain"].replace("kind: prompty", "kind: section")
+    text = text.replace("user:\n", f"{before}user:\n", 1)
+    assert make(text, "openai-chat").losses == ()
+    for name in ("openai-responses", "anthropic", "curl-anthropic"):
+        losses = make(text, name).losses
+        assert any("http://h/a.png" in loss for loss in losses), name
+        assert any("moved there" in loss for loss in losses), name
+
+
+def test_a_difference_in_kind_alone_is_said_in_words() -> None:
+    one = Meaning((Message("tool", (TextPart("x"),)),))
+    other = Meaning((Message("tool", (ToolResultPart("x"),)),))
+    assert compare("", one, other).difference == (
+        "message 1 (tool) is different: the same text is a tool's result instead of a text."
+    )

@@ -19,6 +19,7 @@ from studio.core.prompty.messages import (
     ToolResultPart,
 )
 from studio.core.prompty.tool_spec import ToolSpec
+from studio.core.text.problem import Severity
 from studio.core.text.values import Json
 from studio.core.wire.history import NO_RESULT, legal_history
 from studio.core.wire.media import MediaReader
@@ -152,6 +153,29 @@ def test_system_and_developer_have_their_place() -> None:
     assert roles == ["system", "developer", "user"]
     assert _request(messages, provider="openai-responses").body["instructions"] == "one\n\ntwo"
     assert _request(messages, provider="anthropic").body["system"] == "one\n\ntwo"
+
+
+@pytest.mark.parametrize("provider", ["openai-responses", "anthropic"])
+def test_what_a_system_text_cannot_hold_is_said(provider: Provider) -> None:
+    messages = [
+        Message("system", (TextPart("one"), MediaPart("image", "a.png")), {"name": "boss"}),
+        _user(TextPart("hi")),
+        Message("assistant", (ToolCallPart("1", "look", "{}"),)),
+        Message("tool", (ToolResultPart("x"), MediaPart("image", "b.png")), {"tool_call_id": "1"}),
+        Message("system", (TextPart("two"),)),
+    ]
+
+    found = _request(messages, provider=provider).problems
+
+    told = [(problem.code, problem.severity) for problem in found]
+    assert told == [
+        ("unsupported-attribute", Severity.HINT),
+        ("unsupported-media", Severity.WARNING),
+        ("system-moved", Severity.HINT),
+        ("unsupported-media", Severity.WARNING),
+    ]
+    assert "'a.png'" in found[1].message
+    assert "'b.png'" in found[3].message
 
 
 @pytest.mark.parametrize("provider", _PROVIDERS)
