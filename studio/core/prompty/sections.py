@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 from studio.core.prompty.document import BodySection, Dialect
 from studio.core.prompty.roles import ROLES, Marker, read_marker
@@ -30,8 +31,13 @@ def find_markers(text: str, dialect: Dialect) -> list[Marker]:
     Section dialect: markers inside a closed code fence are text, and so is `function:` or
     `tools:` with deeper lines under it inside a section that holds YAML (FORMAT.md).
     """
-    text = plain_newlines(text)
-    fences = fenced_ranges(text) if dialect == "section" else []
+    return list(_markers(plain_newlines(text), dialect))
+
+
+@lru_cache(maxsize=4)
+def _markers(text: str, dialect: Dialect) -> tuple[Marker, ...]:
+    """The markers, remembered: the dialect, the sections and the checks ask about one text."""
+    fences = _fenced_ranges(text) if dialect == "section" else ()
     found: list[Marker] = []
     holds_yaml = False
     for marker in _candidates(text, dialect):
@@ -41,7 +47,7 @@ def find_markers(text: str, dialect: Dialect) -> list[Marker]:
             continue
         found.append(marker)
         holds_yaml = dialect == "section" and marker.attribute("type") in YAML_TYPES
-    return found
+    return tuple(found)
 
 
 def sections_of(markers: list[Marker], text: str, offset: int) -> tuple[BodySection, ...]:
@@ -80,8 +86,13 @@ def fenced_ranges(text: str) -> list[Span]:
     A fence that is never closed protects nothing: prompts end in an open fence on purpose, and
     one forgotten fence must not swallow every marker after it.
     """
+    return list(_fenced_ranges(text))
+
+
+@lru_cache(maxsize=4)
+def _fenced_ranges(text: str) -> tuple[Span, ...]:
     if "```" not in text and "~~~" not in text:
-        return []
+        return ()
     found: list[Span] = []
     opened: re.Match[str] | None = None
     for fence in _FENCE.finditer(text):
@@ -91,7 +102,7 @@ def fenced_ranges(text: str) -> list[Span]:
         elif fence[1].startswith(opened[1]) and not fence[2].strip():
             found.append(Span(opened.start(), fence.end()))
             opened = None
-    return found
+    return tuple(found)
 
 
 def is_inside(ranges: Sequence[Span], at: int) -> bool:
