@@ -7,9 +7,11 @@ import asyncio
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import get_args
 
+from studio.bridge.connection_tools import tool_connection
 from studio.cli import UsageError, add_inputs, given_inputs, load, references, report
 from studio.cli_commands import CommandError, breakpoint_of, target_of
 from studio.cli_past import PastRun, past_to_fork, past_to_replay, replay_of
@@ -31,6 +33,7 @@ from studio.core.models.choice import choose_connection
 from studio.core.models.connection_file import read_connections
 from studio.core.models.factory import open_model
 from studio.core.models.replay import RecordingModel, ReplayModel
+from studio.core.models.secrets import SecretStore
 from studio.core.paths import user_paths
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.prepare import prepare
@@ -183,6 +186,8 @@ async def _drive(options: argparse.Namespace, plan: _Plan, store: RunStore | Non
         plan = replace(plan, options=replay.options, past=PastRun())
         return await _go(options, plan, replay.model, replay.toolbox, None, replay.told)
     tools = ToolSession(plan.trust)
+    connections = read_connections(user_paths().config / "connections.toml")
+    tools.find_connection = partial(tool_connection, connections, SecretStore())
     model = _model(options, plan.document)
     try:
         prepared = prepare(plan.document, plan.values)

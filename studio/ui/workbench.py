@@ -9,6 +9,7 @@ from uuid import uuid4
 from PySide6.QtCore import QObject
 
 from studio.bridge.background import Background
+from studio.bridge.connection_tools import tool_connection
 from studio.bridge.connections import ConnectionsController
 from studio.bridge.history import HistoryController
 from studio.bridge.inputs_sample import sample_edits
@@ -36,6 +37,7 @@ from studio.core.prompty.prepare import prepare
 from studio.core.runs.store import RunStore, StoreError
 from studio.core.text.values import Json
 from studio.core.tokens.tokenizers import Tokenizers
+from studio.core.tools.named_connection import NamedConnection
 from studio.core.tools.registry import ToolRegistry
 from studio.core.tools.server_config import OWN_FILE
 from studio.core.tools.trust import TrustStore
@@ -90,6 +92,7 @@ class Workbench(QObject):
         self.connections = ConnectionsController(
             self.background, services.paths.config / "connections.toml", self
         )
+        self.tools.session.find_connection = self._find_connection
         self.counter = EmbeddedCount(self.background, self.connections.server, self)
         self.history = HistoryController(services.paths.data / "runs.sqlite", self)
         self._store = self._open_store()
@@ -243,6 +246,7 @@ class Workbench(QObject):
         choices.protocol_chosen.connect(self.run_desk.choose_protocol)
         self.run_desk.protocol_changed.connect(self.preview.set_protocol)
         self.connections.changed.connect(self._on_choice)
+        self.connections.saved.connect(self.tools.reload)  # tools may name a connection
 
     # -- the open document ----------------------------------------------------------------------
 
@@ -354,6 +358,10 @@ class Workbench(QObject):
             )
 
         return open_toolbox
+
+    def _find_connection(self, name: str) -> NamedConnection | None:
+        """A connection that a tool names; asked in the loop, which only reads."""
+        return tool_connection(self.connections.connections, self.connections.secrets, name)
 
     def _on_run(self, view: RunView) -> None:
         self.window.status.set_run(view.sentence)

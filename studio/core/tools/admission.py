@@ -7,6 +7,7 @@ from pathlib import Path
 
 from studio.core.prompty.document import PromptDocument
 from studio.core.tools.document import McpServer, OpenApi, SourceDeclaration, needs_environment
+from studio.core.tools.named_connection import FindConnection, name_of
 from studio.core.tools.opening import source_key, source_label, source_path
 from studio.core.tools.registry import VARIABLES_KEY, SourceStatus
 from studio.core.tools.server_config import WorkspaceServers
@@ -49,14 +50,14 @@ def fault_of(
     return None
 
 
-def remark_on(declaration: SourceDeclaration) -> str:
+def remark_on(declaration: SourceDeclaration, find: FindConnection) -> str:
     """What a source will do without although it is asked for; empty where there is nothing."""
-    if isinstance(declaration, OpenApi) and declaration.connection.get("kind") == "reference":
-        name = declaration.connection.get("name")
-        if not declaration.connection.get("apiKey"):
+    if isinstance(declaration, OpenApi):
+        name = name_of(declaration.connection)
+        if name and find(name) is None:
             return (
-                f"the connection {name!r} is not looked up for tools, so no key is sent: "
-                "give the tool's own connection an apiKey, as ${env:NAME}"
+                f"the connection {name!r} is not set up here, so no key is sent: add it in "
+                "Run → Connections, or give the tool's own connection an apiKey, as ${env:NAME}"
             )
     return ""
 

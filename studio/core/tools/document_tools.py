@@ -31,6 +31,7 @@ from studio.core.tools.document import (
 )
 from studio.core.tools.limits import ToolLimits
 from studio.core.tools.mcp_source import McpSource, ServerFacts
+from studio.core.tools.named_connection import FindConnection, no_connection
 from studio.core.tools.openapi_source import OpenApiSource
 from studio.core.tools.opening import (
     declared_approvals,
@@ -63,6 +64,7 @@ class DocumentTools:
         limits: ToolLimits,
         own_servers: Path | None,
         on_change: Callable[[], None],
+        find: FindConnection = no_connection,
     ) -> None:
         """Make the tools of a document; nothing is loaded yet.
 
@@ -72,11 +74,13 @@ class DocumentTools:
             limits: bounds of a call, where the document names none.
             own_servers: the person's own MCP servers (`server_config.OWN_FILE`).
             on_change: called when a server says that its lists changed.
+            find: finds the connections that tools name.
         """
         self._folder = path.parent if path is not None else None
         self._trust = trust
         self._own_servers = own_servers
         self._on_change = on_change
+        self._find = find
         self._base_limits = limits
         self._limits = limits
         self._sources: dict[str, ToolSource] = {}
@@ -240,7 +244,9 @@ class DocumentTools:
         fault = fault_of(declaration, self._folder, self._trust)
         if fault is not None:
             return replace(fault, key=key, label=label, path=path), None
-        source = self._sources.get(key) or open_source(declaration, self._limits, self._on_change)
+        source = self._sources.get(key) or open_source(
+            declaration, self._limits, self._on_change, self._find
+        )
         self._sources[key] = source
         try:
             specs = await source.list_tools()
@@ -250,7 +256,7 @@ class DocumentTools:
             log = source.log if isinstance(source, McpSource) else ""
             failed = SourceStatus(key, label, "failed", str(error), path, line, log=log)
             return failed, None
-        remark = remark_on(declaration)
+        remark = remark_on(declaration, self._find)
         status = SourceStatus(key, label, "ready", remark, path, tools=len(specs))
         offered = SourceTools(key, label, specs, path=path)
         if isinstance(source, PythonFileSource):

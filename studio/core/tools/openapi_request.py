@@ -20,7 +20,8 @@ from studio.core.tools.openapi import (
     Parameter,
 )
 
-_MASK = "•••"
+MASK = "•••"
+"""Stands for a key."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +90,7 @@ def masked_request(
     operation: Operation, arguments: JsonObject, base: str, credential: Credential, *, has_key: bool
 ) -> HttpRequest:
     """The request as it will be sent, with the key masked: for people, before they allow it."""
-    return build_request(operation, arguments, base, credential, _MASK if has_key else "")
+    return build_request(operation, arguments, base, credential, MASK if has_key else "")
 
 
 def server_url(description: Description, endpoint: str, place: str) -> str:

@@ -15,8 +15,16 @@ from studio.core.prompty.yaml_reader import read_yaml
 from studio.core.text.values import Json, JsonObject
 from studio.core.tools.imports import HTTP, import_packages
 from studio.core.tools.limits import DEFAULT_LIMITS, ToolLimits, cut
+from studio.core.tools.named_connection import (
+    FindConnection,
+    NamedConnection,
+    address_for,
+    name_of,
+    no_connection,
+)
 from studio.core.tools.openapi import Description, OpenApiError, read_description
 from studio.core.tools.openapi_request import (
+    MASK,
     HttpRequest,
     build_request,
     masked_request,
@@ -27,6 +35,9 @@ from studio.core.tools.source import ToolOutcome, ToolSourceError
 
 LONGEST_DESCRIPTION = 8 * 1024 * 1024
 """Bytes of a description that are read."""
+
+_SHORTEST_KEY = 6
+"""Characters from which on a key is masked in answers; shorter ones are parts of many words."""
 
 
 class OpenApiSource:
@@ -39,6 +50,7 @@ class OpenApiSource:
         connection: JsonObject,
         limits: ToolLimits = DEFAULT_LIMITS,
         environment: Callable[[], dict[str, str]] = lambda: dict(os.environ),
+        find: FindConnection = no_connection,
     ) -> None:
         """Make a source.
 
@@ -48,12 +60,14 @@ class OpenApiSource:
             connection: the tool's `connection`: `endpoint`, `apiKey`; references unresolved.
             limits: bounds of a call.
             environment: the variables that references are resolved with, asked at each call.
+            find: finds the connection that `connection` names, asked at each call.
         """
         self._name = name
         self._place = place
         self._connection = connection
         self._limits = limits
         self._environment = environment
+        self._find = find
         self._description: Description | None = None
         self._stamp: object = None
 
@@ -82,8 +96,8 @@ class OpenApiSource:
         if operation is None:
             raise ToolSourceError(f"{self.label} has no operation {name!r}")
         try:
-            base = self._base(description)
-            has_key = bool(self._connection.get("apiKey"))
+            base, named = self._base(description)
+            has_key = named.has_key if named else bool(self._connection.get("apiKey"))
             request = masked_request(
                 operation, arguments, base, description.credential, has_key=has_key
             )
@@ -97,19 +111,14 @@ class OpenApiSource:
         try:
             description = await self._read()
             operation = next(item for item in description.operations if item.spec.name == name)
-            key = self._connection.get("apiKey")
-            request = build_request(
-                operation,
-                arguments,
-                self._base(description),
-                description.credential,
-                expand(key, self._environment()) if isinstance(key, str) else "",
-            )
+            base, named = self._base(description)
+            key = await named.read_key() if named else self._own_key()
+            request = build_request(operation, arguments, base, description.credential, key)
         except StopIteration:
             return ToolOutcome(f"{self.label} has no operation {name!r}", "unknown-tool")
         except (ToolSourceError, OpenApiError, LookupError) as error:
             return ToolOutcome(f"{self.label}: {error.args[0]}", "error")
-        outcome = await _send(request, self.label, self._limits)
+        outcome = await _send(request, self.label, self._limits, key)
         duration = time.perf_counter() - started
         return ToolOutcome(
             outcome.text, outcome.status, duration, value=outcome.value, truncated=outcome.truncated
@@ -118,11 +127,19 @@ class OpenApiSource:
     async def close(self) -> None:
         """Nothing runs between calls."""
 
-    def _base(self, description: Description) -> str:
+    def _own_key(self) -> str:
+        key = self._connection.get("apiKey")
+        return expand(key, self._environment()) if isinstance(key, str) else ""
+
+    def _base(self, description: Description) -> tuple[str, NamedConnection | None]:
+        """Where requests go, and the connection whose key goes along, where one is named."""
         endpoint = self._connection.get("endpoint") or self._connection.get("url")
         known = self._environment()
         given = expand(endpoint, known) if isinstance(endpoint, str) else ""
-        return server_url(description, given, str(self._place))
+        base = server_url(description, given, str(self._place))
+        name = name_of(self._connection)
+        named = self._find(name) if name else None
+        return (address_for(named, given, base) if named else base), named
 
     async def _read(self) -> Description:
         stamp, text = await self._text()
@@ -158,8 +175,8 @@ class OpenApiSource:
         return outcome.text
 
 
-async def _send(request: HttpRequest, label: str, limits: ToolLimits) -> ToolOutcome:
-    """Send a request and read its answer, within the limits."""
+async def _send(request: HttpRequest, label: str, limits: ToolLimits, key: str = "") -> ToolOutcome:
+    """Send a request and read its answer, within the limits; a key that it repeats is masked."""
     await import_packages(HTTP)
     import httpx2
 
@@ -178,6 +195,8 @@ async def _send(request: HttpRequest, label: str, limits: ToolLimits) -> ToolOut
                 if len(body) > limits.characters * 4:
                     break
             text = bytes(body).decode(response.charset_encoding or "utf-8", "replace")
+            if len(key) >= _SHORTEST_KEY:
+                text = text.replace(key, MASK)
             status, reason = response.status_code, response.reason_phrase
     except (TimeoutError, httpx2.TimeoutException):
         return ToolOutcome(f"{label} did not answer within {limits.seconds:g} s", "timeout")

@@ -10,6 +10,7 @@ from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.tools.document import McpServer, OpenApi, PythonFile, SourceDeclaration
 from studio.core.tools.limits import ToolLimits
 from studio.core.tools.mcp_source import McpSource
+from studio.core.tools.named_connection import FindConnection, no_connection
 from studio.core.tools.openapi_source import OpenApiSource
 from studio.core.tools.python_source import PythonFileSource
 from studio.core.tools.registry import Approval
@@ -18,7 +19,10 @@ from studio.core.tools.source import ToolSource
 
 
 def open_source(
-    declaration: SourceDeclaration, limits: ToolLimits, on_change: Callable[[], None]
+    declaration: SourceDeclaration,
+    limits: ToolLimits,
+    on_change: Callable[[], None],
+    find: FindConnection = no_connection,
 ) -> ToolSource:
     """The source; nothing is started before it is asked for its tools."""
     match declaration:
@@ -28,7 +32,7 @@ def open_source(
             assert address is not None
             return McpSource(name, address, allowed=allowed, limits=limits, on_change=on_change)
         case OpenApi(name, place, connection):
-            return OpenApiSource(name, place, connection, limits)
+            return OpenApiSource(name, place, connection, limits, find=find)
         case _:
             assert_never(declaration)
 

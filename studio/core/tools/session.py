@@ -14,6 +14,7 @@ from studio.core.prompty.messages import HoistedTool
 from studio.core.text.values import Json, JsonObject
 from studio.core.tools.document_tools import DocumentTools
 from studio.core.tools.limits import DEFAULT_LIMITS, ToolLimits
+from studio.core.tools.named_connection import FindConnection, NamedConnection, no_connection
 from studio.core.tools.registry import Approval, ToolRegistry
 from studio.core.tools.source import ToolOutcome
 from studio.core.tools.toolbox import AskPerson, Toolbox
@@ -40,6 +41,8 @@ class ToolSession:
             limits: bounds of a call, where the document names none.
             own_servers: the person's own MCP servers (`server_config.OWN_FILE`).
         """
+        self.find_connection: FindConnection = no_connection
+        """Finds the connection that a tool names; called in the loop, at each call."""
         self._trust = trust
         self._limits = limits
         self._own_servers = own_servers
@@ -162,8 +165,16 @@ class ToolSession:
 
     def _make(self, path: Path | None) -> DocumentTools:
         return DocumentTools(
-            path, self._trust, self._limits, self._own_servers, self._tell_of_change
+            path,
+            self._trust,
+            self._limits,
+            self._own_servers,
+            self._tell_of_change,
+            self._find,
         )
+
+    def _find(self, name: str) -> NamedConnection | None:
+        return self.find_connection(name)  # as it is at that time
 
     def _tell_of_change(self) -> None:
         self.on_change()

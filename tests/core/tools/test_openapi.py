@@ -13,6 +13,11 @@ import pytest
 
 from studio.core.text.values import Json, JsonObject
 from studio.core.tools.limits import ToolLimits
+from studio.core.tools.named_connection import (
+    FindConnection,
+    NamedConnection,
+    address_for,
+)
 from studio.core.tools.openapi import Credential, OpenApiError, read_description
 from studio.core.tools.openapi_request import build_request, masked_request
 from studio.core.tools.openapi_source import OpenApiSource
@@ -163,7 +168,8 @@ class Service(BaseHTTPRequestHandler):
             return self._answer(200, "x" * 1_000_000)
         if self.path.startswith("/pets/none"):
             return self._answer(404, "no such pet")
-        return self._answer(200, json.dumps({"path": self.path, "key": self.headers.get("X-Key")}))
+        key = self.headers.get("X-Key") or ""  # also backwards: that is not masked
+        return self._answer(200, json.dumps({"path": self.path, "key": key, "yek": key[::-1]}))
 
     def do_POST(self) -> None:
         body = self.rfile.read(int(self.headers["Content-Length"]))
@@ -206,7 +212,7 @@ async def test_calls_reach_the_service(
     assert len(await source.list_tools()) == 3
     outcome = await source.call("getPet", {"id": "7"})
     assert outcome.status == "ok"
-    assert outcome.value == {"path": "/pets/7", "key": "s3cret"}
+    assert outcome.value == {"path": "/pets/7", "key": "•••", "yek": "terc3s"}
     assert (await source.call("add_pet", {"body": {"name": "Rex"}})).value == {"name": "Rex"}
     missing = await source.call("getPet", {"id": "none"})
     assert (missing.status, missing.text) == ("error", "HTTP 404 Not Found: no such pet")
@@ -267,22 +273,90 @@ async def test_a_document_names_a_description(
     await session.close()
 
 
-async def test_a_connection_that_is_only_named_is_said_to_send_no_key(
+OFFICE = """
+name: agent
+tools:
+  - name: pets
+    kind: openapi
+    specification: pets.json
+    connection: {kind: reference, name: office}
+"""
+
+
+def office(address: str, key: str = "key-of-the-office") -> FindConnection:
+    async def read_key() -> str:
+        if not key:
+            raise LookupError("the connection 'office' has no key: KEY is not set")
+        return key
+
+    made = NamedConnection(address, True, read_key)
+    return lambda name: made if name == "office" else None
+
+
+async def test_a_connection_that_is_not_set_up_is_said_to_send_no_key(
     description: Path, prompt: WritePrompt, tmp_path: Path
 ) -> None:
-    document = prompt(
-        """
-        name: agent
-        tools:
-          - name: pets
-            kind: openapi
-            specification: pets.json
-            connection: {kind: reference, name: office}
-        """
-    )
     TrustStore().trust(tmp_path)
     session = ToolSession(TrustStore())
-    [status] = (await session.load(document)).sources
+    [status] = (await session.load(prompt(OFFICE))).sources
     assert status.state == "ready"
-    assert "'office' is not looked up for tools" in status.message
+    assert "'office' is not set up here" in status.message
     await session.close()
+
+
+async def test_a_named_connection_gives_address_and_key(
+    description: Path, endpoint: str, prompt: WritePrompt, tmp_path: Path
+) -> None:
+    TrustStore().trust(tmp_path)
+    session = ToolSession(TrustStore())
+    session.find_connection = office(endpoint)
+    registry = await session.load(prompt(OFFICE))
+    assert registry.sources[0].message == ""
+    shown = await session.request_text("getPet", {"id": "7"})
+    assert shown.startswith(f"GET {endpoint}/pets/7")
+    assert "key-of-the-office" not in shown
+    assert "•••" in shown
+    outcome = await session.toolbox().call("getPet", {"id": "7"})
+    assert outcome.status == "ok"
+    assert outcome.value == {"path": "/pets/7", "key": "•••", "yek": "key-of-the-office"[::-1]}
+    assert "key-of-the-office" not in outcome.text
+    session.find_connection = office(endpoint, "")
+    missing = await session.toolbox().call("getPet", {"id": "7"})
+    assert missing.status == "error"
+    assert "KEY is not set" in missing.text
+    await session.close()
+
+
+async def test_a_connections_key_goes_to_no_server_that_the_file_chose(
+    description: Path, endpoint: str, prompt: WritePrompt, tmp_path: Path
+) -> None:
+    other = OFFICE.replace("name: office}", f'name: office, endpoint: "{endpoint}"}}')
+    TrustStore().trust(tmp_path)
+    session = ToolSession(TrustStore())
+    session.find_connection = office("https://api.example.test/v1")
+    await session.load(prompt(other))
+    outcome = await session.toolbox().call("getPet", {"id": "7"})
+    assert outcome.status == "error"
+    assert "gets no key" in outcome.text
+    with pytest.raises(ToolSourceError, match="gets no key"):
+        await session.request_text("getPet", {"id": "7"})
+    await session.close()
+
+
+@pytest.mark.parametrize(
+    ("server", "goes_to"),
+    [
+        ("https://api.example.test/pets", "https://api.example.test/pets"),
+        ("https://api.example.test:443/pets", "https://api.example.test:443/pets"),
+        ("http://api.example.test/pets", "https://api.example.test/v1"),
+        ("https://evil.test", "https://api.example.test/v1"),
+        ("https://api.example.test@evil.test", "https://api.example.test/v1"),
+        ("https://api.example.test:8443", "https://api.example.test/v1"),
+        ("/v2", "https://api.example.test/v1"),
+        ("", "https://api.example.test/v1"),
+    ],
+)
+def test_a_description_leads_a_connections_key_nowhere_else(server: str, goes_to: str) -> None:
+    found = office("https://api.example.test/v1")("office")
+    assert found is not None
+    assert address_for(found, "", server) == goes_to

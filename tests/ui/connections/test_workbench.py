@@ -381,3 +381,36 @@ def test_a_run_of_another_prompt_goes_on_with_that_prompts_connection(
     state = workbench.run.state
     assert state is not None
     assert state.answer == "Said by one."
+
+
+def test_a_tool_uses_a_connection_of_the_studio_as_soon_as_it_is_there(
+    qtbot: QtBot, user_home: Path, open_workbench: Open, server: ChatServer
+) -> None:
+    folder = user_home / "service"
+    folder.mkdir()
+    paths = {"/models": {"get": {"operationId": "list_models", "summary": "Lists them."}}}
+    description = {"openapi": "3.1.0", "servers": [{"url": "https://x.test"}], "paths": paths}
+    (folder / "api.json").write_text(json.dumps(description), encoding="utf-8")
+    prompt = folder / "service.prompty"
+    prompt.write_text(
+        "---\nname: service\ntools:\n  - name: office\n    kind: openapi\n"
+        "    specification: api.json\n    connection: {kind: reference, name: Office}\n---\nsystem:\nHi\n",
+        encoding="utf-8",
+    )
+    TrustStore(user_home / "data" / "trust.json").trust(folder)
+    workbench = open_workbench(prompt)
+    (status,) = workbench.tools.registry.sources
+    assert "'Office' is not set up here" in status.message
+
+    connections = workbench.connections
+    office = Connection("Office", "compatible", base_url=server.url, key="keyring")
+    kept = connections.connections
+    connections.save(replace(kept, connections=(*kept.connections, office)))
+    connections.keys.keep("Office", KEY, only_session=True)
+    qtbot.waitUntil(lambda: workbench.tools.registry.sources[0].message == "", timeout=WAIT_MS)
+    with qtbot.waitSignal(workbench.tools.request_shown, timeout=WAIT_MS) as shown:
+        workbench.tools.show_request("list_models", {})
+    assert shown.args == ["list_models", f"GET {server.url}/models\nAuthorization: Bearer •••"]
+    workbench.tools.try_tool("list_models", {})
+    qtbot.waitUntil(lambda: bool(server.requests), timeout=WAIT_MS)
+    assert server.requests[0].headers["authorization"] == f"Bearer {KEY}"
