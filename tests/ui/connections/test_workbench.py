@@ -394,7 +394,8 @@ def test_a_tool_uses_a_connection_of_the_studio_as_soon_as_it_is_there(
     prompt = folder / "service.prompty"
     prompt.write_text(
         "---\nname: service\ntools:\n  - name: office\n    kind: openapi\n"
-        "    specification: api.json\n    connection: {kind: reference, name: Office}\n---\nsystem:\nHi\n",
+        "    specification: api.json\n    connection: {kind: reference, name: Office}\n---\n"
+        "system:\nHi\n",
         encoding="utf-8",
     )
     TrustStore(user_home / "data" / "trust.json").trust(folder)
