@@ -88,8 +88,8 @@ def cards_of_step(
     cards += _reply_cards(step)
     for row, call in enumerate(step.calls):
         cards += _call_cards(step, row, call)
-    if isinstance(step.reading, Final):
-        answer = step.reading.answer
+    answer = answer_of(step)
+    if answer is not None:
         if state is not None and state.answer is not None:
             answer = state.answer
         gist = one_line(answer) or _tr(
@@ -102,6 +102,13 @@ def cards_of_step(
     if state is not None:
         cards = _mark_live(cards, state)
     return cards
+
+
+def answer_of(step: Step) -> str | None:
+    """The answer that a step came to: the person's, else the model's; None where it has none."""
+    if step.answer is not None:
+        return step.answer
+    return step.reading.answer if isinstance(step.reading, Final) else None
 
 
 def _prompt_card(step: Step) -> StepCard:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from studio.core.agent.reading import Final
+from studio.bridge.run_cards import answer_of
 from studio.core.agent.state import RunState, Step
 
 _MOST_STEPS = 500
@@ -34,7 +34,7 @@ def turns_of(state: RunState) -> tuple[ChatTurn, ...]:
     if len(state.steps) <= _MOST_STEPS:
         steps: Sequence[Step] = (*state.steps, state.step)
         for step, after in pairwise(steps):
-            if isinstance(step.reading, Final) and after.number > step.number:
+            if answer_of(step) is not None and after.number > step.number:
                 made.append(ChatTurn(question, _answered(step)))
                 question = _asked(after)
     return (*made, ChatTurn(question, state.answer or ""))
@@ -44,7 +44,7 @@ def _answered(step: Step) -> str:
     said = [message.text for message in step.appended if message.role == "assistant"]
     if said:
         return said[-1]
-    return step.reading.answer if isinstance(step.reading, Final) else ""
+    return answer_of(step) or ""
 
 
 def _asked(step: Step) -> str:

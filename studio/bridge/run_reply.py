@@ -163,11 +163,11 @@ def _warning(warning: ReadingWarning) -> Block:
 
 def _ending(step: Step, reply: Reply) -> str:
     parts = [{
-        "live": "", "recorded": _tr("replayed from the record"), "mock": "mocked",
+        "live": "", "recorded": _tr("replayed from the record"), "mock": _tr("mocked"),
         "person": _tr("written by you"), "studio": _tr("made by the studio"),
     }[step.reply_origin]]  # fmt: skip
     parts.append(_tr("read as ") + _read_as(step.reading) if step.reading is not None else "")
-    if reply.finish_reason is not None:
+    if reply.finish_reason is not None and not (step.stopped_by and reply.finish_reason == "stop"):
         parts.append(_tr(_ENDED[reply.finish_reason]))
     match step.stopped_by:
         case "server":

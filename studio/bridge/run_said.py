@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from studio.bridge.run_cards import StepCard
+from studio.bridge.run_cards import StepCard, answer_of
 from studio.bridge.run_messages import message_text
 from studio.bridge.run_text import json_text
-from studio.core.agent.reading import Final
 from studio.core.agent.state import RunState, Step
 from studio.core.prompty.messages import Message
 
@@ -70,7 +69,7 @@ def _said(state: RunState, step: Step, card: StepCard) -> str:
             return step.observation
         case "final" if step.number == state.step.number and state.answer is not None:
             return state.answer
-        case "final" if isinstance(step.reading, Final):
-            return step.reading.answer
+        case "final":
+            return answer_of(step) or ""
         case _:
             return card.gist

@@ -70,10 +70,10 @@ def edit(state: RunState, event: Edit) -> Move:  # noqa: C901 - one arm per edit
         case TreatedAsFinal(text=text, always=always):
             plain = state.plain_is_final or always
             state = replace(state, place="P6", answer=text, error=None, plain_is_final=plain)
-            return settle(replace(_marked(state, "edited"), format_errors=0))
+            return settle(replace(_answered(state, text), format_errors=0))
         case AnswerEdited(text=text):
             state = replace(state, place="P6", answer=text, answer_problems=(), error=None)
-            return settle(_marked(state, "edited"))
+            return settle(_answered(state, text))
         case AnswerReturned(text=text):
             return _go_on(state, text)
         case OutcomeTold():
@@ -106,11 +106,18 @@ def _marked(state: RunState, mark: str) -> RunState:
     return replace(state, step=replace(state.step, marks=state.step.marks | {mark}))
 
 
+def _answered(state: RunState, text: str) -> RunState:
+    """The step keeps the person's answer, which later turns of the thread show."""
+    marked = _marked(state, "edited")
+    return replace(marked, step=replace(marked.step, answer=text))
+
+
 def _reply(state: RunState, event: ReplyEdited) -> RunState:
     mark = "repaired" if event.repair else "edited"
     repairs = state.repairs | ({event.repair} if event.repair and event.always else set())
     origin = "person" if event.given else state.step.reply_origin
-    step = replace(state.step, reply=event.reply, reply_origin=origin, reading=None, calls=())
+    unread = replace(state.step, reading=None, calls=(), answer=None)
+    step = replace(unread, reply=event.reply, reply_origin=origin)
     state = replace(state, step=step, place="P2", call=None, error=None, repairs=repairs)
     # A repaired or mended reply is no second failure.
     return replace(_marked(state, mark), format_errors=max(0, state.format_errors - 1))

@@ -182,6 +182,9 @@ class Step:
     observation: str = ""
     """What the model is told apart from tool results: after a format error, or a remark."""
 
+    answer: str | None = None
+    """The answer as the person gave or changed it; None where the reading's own stands."""
+
     appended: tuple[Message, ...] = ()
     """Messages that this step added to the conversation."""
 

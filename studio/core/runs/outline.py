@@ -36,7 +36,7 @@ def shape_of(step: Step) -> str:
     """
     replied = "r" if step.reply is not None or step.partial is not None else ""
     calls = "".join("-" if call.observation is None else "+" for call in step.calls)
-    final = "f" if isinstance(step.reading, Final) else ""
+    final = "f" if isinstance(step.reading, Final) or step.answer is not None else ""
     return replied + calls + final + ("n" if step.observation else "")
 
 

@@ -93,6 +93,7 @@ def _cut(step: Step) -> Step:
         warnings=tuple(ReadingWarning(each.code, "") for each in step.warnings[:1]),
         calls=tuple(map(_call, step.calls)),
         observation=_start(step.observation),
+        answer=None if step.answer is None else _start(step.answer),
         marks=step.marks,
         seconds_model=step.seconds_model,
     )
