@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
+from concurrent.futures import Future
 from pathlib import Path
 
 from studio.bridge.run_plan import RunPlan
 from studio.core.agent.events import Event
 from studio.core.agent.options import RunOptions
 from studio.core.agent.state import RunSetup
+from studio.core.models.base import ModelRequest
 from studio.core.models.scripted import ScriptedModel, ScriptedReply
 from studio.core.prompty.parse import parse
 from studio.core.prompty.tool_spec import ToolSpec
@@ -18,6 +20,7 @@ from studio.core.text.values import JsonObject
 from studio.core.tools.registry import ToolEntry, ToolRegistry
 from studio.core.tools.source import ToolOutcome
 from studio.core.tools.toolbox import Toolbox
+from studio.core.wire.reply import ReplyDelta
 
 QUESTION = "What is the capital of France, and its letters squared?"
 LOOKUP = 'Thought: I look it up.\nAction: lookup\nArgs: {"fact": "capital of France"}'
@@ -71,12 +74,31 @@ def toolbox(tools: LocalTools, approval: str = "allow") -> Toolbox:
     return Toolbox(lambda: registry, {"local": tools})
 
 
+class HeldModel(ScriptedModel):
+    """Holds each piece of a reply back but the first, until the test lets it go."""
+
+    def __init__(self, replies: Sequence[ScriptedReply]) -> None:
+        super().__init__(replies)
+        self._gates: list[Future[None]] = [Future() for _ in range(1000)]
+        self._passed, self._opened = 0, 0
+
+    def go_on(self, pieces: int = 1) -> None:
+        for gate in self._gates[self._opened : self._opened + pieces]:
+            gate.set_result(None)
+        self._opened += pieces
+
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[ReplyDelta, None]:
+        async for delta in super().stream(request):
+            yield delta
+            self._passed += 1
+            await asyncio.wrap_future(self._gates[self._passed - 1])
+
+
 def plan(
-    replies: Sequence[ScriptedReply],
+    replies: Sequence[ScriptedReply] | ScriptedModel,
     *,
     tools: LocalTools | None = None,
     approval: str = "allow",
-    delay: float = 0.0,
     example: str = "react-agent.prompty",
     options: RunOptions | None = None,
 ) -> RunPlan:
@@ -85,7 +107,7 @@ def plan(
     return RunPlan(
         document,
         {"question": QUESTION},
-        ScriptedModel(replies, delay=delay),
+        replies if isinstance(replies, ScriptedModel) else ScriptedModel(replies),
         toolbox(tools or LocalTools(), approval),
         options=options or RunOptions(),
     )

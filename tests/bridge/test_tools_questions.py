@@ -49,7 +49,7 @@ def test_the_answer_is_the_result(
     with qtbot.waitSignal(questions.settled) as settled:
         questions.answer(question.id, "Paris", is_error=False)
     assert settled.args == [question.id]
-    outcome = call.result(5)
+    outcome = call.result(30)
     assert (outcome.text, outcome.status) == ("Paris", "ok")
     assert outcome.duration > 0
     questions.answer(question.id, "too late", is_error=False)
@@ -60,7 +60,7 @@ def test_no_answer_is_a_failure_of_the_tool(
 ) -> None:
     question, call = ask(qtbot, background, questions)
     questions.answer(question.id, "The person gave no answer.", is_error=True)
-    assert call.result(5).status == "error"
+    assert call.result(30).status == "error"
 
 
 def test_a_call_that_is_stopped_withdraws_its_question(
@@ -80,4 +80,4 @@ def test_several_wait_at_once_and_each_gets_its_own_answer(
     assert first.id != second.id
     questions.answer(second.id, "two", is_error=False)
     questions.answer(first.id, "one", is_error=False)
-    assert (first_call.result(5).text, second_call.result(5).text) == ("one", "two")
+    assert (first_call.result(30).text, second_call.result(30).text) == ("one", "two")

@@ -13,13 +13,22 @@ from studio.bridge.run import RunController
 from studio.bridge.run_record import RunRecord
 from studio.core.agent.commands import Command
 from studio.core.models.base import ModelError
-from studio.core.models.scripted import ScriptedTurn
+from studio.core.models.scripted import DEFAULT_CHUNK, ScriptedTurn
 from studio.core.wire.reply import Reply, ToolCall
 from studio.ui.run.breakpoints_dialog import BreakpointsDialog
 from studio.ui.run.compare_dialog import CompareDialog
 from studio.ui.run.run_pane import RunPane
 from studio.ui.theme import DARK, LIGHT, apply_theme
-from tests.bridge.run_world import BROKEN, CALCULATE, FINAL, LOOKUP, ListJournal, LocalTools, plan
+from tests.bridge.run_world import (
+    BROKEN,
+    CALCULATE,
+    FINAL,
+    LOOKUP,
+    HeldModel,
+    ListJournal,
+    LocalTools,
+    plan,
+)
 
 pytestmark = pytest.mark.qt_log_ignore("does not support propagateSizeHints")
 
@@ -247,10 +256,13 @@ def test_a_model_error_says_what_happened_and_what_to_do(bench: Bench) -> None:
 
 
 def test_the_person_looks_at_an_earlier_card_while_the_run_goes_on(bench: Bench) -> None:
-    bench.controller.start(plan([LOOKUP, CALCULATE, FINAL], delay=0.02))
+    model = HeldModel([LOOKUP, CALCULATE, FINAL])
+    bench.controller.start(plan(model))
+    model.go_on(len(LOOKUP) // DEFAULT_CHUNK + 2)  # its last piece, and that it has ended
     bench.qtbot.waitUntil(lambda: len(bench.pane.timeline.cards) > 4)
     bench.pane.timeline.choose((1, "thought", None))
     assert not bench.pane.timeline.is_following
+    model.go_on(100)
     bench.until_over()
 
     chosen = bench.pane.timeline.current_card
