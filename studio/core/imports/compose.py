@@ -35,7 +35,12 @@ _MARKER = re.compile(
 _TOKEN = re.compile(r"!(?=\[[^\]\n]*\]\()|!(?=\[thread\])")
 _REFERENCE = re.compile(r"\$(?=\{(?:env|file|params):)")
 _BRACES = re.compile(r"\{\{|\{%|\{#")
+_VARIABLE = re.compile(r"\{\{\s*(?P<name>\w+)\s*\}\}|\{(?P<single>\w+)\}")
 _ROLES = ("system", "developer", "user", "assistant")
+
+
+class LiteralText(TextPart):
+    """Text whose characters are no template, among texts that are."""
 
 
 @dataclass(slots=True)
@@ -141,6 +146,16 @@ def _marker(work: Composition, message: Message) -> str:
 def _media_input(work: Composition, part: MediaPart) -> str:
     """The input that holds a picture, file or recording; declared here."""
     kind = part.kind if part.kind in ("image", "file", "audio") else "file"
+    alone = _VARIABLE.fullmatch(part.source.strip()) if work.is_template else None
+    if alone is not None:
+        own = alone["name"] or alone["single"]
+        work.inputs[own] = {**work.inputs.get(own, {}), "kind": kind}
+        return own
+    if work.is_template and "{" in part.source:
+        work.notes.append(
+            f"The {kind} {part.source[:80]!r} is the value of an input: variables in it are not"
+            " filled in."
+        )
     declared: dict[str, Json] = {"kind": kind, "default": part.source}
     number, name = 1, str(kind)
     while name in work.inputs:
@@ -172,10 +187,15 @@ def _runs_to_threads(work: Composition) -> None:
             "default": [_thread_item(message) for message in run],
         }
         done.append(name)
+        if work.is_template and any(_holds_braces(message) for message in run):
+            work.notes.append(
+                f"{name}: messages with calls, results or marked media stand in a thread, where"
+                " variables are not filled in."
+            )
         run.clear()
 
     for item in work.messages:
-        if isinstance(item, Message) and not _fits_section(item):
+        if isinstance(item, Message) and not fits_section(item):
             run.append(item)
             continue
         end_run()
@@ -184,7 +204,18 @@ def _runs_to_threads(work: Composition) -> None:
     work.messages = done
 
 
-def _fits_section(message: Message) -> bool:
+def _holds_braces(message: Message) -> bool:
+    texts = [
+        part.text
+        for part in message.parts
+        if isinstance(part, TextPart) and not isinstance(part, LiteralText)
+    ]
+    texts += [part.source for part in message.parts if isinstance(part, MediaPart)]
+    return any("{" in text for text in texts)
+
+
+def fits_section(message: Message) -> bool:
+    """Whether a message can stand in the body; otherwise it becomes an item of a thread."""
     if message.role not in _ROLES:
         return False
     if any(isinstance(part, ToolCallPart | ToolResultPart) for part in message.parts):

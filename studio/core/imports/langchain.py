@@ -7,7 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from studio.core.imports.compose import Composition, compose, literal
+from studio.core.imports.compose import (
+    Composition,
+    LiteralText,
+    compose,
+    fits_section,
+    literal,
+)
 from studio.core.imports.imported import Imported, ImportFailure
 from studio.core.prompty.declarations import kind_of_value
 from studio.core.prompty.document import TemplateFormat
@@ -58,10 +64,11 @@ def import_langchain(data: Json) -> Imported:
             work.notes.append("The schema of the answer is not carried; declare outputs.")
     elif name == "FewShotPromptTemplate":
         _few_shot(kwargs, work, formats)
-    else:
-        template = kwargs.get("template")
+    elif isinstance(kwargs.get("template"), str):
         formats.append(_format_of(kwargs))
-        work.messages.append(Message("user", (TextPart(str(template or "")),)))
+        work.messages.append(Message("user", (TextPart(str(kwargs["template"])),)))
+    else:
+        raise ImportFailure(f"A prompt of the class {name!r} cannot be read: it holds no template.")
     if not work.messages:
         raise ImportFailure("There are no messages in it.")
     _settle_format(work, formats)
@@ -79,6 +86,11 @@ def _find_prompt(data: Json, work: Composition) -> tuple[str, JsonObject] | None
                  "few_shot": "FewShotPromptTemplate"}  # fmt: skip
         return (names[kind], data) if kind in names else None
     name, kwargs = _constructor(data)
+    if data.get("type") == "not_implemented":
+        raise ImportFailure(
+            f"LangChain wrote only the name of this {name}, not what is in it: it has no JSON form."
+            " Export its text, or the messages that it makes."
+        )
     if name == "RunnableSequence":
         found = _find_prompt(kwargs.get("first"), work)
         for step in (*_list(kwargs.get("middle")), kwargs.get("last")):
@@ -136,7 +148,11 @@ def _add(item: Json, work: Composition, formats: list[str]) -> None:
         prompts = kwargs.get("prompt")
         parts: list[Part] = []
         for each in prompts if isinstance(prompts, list) else [prompts]:
-            parts.append(_part(each, formats))
+            part = _part(each, formats)
+            if part is None:
+                work.notes.append(f"A part of a {role} message cannot be read; it is left out.")
+            else:
+                parts.append(part)
         work.messages.append(Message(role, tuple(parts)))
         return
     if name == "" and isinstance(item, Mapping):
@@ -168,7 +184,7 @@ def _static(role: Role, kwargs: JsonObject, work: Composition) -> None:
         Message(
             message.role,
             tuple(
-                _Literal(part.text) if isinstance(part, TextPart) else part
+                LiteralText(part.text) if isinstance(part, TextPart) else part
                 for part in message.parts
             ),
             message.attributes,
@@ -177,20 +193,16 @@ def _static(role: Role, kwargs: JsonObject, work: Composition) -> None:
     ]
 
 
-class _Literal(TextPart):
-    """Text whose characters are no template; escaped once the language is known."""
-
-
-def _part(item: Json, formats: list[str]) -> Part:
+def _part(item: Json, formats: list[str]) -> Part | None:
+    if isinstance(item, str):
+        return TextPart(item)
     name, kwargs = _constructor(item)
     formats.append(_format_of(kwargs))
-    template = kwargs.get("template", "")
+    template = kwargs.get("template")
     if name == "ImagePromptTemplate" and isinstance(template, Mapping):
         extra = {key: value for key, value in template.items() if key != "url"}
         return MediaPart("image", str(template.get("url", "")), extra)
-    if isinstance(item, str):
-        return TextPart(item)
-    return TextPart(str(template))
+    return TextPart(template) if isinstance(template, str) else None
 
 
 def _few_shot(kwargs: JsonObject, work: Composition, formats: list[str]) -> None:
@@ -222,8 +234,11 @@ def _settle_format(work: Composition, formats: list[str]) -> None:
         if isinstance(item, str):
             done.append(item)
             continue
+        if not fits_section(item):  # a thread holds it, and threads are no templates
+            done.append(item)
+            continue
         parts = tuple(
-            TextPart(literal(part.text, work.format)) if isinstance(part, _Literal) else part
+            TextPart(literal(part.text, work.format)) if isinstance(part, LiteralText) else part
             for part in item.parts
         )
         done.append(Message(item.role, parts, item.attributes))

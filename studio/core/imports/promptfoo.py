@@ -56,6 +56,8 @@ def import_promptfoo(text: str, read: ReadFile, choose: int = 0) -> Imported:
         raise ImportFailure(f"There are {len(prompts)} prompts; there is no number {choose + 1}.")
     names = unique_titles([name for name, _ in prompts])
     title, content = names[choose], prompts[choose][1]
+    if isinstance(content, ImportFailure):
+        raise content
     work = Composition(is_template=True)
     work.comments = _comments(text)
     if isinstance(data.get("description"), str):
@@ -78,8 +80,8 @@ def import_promptfoo(text: str, read: ReadFile, choose: int = 0) -> Imported:
     )  # fmt: skip
 
 
-def _prompts(value: Json, read: ReadFile) -> Iterator[tuple[str, Json]]:
-    """Name and content of each prompt; the content is a text or a list of messages."""
+def _prompts(value: Json, read: ReadFile) -> Iterator[tuple[str, Json | ImportFailure]]:
+    """Name and content of each prompt: a text, a list of messages, or why it cannot be read."""
     items = value if isinstance(value, list) else [value]
     for number, item in enumerate(items, start=1):
         name, content = f"prompt {number}", item
@@ -93,8 +95,12 @@ def _prompts(value: Json, read: ReadFile) -> Iterator[tuple[str, Json]]:
             or re.fullmatch(r"[\w./-]+\.(?:txt|json|ya?ml|md)", content)
         ):
             path = content.removeprefix("file://")
-            content = read(path)
             name = path if name.startswith("prompt ") else name
+            try:
+                content = read(path)
+            except ImportFailure as failure:
+                yield name, failure
+                continue
             if path.endswith(".txt") and re.search(r"^---$", content, re.MULTILINE):
                 for part, text in enumerate(re.split(r"(?m)^---$\n?", content), start=1):
                     if text.strip():

@@ -43,12 +43,12 @@ def import_file(path: Path, choose: int = 0) -> Imported:
     """
     try:
         if path.stat().st_size > MOST_BYTES:
-            raise ImportFailure(f"{path.name} is larger than {MOST_BYTES // 1_000_000} MB.")
+            raise ImportFailure(f"It is larger than {MOST_BYTES // 1_000_000} MB.")
         text = path.read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise ImportFailure(f"{path.name} is not UTF-8 text (byte {error.start}).") from error
+        raise ImportFailure(f"It is not UTF-8 text (byte {error.start}).") from error
     except OSError as error:
-        raise ImportFailure(f"{path.name} cannot be read: {error.strerror or error}.") from error
+        raise ImportFailure(f"It cannot be read: {error.strerror or error}.") from error
     return import_text(text, path, choose)
 
 

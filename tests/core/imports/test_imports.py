@@ -221,6 +221,15 @@ def test_promptfoo_gives_a_prompt_and_its_tests_as_input_sets(tmp_path: Path) ->
     assert told(import_file(path, 2), city="Oslo") == [("user", "Describe Oslo")]
 
 
+def test_a_prompt_of_promptfoo_that_is_missing_leaves_the_others(tmp_path: Path) -> None:
+    path = tmp_path / "config.yaml"
+    path.write_text('prompts: [file://gone.txt, "Hi {{ who }}"]\n', encoding="utf-8")
+    assert told(import_file(path, 1), who="Bo") == [("user", "Hi Bo")]
+    assert import_file(path, 1).others == ("gone.txt", "prompt 2")
+    with pytest.raises(ImportFailure, match=r"gone\.txt"):
+        import_file(path)
+
+
 def test_promptfoo_reads_no_file_outside_its_folder(tmp_path: Path) -> None:
     folder = tmp_path / "in"
     folder.mkdir()
@@ -261,6 +270,56 @@ def test_what_langchain_writes_is_read(form: str) -> None:
     calls = [part for message in messages(made) for part in message.parts if hasattr(part, "name")]
     assert [(call.name, call.arguments) for call in calls] == [("f", '{"a": 1}')]
     assert parse(made.text).input("talk") is not None
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_what_langchain_cannot_write_is_no_empty_prompt() -> None:
+    from langchain_core.load import dumps
+    from langchain_core.prompts import FewShotPromptTemplate, PromptTemplate
+
+    few = FewShotPromptTemplate(
+        examples=[{"x": "1"}], example_prompt=PromptTemplate.from_template("{x}"), suffix="{y}"
+    )
+    with pytest.raises(ImportFailure, match="only the name of this FewShotPromptTemplate"):
+        import_text(dumps(few))
+    pipeline = {"lc": 1, "type": "constructor", "id": ["x", "PipelinePrompt"], "kwargs": {}}
+    with pytest.raises(ImportFailure, match="'PipelinePrompt' cannot be read"):
+        import_text(json.dumps(pipeline))
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("form", ["f-string", "mustache", "jinja2"])
+def test_a_picture_of_langchain_that_is_a_variable_stays_an_input(form: str) -> None:
+    from langchain_core.load import dumps
+    from langchain_core.messages import AIMessage
+    from langchain_core.prompts import ChatPromptTemplate
+
+    opening, closing = ("{", "}") if form == "f-string" else ("{{", "}}")
+    pic, q, number = (f"{opening}{name}{closing}" for name in ("pic", "q", "number"))
+    calls = [{"id": "c", "name": "f", "args": {}}]
+    prompt = ChatPromptTemplate(
+        [
+            ("human", [{"type": "text", "text": f"See {q}"},
+                       {"type": "image_url", "image_url": {"url": pic}}]),
+            ("human", [{"type": "image_url", "image_url": {"url": f"http://h/{number}.png"}}]),
+            AIMessage("Literal {q}", tool_calls=calls),
+        ],
+        template_format=form,
+    )  # fmt: skip
+    made = import_text(dumps(prompt))
+    document = parse(made.text)
+    assert [(item.name, item.kind) for item in document.inputs if item.kind == "image"] == [
+        ("pic", "image"),
+        ("image", "image"),
+    ]
+    first, _, third = messages(made, pic="http://h/own.png", q="this")
+    assert [getattr(part, "source", "") for part in first.parts][-1] == "http://h/own.png"
+    assert third.text == "Literal {q}"
+    assert any("variables in it are not filled in" in note for note in made.notes)
+    assert not any("stand in a thread" in note for note in made.notes)
+    marked = [{"type": "image_url", "image_url": {"url": pic, "detail": "low"}}]
+    made = import_text(dumps(ChatPromptTemplate([("human", marked)], template_format=form)))
+    assert any("stand in a thread" in note for note in made.notes)
 
 
 def test_older_prompts_of_langchain_and_sequences() -> None:
