@@ -2651,6 +2651,10 @@ Und {count} davor.</translation>
       <source>The history could not be changed: {error}.</source>
       <translation>Der Verlauf konnte nicht geändert werden: {error}.</translation>
     </message>
+    <message>
+      <source>a run is under way; stop it first</source>
+      <translation>ein Lauf ist noch im Gang; halten Sie ihn zuerst an</translation>
+    </message>
   </context>
   <context>
     <name>HistoryController</name>
@@ -5216,6 +5220,10 @@ zu  {after}</translation>
     <message>
       <source>made by the studio</source>
       <translation>vom Studio gemacht</translation>
+    </message>
+    <message>
+      <source>mocked</source>
+      <translation>nachgestellt</translation>
     </message>
     <message>
       <source>read as </source>

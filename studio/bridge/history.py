@@ -201,9 +201,16 @@ def _compare(path: Path, left: str, right: str) -> Comparison:
 
 
 def _delete(runs: Sequence[str], store: RunStore) -> None:
+    store.mark_interrupted()
+    held = {run: store.summary(run) for run in runs}
+    going = {run for run, line in held.items() if line is not None and line.status == "running"}
     for run in runs:
-        store.delete(run)
+        if run not in going:
+            store.delete(run)
     store.tidy()
+    if going:
+        words = QCoreApplication.translate("History", "a run is under way; stop it first")
+        raise StoreError(words)
 
 
 def _describe(

@@ -157,6 +157,29 @@ def test_a_deleted_run_is_gone(qtbot: QtBot, history: HistoryController, past: R
     assert failed.args == ["The history cannot be used: the run is no longer there."]
 
 
+def test_a_run_under_way_is_not_deleted(
+    qtbot: QtBot, history: HistoryController, past: RunState, path: Path
+) -> None:
+    background = Background()
+    with closing(RunStore(path)) as store:
+        controller = RunController(background, StoreJournal(store))
+        with qtbot.waitSignal(controller.started):
+            controller.start(plan([LOOKUP, FINAL]), at_entry=True)
+        qtbot.waitUntil(lambda: controller.view.is_waiting)
+        assert controller.state is not None
+        live = controller.state.setup.run
+        with qtbot.waitSignals([history.listed, history.failed]):
+            history.delete([past.setup.run, live])
+        assert [line.id for line in store.runs()] == [live]
+        with qtbot.waitSignal(controller.ended):
+            controller.stop()
+        controller.close()
+        background.stop()
+        with qtbot.waitSignal(history.listed):
+            history.delete([live])
+        assert store.runs() == ()
+
+
 def test_a_file_that_is_no_history_is_said(
     qtbot: QtBot, history: HistoryController, path: Path
 ) -> None:

@@ -46,12 +46,19 @@ def line_of(connection: sqlite3.Connection, run: str) -> RunSummary | None:
     return _line(row) if row is not None else None
 
 
-def write_line(connection: sqlite3.Connection, number: int, line: RunSummary) -> None:
-    """Keep what the studio says of a run; what the person said of it stays."""
+def write_line(connection: sqlite3.Connection, number: int, line: RunSummary) -> bool:
+    """Keep what the studio says of a run; what the person said of it stays.
+
+    Returns:
+        Whether the run is there: one that was deleted meanwhile is not, though another may have
+        its number by now.
+    """
     names = ", ".join(f"{name} = ?" for name in _KEPT)
-    connection.execute(
-        f"UPDATE runs SET {names} WHERE number = ?",
-        (*(_storable(getattr(line, name)) for name in _KEPT), number),
+    values = (_storable(getattr(line, name)) for name in _KEPT)
+    return bool(
+        connection.execute(
+            f"UPDATE runs SET {names} WHERE number = ? AND id = ?", (*values, number, line.id)
+        ).rowcount
     )
 
 

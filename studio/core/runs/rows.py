@@ -8,7 +8,7 @@ import re
 from studio.core.agent.events import Event
 from studio.core.runs.blobs import StoredTexts, shorten
 from studio.core.runs.codec import encode_event, encode_value
-from studio.core.runs.database import Database
+from studio.core.runs.database import Database, StoreError
 from studio.core.runs.listing import write_line
 from studio.core.runs.outline import Follower, StepRow
 from studio.core.runs.stored import EventRow, KeptStep
@@ -46,6 +46,8 @@ class RunWriter:
         line = summarise(self._line, event)
         noted = self._follower.look(event)
         with self._database.transaction():
+            if not write_line(self._connection, self._number, line):
+                raise StoreError("the run was deleted from the history")
             text = json.dumps(shorten(data, self._blobs), separators=(",", ":"))
             self._connection.execute(
                 "INSERT INTO events (run, seq, at, data, mark) VALUES (?, ?, ?, ?, ?)",
@@ -53,7 +55,6 @@ class RunWriter:
             )
             if noted is not None and noted.row is not None:
                 self._write_step(noted.row)
-            write_line(self._connection, self._number, line)
         self._line = line
         self._follower.take(event, noted)
 

@@ -7,13 +7,15 @@ from collections.abc import Sequence
 from PySide6.QtCore import (
     QT_TRANSLATE_NOOP,
     QCoreApplication,
+    QItemSelection,
+    QItemSelectionModel,
     QModelIndex,
     QPersistentModelIndex,
     QPoint,
     Qt,
     Signal,
 )
-from PySide6.QtGui import QColor, QPalette
+from PySide6.QtGui import QColor, QPalette, QShowEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QComboBox,
@@ -114,6 +116,12 @@ class HistoryPane(QWidget):
         self._connect()
         self.setAccessibleName(self.tr("History of runs"))
 
+    def showEvent(self, event: QShowEvent) -> None:
+        """Runs may have gone on, or come from elsewhere, while the list was out of sight."""
+        super().showEvent(event)
+        if not event.spontaneous():
+            self.request_refresh.emit()
+
     def set_theme(self, theme: Theme) -> None:
         """Paint in these colours."""
         self._delegate.theme = theme
@@ -129,10 +137,13 @@ class HistoryPane(QWidget):
         self._empty.setText(QCoreApplication.translate("HistoryPane", words))
         self._pages.setCurrentIndex(1 if runs else 0)
         self.foot.show_count(len(runs))
+        again = QItemSelection()
         for row, one in enumerate(self.model.rows):
             if one.run.id in chosen:
-                self.table.selectRow(row)
-                break
+                place = self.model.index(row, 0)
+                again.select(place, place)
+        how = QItemSelectionModel.SelectionFlag.ClearAndSelect
+        self.table.selectionModel().select(again, how | QItemSelectionModel.SelectionFlag.Rows)
         self._on_chosen()
 
     def show_opening(self, opening: bool) -> None:

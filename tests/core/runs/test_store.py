@@ -276,3 +276,16 @@ async def test_tidying_while_a_run_goes_on_takes_nothing_from_it(store):
             store.delete("a")
             store.tidy()
     assert list(store.events("b")) == list(other.events)
+
+
+async def test_a_run_that_was_deleted_is_not_written_on_nor_into_another(store):
+    run = await write(store, "a")
+    writer = store.journal("a")
+    store.delete("a")
+    await write(store, "b")  # it may have the number that was free
+    kept = list(store.events("b"))
+    for _ in range(2):
+        with pytest.raises(StoreError, match="deleted"):
+            writer.write(dataclasses.replace(run.events[-1], seq=len(run.events) + 1))
+    assert [line.id for line in store.runs()] == ["b"]
+    assert list(store.events("b")) == kept

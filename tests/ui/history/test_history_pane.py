@@ -165,3 +165,17 @@ def test_how_long_runs_are_kept_is_shown_and_chosen_by_keys(
     again.by_age.click()
     again.accept()
     assert chosen[-1] == (0, 0)
+
+
+def test_the_list_is_read_again_when_it_comes_into_sight(pane: HistoryPane, qtbot: QtBot) -> None:
+    pane.hide()
+    with qtbot.waitSignal(pane.request_refresh):
+        pane.show()
+
+
+def test_every_chosen_run_stays_chosen(pane: HistoryPane) -> None:
+    pane.show_runs(RUNS)
+    pane.table.selectAll()
+    pane.show_runs((RunSummary("c", 3.0), *RUNS))
+
+    assert {run.id for run in pane.chosen_runs()} == {"a", "b"}
