@@ -28,6 +28,7 @@ from studio.ui.dialogs.export_forms import FormList
 from studio.ui.dialogs.export_result import ResultTabs
 from studio.ui.dialogs.export_subject import ExportSubject
 from studio.ui.dialogs.state_line import StateLine
+from studio.ui.parts.screen_room import resize_within_screen
 from studio.ui.theme import Theme
 
 _WAIT = 250
@@ -44,7 +45,7 @@ class ExportDialog(QDialog):
     ) -> None:
         super().__init__(parent)
         self.setWindowTitle(self.tr("Export {title}").format(title=subject.title))
-        self.resize(1080, 700)
+        resize_within_screen(self, 1080, 700)
         self._subject = subject
         self._messages = messages
         self._result: ExportResult | None = None

@@ -26,6 +26,7 @@ from studio.core.imports.imported import Imported, ImportFailure
 from studio.core.imports.recognise import SUFFIXES, import_file
 from studio.ui.dialogs.state_line import StateLine
 from studio.ui.icons import icon
+from studio.ui.parts.screen_room import resize_within_screen
 from studio.ui.theme import Theme, mono_font
 
 _SHOWN = 200_000
@@ -58,7 +59,7 @@ class ImportDialog(QDialog):
         self._theme = theme
         self._imported: Imported | None = None
         self.setWindowTitle(self.tr("Import {name}").format(name=path.name))
-        self.resize(880, 640)
+        resize_within_screen(self, 880, 640)
         self.state = StateLine(theme)
         self.choice = QComboBox()
         self.choice.setAccessibleName(self.tr("Which prompt of the file"))

@@ -268,3 +268,14 @@ def test_a_dropped_file_of_settings_is_opened_as_text(window: MainWindow, tmp_pa
     path = tmp_path / "mcp.json"
     path.write_text('{"mcpServers": {}}', encoding="utf-8")
     assert not window.commands.exchange.take_dropped(path)
+
+
+def test_the_dialogs_fit_a_small_screen(qtbot: QtBot, window: MainWindow, tmp_path: Path) -> None:
+    open_prompt(window, qtbot, tmp_path / "a.prompty", PROMPT)
+    dialog = export_dialog(window, qtbot)
+    room = dialog.screen().availableGeometry()
+    assert dialog.width() < room.width()
+    assert dialog.height() < room.height()
+    assert dialog.minimumSizeHint().width() <= 860
+    assert dialog.minimumSizeHint().height() <= 560
+    dialog.close()
