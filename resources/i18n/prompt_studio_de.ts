@@ -2653,7 +2653,7 @@ Und {count} davor.</translation>
     </message>
     <message>
       <source>a run is under way; stop it first</source>
-      <translation>ein Lauf ist noch im Gang; halten Sie ihn zuerst an</translation>
+      <translation>ein Lauf ist noch im Gang; beenden Sie ihn zuerst</translation>
     </message>
   </context>
   <context>

@@ -14,6 +14,9 @@ _SHOWN = (
     "calls_model", "calls_tool", "tokens", "cost", "answer", "events", "branches", "tags", "note",
     "pinned",
 )  # fmt: skip
+_LEAST_OF_ID = 4
+"""Characters from which a word may begin an id; nearly every id has a given digit somewhere."""
+
 _KEPT = tuple(name for name in _SHOWN if name not in ("id", "tags", "note", "pinned"))
 
 
@@ -76,9 +79,13 @@ def lines_of(connection: sqlite3.Connection, wanted: RunFilter) -> tuple[RunSumm
     """The lines that fit, pinned and newest first."""
     where, values = ["events > 0"], list[Any]()
     for word in wanted.text.split():
-        columns = ("prompt", "question", "answer", "model", "tags", "note", "id")
-        where.append("(" + " OR ".join(f"{name} LIKE ? ESCAPE '\\'" for name in columns) + ")")
+        columns = ("prompt", "question", "answer", "model", "tags", "note")
+        parts = [f"{name} LIKE ? ESCAPE '\\'" for name in columns]
         values += [f"%{_literal(word)}%"] * len(columns)
+        if len(word) >= _LEAST_OF_ID:
+            parts.append("id LIKE ? ESCAPE '\\'")
+            values.append(f"{_literal(word)}%")
+        where.append("(" + " OR ".join(parts) + ")")
     for name, value in (("status", wanted.status), ("path", wanted.path)):
         if value:
             where.append(f"{name} = ?")

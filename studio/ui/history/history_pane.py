@@ -58,7 +58,7 @@ _NO_RUNS = QT_TRANSLATE_NOOP(
 _NONE_FOUND = QT_TRANSLATE_NOOP("HistoryPane", "No run fits the filter.")
 _ANY_END = QT_TRANSLATE_NOOP("HistoryPane", "Any end")
 _END = HEADS.index("End")
-_WIDTHS = (170, 320, 130, 150, 90, 90, 80, 80, 80, 100, 120)
+_WIDTHS = (170, 320, 130, 150, 90, 90, 80, 80, 80, 116, 120)
 
 
 class _EndDelegate(QStyledItemDelegate):

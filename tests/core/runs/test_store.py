@@ -289,3 +289,10 @@ async def test_a_run_that_was_deleted_is_not_written_on_nor_into_another(store):
             writer.write(dataclasses.replace(run.events[-1], seq=len(run.events) + 1))
     assert [line.id for line in store.runs()] == ["b"]
     assert list(store.events("b")) == kept
+
+
+async def test_a_filter_takes_the_beginning_of_an_id_but_no_digit_of_it(store):
+    await write(store, "3f7a99")
+    assert store.runs(RunFilter(text="7")) == ()
+    assert store.runs(RunFilter(text="7a99")) == ()
+    assert [line.id for line in store.runs(RunFilter(text="3F7A"))] == ["3f7a99"]
