@@ -27,6 +27,9 @@ from studio.core.wire.reply import Reply
 
 _tr = partial(QCoreApplication.translate, "RunInspector")
 
+_CUT_ANSWERS = ("cut_answer", "filtered_answer")
+"""Remarks on a reply that make its answer another than the model meant."""
+
 _USAGE_ROWS = 500
 """Steps whose figures are listed; all of a longer run would have to be read first."""
 
@@ -219,6 +222,11 @@ def _answer(state: RunState) -> str:
 def _answer_blocks(state: RunState) -> Blocks:
     blocks = [Block("warning", (Piece(problem),)) for problem in state.answer_problems]
     last = state.step if state.step.reading is not None else (state.steps or (state.step,))[-1]
+    blocks += [
+        Block("warning", (Piece(warning.message),))
+        for warning in last.warnings
+        if warning.code in _CUT_ANSWERS
+    ]
     composed = isinstance(last.reading, Final) and last.reading.composed_elsewhere
     if composed and not state.answer:
         text = _tr("The format carries no words of its own: the observations stand for themselves.")

@@ -57,6 +57,7 @@ def reply_blocks(step: Step, error: StepError | None = None) -> Blocks:
         return tuple(blocks)
     blocks += _findings(step)
     blocks += _streams(reply, step.reading)
+    blocks += [_note(text) for text in reply.notices if not is_passing(text)]
     blocks.append(Block("rule", (Piece(_ending(step, reply), "muted"),)))
     return tuple(blocks)
 
@@ -69,8 +70,17 @@ def streaming_blocks(reply: Reply, reading: Reading | None = None) -> Blocks:
         reading: what it reads as so far, where it was read for display.
     """
     blocks = list(_streams(reply, reading))
-    blocks += [Block("note", (Piece(text, "muted"),)) for text in reply.notices[-3:]]
+    blocks += [_note(text) for text in reply.notices[-3:]]
     return tuple(blocks)
+
+
+def is_passing(notice: str) -> bool:
+    """Whether a notice only says what goes on just then ("Reading 300 tokens …")."""
+    return notice.endswith("…")
+
+
+def _note(text: str) -> Block:
+    return Block("note", (Piece(text, "muted"),))
 
 
 def _streams(reply: Reply, reading: Reading | None) -> list[Block]:

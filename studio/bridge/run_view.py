@@ -12,7 +12,7 @@ from studio.bridge.run_cards import Timeline, timeline_of
 from studio.bridge.run_compare import BranchView
 from studio.bridge.run_diagram import DiagramState, diagram_of
 from studio.bridge.run_offer import Offers, pausing_offers
-from studio.bridge.run_words import PROTOCOL_NAMES, money, sentence_of, tokens
+from studio.bridge.run_words import PROTOCOL_NAMES, bare, money, sentence_of, tokens
 from studio.core.agent.state import Place, RunState
 from studio.core.wire.reply import Reply
 
@@ -106,11 +106,12 @@ def view_of(
         starting: whether a run is being made ready.
         pausing: whether it was told to stand still, and what is under way is waited for.
     """
-    sentence = (
-        sentence_of(state)
-        if not starting
-        else QCoreApplication.translate("RunView", "Making the tools ready")
-    )
+    if starting:
+        sentence = QCoreApplication.translate("RunView", "Making the tools ready")
+    elif streaming is not None and streaming.notices and not streaming.says_something:
+        sentence = bare(streaming.notices[-1])  # such as how long it waits to try again
+    else:
+        sentence = sentence_of(state)
     if state is None:
         diagram = diagram_of(None, sentence, break_places)
         return RunView(sentence=sentence, diagram=diagram, record=record, is_starting=starting)

@@ -87,7 +87,7 @@ def status_fault(
         mask: blanks out keys.
     """
     said = mask(_text_of(error))
-    quoted = f" It says: {said}" if said else ""
+    quoted = _quoted(said)
     who = target.name
     match status:
         case 401:
@@ -218,7 +218,7 @@ def stream_fault(said: str, target: Target, mask: Callable[[str], str]) -> Model
     """An error that the server sent in the middle of a reply."""
     text = mask(said[:_LONGEST_TEXT])
     if _TOO_LONG.search(text):
-        return _too_long(target.name, f" It says: {text}")
+        return _too_long(target.name, _quoted(text))
     return RetryLaterError(
         "server-error",
         f"{target.name} broke off with an error: {text}",
@@ -259,7 +259,7 @@ def _limited(
 
 
 def _refused_request(who: str, status: int, said: str, error: Mapping[str, object]) -> ModelError:
-    quoted = f" It says: {said}" if said else ""
+    quoted = _quoted(said)
     if _TOO_LONG.search(said) or error.get("code") == "context_length_exceeded":
         return _too_long(who, quoted)
     parameter = _parameter(said, error)
@@ -299,6 +299,13 @@ def _parameter(said: str, error: Mapping[str, object]) -> str:
         match = _NAMED.search(said)
         named = (match[1] or match[2]) if match else ""
     return re.split(r"[.\[]", named)[0]
+
+
+def _quoted(said: str) -> str:
+    """What a server says, to follow a sentence; other sentences may follow it."""
+    if not said:
+        return ""
+    return f" It says: {said}" if said[-1] in ".!?…" else f" It says: {said}."
 
 
 def _text_of(error: Mapping[str, object]) -> str:

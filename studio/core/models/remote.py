@@ -118,7 +118,7 @@ class RemoteModel:
                     raise
                 attempt += 1
                 tries = self._connection.retries + 1
-                yield Notice(f"{error.message} Try {attempt} of {tries} in {wait:.1f} s …")
+                yield Notice(f"{error.message} Try {attempt} of {tries} in {wait:.1f} s.")
                 await asyncio.sleep(wait)
             except ModelError as error:
                 error.is_exhausted = not self._connection.retries
