@@ -63,6 +63,8 @@ class Highlighter(QSyntaxHighlighter):
         document.contentsChange.connect(self._begin)
         self._deadline = perf_counter() + _SLICE_SECONDS
         self.setDocument(document)
+        # It goes with its text; given to Qt without a parent, nobody would ever delete it.
+        self.setParent(document)
 
     @property
     def is_done(self) -> bool:
@@ -158,9 +160,8 @@ class Highlighter(QSyntaxHighlighter):
         # Its tables take longer to load than a window to paint.
         from studio.ui.editor.lexer import lex_line
 
-        tokens, after = lex_line(
-            text if text.isascii() else _readable(text), self.state_before(block)
-        )
+        before = self.state_before(block)
+        tokens, after = lex_line(text if text.isascii() else _readable(text), before)
         self._paint(text, tokens)
         line = block.blockNumber()
         self._first_done = min(self._first_done, line)
