@@ -39,6 +39,7 @@ _EXPRESSION = {
     "mustache": re.compile(r"\{\{\{.*?\}\}\}|\{\{.*?\}\}"),
     "fstring": re.compile(r"(?<!\{)\{[A-Za-z_][^{}]*\}(?!\})"),
 }
+_OWN_YAML = ("yaml", "yml")
 _LONGEST = 20_000  # a line longer than this is shown plain, so that no line can hold the window up
 
 
@@ -90,10 +91,12 @@ def _yaml(text: str, state: State, table: str) -> tuple[tuple[Token, ...], State
         indent = len(text) - len(text.lstrip(" "))
         if not text.strip() or indent > state.scalar:
             tokens, stack = _inline(text, state, f"{table}-scalar")
-            return tokens, replace(state, stack=stack)
+            return tokens, state if stack == state.stack else replace(state, stack=stack)
         state = replace(state, scalar=-1)
     opens = _BLOCK_SCALAR.match(text)
     tokens, stack = _inline(text, state, table)
+    if opens is None and stack == state.stack:
+        return tokens, state
     return tokens, replace(state, stack=stack, scalar=len(opens["indent"]) if opens else -1)
 
 
@@ -111,7 +114,7 @@ def _body(text: str, state: State) -> tuple[tuple[Token, ...], State]:
         tokens, after = _yaml(text, state, "yaml")
         return tuple(_overlay(list(tokens), text, state.template)), after
     tokens, stack = _inline(text, state, "text")
-    return tokens, replace(state, stack=stack)
+    return tokens, state if stack == state.stack else replace(state, stack=stack)
 
 
 def _marker(marker: re.Match[str], state: State) -> tuple[tuple[Token, ...], State]:
@@ -182,14 +185,27 @@ def _language(name: str) -> Lexer | None:
         return None
 
 
+def _is_restartable(lexer: Lexer) -> bool:
+    """Whether the lexer is its tables and nothing else: YAML's, for one, counts indents beside."""
+    own = type(lexer).get_tokens_unprocessed
+    return isinstance(lexer, RegexLexer) and own in (
+        RegexLexer.get_tokens_unprocessed,
+        ExtendedRegexLexer.get_tokens_unprocessed,
+    )
+
+
 def _foreign(
     text: str, language: str, stack: tuple[str, ...]
 ) -> tuple[list[Token], tuple[str, ...]]:
     """A line of another language; table-driven lexers go on where the line before stopped."""
+    if language in _OWN_YAML:
+        context = LexerContext(text + "\n", 0, ["front"])
+        own = LINE_LEXERS["jinja2"].get_tokens_unprocessed(context=context)
+        return list(_merge(own, len(text))), ()
     lexer = _language(language)
     if lexer is None:
         return ([Token(0, len(text), "code")] if text else []), ()
-    if isinstance(lexer, RegexLexer):
+    if _is_restartable(lexer):
         context = LexerContext(text + "\n", 0, list(stack) or ["root"])
         try:
             # Any table can be run restartably, unless one of its callbacks takes no context.

@@ -117,7 +117,13 @@ _YAML_VALUE: list[Any] = [
 
 _SCALAR: list[Any] = [_REFERENCE, (r"[^${\n]+", String), (r".", String), (r"\n", Text)]
 
+_PROSE = r"(?:[^\n{}`*_!\[h$]+|h(?!ttps?://)|!(?!\[)|\$(?!\{))+"
+"""Characters that begin nothing."""
+
 _MARKDOWN: list[Any] = [
+    # First, as most of a text is prose: else each run of it is tried as all that it is not.
+    (rf"(?!^){_PROSE}", Text),
+    (r"\n", Text),
     (r"^[ ]{0,3}#{1,6}\s[^{\n]*", Heading),
     (r"^[ ]{0,3}>", ListMark),
     (r"^([ \t]*)([-*+]|\d+[.)])(\s)", bygroups(Text, ListMark, Text)),
@@ -140,9 +146,8 @@ _MARKDOWN: list[Any] = [
         bygroups(Name.Label, Punctuation),
     ),
     _REFERENCE,
-    (r"[^\n{}`*_!\[h$]+", Text),
+    (_PROSE, Text),
     (r".", Text),
-    (r"\n", Text),
 ]
 
 _JINJA_KEYWORDS = words(
@@ -193,7 +198,7 @@ class JinjaLine(ExtendedRegexLexer):
         "yaml-value": _YAML_VALUE,
         "yaml": [include("template"), *_YAML],
         "yaml-scalar": [include("template"), *_SCALAR],
-        "text": [include("template"), *_MARKDOWN],
+        "text": [*_MARKDOWN[:1], include("template"), *_MARKDOWN[1:]],
     }
 
 

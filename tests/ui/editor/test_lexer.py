@@ -137,3 +137,29 @@ def test_a_python_file_is_python_from_its_first_line_to_its_last() -> None:
     for line in lines[2:5]:
         assert {style for _, style in line} == string, "all of the docstring is one string"
     assert ("1", "number") in lines[6]
+
+
+@pytest.mark.parametrize("language", ["yaml", "yml", "python", "pug", "html+jinja", "console"])
+def test_code_of_any_language_in_a_fence_has_its_colours(language: str) -> None:
+    lines = ["def f(x): # c", "  key: value", "- a: |", '<b class="x">{{ y }}</b>', "$ ls", ""]
+    state = State(zone="fence", fence="```", language=language)
+    seen: set[str] = set()
+    for line in lines * 2:
+        tokens, state = lex_line(line, state)
+        assert all(0 <= token.start < token.end <= len(line) for token in tokens)
+        seen |= {token.style for token in tokens}
+    assert len(seen) > 1
+
+
+def test_yaml_in_a_fence_is_coloured_as_in_the_front_matter() -> None:
+    fenced, _ = lex_line("key: 1 # c", State(zone="fence", fence="```", language="yaml"))
+    front, _ = lex_line("key: 1 # c", State(zone="front", delimiter="---"))
+    assert fenced == front
+
+
+def test_prose_is_one_run_up_to_what_can_begin_something() -> None:
+    tokens, _ = lex_line("the hat! costs $5, https://x.y ${env:A} hh", State(zone="body"))
+    assert [(token.start, token.end, token.style) for token in tokens] == [
+        (19, 30, "link"),
+        (31, 39, "reference"),
+    ]
