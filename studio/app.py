@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from studio.ui.workbench import Workbench
 
 # What is made while starting stays anyway; looking through it for garbage costs a tenth of a start.
+# Later `CalmCollector` looks, in this thread: another one must not end what belongs to Qt.
 gc.disable()
 
 FIRST_EXAMPLE = "react-agent.prompty"
@@ -127,7 +128,6 @@ class Studio(QObject):
         except Exception as error:  # noqa: BLE001 - told in the window, which would stay empty
             self._not_loaded.emit(error)
             return
-        gc.enable()
         self._loaded.emit()
 
     def _make_workbench(self) -> None:
@@ -156,6 +156,7 @@ class Studio(QObject):
         dialog = CrashDialog(self.window.theme, self._services.paths.data / "log", self.window)
         dialog.add(crash.summary, crash.report)
         dialog.open()
+        self._collector.start(self.window.windowHandle())
 
     def run(self, files: Sequence[Path], *, example: bool = False) -> int:
         """Show the window until it is closed; returns the exit code.

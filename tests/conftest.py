@@ -16,6 +16,10 @@ from pytestqt.qtbot import QtBot
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
+# As in the studio (`studio/bridge/collector.py`): a search for garbage in another thread would end
+# Qt's objects there, and the event loop would hang. `no_windows_left` searches, in this thread.
+gc.disable()
+
 _PATIENCE_MS = 30_000
 _THREAD_SECONDS = 30.0
 
@@ -69,8 +73,10 @@ def no_threads_left() -> Iterator[None]:
 @pytest.fixture(autouse=True)
 def no_windows_left(request: pytest.FixtureRequest) -> Iterator[None]:
     """Fail a test that leaves a window open, a pool job or an active timer; Qt tests only."""
+    gc.disable()
     yield
     if "qapp" not in request.fixturenames:
+        gc.collect(1)
         return
     from PySide6.QtCore import QEvent, QThreadPool, QTimer
     from PySide6.QtWidgets import QApplication

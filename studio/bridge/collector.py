@@ -1,4 +1,9 @@
-"""Python's collector of cyclic garbage, kept away from the moments when somebody types."""
+"""Python's collector of cyclic garbage: in the window's thread, and never while somebody types.
+
+By itself Python searches in whatever thread has just made an object. Where that is not the thread
+of the window, Qt's objects among the garbage are ended in the wrong thread: a watcher of files then
+leaves its closed handle to the event loop, which warns of it without end, and the window hangs.
+"""
 
 from __future__ import annotations
 
@@ -16,19 +21,18 @@ _BUSY = frozenset(
         QEvent.Type.Wheel,
     }
 )
-_NEVER = 1_000_000
 
 
 class CalmCollector(QObject):
-    """Lets the whole heap be searched only when nobody has touched the window for a while.
+    """Lets the heap be searched only when nobody has touched the window for a while.
 
     Measured with a prompt of 6,000 lines: a full search stops every thread for 90 ms, and comes
-    with one key in two. Young objects are still searched all the time, which takes a millisecond.
+    with one key in two.
     """
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._before = gc.get_threshold()
+        self._was_enabled = gc.isenabled()
         self._timer = QTimer(self)
         self._timer.setInterval(_QUIET_MS)
         self._timer.timeout.connect(self._tick)
@@ -43,22 +47,23 @@ class CalmCollector(QObject):
             window: gets keys and mouse first (a `QWindow`). Not the application: a filter there is
                 asked about every event of every widget, 26,000 for a change of colours.
         """
+        self._was_enabled = gc.isenabled()
         gc.freeze()
-        young, middle, _ = self._before
-        gc.set_threshold(young, middle, _NEVER)
+        gc.disable()
         self._watched = window
         if window is not None:
             window.installEventFilter(self)
         self._timer.start()
 
     def stop(self) -> None:
-        """Search as Python does by itself."""
+        """Leave it to Python as before."""
         self._timer.stop()
         if self._watched is not None:
             self._watched.removeEventFilter(self)
             self._watched = None
-        gc.set_threshold(*self._before)
         gc.unfreeze()
+        if self._was_enabled:
+            gc.enable()
 
     def touch(self) -> None:
         """Something is under way that must not be kept waiting, such as a reply that streams."""
@@ -75,6 +80,9 @@ class CalmCollector(QObject):
         self._waited += 1
         if not self._touched or self._waited >= _MOST_TICKS:
             self._waited = 0
-            if gc.get_count()[2] > 0:  # something has grown old since
+            young, _, grown_old = gc.get_count()
+            if grown_old:
                 gc.collect()
+            elif young > gc.get_threshold()[0]:
+                gc.collect(1)  # what it leaves is old: the next one searches everything
         self._touched = False
