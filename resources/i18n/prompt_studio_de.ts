@@ -1556,6 +1556,13 @@
     </message>
   </context>
   <context>
+    <name>ConnectionModel</name>
+    <message>
+      <source>{model} answers from here on.</source>
+      <translation type="unfinished" />
+    </message>
+  </context>
+  <context>
     <name>ConnectionTrials</name>
     <message>
       <source>Check its fields.</source>
@@ -1564,6 +1571,17 @@
     <message>
       <source>Trying it broke off ({name}).</source>
       <translation>Der Versuch brach ab ({name}).</translation>
+    </message>
+  </context>
+  <context>
+    <name>ConnectionsController</name>
+    <message>
+      <source>Nothing was sent to {address}: it is not allowed.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <source>Run again and allow it, or choose another connection in the toolbar.</source>
+      <translation type="unfinished" />
     </message>
   </context>
   <context>
@@ -2323,8 +2341,20 @@ Und {count} davor.</translation>
       <translation>Prüfen Sie, ob die Datei noch da ist und ob Sie sie lesen dürfen.</translation>
     </message>
     <message>
+      <source>Nothing on disk was changed. Use Save As to write it to another place.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
       <source>Paragraph separators (U+2029) are shown and saved as line ends.</source>
       <translation>Absatztrenner (U+2029) werden als Zeilenenden gezeigt und gespeichert.</translation>
+    </message>
+    <message>
+      <source>Save it as UTF-8 instead.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <source>The character {char!r} cannot be written in the file's encoding ({name}).</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <source>The file is not valid UTF-8; it is shown and saved as Latin-1.</source>
@@ -2337,6 +2367,22 @@ Und {count} davor.</translation>
     <message>
       <source>This is a large file ({number:.0f} MB); checks run less often.</source>
       <translation>Dies ist eine große Datei ({number:.0f} MB); geprüft wird seltener.</translation>
+    </message>
+    <message>
+      <source>Use Save As, or change its permissions.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <source>{name!r} cannot be opened: {reason}.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <source>{name!r} could not be saved: {reason}.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <source>{name!r} is read-only.</source>
+      <translation type="unfinished" />
     </message>
   </context>
   <context>
@@ -3034,6 +3080,44 @@ Und {count} davor.</translation>
     </message>
   </context>
   <context>
+    <name>InputLibrary</name>
+    <message>
+      <source>The input sets cannot be kept: {error}</source>
+      <translation type="unfinished" />
+    </message>
+  </context>
+  <context>
+    <name>InputSets</name>
+    <message>
+      <source>The table cannot be read: {error}.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <source>{file} cannot be read: {reason}.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <source>{file} holds no row of named values.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <source>{file} is larger than {most} MB.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <source>{file} is no object of named sets.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <source>{file} is not a UTF-8 text.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <source>{file}, line {line}: {message}</source>
+      <translation type="unfinished" />
+    </message>
+  </context>
+  <context>
     <name>Inputs</name>
     <message>
       <source>not declared</source>
@@ -3081,6 +3165,10 @@ Und {count} davor.</translation>
     <message>
       <source>Write a whole number, such as 42.</source>
       <translation>Schreiben Sie eine ganze Zahl, etwa 42.</translation>
+    </message>
+    <message>
+      <source>{word} is no JSON value.</source>
+      <translation type="unfinished" />
     </message>
   </context>
   <context>
@@ -3840,18 +3928,37 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
     </message>
   </context>
   <context>
+    <name>PreviewBuild</name>
+    <message>
+      <source>chosen for this run</source>
+      <translation type="unfinished" />
+    </message>
+  </context>
+  <context>
     <name>PreviewDiff</name>
     <message>
       <source>, only there now</source>
       <translation>, erst jetzt da</translation>
     </message>
     <message>
+      <source>The prompt has not been saved yet.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
       <source>The rest is not shown.</source>
       <translation>Der Rest wird nicht gezeigt.</translation>
     </message>
     <message>
+      <source>The saved file cannot be read: {reason}.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
       <source>{number:,} lines are the same</source>
       <translation>{number:,} Zeilen sind gleich</translation>
+    </message>
+    <message>
+      <source>{role}, message {number}</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <source>{role}, message {number}, no longer there</source>
@@ -3883,6 +3990,10 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
     <message>
       <source>Messages: {sum:,}</source>
       <translation>Nachrichten: {sum:,}</translation>
+    </message>
+    <message>
+      <source>Of them the inputs: {names}</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <source>Only estimated: {names}.</source>
@@ -3989,6 +4100,112 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
     </message>
   </context>
   <context>
+    <name>PreviewRequests</name>
+    <message>
+      <source>The model takes no {name}: left out.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <source>The tools stand in the prompt and are not sent beside it: {reason}.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <source>schema for its answer</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <source>stop sequences</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <source>tools</source>
+      <translation type="unfinished" />
+    </message>
+  </context>
+  <context>
+    <name>Probe</name>
+    <message>
+      <source>1 input</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <source>A message gets other attributes.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <source>A message gets other parts.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <source>No input of this prompt takes text, so there is nothing to probe.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <source>Probed {names} with {attacks} texts: none changes the structure.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <source>The messages become {roles}.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <source>The tools change.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <source>The value is read as a template and worked out.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <source>a bracket that ends a marker</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <source>a picture</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <source>a quote that ends an attribute</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <source>a role marker</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <source>a role marker with attributes</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <source>a thread</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <source>a tool call in YAML</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <source>a tools block</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <source>none</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <source>template syntax</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <source>{count} inputs</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <source>{few} of {names} let a value change the structure of the messages.</source>
+      <translation type="unfinished" />
+    </message>
+  </context>
+  <context>
     <name>ProbePanel</name>
     <message>
       <source>Close</source>
@@ -4053,6 +4270,10 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
     <message>
       <source>Prompt text</source>
       <translation>Text des Prompts</translation>
+    </message>
+    <message>
+      <source>The text is still being read…</source>
+      <translation type="unfinished" />
     </message>
   </context>
   <context>
@@ -4362,12 +4583,92 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
   <context>
     <name>RunBreakpoints</name>
     <message>
+      <source>A limit that is reached</source>
+      <translation>Eine erreichte Grenze</translation>
+    </message>
+    <message>
+      <source>A model that does not answer</source>
+      <translation>Ein Modell, das nicht antwortet</translation>
+    </message>
+    <message>
+      <source>A prompt that cannot be rendered</source>
+      <translation>Ein Prompt, der sich nicht einsetzen lässt</translation>
+    </message>
+    <message>
+      <source>A reply that cannot be read</source>
+      <translation>Eine Antwort, die sich nicht lesen lässt</translation>
+    </message>
+    <message>
+      <source>A reply that was cut off</source>
+      <translation>Eine abgeschnittene Antwort</translation>
+    </message>
+    <message>
+      <source>A rule that says no</source>
+      <translation>Eine Regel, die Nein sagt</translation>
+    </message>
+    <message>
+      <source>A tool that does not exist</source>
+      <translation>Ein Werkzeug, das es nicht gibt</translation>
+    </message>
+    <message>
+      <source>A tool that fails</source>
+      <translation>Ein Werkzeug, das scheitert</translation>
+    </message>
+    <message>
+      <source>A tool that takes too long</source>
+      <translation>Ein Werkzeug, das zu lange braucht</translation>
+    </message>
+    <message>
+      <source>An answer that does not fit the outputs</source>
+      <translation>Ein Ergebnis, das nicht zu den Ausgaben passt</translation>
+    </message>
+    <message>
+      <source>Any warning</source>
+      <translation>Jede Warnung</translation>
+    </message>
+    <message>
       <source>Anywhere</source>
       <translation>Überall</translation>
     </message>
     <message>
+      <source>Arguments that do not fit</source>
+      <translation>Argumente, die nicht passen</translation>
+    </message>
+    <message>
+      <source>At any problem</source>
+      <translation>Bei jedem Problem</translation>
+    </message>
+    <message>
+      <source>At the end of an iteration</source>
+      <translation>Am Ende eines Durchgangs</translation>
+    </message>
+    <message>
+      <source>Before a tool</source>
+      <translation>Vor einem Werkzeug</translation>
+    </message>
+    <message>
       <source>Before a tool · {tool}</source>
       <translation>Vor einem Werkzeug · {tool}</translation>
+    </message>
+    <message>
+      <source>Before the model</source>
+      <translation>Vor dem Modell</translation>
+    </message>
+    <message>
+      <source>The same call for the third time</source>
+      <translation>Derselbe Aufruf zum dritten Mal</translation>
+    </message>
+    <message>
+      <source>With a tool's result</source>
+      <translation>Beim Ergebnis eines Werkzeugs</translation>
+    </message>
+    <message>
+      <source>With the answer</source>
+      <translation>Beim Ergebnis</translation>
+    </message>
+    <message>
+      <source>With the reply</source>
+      <translation>Bei der Antwort</translation>
     </message>
     <message>
       <source>hit count {hits}</source>
@@ -4380,6 +4681,10 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
   </context>
   <context>
     <name>RunCards</name>
+    <message>
+      <source>(empty)</source>
+      <translation>(leer)</translation>
+    </message>
     <message>
       <source>Action</source>
       <translation>Aktion</translation>
@@ -4529,6 +4834,10 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Es gibt keinen Lauf, der noch einmal durchgegangen werden könnte.</translation>
     </message>
     <message>
+      <source>This run is of another prompt: open {name}, then run it again.</source>
+      <translation>Dieser Lauf gehört zu einem anderen Prompt: Öffnen Sie {name} und führen Sie ihn dann noch einmal aus.</translation>
+    </message>
+    <message>
       <source>This run reached no place to go on from.</source>
       <translation>Dieser Lauf kam an keine Stelle, von der es weitergeht.</translation>
     </message>
@@ -4625,6 +4934,22 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation> · von Ihnen bearbeitet</translation>
     </message>
     <message>
+      <source>Cost</source>
+      <translation>Kosten</translation>
+    </message>
+    <message>
+      <source>From cache</source>
+      <translation>Aus dem Zwischenspeicher</translation>
+    </message>
+    <message>
+      <source>Input tokens</source>
+      <translation>Eingabe-Token</translation>
+    </message>
+    <message>
+      <source>Iteration</source>
+      <translation>Durchgang</translation>
+    </message>
+    <message>
       <source>Iteration {number}</source>
       <translation>Durchgang {number}</translation>
     </message>
@@ -4633,8 +4958,20 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Durchgänge 1 bis {first:,}</translation>
     </message>
     <message>
+      <source>Model</source>
+      <translation>Modell</translation>
+    </message>
+    <message>
+      <source>Output tokens</source>
+      <translation>Ausgabe-Token</translation>
+    </message>
+    <message>
       <source>The format carries no words of its own: the observations stand for themselves.</source>
       <translation>Das Format hat keine eigenen Worte: die Beobachtungen stehen für sich.</translation>
+    </message>
+    <message>
+      <source>Tools</source>
+      <translation>Werkzeuge</translation>
     </message>
     <message>
       <source>Total</source>
@@ -4705,6 +5042,10 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
   </context>
   <context>
     <name>RunOffers</name>
+    <message>
+      <source>A run of the past.</source>
+      <translation>Ein früherer Lauf.</translation>
+    </message>
     <message>
       <source>Accept</source>
       <translation>Annehmen</translation>
@@ -4864,6 +5205,10 @@ zu  {after}</translation>
       <translation>Trotzdem fortfahren.</translation>
     </message>
     <message>
+      <source>Go on from here</source>
+      <translation>Von hier weiter</translation>
+    </message>
+    <message>
       <source>Go on with a message</source>
       <translation>Mit einer Nachricht fortfahren</translation>
     </message>
@@ -4882,6 +5227,10 @@ zu  {after}</translation>
     <message>
       <source>Go on.</source>
       <translation>Fortfahren.</translation>
+    </message>
+    <message>
+      <source>Go through this run again, with its replies, its tools' results and your own edits. No model is asked and no tool runs; breakpoints stop it.</source>
+      <translation>Diesen Lauf noch einmal durchgehen, mit seinen Antworten, den Ergebnissen seiner Werkzeuge und Ihren eigenen Änderungen. Kein Modell wird gefragt, kein Werkzeug läuft; Haltepunkte halten ihn an.</translation>
     </message>
     <message>
       <source>It did not run</source>
@@ -4960,6 +5309,10 @@ zu  {after}</translation>
       <translation>Ablehnen …</translation>
     </message>
     <message>
+      <source>Replay exactly</source>
+      <translation>Genau wiederholen</translation>
+    </message>
+    <message>
       <source>Reply in the model's place</source>
       <translation>Anstelle des Modells antworten</translation>
     </message>
@@ -4968,8 +5321,20 @@ zu  {after}</translation>
       <translation>Antwort des Modells</translation>
     </message>
     <message>
+      <source>Run again with these results</source>
+      <translation>Mit diesen Ergebnissen neu ausführen</translation>
+    </message>
+    <message>
+      <source>Run on from this place with the model and the tools, as a new branch. What was is kept.</source>
+      <translation>Von dieser Stelle aus mit Modell und Werkzeugen weiter, als neuer Zweig. Was war, bleibt.</translation>
+    </message>
+    <message>
       <source>Run the call as it stands.</source>
       <translation>Den Aufruf so ausführen, wie er dasteht.</translation>
+    </message>
+    <message>
+      <source>Run the prompt as it stands in the editor, with the inputs of this run. A tool call that it made already gets the same result without running; then both are compared.</source>
+      <translation>Den Prompt ausführen, wie er im Editor steht, mit den Eingaben dieses Laufs. Ein Aufruf, den er schon gemacht hat, bekommt dasselbe Ergebnis, ohne zu laufen; dann werden beide verglichen.</translation>
     </message>
     <message>
       <source>Run {tool}?</source>
@@ -5252,6 +5617,14 @@ zu  {after}</translation>
   <context>
     <name>RunTool</name>
     <message>
+      <source>(empty)</source>
+      <translation>(leer)</translation>
+    </message>
+    <message>
+      <source>(none)</source>
+      <translation>(keine)</translation>
+    </message>
+    <message>
       <source>Arguments</source>
       <translation>Argumente</translation>
     </message>
@@ -5280,8 +5653,100 @@ zu  {after}</translation>
       <translation>Werkzeuge in diesem Schritt</translation>
     </message>
     <message>
+      <source>answered</source>
+      <translation>beantwortet</translation>
+    </message>
+    <message>
+      <source>answered by you, not run</source>
+      <translation>von Ihnen beantwortet, nicht gelaufen</translation>
+    </message>
+    <message>
+      <source>approved, about to run</source>
+      <translation>erlaubt, läuft gleich</translation>
+    </message>
+    <message>
+      <source>asked for, not run yet</source>
+      <translation>gewünscht, noch nicht gelaufen</translation>
+    </message>
+    <message>
+      <source>bad arguments</source>
+      <translation>falsche Argumente</translation>
+    </message>
+    <message>
+      <source>call {row} of {count}</source>
+      <translation>Aufruf {row} von {count}</translation>
+    </message>
+    <message>
+      <source>called</source>
+      <translation>aufgerufen</translation>
+    </message>
+    <message>
+      <source>cancelled</source>
+      <translation>abgebrochen</translation>
+    </message>
+    <message>
+      <source>crashed</source>
+      <translation>abgestürzt</translation>
+    </message>
+    <message>
+      <source>declared</source>
+      <translation>erklärt</translation>
+    </message>
+    <message>
       <source>edited by you</source>
       <translation>von Ihnen bearbeitet</translation>
+    </message>
+    <message>
+      <source>failed</source>
+      <translation>gescheitert</translation>
+    </message>
+    <message>
+      <source>from {source}</source>
+      <translation>aus {source}</translation>
+    </message>
+    <message>
+      <source>interrupted: nobody knows whether it ran</source>
+      <translation>unterbrochen: niemand weiß, ob es lief</translation>
+    </message>
+    <message>
+      <source>mocked</source>
+      <translation>mit Ersatz</translation>
+    </message>
+    <message>
+      <source>no such tool</source>
+      <translation>kein solches Werkzeug</translation>
+    </message>
+    <message>
+      <source>ran</source>
+      <translation>gelaufen</translation>
+    </message>
+    <message>
+      <source>recorded</source>
+      <translation>aufgezeichnet</translation>
+    </message>
+    <message>
+      <source>rejected, not run</source>
+      <translation>abgelehnt, nicht gelaufen</translation>
+    </message>
+    <message>
+      <source>running…</source>
+      <translation>läuft …</translation>
+    </message>
+    <message>
+      <source>sent</source>
+      <translation>gesendet</translation>
+    </message>
+    <message>
+      <source>skipped, not run</source>
+      <translation>übersprungen, nicht gelaufen</translation>
+    </message>
+    <message>
+      <source>the prompt</source>
+      <translation>dem Prompt</translation>
+    </message>
+    <message>
+      <source>timed out</source>
+      <translation>Zeit abgelaufen</translation>
     </message>
     <message>
       <source>waits for your approval</source>
@@ -5313,6 +5778,14 @@ zu  {after}</translation>
   </context>
   <context>
     <name>RunWords</name>
+    <message>
+      <source> (try {number})</source>
+      <translation> (Versuch {number})</translation>
+    </message>
+    <message>
+      <source> ({row} of {count})</source>
+      <translation> ({row} von {count})</translation>
+    </message>
     <message>
       <source>1 call</source>
       <translation>1 Aufruf</translation>
@@ -6200,6 +6673,17 @@ zu  {after}</translation>
     </message>
   </context>
   <context>
+    <name>SpellingController</name>
+    <message>
+      <source>Choose another language: Edit, Check spelling…</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <source>Spelling cannot be checked: {error}.</source>
+      <translation type="unfinished" />
+    </message>
+  </context>
+  <context>
     <name>SpellingLanguage</name>
     <message>
       <source>Off</source>
@@ -6729,6 +7213,13 @@ zu  {after}</translation>
     <message>
       <source>{type}, from the body's tools: section</source>
       <translation>{type}, aus dem Abschnitt tools: des Textes</translation>
+    </message>
+  </context>
+  <context>
+    <name>ToolsController</name>
+    <message>
+      <source>Stopped by you.</source>
+      <translation type="unfinished" />
     </message>
   </context>
   <context>

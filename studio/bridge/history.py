@@ -196,7 +196,8 @@ def _compare(path: Path, left: str, right: str) -> Comparison:
         record = _open(path, run)
         if record.state is None:
             raise StoreError("the run is no longer there")
-        sides.append(Side(record.title.removeprefix("From history, "), record.state))
+        began = record.events[0].at
+        sides.append(Side(when(began, datetime.now().astimezone()), record.state))
     return compare(*sides)
 
 

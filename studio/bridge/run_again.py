@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
+
+from PySide6.QtCore import QCoreApplication
 
 from studio.bridge.run_offer import Offer, Offers
 from studio.bridge.run_offers import offers_of
@@ -19,25 +22,9 @@ from studio.core.agent.tree import Past, branch_path, walk
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.parse import parse
 from studio.core.prompty.references import ReferenceContext
+from studio.core.text.values import Json
 
-_RESUME = Offer(
-    "Go on from here",
-    "Run on from this place with the model and the tools, as a new branch. What was is kept.",
-    is_primary=True,
-    ask="resume",
-)
-_RERUN = Offer(
-    "Run again with these results",
-    "Run the prompt as it stands in the editor. A tool call that this run made already gets the "
-    "same result without running; then both runs are compared.",
-    ask="rerun",
-)
-_REPLAY = Offer(
-    "Replay exactly",
-    "Go through this run again, with its replies, its tools' results and your own edits. No model "
-    "is asked and no tool runs; breakpoints stop it.",
-    ask="replay",
-)
+_tr = partial(QCoreApplication.translate, "RunOffers")
 
 
 @dataclass(frozen=True)
@@ -123,16 +110,60 @@ def exactly(past: PastRun, references: ReferenceContext | None = None) -> RunPla
     )
 
 
+def values_of(past: PastRun, now: Mapping[str, Json]) -> dict[str, Json]:
+    """The values to run a past run again with: its own, and those of inputs that came since."""
+    return {**now, **past.setup.inputs}
+
+
+def is_other_prompt(past: PastRun, path: Path | None) -> bool:
+    """Whether a run is of another prompt than the file at `path`, one that can still be opened."""
+    was = Path(past.setup.path) if past.setup.path else None
+    return was is not None and was != path and was.is_file()
+
+
+def _resume() -> Offer:
+    return Offer(
+        _tr("Go on from here"),
+        _tr(
+            "Run on from this place with the model and the tools, as a new branch. "
+            "What was is kept."
+        ),
+        is_primary=True,
+        ask="resume",
+    )
+
+
+def _rerun() -> Offer:
+    return Offer(
+        _tr("Run again with these results"),
+        _tr(
+            "Run the prompt as it stands in the editor, with the inputs of this run. A tool call "
+            "that it made already gets the same result without running; then both are compared."
+        ),
+        ask="rerun",
+    )
+
+
+def _replay() -> Offer:
+    return Offer(
+        _tr("Replay exactly"),
+        _tr(
+            "Go through this run again, with its replies, its tools' results and your own edits. "
+            "No model is asked and no tool runs; breakpoints stop it."
+        ),
+        ask="replay",
+    )
+
+
 def offers_for(state: RunState, *, is_record: bool) -> Offers:
     """What can be done with a run: that of its place, or what can be made of one that is over."""
     if not is_record:
         made = offers_of(state)
-        again = (_RERUN, _REPLAY) if _is_whole(state, made) else ()
+        again = (_rerun(), _replay()) if _is_whole(state, made) else ()
         return replace(made, offers=(*made.offers, *again))
     told = offers_of(state, can_reply=False) if state.is_over else Offers()
-    return replace(
-        told, title=told.title or "A run of the past.", offers=(_RESUME, _RERUN, _REPLAY)
-    )
+    title = told.title or _tr("A run of the past.")
+    return replace(told, title=title, offers=(_resume(), _rerun(), _replay()))
 
 
 def _is_whole(state: RunState, made: Offers) -> bool:

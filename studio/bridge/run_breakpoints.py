@@ -8,6 +8,7 @@ from functools import partial
 
 from PySide6.QtCore import QCoreApplication, QObject, Signal
 
+from studio.bridge.words import marked
 from studio.core.agent.breakpoints import Breakpoint
 from studio.core.agent.options import USUAL_EXCEPTIONS, ExceptionFilter
 from studio.core.agent.state import Place
@@ -15,29 +16,44 @@ from studio.core.prompty.document import PromptDocument
 
 _tr = partial(QCoreApplication.translate, "RunBreakpoints")
 
-PLACE_NAMES: dict[Place, str] = {
-    "P1": "Before the model", "P2": "With the reply", "P3": "Before a tool",
-    "P4": "With a tool's result", "P5": "At the end of an iteration", "P6": "With the answer",
-    "PX": "At any problem",
+_PLACES: dict[Place, str] = {
+    "P1": marked("Before the model"), "P2": marked("With the reply"), "P3": marked("Before a tool"),
+    "P4": marked("With a tool's result"), "P5": marked("At the end of an iteration"),
+    "P6": marked("With the answer"), "PX": marked("At any problem"),
 }  # fmt: skip
 """Names of the places for people, in the order of one turn of the loop."""
 
-EXCEPTION_NAMES: dict[ExceptionFilter, str] = {
-    "format": "A reply that cannot be read",
-    "truncated": "A reply that was cut off",
-    "warning": "Any warning",
-    "repeated_action": "The same call for the third time",
-    "unknown_tool": "A tool that does not exist",
-    "schema": "Arguments that do not fit",
-    "tool": "A tool that fails",
-    "timeout": "A tool that takes too long",
-    "model": "A model that does not answer",
-    "render": "A prompt that cannot be rendered",
-    "guardrail": "A rule that says no",
-    "output": "An answer that does not fit the outputs",
-    "limit": "A limit that is reached",
+_EXCEPTIONS: dict[ExceptionFilter, str] = {
+    "format": marked("A reply that cannot be read"),
+    "truncated": marked("A reply that was cut off"),
+    "warning": marked("Any warning"),
+    "repeated_action": marked("The same call for the third time"),
+    "unknown_tool": marked("A tool that does not exist"),
+    "schema": marked("Arguments that do not fit"),
+    "tool": marked("A tool that fails"),
+    "timeout": marked("A tool that takes too long"),
+    "model": marked("A model that does not answer"),
+    "render": marked("A prompt that cannot be rendered"),
+    "guardrail": marked("A rule that says no"),
+    "output": marked("An answer that does not fit the outputs"),
+    "limit": marked("A limit that is reached"),
 }
 """Names of the exception filters for people."""
+
+
+def place_name(place: Place) -> str:
+    """A place in words."""
+    return _tr(_PLACES[place])
+
+
+def place_names() -> dict[Place, str]:
+    """All places in words, in the order of one turn of the loop."""
+    return {place: _tr(words) for place, words in _PLACES.items()}
+
+
+def exception_names() -> dict[ExceptionFilter, str]:
+    """All exception filters in words."""
+    return {name: _tr(words) for name, words in _EXCEPTIONS.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +79,7 @@ class BreakpointSet:
 
 def describe(item: Breakpoint) -> str:
     """A breakpoint in words: `Before a tool · lookup · when iteration > 2`."""
-    parts = [PLACE_NAMES[place] for place in sorted(item.places)]
+    parts = [place_name(place) for place in sorted(item.places)]
     if item.message:
         role, _, number = item.message.partition(" ")
         parts.append(f"message {role}" + (f" (no. {number})" if number not in ("", "1") else ""))

@@ -211,7 +211,7 @@ def _call_cards(step: Step, row: int, call: Call) -> list[StepCard]:
         facts = seconds(call.outcome.duration)
     mood: CardMood = "error" if call.is_error else "past"
     name = _tr("Error") if call.is_error else _tr("Observation")
-    text = one_line(call.observation) or "(empty)"
+    text = one_line(call.observation) or _tr("(empty)")
     cards.append(StepCard(step.number, "observation", name, text, facts, marks, mood, row))
     return cards
 

@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias
 
 from PySide6.QtCore import QCoreApplication
 
-from studio.bridge.run_breakpoints import PLACE_NAMES
+from studio.bridge.run_breakpoints import place_name
 from studio.bridge.run_cards import StepCard, timeline_of
 from studio.bridge.run_differences import Sides, sides_of
 from studio.bridge.run_said import said_by, said_newly
@@ -61,7 +61,7 @@ def branches_of(
         BranchView(
             (names or {}).get(number) or usual_name(number),
             _tr("to iteration {iteration}, {place_names}").format(
-                iteration=end.iteration, place_names=PLACE_NAMES[end.place].lower()
+                iteration=end.iteration, place_names=place_name(end.place).lower()
             ),
             end.id,
             number,

@@ -19,6 +19,7 @@ from studio.bridge.run_text import Block, Blocks, Piece, Style, json_block
 from studio.bridge.run_tool import tool_blocks, truth_blocks
 from studio.bridge.run_watch import WatchRow, watch_rows
 from studio.bridge.run_words import money, plural, seconds
+from studio.bridge.words import marked
 from studio.core.agent.reading import Final, Reading
 from studio.core.agent.state import RunState, Step
 from studio.core.prompty.messages import Message
@@ -70,10 +71,15 @@ class UsageRow:
     """Tokens in, tokens out, from cache, cost, model time, tool time."""
 
 
-USAGE_HEADS: tuple[str, ...] = (
-    "Iteration", "Input tokens", "Output tokens", "From cache", "Cost", "Model", "Tools",
+_USAGE_HEADS: tuple[str, ...] = (
+    marked("Iteration"), marked("Input tokens"), marked("Output tokens"), marked("From cache"),
+    marked("Cost"), marked("Model"), marked("Tools"),
 )  # fmt: skip
-"""Column heads of the Usage tab."""
+
+
+def usage_heads() -> tuple[str, ...]:
+    """Column heads of the Usage tab."""
+    return tuple(map(_tr, _USAGE_HEADS))
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from PySide6.QtCore import QCoreApplication
 
 from studio.bridge.run_text import Block, Blocks, Piece, body, json_block, title
 from studio.bridge.run_words import seconds
+from studio.bridge.words import marked
 from studio.core.agent.state import Call, CallStatus, RunSetup, Step
 from studio.core.prompty.messages import Message
 from studio.core.prompty.tool_spec import ToolSpec
@@ -19,15 +20,16 @@ from studio.core.text.values import Json, JsonObject
 _tr = partial(QCoreApplication.translate, "RunTool")
 
 _STATUS: dict[CallStatus, str] = {
-    "asked": "asked for, not run yet", "approved": "approved, about to run",
-    "running": "running…", "done": "ran", "rejected": "rejected, not run",
-    "answered": "answered by you, not run", "skipped": "skipped, not run",
-    "unknown": "interrupted: nobody knows whether it ran",
+    "asked": marked("asked for, not run yet"), "approved": marked("approved, about to run"),
+    "running": marked("running…"), "done": marked("ran"), "rejected": marked("rejected, not run"),
+    "answered": marked("answered by you, not run"), "skipped": marked("skipped, not run"),
+    "unknown": marked("interrupted: nobody knows whether it ran"),
 }  # fmt: skip
 
 _OUTCOMES = {
-    "ok": "ran", "error": "failed", "timeout": "timed out", "cancelled": "cancelled",
-    "crashed": "crashed", "unknown-tool": "no such tool", "bad-arguments": "bad arguments",
+    "ok": marked("ran"), "error": marked("failed"), "timeout": marked("timed out"),
+    "cancelled": marked("cancelled"), "crashed": marked("crashed"),
+    "unknown-tool": marked("no such tool"), "bad-arguments": marked("bad arguments"),
 }  # fmt: skip
 
 _LONGEST = 200_000
@@ -51,10 +53,10 @@ def tool_blocks(step: Step, setup: RunSetup, only: int | None = None) -> Blocks:
 
 def _call_blocks(call: Call, row: int, count: int, setup: RunSetup) -> list[Block]:
     spec = next((spec for spec in setup.tools if spec.name == call.tool), None)
-    notes = [] if count == 1 else [f"call {row + 1} of {count}"]
+    notes = [] if count == 1 else [_tr("call {row} of {count}").format(row=row + 1, count=count)]
     notes += [_status(call), *_time(call)]
     if spec is not None:
-        notes.append(f"from {spec.source}")
+        notes.append(_tr("from {source}").format(source=_source(spec.source)))
     blocks = [
         Block(
             "role",
@@ -65,7 +67,9 @@ def _call_blocks(call: Call, row: int, count: int, setup: RunSetup) -> list[Bloc
     edited = _tr("edited by you") if {"tool", "arguments"} & set(call.edited) else ""
     blocks.append(title(_tr("Arguments"), edited))
     blocks.append(
-        json_block(call.arguments) if call.arguments is not None else body(call.text or "(none)")
+        json_block(call.arguments)
+        if call.arguments is not None
+        else body(call.text or _tr("(none)"))
     )
     blocks += _check(call, spec)
     if call.observation is not None:
@@ -90,7 +94,7 @@ def observation_block(text: str) -> Block:
         except (ValueError, RecursionError):
             pass
     if not text:
-        return body("(empty)", "muted")
+        return body(_tr("(empty)"), "muted")
     return body(text if len(text) <= _LONGEST else text[:_LONGEST] + "\n…")
 
 
@@ -111,18 +115,23 @@ def _check(call: Call, spec: ToolSpec | None) -> list[Block]:
     return [Block("note", (Piece(_tr("✓ The arguments fit the tool's schema."), "muted"),))]
 
 
+def _source(name: str) -> str:
+    """Where a tool is from; `document` is the prompt itself."""
+    return _tr("the prompt") if name == "document" else name
+
+
 def _status(call: Call) -> str:
     if call.outcome is not None and call.status == "done":
-        return _OUTCOMES[call.outcome.status]
+        return _tr(_OUTCOMES[call.outcome.status])
     if call.needs_approval and call.status == "asked":
         return _tr("waits for your approval")
-    return _STATUS[call.status]
+    return _tr(_STATUS[call.status])
 
 
 def _time(call: Call) -> list[str]:
     if call.outcome is None:
         return []
-    origin = {"recorded": "recorded", "mock": "mocked"}.get(call.origin)
+    origin = {"recorded": _tr("recorded"), "mock": _tr("mocked")}.get(call.origin)
     return [origin] if origin else [seconds(call.outcome.duration)]
 
 
@@ -142,7 +151,7 @@ def truth_blocks(
     if not names:
         return ()
     width = max(len(name) for name in names)
-    columns = ("declared", "sent", "called", "answered")
+    columns = (_tr("declared"), _tr("sent"), _tr("called"), _tr("answered"))
     lines = [" " * width + "   " + "   ".join(columns)]
     declared = {spec.name for spec in setup.tools}
     sent = _sent(names, setup, messages, request)

@@ -88,7 +88,8 @@ def _pause(state: RunState) -> str:
     if call is not None and pause.place in ("P3", "P4"):
         where += f": {call.tool}"
         if len(state.step.calls) > 1 and state.call is not None:
-            where += f" ({state.call + 1} of {len(state.step.calls)})"
+            row, count = state.call + 1, len(state.step.calls)
+            where += _tr(" ({row} of {count})").format(row=row, count=count)
     return f"{why} {where}"
 
 
@@ -102,7 +103,7 @@ def _under_way(state: RunState) -> str:
     if step.reply is not None:
         return _tr("Reading the reply")
     if step.messages:
-        again = f" (try {step.attempt})" if step.attempt > 1 else ""
+        again = _tr(" (try {number})").format(number=step.attempt) if step.attempt > 1 else ""
         return _tr("The model answers{again}").format(again=again)
     return _tr("Rendering the prompt")
 

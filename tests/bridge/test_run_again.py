@@ -3,13 +3,20 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from pytestqt.qtbot import QtBot
 
 from studio.bridge.background import Background
 from studio.bridge.run import RunController
-from studio.bridge.run_again import exactly, offers_for, with_results_of
+from studio.bridge.run_again import (
+    exactly,
+    is_other_prompt,
+    offers_for,
+    values_of,
+    with_results_of,
+)
 from studio.bridge.run_inspector import Inspection, InspectorView
 from studio.bridge.run_plan import RunPlan
 from studio.bridge.run_record import RunRecord
@@ -242,3 +249,23 @@ def test_what_is_offered_after_a_run(qtbot: QtBot, controller: RunController) ->
     assert live == ["Go on with a message…", "Run again with these results", "Replay exactly"]
     kept = [offer.ask for offer in offers_for(state, is_record=True).offers]
     assert kept == ["resume", "rerun", "replay"]
+
+
+def test_a_run_is_run_again_with_its_own_inputs_and_its_own_prompt(
+    qtbot: QtBot, controller: RunController, tmp_path: Path
+) -> None:
+    over(qtbot, controller, plan([LOOKUP, FINAL]))
+    past = controller.past
+    assert past is not None
+    asked = past.setup.inputs["question"]
+    now = {"question": "Something else?", "new": 1}
+    assert values_of(past, now) == {"question": asked, "new": 1}
+
+    one, two = tmp_path / "one.prompty", tmp_path / "two.prompty"
+    one.write_text("system:\n", "utf-8")
+    kept = replace(past, state=replace(past.state, setup=replace(past.setup, path=str(one))))
+    assert is_other_prompt(kept, two)
+    assert is_other_prompt(kept, None)
+    assert not is_other_prompt(kept, one)
+    one.rename(two)  # as far as anyone can see, it is the file that is open now
+    assert not is_other_prompt(kept, two)

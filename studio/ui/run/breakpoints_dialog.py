@@ -24,11 +24,12 @@ from PySide6.QtWidgets import (
 )
 
 from studio.bridge.run_breakpoints import (
-    EXCEPTION_NAMES,
-    PLACE_NAMES,
     BreakpointBook,
     BreakpointSet,
     describe,
+    exception_names,
+    place_name,
+    place_names,
 )
 from studio.core.agent.breakpoints import Breakpoint, problem_of
 from studio.core.agent.options import ExceptionFilter
@@ -117,7 +118,7 @@ class BreakpointsDialog(QDialog):
         shown = one or Breakpoint("")
         self._loading = True
         place = next(iter(sorted(shown.places)), None)
-        self.place.setCurrentText(PLACE_NAMES[place] if place is not None else self.tr("Anywhere"))
+        self.place.setCurrentText(place_name(place) if place is not None else self.tr("Anywhere"))
         self.tool.clear()
         names = dict.fromkeys((*self._tools, *((shown.tool,) if shown.tool else ())))
         self.tool.addItems([self.tr("Any tool"), *names])
@@ -134,7 +135,7 @@ class BreakpointsDialog(QDialog):
         one = self._current()
         if self._loading or one is None:
             return
-        names: dict[str, Place] = {name: place for place, name in PLACE_NAMES.items()}
+        names: dict[str, Place] = {name: place for place, name in place_names().items()}
         place = names.get(self.place.currentText())
         tool = self.tool.currentText()
         self._book.change(
@@ -192,7 +193,7 @@ class BreakpointsDialog(QDialog):
         self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
         over = QVBoxLayout(self.list)
         over.addWidget(self._empty)
-        self.place.addItems([self.tr("Anywhere"), *PLACE_NAMES.values()])
+        self.place.addItems([self.tr("Anywhere"), *place_names().values()])
         self.condition.setPlaceholderText(self.tr('iteration > 2 and args.city == "Rome"'))
         self.hits.setPlaceholderText(self.tr("every time; 3, >=3, %2"))
         self.log.setPlaceholderText(self.tr("stops; or a line to write: {tool} took {elapsed}"))
@@ -217,7 +218,7 @@ class BreakpointsDialog(QDialog):
         group = QGroupBox(self.tr("Stop by itself at"))
         grid = QGridLayout(group)
         grid.setSpacing(8)
-        for index, (name, words) in enumerate(EXCEPTION_NAMES.items()):
+        for index, (name, words) in enumerate(exception_names().items()):
             self.filters[name] = QCheckBox(words)
             grid.addWidget(self.filters[name], index // 2, index % 2)
         layout = QVBoxLayout(self)

@@ -13,7 +13,7 @@ from studio.bridge.connection_model import AskedModel
 from studio.bridge.connections import ConnectionsController
 from studio.bridge.messages import Messages, Notice, Offer
 from studio.bridge.run import RunController
-from studio.bridge.run_again import exactly, with_results_of
+from studio.bridge.run_again import exactly, is_other_prompt, values_of, with_results_of
 from studio.bridge.run_compare import Comparison
 from studio.bridge.run_launch import Refusal, refusal_of, run_references, run_values
 from studio.bridge.run_plan import OpenToolbox, RunPlan
@@ -130,9 +130,14 @@ class RunDesk(QObject):
         if past is None or document is None:
             self.refuse(self.tr("Open the prompt that should be run again."))
             return
+        if is_other_prompt(past, document.source.path):
+            name = Path(past.setup.path).name
+            words = self.tr("This run is of another prompt: open {name}, then run it again.")
+            self.refuse(words.format(name=name))
+            return
         if self._questions.asks_first(self.rerun):
             return
-        plan = self._checked_plan(document)
+        plan = self._checked_plan(document, values_of(past, self._inputs.values()))
         if plan is not None:
             self._run.start(with_results_of(plan, past), against=past)
 
@@ -157,8 +162,10 @@ class RunDesk(QObject):
         """Tell the run something."""
         self._run.send(*commands)
 
-    def _checked_plan(self, document: PromptDocument) -> RunPlan | None:
-        values = run_values(document, self._inputs.values())
+    def _checked_plan(
+        self, document: PromptDocument, given: dict[str, Json] | None = None
+    ) -> RunPlan | None:
+        values = run_values(document, self._inputs.values() if given is None else given)
         refusal = refusal_of(document, values)
         if refusal is not None:
             self._show_refusal(refusal)

@@ -8,7 +8,7 @@ from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersisten
 from PySide6.QtGui import QFont
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QHeaderView, QTableView, QWidget
 
-from studio.bridge.run_inspector import USAGE_HEADS, UsageRow
+from studio.bridge.run_inspector import UsageRow, usage_heads
 
 
 class _UsageModel(QAbstractTableModel):
@@ -26,7 +26,7 @@ class _UsageModel(QAbstractTableModel):
         return 0 if parent is not None and parent.isValid() else len(self._rows)
 
     def columnCount(self, parent: QModelIndex | QPersistentModelIndex | None = None) -> int:
-        return 0 if parent is not None and parent.isValid() else len(USAGE_HEADS)
+        return 0 if parent is not None and parent.isValid() else len(usage_heads())
 
     def headerData(
         self,
@@ -37,7 +37,7 @@ class _UsageModel(QAbstractTableModel):
         if orientation != Qt.Orientation.Horizontal:
             return None
         if role == int(Qt.ItemDataRole.DisplayRole):
-            return USAGE_HEADS[section]
+            return usage_heads()[section]
         return self._alignment(section) if role == int(Qt.ItemDataRole.TextAlignmentRole) else None
 
     def data(
