@@ -141,6 +141,10 @@ class ToolsPane(QWidget):
         """Say that the tools are being loaded."""
         self.bar.reload.setEnabled(not loading)
         self.bar.count.setText(self.tr("Loading…") if loading else self._count_text())
+        if loading:
+            self.empty.say(self.tr("Loading…"), "")
+        else:
+            self.empty.say(*why_no_tools(self._registry.sources))
 
     def show_folder(self, folder: Path | None, trusted: bool, approval: str | None) -> None:
         """Show what holds for the prompt's folder."""

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -19,6 +18,7 @@ from studio.core.tools.trust import TrustStore
 from studio.ui.inputs.fields import NumberField
 from studio.ui.theme import DARK, LIGHT
 from studio.ui.tools.pane import ToolsPane
+from tests.support.counted import calls_of
 
 pytestmark = pytest.mark.qt_log_ignore("does not support propagateSizeHints")
 
@@ -152,15 +152,11 @@ def test_a_thousand_tools_open_and_filter_quickly(bench: Bench) -> None:
     entries = tuple(
         ToolEntry(ToolSpec(f"tool_{n}", f"Does {n} things to files.")) for n in range(1000)
     )
-    pane = bench.pane  # measured in time of the processor: other work must not count
-    began = time.thread_time()
-    pane.show_registry(ToolRegistry(entries))
-    opened = time.thread_time() - began
-    began = time.thread_time()
-    pane.search.setText("99")
-    filtered = time.thread_time() - began
-    assert opened < 0.2
-    assert filtered < 0.1
+    pane = bench.pane
+    opened = calls_of(lambda: pane.show_registry(ToolRegistry(entries)))
+    filtered = calls_of(lambda: pane.search.setText("99"))
+    assert opened < 60_000
+    assert filtered < 30_000
     assert pane.model.rowCount() == 19
 
 
@@ -221,6 +217,11 @@ def test_an_empty_pane_says_why_there_is_no_tool(bench: Bench, tmp_path: Path) -
     bench.pane.show_registry(ToolRegistry((), (SourceStatus("python:x", "x.py", "failed", "no"),)))
     assert "see what is wrong" in words()
     bench.pane.show_registry(ToolRegistry())
+    assert "Declare tools" in words()
+    bench.pane.show_loading(True)
+    assert "Declare tools" not in words()
+    assert "Loading" in words()
+    bench.pane.show_loading(False)
     assert "Declare tools" in words()
 
 
