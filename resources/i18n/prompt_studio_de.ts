@@ -1559,7 +1559,7 @@
     <name>ConnectionModel</name>
     <message>
       <source>{model} answers from here on.</source>
-      <translation type="unfinished" />
+      <translation>Ab hier antwortet {model}.</translation>
     </message>
   </context>
   <context>
@@ -1577,11 +1577,11 @@
     <name>ConnectionsController</name>
     <message>
       <source>Nothing was sent to {address}: it is not allowed.</source>
-      <translation type="unfinished" />
+      <translation>An {address} wurde nichts gesendet: Es ist nicht erlaubt.</translation>
     </message>
     <message>
       <source>Run again and allow it, or choose another connection in the toolbar.</source>
-      <translation type="unfinished" />
+      <translation>Noch einmal ausführen und es erlauben oder in der Werkzeugleiste eine andere Verbindung wählen.</translation>
     </message>
   </context>
   <context>
@@ -2342,7 +2342,7 @@ Und {count} davor.</translation>
     </message>
     <message>
       <source>Nothing on disk was changed. Use Save As to write it to another place.</source>
-      <translation type="unfinished" />
+      <translation>Auf der Platte wurde nichts geändert. Mit „Speichern unter“ an einen anderen Ort schreiben.</translation>
     </message>
     <message>
       <source>Paragraph separators (U+2029) are shown and saved as line ends.</source>
@@ -2350,11 +2350,11 @@ Und {count} davor.</translation>
     </message>
     <message>
       <source>Save it as UTF-8 instead.</source>
-      <translation type="unfinished" />
+      <translation>Stattdessen als UTF-8 speichern.</translation>
     </message>
     <message>
       <source>The character {char!r} cannot be written in the file's encoding ({name}).</source>
-      <translation type="unfinished" />
+      <translation>Das Zeichen {char!r} lässt sich in der Kodierung der Datei ({name}) nicht schreiben.</translation>
     </message>
     <message>
       <source>The file is not valid UTF-8; it is shown and saved as Latin-1.</source>
@@ -2370,19 +2370,19 @@ Und {count} davor.</translation>
     </message>
     <message>
       <source>Use Save As, or change its permissions.</source>
-      <translation type="unfinished" />
+      <translation>„Speichern unter“ verwenden oder die Rechte der Datei ändern.</translation>
     </message>
     <message>
       <source>{name!r} cannot be opened: {reason}.</source>
-      <translation type="unfinished" />
+      <translation>{name!r} kann nicht geöffnet werden: {reason}.</translation>
     </message>
     <message>
       <source>{name!r} could not be saved: {reason}.</source>
-      <translation type="unfinished" />
+      <translation>{name!r} konnte nicht gespeichert werden: {reason}.</translation>
     </message>
     <message>
       <source>{name!r} is read-only.</source>
-      <translation type="unfinished" />
+      <translation>{name!r} ist schreibgeschützt.</translation>
     </message>
   </context>
   <context>
@@ -3083,38 +3083,38 @@ Und {count} davor.</translation>
     <name>InputLibrary</name>
     <message>
       <source>The input sets cannot be kept: {error}</source>
-      <translation type="unfinished" />
+      <translation>Die Eingabesätze können nicht aufgehoben werden: {error}</translation>
     </message>
   </context>
   <context>
     <name>InputSets</name>
     <message>
       <source>The table cannot be read: {error}.</source>
-      <translation type="unfinished" />
+      <translation>Die Tabelle kann nicht gelesen werden: {error}.</translation>
     </message>
     <message>
       <source>{file} cannot be read: {reason}.</source>
-      <translation type="unfinished" />
+      <translation>{file} kann nicht gelesen werden: {reason}.</translation>
     </message>
     <message>
       <source>{file} holds no row of named values.</source>
-      <translation type="unfinished" />
+      <translation>{file} enthält keine Zeile mit benannten Werten.</translation>
     </message>
     <message>
       <source>{file} is larger than {most} MB.</source>
-      <translation type="unfinished" />
+      <translation>{file} ist größer als {most} MB.</translation>
     </message>
     <message>
       <source>{file} is no object of named sets.</source>
-      <translation type="unfinished" />
+      <translation>{file} ist kein Objekt mit benannten Sätzen.</translation>
     </message>
     <message>
       <source>{file} is not a UTF-8 text.</source>
-      <translation type="unfinished" />
+      <translation>{file} ist kein UTF-8-Text.</translation>
     </message>
     <message>
       <source>{file}, line {line}: {message}</source>
-      <translation type="unfinished" />
+      <translation>{file}, Zeile {line}: {message}</translation>
     </message>
   </context>
   <context>
@@ -3168,7 +3168,7 @@ Und {count} davor.</translation>
     </message>
     <message>
       <source>{word} is no JSON value.</source>
-      <translation type="unfinished" />
+      <translation>{word} ist kein JSON-Wert.</translation>
     </message>
   </context>
   <context>
@@ -3931,7 +3931,7 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
     <name>PreviewBuild</name>
     <message>
       <source>chosen for this run</source>
-      <translation type="unfinished" />
+      <translation>für diesen Lauf gewählt</translation>
     </message>
   </context>
   <context>
@@ -3942,7 +3942,7 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
     </message>
     <message>
       <source>The prompt has not been saved yet.</source>
-      <translation type="unfinished" />
+      <translation>Der Prompt wurde noch nicht gespeichert.</translation>
     </message>
     <message>
       <source>The rest is not shown.</source>
@@ -3950,7 +3950,7 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
     </message>
     <message>
       <source>The saved file cannot be read: {reason}.</source>
-      <translation type="unfinished" />
+      <translation>Die gespeicherte Datei kann nicht gelesen werden: {reason}.</translation>
     </message>
     <message>
       <source>{number:,} lines are the same</source>
@@ -3958,7 +3958,7 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
     </message>
     <message>
       <source>{role}, message {number}</source>
-      <translation type="unfinished" />
+      <translation>{role}, Nachricht {number}</translation>
     </message>
     <message>
       <source>{role}, message {number}, no longer there</source>
@@ -3993,7 +3993,7 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
     </message>
     <message>
       <source>Of them the inputs: {names}</source>
-      <translation type="unfinished" />
+      <translation>Davon die Eingaben: {names}</translation>
     </message>
     <message>
       <source>Only estimated: {names}.</source>
@@ -4103,106 +4103,106 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
     <name>PreviewRequests</name>
     <message>
       <source>The model takes no {name}: left out.</source>
-      <translation type="unfinished" />
+      <translation>Das Modell nimmt dies nicht an und bekommt es nicht: {name}.</translation>
     </message>
     <message>
       <source>The tools stand in the prompt and are not sent beside it: {reason}.</source>
-      <translation type="unfinished" />
+      <translation>Die Werkzeuge stehen im Prompt und werden nicht daneben gesendet: {reason}.</translation>
     </message>
     <message>
       <source>schema for its answer</source>
-      <translation type="unfinished" />
+      <translation>Schema der Antwort</translation>
     </message>
     <message>
       <source>stop sequences</source>
-      <translation type="unfinished" />
+      <translation>Stoppfolgen</translation>
     </message>
     <message>
       <source>tools</source>
-      <translation type="unfinished" />
+      <translation>Werkzeuge</translation>
     </message>
   </context>
   <context>
     <name>Probe</name>
     <message>
       <source>1 input</source>
-      <translation type="unfinished" />
+      <translation>1 Eingabe</translation>
     </message>
     <message>
       <source>A message gets other attributes.</source>
-      <translation type="unfinished" />
+      <translation>Eine Nachricht bekommt andere Attribute.</translation>
     </message>
     <message>
       <source>A message gets other parts.</source>
-      <translation type="unfinished" />
+      <translation>Eine Nachricht bekommt andere Teile.</translation>
     </message>
     <message>
       <source>No input of this prompt takes text, so there is nothing to probe.</source>
-      <translation type="unfinished" />
+      <translation>Keine Eingabe dieses Prompts nimmt Text an; es gibt nichts zu prüfen.</translation>
     </message>
     <message>
       <source>Probed {names} with {attacks} texts: none changes the structure.</source>
-      <translation type="unfinished" />
+      <translation>{names} mit {attacks} Texten geprüft: keiner ändert den Aufbau.</translation>
     </message>
     <message>
       <source>The messages become {roles}.</source>
-      <translation type="unfinished" />
+      <translation>Aus den Nachrichten werden {roles}.</translation>
     </message>
     <message>
       <source>The tools change.</source>
-      <translation type="unfinished" />
+      <translation>Die Werkzeuge ändern sich.</translation>
     </message>
     <message>
       <source>The value is read as a template and worked out.</source>
-      <translation type="unfinished" />
+      <translation>Der Wert wird als Vorlage gelesen und ausgerechnet.</translation>
     </message>
     <message>
       <source>a bracket that ends a marker</source>
-      <translation type="unfinished" />
+      <translation>eine Klammer, die eine Rollenzeile beendet</translation>
     </message>
     <message>
       <source>a picture</source>
-      <translation type="unfinished" />
+      <translation>ein Bild</translation>
     </message>
     <message>
       <source>a quote that ends an attribute</source>
-      <translation type="unfinished" />
+      <translation>ein Anführungszeichen, das ein Attribut beendet</translation>
     </message>
     <message>
       <source>a role marker</source>
-      <translation type="unfinished" />
+      <translation>eine Rollenzeile</translation>
     </message>
     <message>
       <source>a role marker with attributes</source>
-      <translation type="unfinished" />
+      <translation>eine Rollenzeile mit Attributen</translation>
     </message>
     <message>
       <source>a thread</source>
-      <translation type="unfinished" />
+      <translation>ein Gesprächsverlauf</translation>
     </message>
     <message>
       <source>a tool call in YAML</source>
-      <translation type="unfinished" />
+      <translation>ein Werkzeugaufruf in YAML</translation>
     </message>
     <message>
       <source>a tools block</source>
-      <translation type="unfinished" />
+      <translation>ein Werkzeugblock</translation>
     </message>
     <message>
       <source>none</source>
-      <translation type="unfinished" />
+      <translation>keine</translation>
     </message>
     <message>
       <source>template syntax</source>
-      <translation type="unfinished" />
+      <translation>Vorlagensprache</translation>
     </message>
     <message>
       <source>{count} inputs</source>
-      <translation type="unfinished" />
+      <translation>{count} Eingaben</translation>
     </message>
     <message>
       <source>{few} of {names} let a value change the structure of the messages.</source>
-      <translation type="unfinished" />
+      <translation>{few} von {names}: ein Wert kann den Aufbau der Nachrichten ändern.</translation>
     </message>
   </context>
   <context>
@@ -5555,6 +5555,14 @@ zu  {after}</translation>
       <translation>ein Fehler ({replace})</translation>
     </message>
     <message>
+      <source>answer</source>
+      <translation>Ergebnis</translation>
+    </message>
+    <message>
+      <source>arguments</source>
+      <translation>Argumente</translation>
+    </message>
+    <message>
       <source>broke off</source>
       <translation>brach ab</translation>
     </message>
@@ -5583,6 +5591,10 @@ zu  {after}</translation>
       <translation>vom Inhaltsfilter zurückgehalten</translation>
     </message>
     <message>
+      <source>ignored</source>
+      <translation>übergangen</translation>
+    </message>
+    <message>
       <source>made by the studio</source>
       <translation>vom Studio gemacht</translation>
     </message>
@@ -5595,12 +5607,24 @@ zu  {after}</translation>
       <translation>gelesen als </translation>
     </message>
     <message>
+      <source>reasoning</source>
+      <translation>Überlegung</translation>
+    </message>
+    <message>
       <source>replayed from the record</source>
       <translation>aus der Aufzeichnung wiedergegeben</translation>
     </message>
     <message>
       <source>the final answer</source>
       <translation>die endgültige Antwort</translation>
+    </message>
+    <message>
+      <source>thought</source>
+      <translation>Gedanke</translation>
+    </message>
+    <message>
+      <source>tool</source>
+      <translation>Werkzeug</translation>
     </message>
     <message>
       <source>written by you</source>
@@ -6676,11 +6700,11 @@ zu  {after}</translation>
     <name>SpellingController</name>
     <message>
       <source>Choose another language: Edit, Check spelling…</source>
-      <translation type="unfinished" />
+      <translation>Eine andere Sprache wählen: Bearbeiten, Rechtschreibung prüfen…</translation>
     </message>
     <message>
       <source>Spelling cannot be checked: {error}.</source>
-      <translation type="unfinished" />
+      <translation>Die Rechtschreibung kann nicht geprüft werden: {error}.</translation>
     </message>
   </context>
   <context>
@@ -6797,6 +6821,54 @@ zu  {after}</translation>
     <message>
       <source>Iteration {step}: {said}</source>
       <translation>Durchgang {step}: {said}</translation>
+    </message>
+    <message>
+      <source>answered</source>
+      <translation>beantwortet</translation>
+    </message>
+    <message>
+      <source>edited</source>
+      <translation>bearbeitet</translation>
+    </message>
+    <message>
+      <source>forked</source>
+      <translation>abgezweigt</translation>
+    </message>
+    <message>
+      <source>invalid</source>
+      <translation>ungültig</translation>
+    </message>
+    <message>
+      <source>mocked</source>
+      <translation>mit Ersatz</translation>
+    </message>
+    <message>
+      <source>rejected</source>
+      <translation>abgelehnt</translation>
+    </message>
+    <message>
+      <source>repaired</source>
+      <translation>repariert</translation>
+    </message>
+    <message>
+      <source>replayed</source>
+      <translation>wiederholt</translation>
+    </message>
+    <message>
+      <source>retried</source>
+      <translation>neu versucht</translation>
+    </message>
+    <message>
+      <source>skipped</source>
+      <translation>übersprungen</translation>
+    </message>
+    <message>
+      <source>unknown</source>
+      <translation>unbekannt</translation>
+    </message>
+    <message>
+      <source>warned</source>
+      <translation>Warnung</translation>
     </message>
   </context>
   <context>
@@ -7219,7 +7291,7 @@ zu  {after}</translation>
     <name>ToolsController</name>
     <message>
       <source>Stopped by you.</source>
-      <translation type="unfinished" />
+      <translation>Von Ihnen angehalten.</translation>
     </message>
   </context>
   <context>

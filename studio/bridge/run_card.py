@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal, TypeAlias
 
 from PySide6.QtCore import QCoreApplication
+
+from studio.bridge.words import marked
+
+_tr = partial(QCoreApplication.translate, "StepCard")
 
 CardKind: TypeAlias = Literal[
     "prompt", "thought", "reply", "action", "observation", "final", "error", "note"
@@ -23,6 +28,19 @@ TAB_OF_KIND: dict[CardKind, Tab] = {
     "action": "tool", "observation": "tool", "final": "answer", "error": "reply", "note": "reply",
 }  # fmt: skip
 """Where a card's whole content is read."""
+
+
+BADGES = (
+    marked("edited"), marked("repaired"), marked("replayed"), marked("mocked"),
+    marked("retried"), marked("forked"), marked("warned"), marked("invalid"),
+    marked("rejected"), marked("skipped"), marked("unknown"), marked("answered"),
+)  # fmt: skip
+"""All badges that a card can have."""
+
+
+def badge_word(badge: str) -> str:
+    """A badge of a card in the person's language."""
+    return _tr(badge)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,12 +79,10 @@ class StepCard:
     @property
     def spoken(self) -> str:
         """The row for a screen reader."""
-        parts = (self.title, self.gist, self.facts, ", ".join(self.badges))
+        parts = (self.title, self.gist, self.facts, ", ".join(map(badge_word, self.badges)))
         said = ". ".join(part for part in parts if part)
         return (
             said
             if self.kind == "prompt"
-            else QCoreApplication.translate("StepCard", "Iteration {step}: {said}").format(
-                step=self.step, said=said
-            )
+            else _tr("Iteration {step}: {said}").format(step=self.step, said=said)
         )

@@ -135,8 +135,8 @@ def legend_of(step: Step) -> tuple[tuple[str, Style], ...]:
     if step.reading is None:
         return ()
     names: dict[ReadAs, str] = {
-        "thought": "thought", "tool": "tool", "args": "arguments", "answer": "answer",
-        "reasoning": "reasoning", "ignored": "ignored",
+        "thought": _tr("thought"), "tool": _tr("tool"), "args": _tr("arguments"),
+        "answer": _tr("answer"), "reasoning": _tr("reasoning"), "ignored": _tr("ignored"),
     }  # fmt: skip
     seen: dict[str, Style] = {}
     for item in step.reading.spans:

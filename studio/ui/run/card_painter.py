@@ -14,7 +14,7 @@ from PySide6.QtCore import (
 from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QPen
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem, QTableView
 
-from studio.bridge.run_cards import CardKind, StepCard
+from studio.bridge.run_card import CardKind, StepCard, badge_word
 from studio.bridge.run_steps import CARD_ROLE
 from studio.ui.icons import icon
 from studio.ui.parts.colours import blend
@@ -116,15 +116,16 @@ class CardDelegate(QStyledItemDelegate):
         painter.setFont(small)
         left = start.x()
         for badge in card.badges:
+            word = badge_word(badge)
             loud = badge in ("warned", "invalid", "unknown", "rejected")
             colour = theme.warning if loud else theme.accent
-            width = metrics.horizontalAdvance(badge) + 12
+            width = metrics.horizontalAdvance(word) + 12
             box = QRectF(left, start.y() + (line - metrics.height()) / 2, width, metrics.height())
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(QColor(blend(colour, theme.surface, 0.16)))
             painter.drawRoundedRect(box, box.height() / 2, box.height() / 2)
             painter.setPen(QColor(colour))
-            painter.drawText(box, Qt.AlignmentFlag.AlignCenter, badge)
+            painter.drawText(box, Qt.AlignmentFlag.AlignCenter, word)
             left += width + 4
 
     def _small(self) -> QFont:
