@@ -5,12 +5,17 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import dataclass, field
+from functools import partial
+
+from PySide6.QtCore import QCoreApplication
 
 from studio.core.models.base import Capabilities, ChatModel, ModelRequest
 from studio.core.models.embedded.model import EmbeddedModel, Speed
 from studio.core.prompty.document import ModelDeclaration
 from studio.core.text.values import JsonObject
 from studio.core.wire.reply import Notice, ReplyDelta
+
+_tr = partial(QCoreApplication.translate, "ConnectionModel")
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +71,7 @@ class SwitchedModel:
         model = self._model
         if self._is_new:
             self._is_new = False
-            yield Notice(f"{model.label} answers from here on.")
+            yield Notice(_tr("{model} answers from here on.").format(model=model.label))
         deltas = model.stream(request)
         if isinstance(deltas, AsyncGenerator):
             # Closing the outer one must end the call inside at once, not when it is collected.

@@ -266,8 +266,10 @@ class ConnectionsController(QObject):
         if self.needs_trust(asked):
             raise ModelError(
                 "untrusted",
-                f"Nothing was sent to {choice.untrusted}: it is not allowed.",
-                "Run again and allow it, or choose another connection in the toolbar.",
+                self.tr("Nothing was sent to {address}: it is not allowed.").format(
+                    address=choice.untrusted
+                ),
+                self.tr("Run again and allow it, or choose another connection in the toolbar."),
             )
         return open_model(
             choice,

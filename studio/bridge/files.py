@@ -77,7 +77,10 @@ def read_file(path: Path) -> FileText:
         raw = path.read_bytes()
     except OSError as error:
         raise FileError(
-            f"{path.name!r} cannot be opened: {_reason(error)}.", _tr(_READ_HINT)
+            _tr("{name!r} cannot be opened: {reason}.").format(
+                name=path.name, reason=_reason(error)
+            ),
+            _tr(_READ_HINT),
         ) from error
     return decode(raw)
 
@@ -131,8 +134,10 @@ def encode(file: FileText) -> bytes:
     except UnicodeEncodeError as error:
         char = file.text[error.start : error.start + 1]
         raise EncodingError(
-            f"The character {char!r} cannot be written in the file's encoding ({file.encoding}).",
-            "Save it as UTF-8 instead.",
+            _tr("The character {char!r} cannot be written in the file's encoding ({name}).").format(
+                char=char, name=file.encoding
+            ),
+            _tr("Save it as UTF-8 instead."),
         ) from error
 
 
@@ -151,7 +156,8 @@ def write_file(path: Path, file: FileText) -> FileText:
     try:
         if is_read_only(target):
             raise FileError(
-                f"{path.name!r} is read-only.", "Use Save As, or change its permissions."
+                _tr("{name!r} is read-only.").format(name=path.name),
+                _tr("Use Save As, or change its permissions."),
             )
         target.parent.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".tmp", dir=target.parent)
@@ -167,8 +173,10 @@ def write_file(path: Path, file: FileText) -> FileText:
             with contextlib.suppress(OSError):
                 temporary.unlink()
         raise FileError(
-            f"{path.name!r} could not be saved: {_reason(error)}.",
-            "Nothing on disk was changed. Use Save As to write it to another place.",
+            _tr("{name!r} could not be saved: {reason}.").format(
+                name=path.name, reason=_reason(error)
+            ),
+            _tr("Nothing on disk was changed. Use Save As to write it to another place."),
         ) from error
     return replace(file, digest=digest(raw))
 

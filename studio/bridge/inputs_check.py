@@ -83,7 +83,7 @@ def read_json(text: str) -> Entry:
 
 
 def _no_constant(word: str) -> float:
-    raise ValueError(f"{word} is no JSON value.")
+    raise ValueError(_tr("{word} is no JSON value.").format(word=word))
 
 
 def _range_problem(number: float, spec: FieldSpec) -> str:

@@ -113,7 +113,7 @@ class InputLibrary(QObject):
         try:
             write_sets(self._prompt, sets)
         except (OSError, UnicodeEncodeError) as error:
-            self.refused.emit(f"The input sets cannot be kept: {error}")
+            self.refused.emit(self.tr("The input sets cannot be kept: {error}").format(error=error))
             return
         self._sets, self._current = sets, current
         self.changed.emit()

@@ -7,7 +7,10 @@ import io
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+
+from PySide6.QtCore import QCoreApplication
 
 from studio.bridge.inputs import FieldSpec
 from studio.bridge.inputs_check import read_json
@@ -15,6 +18,8 @@ from studio.core.export.write import write_atomically
 from studio.core.prompty.yaml_reader import read_yaml
 from studio.core.text.source import SourceText
 from studio.core.text.values import Json, JsonObject
+
+_tr = partial(QCoreApplication.translate, "InputSets")
 
 SUFFIX = ".inputs.json"
 """`trip.prompty` keeps its sets in `trip.inputs.json`: one object, name → values."""
@@ -54,7 +59,7 @@ def read_sets(prompt: Path) -> dict[str, JsonObject]:
         return {}
     data = _json(_text(path), path)
     if not isinstance(data, Mapping):
-        raise InputFileError(f"{path.name} is no object of named sets.")
+        raise InputFileError(_tr("{file} is no object of named sets.").format(file=path.name))
     return {str(name): dict(item) for name, item in data.items() if isinstance(item, Mapping)}
 
 
@@ -88,7 +93,7 @@ def load_rows(path: Path) -> tuple[InputRow, ...]:
     else:
         rows = _rows(_json(text, path))
     if not rows:
-        raise InputFileError(f"{path.name} holds no row of named values.")
+        raise InputFileError(_tr("{file} holds no row of named values.").format(file=path.name))
     return rows
 
 
@@ -120,7 +125,9 @@ def _csv_rows(text: str, delimiter: str) -> tuple[InputRow, ...]:
             for row in reader
         ]
     except csv.Error as error:
-        raise InputFileError(f"The table cannot be read: {error}.") from error
+        raise InputFileError(
+            _tr("The table cannot be read: {error}.").format(error=error)
+        ) from error
     return _rows(rows)
 
 
@@ -154,16 +161,28 @@ def _yaml(text: str, path: Path) -> Json:
     if reading.problems:
         problem = reading.problems[0]
         line = SourceText(text).position(problem.span.start).line
-        raise InputFileError(f"{path.name}, line {line}: {problem.message}")
+        raise InputFileError(
+            _tr("{file}, line {line}: {message}").format(
+                file=path.name, line=line, message=problem.message
+            )
+        )
     return reading.value
 
 
 def _text(path: Path) -> str:
     try:
         if path.stat().st_size > MOST_BYTES:
-            raise InputFileError(f"{path.name} is larger than {MOST_BYTES // 1_000_000} MB.")
+            raise InputFileError(
+                _tr("{file} is larger than {most} MB.").format(
+                    file=path.name, most=MOST_BYTES // 1_000_000
+                )
+            )
         return path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
-        raise InputFileError(f"{path.name} is not a UTF-8 text.") from error
+        raise InputFileError(_tr("{file} is not a UTF-8 text.").format(file=path.name)) from error
     except OSError as error:
-        raise InputFileError(f"{path.name} cannot be read: {error.strerror or error}.") from error
+        raise InputFileError(
+            _tr("{file} cannot be read: {reason}.").format(
+                file=path.name, reason=error.strerror or error
+            )
+        ) from error

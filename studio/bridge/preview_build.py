@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
+
+from PySide6.QtCore import QCoreApplication
 
 from studio.bridge.preview_cards import cards
 from studio.bridge.preview_requests import request_previews
@@ -29,6 +32,8 @@ from studio.core.tokens.tokenizers import Tokenizers
 from studio.core.tools.document import declared_tools
 from studio.core.tools.forms import tool_items, tool_names_text, tools_text
 from studio.core.wire.request import provider_of
+
+_tr = partial(QCoreApplication.translate, "PreviewBuild")
 
 _UNREADABLE = frozenset(
     {"yaml-syntax", "yaml-tab", "yaml-character", "front-matter-open", "front-matter-not-mapping"}
@@ -74,7 +79,7 @@ def build_preview(order: PreviewOrder) -> Preview:
     blockers = _blockers(document, prepared)
     protocol = choose_protocol(prepared.document)
     if order.protocol is not None and order.protocol != protocol.protocol:
-        protocol = Choice(order.protocol, "chosen for this run")
+        protocol = Choice(order.protocol, _tr("chosen for this run"))
     tokens = _tokens(order, prepared, tools, model.id, protocol.protocol)
     preview = Preview(
         document=document,

@@ -122,11 +122,13 @@ def _messages(order: PreviewOrder, side: Side) -> tuple[Message, ...]:
 def _saved(document: PromptDocument) -> PromptDocument:
     path = document.source.path
     if path is None:
-        raise _UnsavedError("The prompt has not been saved yet.")
+        raise _UnsavedError(_tr("The prompt has not been saved yet."))
     try:
         return parse(path.read_text(encoding="utf-8-sig", errors="replace"), Path(path))
     except OSError as error:
-        raise _UnsavedError(f"The saved file cannot be read: {error.strerror}.") from error
+        raise _UnsavedError(
+            _tr("The saved file cannot be read: {reason}.").format(reason=error.strerror)
+        ) from error
 
 
 def _changes(
@@ -142,7 +144,7 @@ def _changes(
             here = after[c + index] if c + index < d else None
             lines = _lines(old[a + index] if was else "", new[c + index] if here else "")
             if here is not None:
-                title = f"{here.role}, message {c + index + 1}"
+                title = _tr("{role}, message {number}").format(role=here.role, number=c + index + 1)
                 title += "" if was is not None else _tr(", only there now")
             else:
                 title = _tr("{role}, message {number}, no longer there").format(

@@ -73,7 +73,7 @@ def _detail(preview: Preview, share: float | None) -> list[str]:
         lines.append(_tr("Tools: ≈{tools:,}").format(tools=tokens.tools))
     largest = sorted(tokens.by_input.items(), key=lambda item: -item[1])[:_MOST_INPUTS]
     if named := [f"{name} {figure:,}" for name, figure in largest if figure]:
-        lines.append(f"Of them the inputs: {', '.join(named)}")
+        lines.append(_tr("Of them the inputs: {names}").format(names=", ".join(named)))
     if tokens.is_exact and tokens.doubts:
         lines.append(_tr("Only estimated: {names}.").format(names="; ".join(tokens.doubts)))
     if share is not None and target.context_window:

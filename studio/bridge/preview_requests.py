@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
+from PySide6.QtCore import QCoreApplication
+
 from studio.bridge.preview_secrets import mask_secrets
 from studio.bridge.preview_value import PROVIDERS, PreviewTarget, RequestPreview
 from studio.core.agent.protocols.choose import Choice
@@ -18,6 +20,8 @@ from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.values import JsonObject
 from studio.core.wire.media import MediaReader
 from studio.core.wire.request import Provider, WireRequest, to_request
+
+_tr = partial(QCoreApplication.translate, "PreviewRequests")
 
 
 def request_previews(
@@ -63,14 +67,18 @@ def _request(
     request = make(media=reader)
     notes = []
     if tools and not is_native:
-        notes.append(f"The tools stand in the prompt and are not sent beside it: {choice.reason}.")
+        notes.append(
+            _tr("The tools stand in the prompt and are not sent beside it: {reason}.").format(
+                reason=choice.reason
+            )
+        )
     unable = {
-        "tools": bool(tools) and is_native and not able.tools,
-        "schema for its answer": schema is not None and not able.json_schema,
-        "stop sequences": bool(stop) and not able.stop,
+        _tr("tools"): bool(tools) and is_native and not able.tools,
+        _tr("schema for its answer"): schema is not None and not able.json_schema,
+        _tr("stop sequences"): bool(stop) and not able.stop,
     }
     for name in (name for name, is_left_out in unable.items() if is_left_out):
-        notes.append(f"The model takes no {name}: left out.")
+        notes.append(_tr("The model takes no {name}: left out.").format(name=name))
     notes += [problem.message for problem in request.problems]
     body = mask_secrets(request.body)
     return RequestPreview(

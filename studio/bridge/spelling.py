@@ -66,8 +66,8 @@ class SpellingController(QObject):
         self._messages.say(
             Notice(
                 "warning",
-                f"Spelling cannot be checked: {error}.",
-                "Choose another language: Edit, Check spelling…",
+                self.tr("Spelling cannot be checked: {error}.").format(error=error),
+                self.tr("Choose another language: Edit, Check spelling…"),
                 key="spelling",
             )
         )

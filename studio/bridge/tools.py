@@ -286,6 +286,6 @@ class ToolsController(QObject):
         try:
             outcome = future.result()
         except CancelledError:
-            outcome = ToolOutcome("Stopped by you.", "cancelled")
+            outcome = ToolOutcome(self.tr("Stopped by you."), "cancelled")
         self.trial_changed.emit(replace(trial, outcome=outcome))
         self.registry_changed.emit(self._session.registry)

@@ -95,7 +95,7 @@ class ProbePanel(QFrame):
         )
         self.list.clear()
         for hole in report.holes:
-            item = QListWidgetItem(f"{hole.input}: {hole.attack.title}. {hole.change}")
+            item = QListWidgetItem(f"{hole.input}: {hole.attack.name}. {hole.change}")
             item.setData(Qt.ItemDataRole.UserRole, hole.span)
             item.setToolTip(self.tr("Tried with:\n{text}").format(text=hole.attack.text))
             item.setForeground(QColor(self._theme.text))
