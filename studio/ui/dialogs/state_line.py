@@ -24,6 +24,7 @@ class StateLine(QWidget):
         self._tone: Tone = "muted"
         self.mark = QLabel()
         self._said = QLabel()
+        self._said.setTextFormat(Qt.TextFormat.PlainText)
         self._said.setWordWrap(True)
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)

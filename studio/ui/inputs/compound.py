@@ -186,6 +186,7 @@ class ListField(FieldEditor):
         self._given = False
         self.items: list[_Item] = []
         self._summary = QLabel()
+        self._summary.setTextFormat(Qt.TextFormat.PlainText)
         self._summary.setWordWrap(True)
         self.add_button = QPushButton(self.tr("Add item"))
         self.add_button.setIcon(icon("plus"))

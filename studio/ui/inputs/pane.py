@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QColor, QPalette
 from PySide6.QtWidgets import (
     QFrame,
@@ -59,6 +59,7 @@ class InputsPane(QWidget):
         self.form = SchemaForm(theme, coloured=True)
         self.raw = JsonField(FieldSpec("values", "json", type_name="object"))
         self.raw_problem = QLabel()
+        self.raw_problem.setTextFormat(Qt.TextFormat.PlainText)
         self.raw_problem.setWordWrap(True)
         self.empty = EmptyState(
             "sliders-horizontal",

@@ -42,6 +42,7 @@ class FieldRow(QWidget):
         self._name.setFont(font)
         self._name.setBuddy(editor)
         self._type = QLabel(spec.type_name + (self.tr(", required") if spec.required else ""))
+        self._type.setTextFormat(Qt.TextFormat.PlainText)
         self.state = QLabel()
         self.reset = QToolButton()
         self.reset.setIcon(icon("rotate-ccw"))

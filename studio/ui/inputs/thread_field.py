@@ -109,6 +109,7 @@ class ThreadField(FieldEditor):
         self._given = False
         self.turns: list[_Turn] = []
         self._summary = QLabel()
+        self._summary.setTextFormat(Qt.TextFormat.PlainText)
         self._summary.setWordWrap(True)
         self._list = QVBoxLayout()
         self._list.setSpacing(6)

@@ -21,6 +21,7 @@ class CardHeader(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._role = QLabel()
+        self._role.setTextFormat(Qt.TextFormat.PlainText)
         font = self._role.font()
         font.setBold(True)
         self._role.setFont(font)

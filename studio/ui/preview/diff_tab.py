@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from html import escape
 
-from PySide6.QtCore import QUrl, Signal
+from PySide6.QtCore import Qt, QUrl, Signal
 from PySide6.QtGui import QColor, QPalette
 from PySide6.QtWidgets import (
     QComboBox,
@@ -51,6 +51,7 @@ class DiffTab(QWidget):
         self.swap.setAccessibleName(self.tr("Swap the two sides"))
         self.swap.clicked.connect(self._swap)
         self._said = QLabel(self)
+        self._said.setTextFormat(Qt.TextFormat.PlainText)
         self._said.setWordWrap(True)
         self._said.setContentsMargins(12, 0, 12, 8)
         self.view = QTextBrowser(self)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 
 from studio.bridge.preview_value import PROVIDERS, RequestPreview
@@ -25,6 +26,7 @@ class RequestColumn(QWidget):
         name = self.tr("Body of the request, JSON, {shape}")
         self.view.setAccessibleName(name.format(shape=PROVIDERS[provider]))
         self.notes = QLabel(self)
+        self.notes.setTextFormat(Qt.TextFormat.PlainText)
         self.notes.setWordWrap(True)
         self.notes.setContentsMargins(12, 8, 12, 8)
         self.notes.hide()

@@ -131,7 +131,9 @@ class MediaView(QWidget):
         if part.alt:
             details = f"“{part.alt}” {details}"
         if details.strip():
-            words.addWidget(QLabel(details.strip()))
+            told = QLabel(details.strip())
+            told.setTextFormat(Qt.TextFormat.PlainText)
+            words.addWidget(told)
         words.addStretch(1)
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 4, 0, 4)

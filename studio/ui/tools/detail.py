@@ -84,6 +84,7 @@ class ToolDetail(QWidget):
 
     def _make_head(self, theme: Theme) -> None:
         self._name = QLabel()
+        self._name.setTextFormat(Qt.TextFormat.PlainText)
         font = self._name.font()
         font.setPointSizeF(font.pointSizeF() * 1.15)
         font.setWeight(font.Weight.DemiBold)

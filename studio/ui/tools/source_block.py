@@ -100,6 +100,7 @@ class SourceBlock(QWidget):
         words = QVBoxLayout()
         words.setSpacing(0)
         name = QLabel(source.label, self)
+        name.setTextFormat(Qt.TextFormat.PlainText)
         name.setProperty("title", True)
         name.setWordWrap(True)
         state = QLabel(QCoreApplication.translate("SourceBlock", _STATES[source.state]), self)

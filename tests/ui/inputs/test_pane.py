@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QInputDialog
+from PySide6.QtWidgets import QInputDialog, QLabel
 from pytestqt.qtbot import QtBot
 
 from studio.core.prompty.parse import parse
@@ -14,6 +14,7 @@ from studio.ui.inputs.pane import InputsPane
 from studio.ui.inputs.row import FieldRow
 from studio.ui.inputs.thread_field import ThreadField
 from studio.ui.theme import DARK, LIGHT
+from tests.support.labels import PLANTED, labels_read_as_rich
 
 pytestmark = pytest.mark.qt_log_ignore("does not support propagateSizeHints")
 
@@ -291,3 +292,13 @@ def test_a_default_of_a_property_counts_once_its_object_is_given(
     pane.set_values({"place": {"city": "Rome"}})
     assert rows["land"].state.text() == "not set"
     assert pane.values() == {"place": {"city": "Rome"}}
+
+
+def test_no_label_reads_what_others_wrote_as_html(pane: InputsPane) -> None:
+    text = OBJECTS.replace("[a, b]", f'["{PLANTED}"]').replace(
+        "  place:", f'  odd: {{kind: "{PLANTED}", description: "{PLANTED}"}}\n  place:'
+    )
+    pane.set_document(parse(text))
+    shown = [each.text() for each in pane.findChildren(QLabel) if "PLANTED" in each.text()]
+    assert len(shown) >= 3
+    assert labels_read_as_rich(pane) == []

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QPoint, Qt, QUrl
 from PySide6.QtGui import QGuiApplication, QTextCursor
-from PySide6.QtWidgets import QComboBox
+from PySide6.QtWidgets import QComboBox, QLabel
 from pytestqt.qtbot import QtBot
 
 from studio.bridge.preview import PreviewController
@@ -19,6 +19,7 @@ from studio.ui.preview.card import MessageCard
 from studio.ui.preview.pane import PreviewPane
 from studio.ui.preview.text_body import TextBody
 from studio.ui.theme import DARK, LIGHT, apply_theme
+from tests.support.labels import PLANTED, labels_read_as_rich
 
 pytestmark = pytest.mark.qt_log_ignore("does not support propagateSizeHints")
 
@@ -523,6 +524,17 @@ def test_many_tools_leave_room_for_the_messages(desk: Desk) -> None:
     assert chips()[-1].text() == "and 66 more"
     desk.bot.mouseClick(chips()[-1], Qt.MouseButton.LeftButton)
     assert len(chips()) == 90
+
+
+def test_no_label_reads_what_others_wrote_as_html(desk: Desk) -> None:
+    desk.write(
+        "---\ntemplate:\n  parser: {kind: section}\n---\n"
+        f'user[mood="{PLANTED}"]:\n'
+        f'![type="image", note="{PLANTED}", quality="{PLANTED}"]({PLANTED}.png)\n'
+    )
+    shown = [each.text() for each in desk.pane.findChildren(QLabel) if "PLANTED" in each.text()]
+    assert len(shown) >= 2
+    assert labels_read_as_rich(desk.pane) == []
 
 
 def test_without_a_document_the_pane_says_what_to_do(desk: Desk) -> None:
