@@ -12,7 +12,6 @@ import statistics
 import subprocess
 import sys
 import threading
-import time
 from pathlib import Path
 
 import pytest
@@ -143,19 +142,22 @@ async def test_a_growing_prompt_does_not_take_the_square_of_its_size(store):
     assert store.size() < 8 * content
 
 
-async def test_writing_takes_less_than_a_millisecond(store):
-    times = []
+async def test_writing_an_event_takes_some_statements_however_long_the_run_is(store):
+    """Counted, since the disk of a test machine may be slow; a millisecond is for the benches."""
+    statements, now = [], []
+    store._connection.set_trace_callback(now.append)
     writer = store.journal("a")
 
-    def timed(event):
-        started = time.perf_counter()
+    def counted(event):
+        now.clear()
         writer(event)
-        times.append(time.perf_counter() - started)
+        statements.append(len(now))
 
     options = RunOptions(headless=True, limits=Limits(None))
-    run, _ = run_of(NATIVE, [calling(call())] * 50 + ["ok"], options=options, journal=timed)
+    run, _ = run_of(NATIVE, [calling(call())] * 50 + ["ok"], options=options, journal=counted)
     await run.go()
-    assert statistics.median(times) < 0.001
+    assert statistics.median(statements) < 8
+    assert max(statements[-10:]) <= max(statements[:30])
 
 
 @pytest.mark.slow

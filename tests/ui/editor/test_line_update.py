@@ -30,6 +30,22 @@ class Painted(QObject):
         return False
 
 
+def be_quiet(view: PromptEditor, qtbot: QtBot) -> None:
+    """Wait until it is coloured and nothing is painted any more but what a test then does."""
+    watch = Painted()
+    for each in (view.viewport(), view.findChild(Gutter)):
+        each.installEventFilter(watch)
+
+    def is_quiet() -> bool:
+        watch.seen.clear()
+        qtbot.wait(50)
+        return view.highlighter.is_done and not watch.seen
+
+    qtbot.waitUntil(is_quiet)
+    for each in (view.viewport(), view.findChild(Gutter)):
+        each.removeEventFilter(watch)
+
+
 @pytest.fixture
 def editor(qtbot: QtBot) -> Iterator[PromptEditor]:
     view = PromptEditor(LIGHT)
@@ -41,7 +57,7 @@ def editor(qtbot: QtBot) -> Iterator[PromptEditor]:
     view.load(PROMPT)
     view.setFocus()
     view.go_to_line(5, 100)
-    qtbot.wait(50)
+    be_quiet(view, qtbot)
     yield view
     view.close()
 
