@@ -4273,7 +4273,7 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
     </message>
     <message>
       <source>The text is still being read…</source>
-      <translation type="unfinished" />
+      <translation>Der Text wird noch gelesen…</translation>
     </message>
   </context>
   <context>

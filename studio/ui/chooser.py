@@ -16,7 +16,9 @@ from studio.ui.palette import Choice
 from studio.ui.welcome import bundled
 
 if TYPE_CHECKING:
+    from studio.core.text.span import Span
     from studio.ui.commands import Commands
+    from studio.ui.editor.page import EditorPage
     from studio.ui.window import MainWindow
 
 
@@ -66,9 +68,10 @@ class Chooser(QObject):
     def ask_use(self) -> None:
         """Choose one of the places that name the input or tool at the caret."""
         page = self._window.tabs.current
-        if page is None:
-            return
-        name, places = page.names.uses_here()
+        if page is not None:
+            page.names.find_uses(lambda name, places: self._ask_use(page, name, places))
+
+    def _ask_use(self, page: EditorPage, name: str, places: tuple[Span, ...]) -> None:
         if not places:
             self._window.services.messages.info(
                 self.tr("Nothing is named here."),

@@ -146,6 +146,9 @@ class EditorAssist(QObject):
 
     def show_fixes(self) -> None:
         """A menu of the fixes at the caret."""
+        self._editor.when_read(lambda _: self._popup_fixes())
+
+    def _popup_fixes(self) -> None:
         menu = self.fix_menu()
         menu.popup(self._editor.viewport().mapToGlobal(self._editor.cursorRect().bottomLeft()))
 

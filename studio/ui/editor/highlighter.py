@@ -39,6 +39,7 @@ class Highlighter(QSyntaxHighlighter):
     """
 
     coloured = Signal(int, int)  # first and last line, from 0, coloured in the background
+    recounted = Signal(int, int)  # the document's revision before and after, its text being as is
 
     def __init__(self, document: QTextDocument, theme: Theme) -> None:
         self._first = START
@@ -142,11 +143,13 @@ class Highlighter(QSyntaxHighlighter):
         self._changed_to = -1
         self._deadline = perf_counter() + 10 * _SLICE_SECONDS
         self._stop_at = last.blockNumber()
+        revision = self.document().revision()
         while block.isValid() and block.blockNumber() <= self._stop_at:
             if block.userState() == _UNKNOWN:
                 self.rehighlightBlock(block)
             block = block.next()
         self._stop_at = sys.maxsize
+        self.recounted.emit(revision, self.document().revision())
 
     def highlightBlock(self, text: str) -> None:
         """Colour one line, while the budget of this change lasts."""
@@ -213,6 +216,7 @@ class Highlighter(QSyntaxHighlighter):
         # Else each line would have the whole viewport painted again (measured: 8 of 10 parts).
         layout = self.document().documentLayout()
         layout.blockSignals(True)
+        revision = self.document().revision()
         while perf_counter() < self._deadline:
             block = self._take_pending() or self._first_unread()
             if block is None:
@@ -220,6 +224,7 @@ class Highlighter(QSyntaxHighlighter):
             # Qt walks on from here as long as states change.
             self.rehighlightBlock(block)
         layout.blockSignals(False)
+        self.recounted.emit(revision, self.document().revision())
         if self._last_done >= 0:
             self.coloured.emit(self._first_done, self._last_done)
         if not self.is_done:

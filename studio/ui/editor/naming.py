@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
-from PySide6.QtWidgets import QInputDialog, QLineEdit, QToolTip
+from PySide6.QtWidgets import QInputDialog, QLineEdit
 
 from studio.ui.editor.names import (
     definition,
@@ -37,9 +38,9 @@ class Naming(QObject):
 
         On a reference to a file, open the file.
         """
-        document = self._editor.document_now()
-        if document is None:
-            return
+        self._editor.when_read(self._go)
+
+    def _go(self, document: PromptDocument) -> None:
         caret = self._editor.caret()
         file = file_at(document, caret)
         if file is not None:
@@ -47,21 +48,22 @@ class Naming(QObject):
             return
         place = definition(document, caret)
         if place is None:
-            self._tell(self.tr("Nothing is declared under this name."))
+            self._editor.tell(self.tr("Nothing is declared under this name."))
             return
         self._editor.reveal(place)
 
     def rename(self) -> None:
         """Ask for a new name of the input or tool at the caret."""
-        document, caret = self._editor.document_now(), self._editor.caret()
-        if document is None:
-            return
+        self._editor.when_read(self._rename)
+
+    def _rename(self, document: PromptDocument) -> None:
+        caret = self._editor.caret()
         name = name_at(document, caret)
         title = self.tr("Rename input")
         if name is None:
             name, title = tool_at(document, caret), self.tr("Rename tool")
         if name is None:
-            self._tell(self.tr("Put the caret on an input or a tool to rename it."))
+            self._editor.tell(self.tr("Put the caret on an input or a tool to rename it."))
             return
         new, agreed = QInputDialog.getText(
             self._editor,
@@ -92,15 +94,18 @@ class Naming(QObject):
             else:
                 return False
         except ValueError as error:
-            self._tell(f"{str(error)[:1].upper()}{str(error)[1:]}.")
+            self._editor.tell(f"{str(error)[:1].upper()}{str(error)[1:]}.")
             return False
         self._editor.apply_edits(edits)
         return True
 
-    def uses_here(self) -> tuple[str, tuple[Span, ...]]:
-        """The input or tool at the caret, and every place that names it."""
-        document = self._editor.document_now()
-        return places_of(document, self._editor.caret()) if document is not None else ("", ())
+    def find_uses(self, show: Callable[[str, tuple[Span, ...]], None]) -> None:
+        """Find the input or tool at the caret and every place that names it.
+
+        Args:
+            show: takes the name and the places; there are none where nothing is named.
+        """
+        self._editor.when_read(lambda document: show(*places_of(document, self._editor.caret())))
 
     def _open(self, file: str, document: PromptDocument) -> None:
         own = document.source.path
@@ -108,8 +113,6 @@ class Naming(QObject):
         if path.is_file():
             self.open_asked.emit(path)
         else:
-            self._tell(self.tr("There is no file {name!r} beside the prompt.").format(name=file))
-
-    def _tell(self, text: str) -> None:
-        place = self._editor.viewport().mapToGlobal(self._editor.cursorRect().bottomLeft())
-        QToolTip.showText(place, text, self._editor)
+            self._editor.tell(
+                self.tr("There is no file {name!r} beside the prompt.").format(name=file)
+            )

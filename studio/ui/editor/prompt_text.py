@@ -30,6 +30,7 @@ class PromptText(QObject):
         self.mirror = TextMirror(self.document, self)
         self.lines = LineUpdate(self.document, self)
         self.highlighter = Highlighter(self.document, theme)
+        self.highlighter.recounted.connect(self.mirror.recount)
         self.folding = Folding(self.document, self)
 
     def source(self) -> SourceText:

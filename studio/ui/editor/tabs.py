@@ -83,11 +83,10 @@ class EditorTabs(QStackedWidget):
     def open(self, path: Path) -> EditorPage | None:
         """Show a file, in the tab that it has already where it is open."""
         path = path.absolute()
-        for page in self.pages():
-            if page.controller.path is not None and _same(page.controller.path, path):
-                self.sides.select(page)
-                self.setCurrentWidget(self.sides)
-                return page
+        held = self._held(path)
+        if held is not None:
+            self._bring(held)
+            return held
         page = self._page()
         if path.suffix == ".py":
             page.editor.highlighter.begin_with(PYTHON_FILE)
@@ -101,8 +100,24 @@ class EditorTabs(QStackedWidget):
         self.opened.emit(path)
         return self._show(page)
 
+    def _held(self, path: Path) -> EditorPage | None:
+        """The page of a file that is open."""
+        for page in self.pages():
+            if page.controller.path is not None and _same(page.controller.path, path):
+                return page
+        return None
+
+    def _bring(self, page: EditorPage) -> None:
+        self.sides.select(page)
+        self.setCurrentWidget(self.sides)
+
     def recover(self, swap: Swap) -> EditorPage:
-        """Show text that a crash left."""
+        """Show text that a crash left: in the file's own tab, unless something was typed there."""
+        held = self._held(Path(swap.path)) if swap.path else None
+        if held is not None and not held.controller.is_dirty:
+            held.recover(swap)
+            self._bring(held)
+            return held
         page = self._page()
         page.recover(swap)
         return self._show(page)

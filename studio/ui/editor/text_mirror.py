@@ -66,6 +66,11 @@ class TextMirror(QObject):
                 self._source, self._window = changed, None
         return self._source
 
+    def recount(self, before: int, after: int) -> None:
+        """The document counted its revision on while it was coloured, which changes no text."""
+        if self._revision == before:
+            self._revision = after
+
     def _note(self, position: int, removed: int, added: int) -> None:
         self._revision = self._document.revision()
         if self._is_ahead:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPoint, QRect, Qt, QTimer, Signal
 from PySide6.QtGui import QCloseEvent, QPaintEvent, QResizeEvent, QTextCursor
-from PySide6.QtWidgets import QFrame, QPlainTextEdit, QWidget
+from PySide6.QtWidgets import QFrame, QPlainTextEdit, QToolTip, QWidget
 
 from studio.core.text.problem import Problem, Severity, TextEdit
 from studio.ui.editor import marks
@@ -31,6 +31,8 @@ _CARET_MS = 30  # the rest of the window follows the caret just behind the key
 _LONG_CARET_MS = 200
 _LONG_CHARACTERS = 500_000
 """From here on, reading the whole text costs as much as a key: the caret's followers wait."""
+_LONG_TO_READ = 100_000
+"""Characters that are read in 50 ms; a longer text is read in the pool only."""
 _SMALLEST, _LARGEST = 6.0, 40.0
 
 
@@ -60,6 +62,8 @@ class PromptEditor(TextInput):
         self._problems: tuple[Problem, ...] = ()
         self._breakpoints = Breakpoints()
         self._is_going = False
+        self._reading_asked: tuple[str, int, Callable[[PromptDocument], None]] | None = None
+        """Text and caret of a wish that waits for the text to be read, and the wish."""
         self._row_height = 0.0
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setFont(mono_font())
@@ -162,12 +166,36 @@ class PromptEditor(TextInput):
         return self._parsed
 
     def document_now(self) -> PromptDocument | None:
-        """The document of the text as it stands, for edits: their places must be those of now."""
+        """The document of the text as it stands, for edits: their places must be those of now.
+
+        None before the first reading, and where a long text was changed and is still being read:
+        `when_read` waits for it.
+        """
         if self._parsed is None or self._parsed.source.text == self.text():
             return self._parsed
+        if len(self.text()) > _LONG_TO_READ:
+            return None
         from studio.core.prompty.parse import parse
 
         return parse(self.text(), self._parsed.source.path)
+
+    def when_read(self, act: Callable[[PromptDocument], None]) -> None:
+        """Do something with the document of the text as it stands.
+
+        At once, but for a long text that is still being read: then as soon as it is, unless the
+        person goes on typing or moves the caret; the window does not wait for it.
+        """
+        document = self.document_now()
+        if document is not None:
+            act(document)
+            return
+        self._reading_asked = (self.text(), self.textCursor().position(), act)
+        self.tell(self.tr("The text is still being read…"))
+
+    def tell(self, text: str) -> None:
+        """Say something at the caret."""
+        place = self.viewport().mapToGlobal(self.cursorRect().bottomLeft())
+        QToolTip.showText(place, text, self)
 
     @property
     def problems(self) -> tuple[Problem, ...]:
@@ -179,6 +207,19 @@ class PromptEditor(TextInput):
         self._parsed = document
         self.folding.read(document)
         self.set_problems(document.problems)
+        self._do_what_was_asked(document)
+
+    def _do_what_was_asked(self, document: PromptDocument) -> None:
+        if self._reading_asked is None:
+            return
+        text, caret, act = self._reading_asked
+        if (text, caret) != (self.text(), self.textCursor().position()):
+            self._reading_asked = None  # the person went on
+        elif document.source.text == text:
+            self._reading_asked = None
+            QToolTip.hideText()
+            # Not from here: it may ask the person, while others still wait for this document.
+            QTimer.singleShot(0, self, lambda: act(document))
 
     def set_problems(self, problems: Sequence[Problem]) -> None:
         """Underline problems, those of the document and any found later (rendering)."""
@@ -264,6 +305,7 @@ class PromptEditor(TextInput):
     def rest(self) -> None:
         """Do nothing later: the editor is about to go."""
         self._is_going = True
+        self._reading_asked = None
         self._caret_timer.stop()
         if self.prompt.parent() is self:
             self.prompt.rest()

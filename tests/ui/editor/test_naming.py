@@ -125,6 +125,39 @@ def test_names_are_found_in_the_text_as_it_is_now(page: EditorPage) -> None:
     assert page.editor.textCursor().blockNumber() == 6
 
 
+LONG = PROMPT + "user:\nA line that makes it long.\n" * 4_000
+
+
+def test_a_long_text_is_read_before_a_name_is_looked_up_and_the_window_does_not_wait(
+    page: EditorPage, qtbot: QtBot
+) -> None:
+    page.editor.replace_all(LONG)
+    caret_in(page, "city }}")
+    before = page.editor.textCursor().position()
+    page.names.go_to_definition()
+    assert page.editor.textCursor().position() == before
+    assert QToolTip.text() == "The text is still being read…"
+    qtbot.waitUntil(lambda: page.editor.textCursor().position() != before, timeout=30_000)
+    assert page.editor.textCursor().selectedText() == "city"
+    assert page.editor.textCursor().blockNumber() == 6
+
+
+def test_who_goes_on_typing_in_a_long_text_is_not_taken_away_later(
+    page: EditorPage, qtbot: QtBot
+) -> None:
+    page.editor.replace_all(LONG)
+    caret_in(page, "city }}")
+    page.names.go_to_definition()
+    qtbot.keyClick(page.editor, "x")
+    now = page.editor.textCursor().position()
+    text = page.editor.text()
+    qtbot.waitUntil(
+        lambda: page.document is not None and page.document.source.text == text, timeout=30_000
+    )
+    qtbot.waitUntil(lambda: page.editor._reading_asked is None)
+    assert page.editor.textCursor().position() == now
+
+
 def told(words: str, knowledge: Knowledge) -> str:
     document = parse(PROMPT)
     return hover(document, (), PROMPT.index(words) + 1, knowledge)

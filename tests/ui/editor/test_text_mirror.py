@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import pytest
 from PySide6.QtGui import QTextCursor, QTextDocument
 from PySide6.QtWidgets import QPlainTextDocumentLayout
+from pytestqt.qtbot import QtBot
 
 from studio.ui.editor.prompt_text import PromptText
 from studio.ui.editor.text_mirror import TextMirror, Window
@@ -86,6 +87,26 @@ def test_a_key_in_a_coloured_text_does_not_read_the_whole(qapp: object) -> None:
     assert prompt.read() == whole(prompt.document) != before.text
     assert prompt.mirror.whole_readings == read
     prompt.rest()
+    prompt.deleteLater()
+
+
+def test_a_text_that_is_being_coloured_is_not_read_as_a_whole(qapp: object, qtbot: QtBot) -> None:
+    prompt = PromptText(LIGHT)
+    prompt.load("---\nname: a\n---\nsystem:\n" + LINE * 6_000)
+    prompt.source()
+    read = prompt.mirror.whole_readings
+    slices: list[bool] = []
+
+    def type_on(*_: int) -> None:
+        slices.append(True)
+        QTextCursor(prompt.document.findBlockByNumber(len(slices))).insertText("x")
+        prompt.source()
+
+    prompt.highlighter.coloured.connect(type_on)
+    qtbot.waitUntil(lambda: len(slices) > 3, timeout=30_000)
+    prompt.rest()
+    assert prompt.mirror.whole_readings == read
+    assert prompt.read() == whole(prompt.document)
     prompt.deleteLater()
 
 

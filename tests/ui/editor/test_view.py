@@ -351,7 +351,7 @@ def test_loading_a_long_text_asks_for_no_line_one_by_one(
     qtbot.waitUntil(lambda: editor.highlighter.is_done, timeout=30_000)
     editor.load(PROMPT)
     assert block_state(editor, 0) != -1  # a short text has its colours at once
-    assert editor.highlighter.is_done
+    qtbot.waitUntil(lambda: editor.highlighter.is_done)  # at once too, but on a busy machine
 
 
 def block_state(editor: PromptEditor, line: int) -> int:
