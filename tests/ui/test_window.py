@@ -215,6 +215,24 @@ def test_text_of_a_crash_is_offered_and_recovered(
     crashed.close()
 
 
+def test_recovered_text_comes_into_the_tab_of_its_file(
+    window: MainWindow, prompt: Path, qtbot: QtBot
+) -> None:
+    open_and_parse(window, prompt, qtbot)
+    swap = make_swap("x", prompt, prompt.name, "system:\nlost words", "")
+    page = window.tabs.recover(swap)
+    assert list(window.tabs.pages()) == [page]
+    assert page.editor.text() == "system:\nlost words"
+    assert page.controller.is_dirty
+    assert page.save()
+    assert prompt.read_text(encoding="utf-8") == "system:\nlost words"
+
+    page.editor.insertPlainText("typed since then ")
+    other = window.tabs.recover(swap)
+    assert other is not page
+    assert page.editor.text().startswith("typed since then ")
+
+
 def test_a_change_on_disk_reloads_what_is_clean_and_asks_about_what_is_not(
     window: MainWindow, prompt: Path, qtbot: QtBot
 ) -> None:
