@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -15,37 +12,19 @@ import pytest
 
 from studio.core.resource_files import resource
 from tests.end_to_end.test_debugging import ASKS, FIRST, SECOND
-from tests.end_to_end.test_preview_keys import SECONDS, TOOLS, Screen
-from tests.end_to_end.test_preview_keys import x_display as x_display  # noqa: PLC0414 - a fixture
+from tests.support.screen import Screen, needs_screen, studio_on_screen
 
-pytestmark = pytest.mark.skipif(
-    any(shutil.which(tool) is None for tool in TOOLS), reason=f"needs {', '.join(TOOLS)}"
-)
+pytestmark = needs_screen
 
 
 @pytest.fixture
-def screen(
-    x_display: str, user_home: Path, scripted: Callable[..., None], checkout: Path
-) -> Iterator[Screen]:
+def screen(user_home: Path, scripted: Callable[..., None]) -> Iterator[Screen]:
     """The studio, open on the bundled ReAct agent."""
     scripted(ASKS, FIRST, SECOND)
     folder = user_home / "data" / "examples"
     shutil.copytree(resource("examples"), folder)
-    environment = {**os.environ, "DISPLAY": x_display, "QT_QPA_PLATFORM": "xcb"}
-    child = subprocess.Popen(
-        [
-            sys.executable,
-            str(checkout / "tests/support/run_child.py"),
-            str(folder / "react-agent.prompty"),
-        ],
-        env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-    )  # fmt: skip
-    yield Screen(x_display, child)
-    assert child.stdin is not None
-    child.stdin.close()
-    assert child.wait(SECONDS) == 0
-    assert child.stdout is not None
-    child.stdout.close()
+    with studio_on_screen("run_child.py", folder / "react-agent.prompty") as made:
+        yield made
 
 
 def command(screen: Screen, words: str) -> None:

@@ -1,0 +1,123 @@
+"""An X server with the studio in it, for tests that press real keys."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+TOOLS = ("Xvfb", "openbox", "xdotool")
+SECONDS = 30.0
+
+needs_screen = pytest.mark.skipif(
+    any(shutil.which(tool) is None for tool in TOOLS), reason=f"needs {', '.join(TOOLS)}"
+)
+
+
+class Screen:
+    """A screen, and the process whose window is on it."""
+
+    def __init__(self, display: str, child: subprocess.Popen[str]) -> None:
+        self._display = display
+        self._child = child
+
+    def state(self) -> dict[str, Any]:
+        """What is shown now."""
+        assert self._child.stdin is not None
+        assert self._child.stdout is not None
+        print(file=self._child.stdin, flush=True)
+        line = self._child.stdout.readline()
+        assert line, "the studio ended"
+        shown: dict[str, Any] = json.loads(line)
+        return shown
+
+    def until(self, is_so: Callable[[dict[str, Any]], object], what: str) -> dict[str, Any]:
+        """Ask until something is shown."""
+        end = time.monotonic() + SECONDS
+        while True:
+            shown = self.state()
+            if shown["ready"] and is_so(shown):
+                return shown
+            assert time.monotonic() < end, f"never seen: {what}; last: {shown}"
+            time.sleep(0.02)  # between two questions, so that the studio gets to work
+
+    def click(self, place: list[int]) -> None:
+        """Press the left button there."""
+        x, y = map(str, place)
+        self._xdotool("mousemove", "--sync", x, y, "click", "1")
+
+    def type(self, text: str) -> None:
+        """Press the keys of a text."""
+        self._xdotool("type", "--delay", "12", text)
+
+    def press(self, *keys: str) -> None:
+        """Press keys by their names."""
+        self._xdotool("key", *keys)
+
+    def _xdotool(self, *arguments: str) -> None:
+        environment = {**os.environ, "DISPLAY": self._display}
+        subprocess.run(["xdotool", *arguments], env=environment, check=True, timeout=SECONDS)
+
+
+@contextmanager
+def studio_on_screen(child: str, file: Path) -> Iterator[Screen]:
+    """The studio on an X server of its own, open on a file, until the block ends.
+
+    Args:
+        child: the program beside this file that shows the window.
+        file: the prompt.
+    """
+    with _x_display() as display:
+        process = subprocess.Popen(
+            [sys.executable, str(Path(__file__).with_name(child)), str(file)],
+            env={**os.environ, "DISPLAY": display, "QT_QPA_PLATFORM": "xcb"},
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+        )  # fmt: skip
+        with process:
+            try:
+                yield Screen(display, process)
+                assert process.stdin is not None
+                process.stdin.close()
+                assert process.wait(SECONDS) == 0
+            finally:
+                process.kill()
+
+
+@contextmanager
+def _x_display() -> Iterator[str]:
+    """An X server with a window manager that is at work; gives the display's name."""
+    reading, writing = os.pipe()
+    server = subprocess.Popen(
+        ["Xvfb", "-displayfd", str(writing), "-screen", "0", "1280x800x24", "-nolisten", "tcp"],
+        pass_fds=(writing,), stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    os.close(writing)
+    with os.fdopen(reading) as said:
+        display = f":{said.readline().strip()}"
+    environment = {**os.environ, "DISPLAY": display}
+    manager = subprocess.Popen(["openbox"], env=environment, stderr=subprocess.DEVNULL)
+    try:
+        _await_manager(environment)
+        yield display
+    finally:
+        for process in (manager, server):
+            process.terminate()
+            process.wait(SECONDS)
+
+
+def _await_manager(environment: dict[str, str]) -> None:
+    """Wait until it has said how many desktops there are; a window before it may get no keys."""
+    end = time.monotonic() + SECONDS
+    asking = ["xdotool", "get_num_desktops"]
+    while subprocess.run(asking, env=environment, capture_output=True, check=False).returncode:
+        assert time.monotonic() < end, "the window manager never came"
+        time.sleep(0.02)
