@@ -66,6 +66,7 @@ QListView::item, QTreeView::item { padding: 3px 4px; }
 QListView::item:hover, QTreeView::item:hover { background: $raised; }
 QListView::item:selected, QTreeView::item:selected, QTableView::item:selected {
     background: $selection; color: $text; }
+QTableView[padded="true"]::item { padding: 0 8px; }
 QHeaderView { background: $window; }
 QHeaderView::section { background: $window; color: $muted; border: 0; padding: 5px 8px;
     border-bottom: 1px solid $border; }

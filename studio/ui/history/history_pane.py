@@ -326,8 +326,8 @@ class HistoryPane(QWidget):
         table.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         table.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         table.setWordWrap(False)
-        # In line with the heads, which the application's sheet sets off by as much.
-        table.setStyleSheet("QTableView::item { padding: 0 8px; }")
+        # In line with the heads. A sheet of its own would have each head asked four times as often.
+        table.setProperty("padded", True)
         table.verticalHeader().hide()
         table.verticalHeader().setDefaultSectionSize(28)
         header = table.horizontalHeader()

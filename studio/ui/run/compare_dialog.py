@@ -152,7 +152,7 @@ class CompareDialog(QDialog):
         table.verticalHeader().hide()
         table.verticalHeader().setDefaultSectionSize(28)
         table.horizontalHeader().setHighlightSections(False)
-        table.setStyleSheet("QTableView::item { padding: 0 8px; }")
+        table.setProperty("padded", True)
         table.setMinimumHeight(_LINES_OPEN * 28)
         self.summary.setProperty("title", "true")
         self.summary.setWordWrap(True)

@@ -72,8 +72,8 @@ class UsageTable(QTableView):
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setShowGrid(False)
         self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
-        # In line with the heads, which the application's sheet sets off by as much.
-        self.setStyleSheet("QTableView::item { padding: 0 8px; }")
+        # In line with the heads. A sheet of its own would have each head asked four times as often.
+        self.setProperty("padded", True)
         self.verticalHeader().hide()
         self.verticalHeader().setDefaultSectionSize(26)
         header = self.horizontalHeader()

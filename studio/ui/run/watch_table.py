@@ -38,7 +38,7 @@ class WatchTable(QTableWidget):
         self.setShowGrid(False)
         self.setTabKeyNavigation(False)
         self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
-        self.setStyleSheet("QTableView::item { padding: 0 8px; }")
+        self.setProperty("padded", True)
         self.verticalHeader().hide()
         self.verticalHeader().setDefaultSectionSize(28)
         header = self.horizontalHeader()
