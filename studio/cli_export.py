@@ -1,4 +1,8 @@
-"""`prompt-studio export` and `import`: a checked file, or the list of what stands in the way."""
+"""`prompt-studio export` and `import`: a checked file, or the list of what stands in the way.
+
+What it shares with the window is imported where it is used: Qt comes with it, and takes a quarter
+of a second that no other command needs.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +12,6 @@ import json
 import sys
 from pathlib import Path
 
-from studio.bridge.export import difference
-from studio.bridge.inputs_sets import InputFileError, read_sets, sets_path
 from studio.cli import UsageError, add_inputs, given_inputs, load, references, report
 from studio.cli_words import FINE, PROBLEMS
 from studio.core.export.source import ExportValues, make_source
@@ -78,6 +80,8 @@ def _export(options: argparse.Namespace) -> int:
     for loss in made.losses:
         print(f"{options.file}: lost or changed: {loss}", file=sys.stderr)
     if options.diff:
+        from studio.bridge.export import difference
+
         sys.stdout.write(difference(made, options.out).text)
         return PROBLEMS if made.blocked or made.needs_consent else FINE
     if made.blocked:
@@ -99,6 +103,8 @@ def _sets(path: Path) -> dict[str, dict[str, object]]:
     Raises:
         UsageError: the file with the sets cannot be read.
     """
+    from studio.bridge.inputs_sets import InputFileError, read_sets
+
     try:
         return {name: dict(item) for name, item in read_sets(path).items()}
     except InputFileError as error:
@@ -171,6 +177,8 @@ def _put_import(out: Path, made: Imported, *, force: bool) -> None:
     Raises:
         UsageError: a file is there, or cannot be written.
     """
+    from studio.bridge.inputs_sets import sets_path
+
     beside = sets_path(out)
     wanted = [out, beside] if made.input_sets else [out]
     if not force and (there := [path for path in wanted if path.exists()]):

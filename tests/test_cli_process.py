@@ -28,7 +28,7 @@ def studio(*arguments: str, said: tuple[str, ...] = (), code: int = 0) -> tuple[
         input="".join(f"{line}\n" for line in said),
         capture_output=True,
         encoding="utf-8",
-        timeout=60,
+        timeout=100,
         check=False,
     )
     assert done.returncode == code, done.stderr
@@ -79,3 +79,15 @@ def test_a_run_is_stepped_edited_repeated_forked_and_carried_away(
     taken, _ = studio("runs", "import", str(journal))
     assert taken.strip() not in ("", name)
     assert studio("runs", "prune", "--keep", "0")[0] == "2 runs deleted\n"
+
+
+def test_a_command_without_the_window_does_not_load_qt() -> None:
+    code = (
+        "import sys; from studio.__main__ import main; code = main(['check', sys.argv[1]]);"
+        "print(code, sorted(name for name in sys.modules if name.startswith('PySide6')))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, REACT],
+        cwd=ROOT, capture_output=True, encoding="utf-8", timeout=100, check=True,
+    )  # fmt: skip
+    assert done.stdout == "0 []\n"
