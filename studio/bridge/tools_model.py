@@ -16,6 +16,7 @@ from PySide6.QtCore import (
     Signal,
 )
 
+from studio.bridge.plain_tip import plain_tip
 from studio.bridge.words import marked
 from studio.core.tools.registry import ToolEntry
 
@@ -135,7 +136,7 @@ class ToolsModel(QAbstractTableModel):
         if role == Qt.ItemDataRole.CheckStateRole and index.column() == 0:
             return Qt.CheckState.Checked if entry.enabled else Qt.CheckState.Unchecked
         if role == Qt.ItemDataRole.ToolTipRole:
-            return entry.problem or entry.spec.description or entry.name
+            return plain_tip(entry.problem or entry.spec.description or entry.name)
         return None
 
     def setData(self, index: _Index, value: object, role: int = Qt.ItemDataRole.EditRole) -> bool:

@@ -7,6 +7,7 @@ from functools import partial
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QLayout, QVBoxLayout, QWidget
 
+from studio.bridge.plain_tip import plain_tip
 from studio.bridge.preview_cards import CardData
 from studio.ui.parts.chip import Chip
 from studio.ui.parts.colours import paint_text, role_colour
@@ -75,7 +76,7 @@ class CardHeader(QWidget):
     def _chip(self, text: str, theme: Theme, colour: str, tip: str, attribute: str = "") -> Chip:
         chip = Chip(text, theme)
         chip.set_colour(theme, colour)
-        chip.setToolTip(tip)
+        chip.setToolTip(plain_tip(tip))
         chip.clicked.connect(partial(self._tell, attribute))
         return chip
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 
+from studio.bridge.plain_tip import plain_tip
 from studio.bridge.preview_value import PROVIDERS, RequestPreview
 from studio.core.wire.request import Provider
 from studio.ui.parts.colours import paint_text
@@ -45,7 +46,7 @@ class RequestColumn(QWidget):
         count = len(request.notes)
         short = self.tr("1 note") if count == 1 else self.tr("{count} notes").format(count=count)
         self.notes.setText(short if is_beside else said)
-        self.notes.setToolTip(said if is_beside else "")
+        self.notes.setToolTip(plain_tip(said) if is_beside else "")
         self.notes.setVisible(bool(said))
 
     def set_theme(self, theme: Theme) -> None:

@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from studio.bridge.plain_tip import plain_tip
 from studio.bridge.preview_copy_request import (
     request_as_curl,
     request_as_json,
@@ -151,7 +152,7 @@ class RequestTab(QWidget):
 
     def _tell_place(self, provider: Provider, place: int, point: QPoint) -> None:
         tip = self.source_tip(provider, place)
-        QToolTip.showText(point, tip, self._columns[provider].view)
+        QToolTip.showText(point, plain_tip(tip), self._columns[provider].view)
 
     def source_tip(self, provider: Provider, place: int) -> str:
         """What is told of the value at a place of a body, UTF-16 units."""

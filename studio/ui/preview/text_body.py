@@ -19,6 +19,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QFrame, QSizePolicy, QTextBrowser, QToolTip, QWidget
 
+from studio.bridge.plain_tip import plain_tip
 from studio.bridge.preview_cards import Run
 from studio.core.text.source import SourceText
 from studio.core.text.span import Span
@@ -123,7 +124,7 @@ class TextBody(QTextBrowser):
             run = self.run_at(self.viewport().mapFromGlobal(event.globalPos()))
             tip = _tip(run)
             if tip:
-                QToolTip.showText(event.globalPos(), tip, self)
+                QToolTip.showText(event.globalPos(), plain_tip(tip), self)
             else:
                 QToolTip.hideText()
             return True

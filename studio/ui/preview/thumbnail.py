@@ -13,6 +13,7 @@ from PySide6.QtGui import QImage, QImageReader, QMouseEvent, QPixmap
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
 from studio.bridge.jobs import LatestJob
+from studio.bridge.plain_tip import plain_tip
 from studio.core.prompty.messages import MediaPart
 from studio.ui.parts.colours import paint_text
 from studio.ui.theme import Theme
@@ -95,7 +96,7 @@ def _decode(data: bytes) -> Picture:
             None,
             QCoreApplication.translate(
                 "Thumbnail", "{number:.0f} kB, no picture that can be shown"
-            ).format(number=len(data) / 1000),
+            ).format(number=max(1, len(data) / 1000)),
         )
     note = f"{size.width()} × {size.height()}, {max(1, round(len(data) / 1000))} kB"
     if size.width() > _THUMB.width() * 2 or size.height() > _THUMB.height() * 2:
@@ -119,7 +120,7 @@ class MediaView(QWidget):
         self._source = QLabel(_shorten(part.source))
         self._source.setTextFormat(Qt.TextFormat.PlainText)
         self._source.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-        self._source.setToolTip(_shorten(part.source, 200))
+        self._source.setToolTip(plain_tip(_shorten(part.source, 200)))
         self._note = QLabel()
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.setAccessibleName(f"{part.kind}: {_shorten(part.source)}")

@@ -9,6 +9,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 
+from studio.bridge.plain_tip import plain_tip
 from studio.core.prompty.messages import HoistedTool
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.span import Span
@@ -119,7 +120,7 @@ class ToolsCard(QWidget):
         theme = self._theme
         chip = Chip(text, theme)
         chip.set_colour(theme, theme.warning if dynamic else theme.roles["tool"])
-        chip.setToolTip(tip)
+        chip.setToolTip(plain_tip(tip))
         if span is not None:
             chip.clicked.connect(partial(self._reveal, span))
         self._flow.addWidget(chip)

@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from studio.bridge.plain_tip import plain_tip
 from studio.bridge.preview_value import Preview, VariableRow
 from studio.core.text.source import SourceText
 from studio.ui.parts.colours import input_colour
@@ -121,7 +122,7 @@ class VariablesTab(QWidget):
         item = QTreeWidgetItem([row.name, value_text(row), origin, uses, tokens])
         item.setIcon(0, _dot(input_colour(self._theme, number)))
         item.setData(0, _ROW, row.place)
-        item.setToolTip(1, value_text(row, 1_000))
+        item.setToolTip(1, plain_tip(value_text(row, 1_000)))
         warn = row.origin == "missing" or (not row.declared and row.origin != "reserved")
         muted = QColor(self._theme.muted)
         item.setForeground(2, QColor(self._theme.warning) if warn else muted)

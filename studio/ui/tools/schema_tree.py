@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QFrame, QHeaderView, QTreeWidget, QTreeWidgetItem,
 
 from studio.bridge.inputs import FieldSpec, show_value
 from studio.bridge.inputs_schema import schema_fields
+from studio.bridge.plain_tip import plain_tip
 from studio.core.text.values import JsonObject
 from studio.ui.theme import Theme
 
@@ -59,7 +60,7 @@ class SchemaTree(QTreeWidget):
             font.setBold(spec.required)
             item.setFont(0, font)
             item.setToolTip(0, self.tr("Required") if spec.required else self.tr("Optional"))
-            item.setToolTip(1, words)
+            item.setToolTip(1, plain_tip(words))
             item.setForeground(1, QColor(self._theme.muted))
             if parent is None:
                 self.addTopLevelItem(item)
