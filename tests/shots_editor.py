@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Protocol
 
 from PySide6.QtCore import QEventLoop, QPoint, Qt, QTimer
+from PySide6.QtGui import QImage
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 
@@ -70,6 +71,12 @@ def _dialogs(workbench: Workbench, camera: Camera, folder: Path) -> None:
     wait(700)
     camera.take("21-replace-in-files", dialog())
     dialog().close()
+    picture = QImage(240, 120, QImage.Format.Format_RGB32)
+    picture.fill(Qt.GlobalColor.darkCyan)
+    QApplication.clipboard().setImage(picture)
+    _asked(camera, "21-paste-picture", page.editor.paste)
+    _caret_in(page, "question")
+    _asked(camera, "21-rename", page.names.rename)
     page.editor.insertPlainText("mine ")
     path = page.controller.path
     assert path is not None
@@ -145,11 +152,34 @@ def _spelling(workbench: Workbench, page: EditorPage) -> None:
     page.assist.show_fixes()
 
 
+def _uses(workbench: Workbench, page: EditorPage) -> None:
+    _caret_in(page, "question")
+    workbench.window.actions_by_id["edit.uses"].trigger()
+
+
+def _caret_in(page: EditorPage, words: str) -> None:
+    cursor = page.editor.textCursor()
+    cursor.setPosition(page.editor.source().to_utf16(page.editor.text().rindex(words) + 1))
+    page.editor.setTextCursor(cursor)
+
+
+def _asked(camera: Camera, name: str, ask: Callable[[], object]) -> None:
+    """A picture of a question that is waited for."""
+
+    def shoot() -> None:
+        camera.take(name, dialog())
+        dialog().close()
+
+    QTimer.singleShot(700, shoot)
+    ask()
+
+
 STATES: dict[str, Callable[[Workbench, EditorPage], None]] = {
     "completion": _complete,
     "snippet": _snippet,
     "quick-fix": _bulb,
     "breadcrumbs": _crumbs,
     "find": _find,
+    "uses": _uses,
     "spelling": _spelling,
 }

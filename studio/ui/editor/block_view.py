@@ -12,6 +12,9 @@ from PySide6.QtWidgets import QPlainTextEdit
 class BlockView(QPlainTextEdit):
     """A plain text whose lines know their places in the viewport; lines count from 0."""
 
+    _left_room = 0
+    _right_room = 0
+
     def visible_blocks(self) -> Iterator[tuple[QTextBlock, float, float]]:
         """The lines on the screen, with top and height in the viewport."""
         block = self.firstVisibleBlock()
@@ -34,6 +37,27 @@ class BlockView(QPlainTextEdit):
     def geometry_of(self, block: QTextBlock) -> QRectF:
         """A line's place in the viewport."""
         return self.blockBoundingGeometry(block).translated(self.contentOffset())
+
+    @property
+    def is_wrapped(self) -> bool:
+        """Whether long lines go on in the next row."""
+        return self.lineWrapMode() == QPlainTextEdit.LineWrapMode.WidgetWidth
+
+    @property
+    def room(self) -> int:
+        """How wide the text could be, in pixels."""
+        return self.viewport().width() + self._right_room
+
+    def leave_room(self, right: int) -> None:
+        """Leave so many pixels at the right without text."""
+        if right != self._right_room:
+            self._right_room = right
+            self.setViewportMargins(self._left_room, 0, right, 0)
+
+    def leave_room_left(self, left: int) -> None:
+        """Leave so many pixels at the left for what stands beside the lines."""
+        self._left_room = left
+        self.setViewportMargins(left, 0, self._right_room, 0)
 
     def set_wrapped(self, wrapped: bool) -> None:
         """Whether long lines go on in the next row."""

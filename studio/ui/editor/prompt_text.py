@@ -12,6 +12,7 @@ from studio.core.text.problem import TextEdit, sort_edits
 from studio.core.text.source import SourceText
 from studio.core.text.span import Span
 from studio.ui.editor import marks
+from studio.ui.editor.block_view import BlockView
 from studio.ui.editor.fold_state import Folding
 from studio.ui.editor.highlighter import Highlighter
 from studio.ui.editor.line_update import LineUpdate
@@ -27,6 +28,7 @@ class PromptText(QObject):
         self.document = QTextDocument(self)
         self.document.setDocumentLayout(QPlainTextDocumentLayout(self.document))
         self.document.setDefaultFont(mono_font())
+        self._views: list[BlockView] = []
         self.mirror = TextMirror(self.document, self)
         self.lines = LineUpdate(self.document, self)
         self.highlighter = Highlighter(self.document, theme)
@@ -65,6 +67,32 @@ class PromptText(QObject):
             place = marks.cursor_for(self.document, source, edit.span)
             place.insertText(edit.text)
         cursor.endEditBlock()
+
+    # -- the editors that show it ---------------------------------------------------------------
+
+    def shown_in(self, view: BlockView) -> None:
+        """One more editor shows the text."""
+        self._views.append(view)
+
+    def left_by(self, view: BlockView) -> None:
+        """An editor shows the text no more."""
+        if view in self._views:
+            self._views.remove(view)
+            self.fit_views()
+
+    def fit_views(self) -> None:
+        """Have every editor break lines where the narrowest does.
+
+        The layout of a plain text belongs to the text, not to an editor: Qt breaks the lines for
+        the widest one, and cuts them off in the others (`QPlainTextEditPrivate::relayoutDocument`).
+        So the wider ones leave room at their right, as long as that is no more than half of them;
+        beside a yet narrower one they keep their width, and that one scrolls to the side.
+        """
+        shown = [view for view in self._views if view.isVisible() and view.is_wrapped]
+        narrowest = min((view.room for view in shown), default=0)
+        for view in self._views:
+            is_near = view in shown and narrowest * 2 >= view.room
+            view.leave_room(view.room - narrowest if is_near else 0)
 
     def rest(self) -> None:
         """The last editor closes: leave nothing to do later."""

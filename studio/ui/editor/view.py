@@ -6,7 +6,14 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPoint, QRect, Qt, QTimer, Signal
-from PySide6.QtGui import QCloseEvent, QPaintEvent, QResizeEvent, QTextCursor
+from PySide6.QtGui import (
+    QCloseEvent,
+    QHideEvent,
+    QPaintEvent,
+    QResizeEvent,
+    QShowEvent,
+    QTextCursor,
+)
 from PySide6.QtWidgets import QFrame, QPlainTextEdit, QToolTip, QWidget
 
 from studio.core.text.problem import Problem, Severity, TextEdit
@@ -78,6 +85,7 @@ class PromptEditor(TextInput):
         self._caret_timer.setInterval(_CARET_MS)
         self._wire()
         self._fit_gutter()
+        self.prompt.shown_in(self)
 
     def _wire(self) -> None:
         self.blockCountChanged.connect(self._fit_gutter)
@@ -306,6 +314,7 @@ class PromptEditor(TextInput):
         """Do nothing later: the editor is about to go."""
         self._is_going = True
         self._reading_asked = None
+        self.prompt.left_by(self)
         self._caret_timer.stop()
         if self.prompt.parent() is self:
             self.prompt.rest()
@@ -314,6 +323,23 @@ class PromptEditor(TextInput):
         """Keep the gutter as high as the text."""
         super().resizeEvent(event)
         self._place_gutter()
+        self.prompt.fit_views()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Two sides may show the text now."""
+        super().showEvent(event)
+        self.prompt.fit_views()
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        """Another side may have the text for itself now."""
+        super().hideEvent(event)
+        if not self._is_going:
+            self.prompt.fit_views()
+
+    def set_wrapped(self, wrapped: bool) -> None:
+        """Whether long lines go on in the next row."""
+        super().set_wrapped(wrapped)
+        self.prompt.fit_views()
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Colour what is visible before it is painted."""
@@ -373,7 +399,7 @@ class PromptEditor(TextInput):
 
     def _fit_gutter(self) -> None:
         self._row_height = self.fontMetrics().lineSpacing() * 1.5
-        self.setViewportMargins(self._gutter.needed_width(), 0, 0, 0)
+        self.leave_room_left(self._gutter.needed_width())
         self._place_gutter()
 
     def _place_gutter(self) -> None:

@@ -190,3 +190,27 @@ def test_the_menu_of_a_tab_closes_the_others(
     assert [action.text() for action in menu.actions()][:2] == ["Close", "Close the others"]
     menu.actions()[1].trigger()
     assert list(window.tabs.pages()) == [a]
+
+
+def test_both_sides_break_lines_where_the_narrower_one_does(
+    window: MainWindow, prompts: list[Path], qtbot: QtBot
+) -> None:
+    prompts[0].write_text(PROMPT + "many words in a row " * 40 + "\n", encoding="utf-8")
+    opened(window, prompts[0])
+    one, other = split(window, qtbot)
+    whole = window.tabs.sides.width()
+    window.tabs.sides.setSizes([whole * 3 // 5, whole * 2 // 5])
+
+    def widths() -> tuple[int, int]:
+        return one.editor.viewport().width(), other.editor.viewport().width()
+
+    qtbot.waitUntil(lambda: widths()[0] == widths()[1])
+    for page in (one, other):
+        qtbot.waitUntil(lambda page=page: page.editor.horizontalScrollBar().maximum() == 0)
+    window.tabs.sides.setSizes([whole * 4 // 5, whole // 5])
+    qtbot.waitUntil(lambda: widths()[0] > 2 * widths()[1])
+    assert one.editor.horizontalScrollBar().maximum() == 0
+    window.tabs.join()
+    left = window.tabs.current
+    assert left is not None
+    qtbot.waitUntil(lambda: left.editor.room == left.editor.viewport().width())
