@@ -3421,6 +3421,10 @@ Und {count} davor.</translation>
       <translation>Üblich</translation>
     </message>
     <message>
+      <source>keys shortcuts bindings</source>
+      <translation>Tasten Tastenkürzel Kürzel Belegung</translation>
+    </message>
+    <message>
       <source>{key} belongs to {names} already.</source>
       <translation>{key} gehört schon zu {names}.</translation>
     </message>

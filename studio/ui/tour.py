@@ -132,6 +132,8 @@ class Tour(QWidget):
         self.back = QPushButton(self.tr("Back"))
         self.forward = QPushButton()
         self.forward.setProperty("primary", True)
+        for button in (self.skip, self.back, self.forward):
+            button.setAutoDefault(True)  # Return presses the one that has the keyboard
         self.skip.clicked.connect(self.close)
         self.back.clicked.connect(lambda: self.go(self._index - 1))
         self.forward.clicked.connect(lambda: self.go(self._index + 1))

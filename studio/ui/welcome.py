@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from PySide6.QtCore import QEvent, QSize, Qt, Signal
-from PySide6.QtGui import QResizeEvent, QShowEvent
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import (
     QBoxLayout,
     QFrame,
@@ -250,17 +250,35 @@ class WelcomePage(QScrollArea):
         return button
 
 
+class _Mark(QWidget):
+    """An icon, drawn when it is painted.
+
+    A label's picture keeps the colours that it was made in, and stays empty when it was made before
+    the first paint of the window.
+    """
+
+    def __init__(self, drawing: str) -> None:
+        super().__init__()
+        self._icon = icon(drawing)
+        self.setFixedSize(20, 20)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw it."""
+        painter = QPainter(self)
+        self._icon.paint(painter, self.rect())
+        painter.end()
+
+
 class _Card(QPushButton):
     """An example with its name and what it shows."""
 
     def __init__(self, example: Bundled) -> None:
         super().__init__()
-        self._example = example
         self.setObjectName("card")
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.setAccessibleName(self.tr("Example: {name}").format(name=example.name))
         self.setAccessibleDescription(example.description)
-        self._mark = QLabel()
+        mark = _Mark(_ICONS.get(example.path.stem, "file-text"))
         name = QLabel(example.name)
         name.setProperty("title", True)
         text = QLabel(example.description)
@@ -273,24 +291,13 @@ class _Card(QPushButton):
         row = QHBoxLayout(self)
         row.setContentsMargins(14, 10, 14, 10)
         row.setSpacing(12)
-        row.addWidget(self._mark, 0, Qt.AlignmentFlag.AlignTop)
+        row.addWidget(mark, 0, Qt.AlignmentFlag.AlignTop)
         row.addLayout(words, 1)
-        for label in (self._mark, name, text):
+        for label in (mark, name, text):
             label.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         policy = QSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         policy.setHeightForWidth(True)
         self.setSizePolicy(policy)
-        self._draw()
-
-    def changeEvent(self, event: QEvent) -> None:
-        """Draw the icon anew in the colours of another theme."""
-        if event.type() == QEvent.Type.PaletteChange:
-            self._draw()
-        super().changeEvent(event)
-
-    def _draw(self) -> None:
-        drawing = icon(_ICONS.get(self._example.path.stem, "file-text"))
-        self._mark.setPixmap(drawing.pixmap(20, 20))
 
     def sizeHint(self) -> QSize:
         """What the labels need."""

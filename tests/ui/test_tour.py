@@ -40,5 +40,9 @@ def test_the_tour_points_at_parts_that_are_there_and_esc_ends_it(
 
     window.commands.tour()
     (tour,) = window.findChildren(Tour)
+    QTest.keyClick(tour.forward, Qt.Key.Key_Return)
+    assert tour.part == STOPS[1].part
+    QTest.keyClick(tour.back, Qt.Key.Key_Return)
+    assert tour.part == STOPS[0].part
     QTest.keyClick(tour.forward, Qt.Key.Key_Escape)
     qtbot.waitUntil(lambda: not window.findChildren(Tour))

@@ -4,8 +4,9 @@ import pytest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from studio.ui.theme import LIGHT, Fonts, apply_theme
-from studio.ui.welcome import WelcomePage
+from studio.ui.icons import hold_drawings, release_drawings
+from studio.ui.theme import DARK, LIGHT, Fonts, Theme, apply_theme
+from studio.ui.welcome import WelcomePage, _Mark
 
 pytestmark = pytest.mark.qt_log_ignore("does not support propagateSizeHints")
 
@@ -21,4 +22,29 @@ def test_the_page_fits_between_the_docks(qapp: QApplication, qtbot: QtBot, point
     page.resize(NARROW, 400)
     page.show()
     assert page.widget().minimumSizeHint().width() <= page.viewport().width()
+    apply_theme(qapp, LIGHT)
+
+
+def has_ink(mark: _Mark, theme: Theme) -> bool:
+    image = mark.grab().toImage()
+    pixels = (image.pixelColor(x, y).name() for x in range(20) for y in range(20))
+    return theme.text in set(pixels)
+
+
+def test_the_marks_of_the_examples_come_with_the_other_drawings(
+    qapp: QApplication, qtbot: QtBot
+) -> None:
+    """They were left out for ever when the page was the window's first picture."""
+    apply_theme(qapp, LIGHT)
+    hold_drawings()
+    page = WelcomePage()
+    qtbot.addWidget(page)
+    page.show()
+    marks = page.findChildren(_Mark)
+    assert len(marks) >= 3
+    assert not any(has_ink(mark, LIGHT) for mark in marks)
+    release_drawings(page)
+    assert all(has_ink(mark, LIGHT) for mark in marks)
+    apply_theme(qapp, DARK)
+    assert all(has_ink(mark, DARK) for mark in marks)
     apply_theme(qapp, LIGHT)

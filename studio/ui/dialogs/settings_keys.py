@@ -83,8 +83,12 @@ class KeysPage(QWidget):
         box.addWidget(self.note)
 
     def search(self, query: str) -> int:
-        """Show the actions whose name or keys hold all words; gives how many do."""
-        wanted = query.casefold().split()
+        """Show the actions whose name or keys hold all words; gives how many do.
+
+        A word for what the page is about holds for each of them.
+        """
+        page = f"{self.title} {self.tr('keys shortcuts bindings')}".casefold()
+        wanted = [word for word in query.casefold().split() if word not in page]
         hits = 0
         for index in range(self.list.topLevelItemCount()):
             item = self.list.topLevelItem(index)

@@ -91,6 +91,13 @@ def test_a_search_leaves_the_settings_that_hold_the_words(window: MainWindow) ->
     assert "Appearance" in pages()
     assert dialog.theme.isVisible()
     assert not dialog.interface_font.isVisible()
+    dialog.search.setText("shortcuts")
+    assert "Keyboard" in pages()
+    dialog.search.setText("keys save all")
+    assert pages() == ["Keyboard"]
+    tree = dialog.list
+    items = [tree.topLevelItem(row) for row in range(tree.topLevelItemCount())]
+    assert [each.text(0) for each in items if each and not each.isHidden()] == ["Save all"]
     dialog.search.setText("no such thing at all")
     assert pages() == []
     assert dialog._nothing.isVisible()
