@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import cast
 
 from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication, Qt, Signal
+from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import (
     QComboBox,
     QFormLayout,
@@ -14,7 +15,6 @@ from PySide6.QtWidgets import (
     QLabel,
     QLineEdit,
     QScrollArea,
-    QToolButton,
     QVBoxLayout,
     QWidget,
 )
@@ -29,6 +29,7 @@ from studio.core.models.capabilities import facts_of
 from studio.core.models.connections import EMBEDDED, Connection
 from studio.core.text.values import Json, JsonObject
 from studio.ui.connections.embedded_fields import EmbeddedFields
+from studio.ui.connections.fold import Fold
 from studio.ui.connections.form_line import FormLine
 from studio.ui.connections.kinds import hint_of, name_of
 from studio.ui.connections.path_field import PathField
@@ -108,12 +109,22 @@ class ConnectionForm(QScrollArea):
         for field, line in self.lines.items():
             visible = field in FIELDS[connection.kind]
             (self._more_form if field in _MORE else self._form).setRowVisible(line, visible)
-        for head, body in ((self.more, self._more_page), (self.able, self._able_page)):
-            head.setVisible(connection.is_remote)
-            body.setVisible(connection.is_remote and head.isChecked())
+        for fold in (self.more, self.able):
+            fold.set_available(connection.is_remote)
         self._fill(connection, others)
         self._loading = False
         self._check()
+        self._fit_width()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Now the fonts are the theme's."""
+        super().showEvent(event)
+        self._fit_width()
+
+    def _fit_width(self) -> None:
+        """Be as wide as the widest line needs: the form is scrolled up and down only."""
+        page, bar = self.widget().minimumSizeHint(), self.verticalScrollBar().sizeHint()
+        self.setMinimumWidth(max(self.minimumWidth(), page.width() + bar.width()))
 
     def kept(self, connection: Connection) -> None:
         """What was committed is saved; the fields are as they are."""
@@ -216,8 +227,8 @@ class ConnectionForm(QScrollArea):
             is_new=True,
         )
         self.through = QComboBox()
-        self.more = _section(self.tr("API, headers and time limits"))
-        self.able = _section(self.tr("What the model can do, and costs"))
+        self.more = Fold(self.tr("API, headers and time limits"), QWidget(self))
+        self.able = Fold(self.tr("What the model can do, and costs"), QWidget(self))
 
     def _lay_out(self) -> None:
         page = QWidget()
@@ -235,17 +246,16 @@ class ConnectionForm(QScrollArea):
         }  # fmt: skip
         for field, widget in main.items():
             self._add(self._form, cast("Field", field), FormLine(widget))
-        self._more_page, self._able_page = QWidget(page), QWidget(page)
-        self._more_form = _form_layout(self._more_page)
+        self._more_form = _form_layout(self.more.body)
         for field, widget in self.remote.rare.items():
             self._add(self._more_form, field, FormLine(widget, stretch=field != "limits"))
-        able = QVBoxLayout(self._able_page)
+        able = QVBoxLayout(self.able.body)
         able.setContentsMargins(18, 0, 0, 0)
         able.addWidget(self.remote.abilities)
-        for head, body in ((self.more, self._more_page), (self.able, self._able_page)):
-            column.addWidget(head)
-            column.addWidget(body)
-            body.hide()
+        for fold in (self.more, self.able):
+            column.addWidget(fold)
+            column.addWidget(fold.body)
+            fold.toggled.connect(self._fit_width)
         column.addStretch(1)
         self.setWidget(page)
 
@@ -275,8 +285,6 @@ class ConnectionForm(QScrollArea):
         for part in (*spins, self.through, self.embedded.grammar):
             part.setMinimumHeight(28)
         remote.model.request_list.connect(self.request_list)
-        self.more.toggled.connect(lambda on: _open(self.more, self._more_page, on))
-        self.able.toggled.connect(lambda on: _open(self.able, self._able_page, on))
 
 
 def _form_layout(parent: QWidget | None = None) -> QFormLayout:
@@ -287,18 +295,3 @@ def _form_layout(parent: QWidget | None = None) -> QFormLayout:
     form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
     form.setLabelAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop)
     return form
-
-
-def _section(title: str) -> QToolButton:
-    button = QToolButton()
-    button.setText(title)
-    button.setCheckable(True)
-    button.setArrowType(Qt.ArrowType.RightArrow)
-    button.setStyleSheet("QToolButton:checked { background: transparent; }")
-    button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
-    return button
-
-
-def _open(head: QToolButton, body: QWidget, on: bool) -> None:
-    head.setArrowType(Qt.ArrowType.DownArrow if on else Qt.ArrowType.RightArrow)
-    body.setVisible(on)

@@ -83,7 +83,8 @@ class RemoteFields(QObject):
     def set_value(self, connection: Connection) -> None:
         """Show a connection."""
         usual = address_of(replace(connection, base_url=""))
-        self.base_url.setPlaceholderText(usual or "https://host/v1")
+        own = "https://RESOURCE.openai.azure.com" if connection.kind == "azure" else ""
+        self.base_url.setPlaceholderText(usual or own or "https://host/v1")
         self.base_url.setText(connection.base_url)
         self.api_version.setText(connection.api_version)
         self.model.set_models(())

@@ -8,6 +8,7 @@ from PySide6.QtCore import QTimer, QUrl, Signal
 from PySide6.QtGui import (
     QColor,
     QPalette,
+    QResizeEvent,
     QTextBlockFormat,
     QTextCharFormat,
     QTextCursor,
@@ -23,6 +24,12 @@ from studio.ui.run.styled_text import StyledText
 from studio.ui.theme import LIGHT, Theme, ui_font
 
 _POINTS_MORE = 2.0
+_SIDE = 16
+_NOTE_MARGIN = 4.0
+_NOTES_LOWEST = 40
+_NOTES_SHARE = 0.5
+_NOTES_MEASURED = 2_000
+"""Characters up to which notes are measured; longer ones take their share in any case."""
 _FEATURES = QTextDocument.MarkdownFeature(
     QTextDocument.MarkdownFeature.MarkdownDialectGitHub.value
     | QTextDocument.MarkdownFeature.MarkdownNoHTML.value
@@ -56,13 +63,14 @@ class AnswerView(QWidget):
         self._text.setAccessibleName(self.tr("Final answer"))
         self._text.document().setDocumentMargin(0)
         self._notes = StyledText(self.tr("Notes on the answer"), "")
+        self._notes.document().setDocumentMargin(_NOTE_MARGIN)
         self._parts: Iterator[str] = iter(())
         self._waiting = ""
         self._more = QTimer(self)
         self._more.setInterval(0)
         self._more.timeout.connect(self._show_more)
         layout = QVBoxLayout(self)
-        layout.setContentsMargins(16, 12, 16, 8)
+        layout.setContentsMargins(_SIDE, 12, _SIDE, 8)
         layout.setSpacing(8)
         layout.addWidget(self._heading)
         layout.addWidget(self._text, 1)
@@ -112,6 +120,22 @@ class AnswerView(QWidget):
         self._text.setVisible(bool(answer) or not notes)
         self._notes.show_blocks(notes)
         self._notes.setVisible(bool(notes))
+        self._fit_notes()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Notes are as high as their lines need in that width."""
+        super().resizeEvent(event)
+        self._fit_notes()
+
+    def _fit_notes(self) -> None:
+        """Leave the height to the answer: below a low answer a text edit takes half of it."""
+        most = max(_NOTES_LOWEST, round(self.height() * _NOTES_SHARE))
+        notes = self._notes.document()
+        if notes.characterCount() < _NOTES_MEASURED:
+            copy = notes.clone()  # laying out the shown one would fight with its view
+            copy.setTextWidth(max(100, self.width() - 2 * _SIDE))
+            most = min(most, round(copy.size().height()) + 2)
+        self._notes.setFixedHeight(most)
 
     def _render(self) -> None:
         """Show the beginning now and the rest part by part: 100 KB at once take 0.2 s."""
