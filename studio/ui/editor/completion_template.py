@@ -13,7 +13,9 @@ from studio.ui.editor.offered import Completion
 from studio.ui.editor.snippets import fitting
 
 _WORD = re.compile(r"[\w-]*$")
-_LOOP = re.compile(r"\{%[-+]?\s*for\s+([\w\s,]+?)\s+in\s+([\w.]+)")
+_LOOP = re.compile(
+    r"\{%[-+]?\s*(?:for\s+(?P<names>[\w\s,]+?)\s+in\s+(?P<source>[\w.]+)|(?P<end>endfor)\b)"
+)
 _SET = re.compile(r"\{%[-+]?\s*set\s+(\w+)")
 
 
@@ -63,8 +65,9 @@ def variables(text: str, caret: int, document: PromptDocument | None) -> list[Co
     for each in document.inputs if document else ():
         detail = f"{each.kind}{' · ' + each.description if each.description else ''}"
         found[each.name] = Completion(each.name, each.name, detail, "input")
-    for names, source in _LOOP.findall(text[:caret]):
-        for name in re.split(r"[,\s]+", names):
+    loops = _loops_at(text, caret)
+    for names, source in reversed(loops):
+        for name in names:
             found.setdefault(
                 name,
                 Completion(
@@ -83,7 +86,7 @@ def variables(text: str, caret: int, document: PromptDocument | None) -> list[Co
                 name, name, QCoreApplication.translate("Completion", "set in the template"), "word"
             ),
         )
-    if "loop" not in found and _LOOP.search(text[:caret]):
+    if "loop" not in found and loops:
         found["loop"] = Completion(
             "loop",
             "loop",
@@ -93,6 +96,17 @@ def variables(text: str, caret: int, document: PromptDocument | None) -> list[Co
     for name, help_ in known.RESERVED.items():
         found.setdefault(name, Completion(name, name, help_, "word"))
     return list(found.values())
+
+
+def _loops_at(text: str, caret: int) -> list[tuple[list[str], str]]:
+    """The names and the source of each loop that is open at the caret, the outermost first."""
+    opened: list[tuple[list[str], str]] = []
+    for match in _LOOP.finditer(text, 0, caret):
+        if match["end"] is None:
+            opened.append((re.split(r"[,\s]+", match["names"]), match["source"]))
+        elif opened:
+            opened.pop()
+    return opened
 
 
 def _fields(chain: str, text: str, caret: int, document: PromptDocument | None) -> list[Completion]:
@@ -105,9 +119,7 @@ def _fields(chain: str, text: str, caret: int, document: PromptDocument | None) 
             for name in names
         ]
     sources = {
-        name: source.split(".")[-1]
-        for names, source in _LOOP.findall(text[:caret])
-        for name in re.split(r"[,\s]+", names)
+        name: source.split(".")[-1] for names, source in _loops_at(text, caret) for name in names
     }
     declared = document.input(sources.get(root, root)) if document else None
     if declared is not None:

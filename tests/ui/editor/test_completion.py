@@ -128,3 +128,13 @@ def test_names_of_tools_between_backticks() -> None:
     tools = HEAD.removesuffix("---\n") + "tools:\n  - name: weather\n    kind: function\n---\n"
     assert labels(tools + "system:\nAsk `we¦", asked=False) == ["weather"]
     assert labels(tools + "system:\nAsk `x` we¦", asked=False) == []
+
+
+def test_a_loops_variable_is_offered_inside_the_loop_only() -> None:
+    inside = HEAD + "system:\n{% for a in x %}{% for b in a.rows %}{{ ¦ }}{% endfor %}{% endfor %}"
+    between = HEAD + "system:\n{% for a in x %}{% for b in a.rows %}{% endfor %}{{ ¦ }}{% endfor %}"
+    after = HEAD + "system:\n{% for a in x %}{% endfor %}{{ ¦ }}"
+    assert {"a", "b", "loop"} <= set(labels(inside))
+    assert {"a", "loop"} <= set(labels(between))
+    assert "b" not in labels(between)
+    assert not {"a", "loop"} & set(labels(after))
