@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from ipaddress import ip_address, ip_network
 from typing import TYPE_CHECKING
 from urllib.parse import SplitResult, unquote, urlsplit
-from urllib.request import getproxies, proxy_bypass
 
 from studio.core.models.base import ModelError
 from studio.core.models.endpoint_trust import is_this_machine
@@ -60,6 +59,8 @@ def proxy_for(address: str) -> Proxy | None:
     host = parts.hostname or ""
     if not host or is_this_machine(host) or _is_excepted(parts):
         return None
+    from urllib.request import getproxies  # loads half of the standard library's network
+
     proxies = getproxies()
     url = proxies.get(parts.scheme) or proxies.get("all") or ""
     if not url and proxies.get("socks"):  # of Windows and macOS
@@ -130,7 +131,11 @@ def _is_excepted(parts: SplitResult) -> bool:
         name, wanted = _entry(entry.lower())
         if wanted in (None, port) and _covers(name, host):
             return True
-    return sys.platform != "linux" and bool(proxy_bypass(host))
+    if sys.platform == "linux":
+        return False
+    from urllib.request import proxy_bypass
+
+    return bool(proxy_bypass(host))
 
 
 def _entry(entry: str) -> tuple[str, int | None]:
