@@ -13,6 +13,7 @@ from PySide6.QtCore import QCoreApplication
 
 from studio.core.prompty.document import InputDeclaration, PromptDocument
 from studio.core.prompty.inputs import RESERVED_SAMPLES, preview_inputs
+from studio.core.prompty.used_kind import used_kinds
 from studio.core.text.span import Span
 from studio.core.text.values import Json
 
@@ -143,20 +144,24 @@ def input_fields(document: PromptDocument) -> tuple[FieldSpec, ...]:
         first_use.setdefault(variable.name, variable.span)
     if "thread" in values:
         first_use.setdefault("thread", Span(document.body.start, document.body.start))
+    kinds = used_kinds(document)
     for name, span in first_use.items():
         if name not in declared:
-            fields.append(_undeclared(name, span, values, samples))
+            is_text = kinds.get(name, "string") == "string"
+            fields.append(_undeclared(name, span, values, samples, is_text=is_text))
     return tuple(fields)
 
 
 def _undeclared(
-    name: str, span: Span, values: Mapping[str, Json], samples: frozenset[str]
+    name: str, span: Span, values: Mapping[str, Json], samples: frozenset[str], *, is_text: bool
 ) -> FieldSpec:
     reserved = name in RESERVED_SAMPLES
     supplied = reserved and name not in _PERSONAL
     origin = _tr("supplied by the run") if supplied else "sample"
     value: FieldValue = values.get(name, ABSENT)
-    kind: FieldKind = "string" if isinstance(value, str) or value is ABSENT else "json"
+    kind: FieldKind = "json"  # as JSON also what is used as an object or a list
+    if isinstance(value, str) or (value is ABSENT and is_text):
+        kind = "string"
     return FieldSpec(
         name=name,
         kind="thread" if name == "thread" and not isinstance(value, str) else kind,

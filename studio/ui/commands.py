@@ -257,10 +257,12 @@ class Commands(QObject):
     def declare_input(self, name: str) -> None:
         """Declare an input in the front matter, as one step that can be undone."""
         from studio.core.prompty.edits import declare_input
+        from studio.core.prompty.used_kind import used_kinds
 
         page, document = self._window.tabs.current, self._window.document
         if page is not None and document is not None and document.source.text == page.editor.text():
-            page.editor.apply_edits(declare_input(document, name))
+            kind = used_kinds(document).get(name, "string")
+            page.editor.apply_edits(declare_input(document, name, kind))
 
     def toggle_breakpoint(self, page: EditorPage) -> None:
         """Set or clear a breakpoint on the tool or the message at the caret."""

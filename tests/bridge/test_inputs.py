@@ -106,3 +106,12 @@ def test_values_are_shown_on_one_line() -> None:
     assert show_value({"a": 1}) == '{"a": 1}'
     assert len(show_value("x" * 500)) == 80
     assert show_value(ABSENT) == ""
+
+
+def test_an_undeclared_variable_gets_the_field_that_its_uses_want() -> None:
+    fields = input_fields(parse("user:\n{{ a }} {{ b.c }} {% for d in e %}{{ d }}{% endfor %}\n"))
+    assert [(field.name, field.kind) for field in fields] == [
+        ("a", "string"),
+        ("b", "json"),
+        ("e", "json"),
+    ]

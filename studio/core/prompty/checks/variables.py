@@ -10,6 +10,7 @@ from studio.core.prompty.declarations import RICH_KINDS
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.edits import declare_input, set_value
 from studio.core.prompty.inputs import RESERVED_SAMPLES
+from studio.core.prompty.used_kind import used_kinds
 from studio.core.text.problem import Fix, Problem, Severity, TextEdit
 
 _BRACES = re.compile(r"(?<![{$])\{([a-z_][a-z_0-9]*)\}(?!\})")
@@ -28,6 +29,7 @@ def _undeclared(document: PromptDocument) -> Iterator[Problem]:
     if isinstance(document.data.get("inputs"), str):
         return  # a reference: the names are in another file
     declared = {item.name for item in document.inputs if item.name}
+    kinds = used_kinds(document)
     fixes_by_name: dict[str, tuple[Fix, ...]] = {}
     for variable in document.variables:
         name = variable.name
@@ -36,7 +38,7 @@ def _undeclared(document: PromptDocument) -> Iterator[Problem]:
         if name not in fixes_by_name:
             if len(fixes_by_name) >= _MOST_NAMES:
                 return
-            edits = declare_input(document, name)
+            edits = declare_input(document, name, kinds[name])
             fixes_by_name[name] = (Fix(f"Declare input {name!r}", edits),)
         fixes = fixes_by_name[name]
         message = f"{name!r} is not declared as an input; without a value it renders as nothing."
