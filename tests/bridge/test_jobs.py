@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import threading
 
+import pytest
 from pytestqt.qtbot import QtBot
 
 from studio.bridge.jobs import LatestJob, _Job, _Relay
@@ -63,7 +64,7 @@ def test_a_dropped_job_is_not_told(qtbot: QtBot) -> None:
     assert told == []
 
 
-def test_a_failure_is_told(qtbot: QtBot) -> None:
+def test_a_failure_is_told_and_logged(qtbot: QtBot, caplog: pytest.LogCaptureFixture) -> None:
     job: LatestJob[str] = LatestJob()
 
     def fail() -> str:
@@ -72,4 +73,5 @@ def test_a_failure_is_told(qtbot: QtBot) -> None:
     with qtbot.waitSignal(job.failed) as told:
         job.submit(fail)
     assert isinstance(told.args[0], LookupError)
+    assert "LookupError: nothing there" in caplog.text
     assert not job.is_busy
