@@ -21,7 +21,7 @@ from typing import Literal, TypeAlias
 from PySide6.QtCore import QObject, Qt, Signal, qVersion
 
 from studio import __version__
-from studio.bridge.preview_secrets import MASK, mask_text
+from studio.bridge.preview_secrets import MASK, mask_report
 
 Place: TypeAlias = Literal["window", "thread", "task"]
 
@@ -72,7 +72,7 @@ def without_secrets(text: str, environment: Mapping[str, str]) -> str:
     home = str(Path.home())
     if len(home) > 1:
         text = text.replace(home, "~")
-    return mask_text(text)
+    return mask_report(text)
 
 
 def _versions() -> str:

@@ -26,10 +26,17 @@ _FORMS = re.compile(
     r"|AIza[A-Za-z0-9_-]{30,}|xox[abpr]-[A-Za-z0-9-]{10,}|hf_[A-Za-z0-9]{30,})"
 )
 
+_LOGIN = re.compile(r"(?<=://)[^\s/@:'\"]*:[^\s/@'\"]+(?=@)")
+
 
 def mask_text(text: str) -> str:
     """`text` with keys of well-known forms hidden."""
     return _FORMS.sub(MASK, text)
+
+
+def mask_report(text: str) -> str:
+    """For logs and reports: logins in addresses too, such as a proxy's."""
+    return mask_text(_LOGIN.sub(MASK, text))
 
 
 def unmasked_place(text: str, at: int) -> int:

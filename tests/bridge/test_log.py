@@ -28,9 +28,12 @@ def test_the_log_turns_over_and_keeps_three(log: Path) -> None:
 
 def test_keys_are_hidden_in_the_log(log: Path) -> None:
     logging.getLogger("other.library").error("refused: sk-abcdefghijklmnopqrstuvwxyz0123")
+    logging.getLogger("other.library").error("by http://me:pa%40ss-word@proxy:3128/ (a:b@c)")
     text = (log / LOG_NAME).read_text(encoding="utf-8")
     assert "refused" in text
     assert "sk-abcdefgh" not in text
+    assert "ss-word" not in text
+    assert "@proxy:3128/ (a:b@c)" in text
 
 
 def test_a_folder_that_cannot_be_written_is_no_reason_to_end(tmp_path: Path) -> None:
