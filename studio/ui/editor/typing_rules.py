@@ -52,6 +52,9 @@ def on_character(
         within = _inside_braces(char, before, after)
         if within is not None:
             return within
+    if expressions and char not in " }%#-+" and _is_space_typed_over(before, after):
+        pair = PAIRS.get(char, "")
+        return Typed(f"{char}{pair} ", back=len(pair) + 1)
     if expressions and char in "%#" and before.endswith("{") and after.startswith("}"):
         return Typed(f"{char}  {char}", back=2)
     braces = before.endswith("{") and after.startswith("}") and not before.endswith("{{")
@@ -169,6 +172,15 @@ def _inside_braces(char: str, before: str, after: str) -> Typed | None:
     if char in "%#" and after.startswith(f"{char}}}") and f"{{{char}" in before:
         return Typed(char, overwrite=1)
     return None
+
+
+def _is_space_typed_over(before: str, after: str) -> bool:
+    """Whether the space before the closing braces was typed over, so that they need one again."""
+    if not before.endswith(" ") or not after.startswith(("}}", "%}", "#}")):
+        return False
+    opened = max(before.rfind(each) for each in ("{{", "{%", "{#"))
+    closed = max(before.rfind(each) for each in ("}}", "%}", "#}"))
+    return opened > closed
 
 
 def _is_open(char: str, before: str) -> bool:

@@ -31,7 +31,18 @@ def test_brace_and_percent_make_a_statement() -> None:
 
 
 @pytest.mark.parametrize(
-    "wanted", ["{{ name }}", "{% if x %}", "{# note #}", "{{name}}", "{{ a | b }}", "({{ a }})"]
+    "wanted",
+    [
+        "{{ name }}",
+        "{% if x %}",
+        "{# note #}",
+        "{{name}}",
+        "{{ a | b }}",
+        "({{ a }})",
+        '{% if a == "b" -%}',
+        "{{ a | join(', ') }}",
+        "{% for a in b %}{{ a }}",
+    ],
 )
 def test_writing_an_expression_out_gives_what_was_typed(wanted: str) -> None:
     line, caret = "", 0
@@ -41,6 +52,15 @@ def test_writing_an_expression_out_gives_what_was_typed(wanted: str) -> None:
     if " " in wanted:
         assert line == wanted
     assert caret == len(line)
+
+
+def test_what_follows_a_completed_name_keeps_its_space_before_the_braces() -> None:
+    """`{{ city| }}` after a completion: the space that is typed next is the one that is there."""
+    before, after = "{{ city", " }}"
+    for char in " | upper":
+        line, caret = typed(char, before, after)
+        before, after = line[:caret], line[caret:]
+    assert before + after == "{{ city | upper }}"
 
 
 def test_format_strings_keep_their_doubled_braces_plain() -> None:
