@@ -6080,8 +6080,16 @@ zu  {after}</translation>
       <translation>Im ganzen Lauf suchen</translation>
     </message>
     <message>
+      <source>not all of the run can be read</source>
+      <translation>nicht der ganze Lauf ist lesbar</translation>
+    </message>
+    <message>
       <source>nowhere</source>
       <translation>nirgends</translation>
+    </message>
+    <message>
+      <source>{count}, searching …</source>
+      <translation>{count}, suche noch …</translation>
     </message>
     <message>
       <source>{number} of {count}</source>
@@ -6968,12 +6976,20 @@ zu  {after}</translation>
   <context>
     <name>ThreadField</name>
     <message>
+      <source>A sample conversation of 1 message is shown in the preview.</source>
+      <translation>Die Vorschau zeigt ein Beispielgespräch mit 1 Nachricht.</translation>
+    </message>
+    <message>
       <source>A sample conversation of {sample} messages is shown in the preview.</source>
       <translation>Ein Beispielgespräch von {sample} Nachrichten steht in der Vorschau.</translation>
     </message>
     <message>
       <source>Add message</source>
       <translation>Nachricht hinzufügen</translation>
+    </message>
+    <message>
+      <source>Edit the default</source>
+      <translation>Vorgabe bearbeiten</translation>
     </message>
     <message>
       <source>Edit the sample</source>
@@ -6986,6 +7002,14 @@ zu  {after}</translation>
     <message>
       <source>No conversation yet.</source>
       <translation>Noch kein Gespräch.</translation>
+    </message>
+    <message>
+      <source>The default is a conversation of 1 message.</source>
+      <translation>Die Vorgabe ist ein Gespräch mit 1 Nachricht.</translation>
+    </message>
+    <message>
+      <source>The default is a conversation of {count} messages.</source>
+      <translation>Die Vorgabe ist ein Gespräch mit {count} Nachrichten.</translation>
     </message>
   </context>
   <context>

@@ -69,10 +69,18 @@ class SearchBar(QWidget):
         self.hide()
         self.closed.emit()
 
-    def show_count(self, at: int, count: int) -> None:
-        """Say which of how many places is chosen, from 0; below 0 for none."""
+    def show_count(self, at: int, count: int, *, is_whole: bool = True) -> None:
+        """Say which of how many places is chosen.
+
+        Args:
+            at: the chosen one, from 0; below 0 for none.
+            count: how many were found.
+            is_whole: whether the whole run has been looked through.
+        """
         if not self.field.text().strip():
             self.count.clear()
+        elif not is_whole:
+            self.count.setText(self.tr("{count}, searching …").format(count=count))
         elif not count:
             self.count.setText(self.tr("nowhere"))
         else:
@@ -81,7 +89,14 @@ class SearchBar(QWidget):
                 if at >= 0
                 else f"{count}"
             )
-        paint_text(self.count, self._theme.muted if count else self._theme.error)
+        is_fine = count or not is_whole
+        paint_text(self.count, self._theme.muted if is_fine else self._theme.error)
+
+    def show_fault(self, why: str) -> None:
+        """Say that the run cannot be looked through."""
+        self.count.setText(self.tr("not all of the run can be read"))
+        self.count.setToolTip(why)
+        paint_text(self.count, self._theme.error)
 
     def _on_words(self) -> None:
         self._timer.stop()

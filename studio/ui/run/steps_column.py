@@ -6,7 +6,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
 
-from studio.bridge.run_search import rows_with
+from studio.bridge.run_search import Found, RunSearch
 from studio.bridge.run_view import RunView
 from studio.ui.run.search_bar import SearchBar
 from studio.ui.run.timeline import TimelineView
@@ -22,7 +22,9 @@ class StepsColumn(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._view = RunView()
-        self._found: tuple[int, ...] = ()
+        self._search = RunSearch(self)
+        self._going = 0  # asked for the next place (1) or the one before (-1), not there yet
+        self._chosen = -1  # row of the place that was gone to last
         self.timeline = TimelineView()
         self.search = SearchBar()
         self.follow = QPushButton(self.tr("To the newest"), self.timeline)
@@ -47,6 +49,8 @@ class StepsColumn(QWidget):
         self.search.words_changed.connect(self._on_words)
         self.search.next_asked.connect(self._on_next)
         self.search.closed.connect(self.timeline.setFocus)
+        self._search.found_changed.connect(self._show_found)
+        self._search.failed.connect(self.search.show_fault)
         self.timeline.search_asked.connect(self.search.open_search)
 
     def set_theme(self, theme: Theme) -> None:
@@ -56,8 +60,12 @@ class StepsColumn(QWidget):
 
     def show_view(self, view: RunView) -> None:
         """Show the steps of a run."""
+        is_other = _run_of(view) != _run_of(self._view)
         self._view = view
         self.timeline.show_timeline(view.timeline)
+        if is_other:
+            self._going, self._chosen = 0, -1
+            self._search.look(None, (), "")
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Keep the buttons at their corner."""
@@ -79,20 +87,38 @@ class StepsColumn(QWidget):
         self.place_buttons()
 
     def _on_words(self, words: str) -> None:
-        self._found = rows_with(self._view.state, self.timeline.cards, words)
-        self.search.show_count(-1, len(self._found))
+        self._going, self._chosen = 0, -1
+        self._search.look(self._view.state, self.timeline.cards, words)
+        self._show_found(self._search.found)
         self.words_changed.emit(words)
 
     def _on_next(self, by: int) -> None:
-        """Choose the next card with the words, round and round."""
-        self._on_words(self.search.field.text())
-        if not self._found:
-            return
-        now = self.timeline.currentIndex().row()
-        if by > 0:
-            at = next((i for i, row in enumerate(self._found) if row > now), 0)
-        else:
-            before = [i for i, row in enumerate(self._found) if row < now]
-            at = before[-1] if before else len(self._found) - 1
-        self.timeline.choose(self.timeline.cards[self._found[at]].key)
-        self.search.show_count(at, len(self._found))
+        """Choose the next card with the words, round and round, once it is found."""
+        self._going = by
+        self._search.look(self._view.state, self.timeline.cards, self.search.field.text())
+        self._show_found(self._search.found)
+
+    def _show_found(self, found: Found) -> None:
+        at = self._next_of(found) if self._going else None
+        if at is not None and found.rows[at] < len(self.timeline.cards):
+            self._going, self._chosen = 0, found.rows[at]
+            self.timeline.choose(self.timeline.cards[self._chosen].key)
+        now = found.rows.index(self._chosen) if self._chosen in found.rows else -1
+        self.search.show_count(now, len(found.rows), is_whole=found.is_whole)
+
+    def _next_of(self, found: Found) -> int | None:
+        """Which of the places is meant; None where it may still be found, or there is none."""
+        now, rows = self.timeline.currentIndex().row(), found.rows
+        if self._going > 0:
+            after = next((at for at, row in enumerate(rows) if row > now), None)
+            if after is not None:
+                return after
+            return 0 if rows and found.is_whole else None
+        before = [at for at, row in enumerate(rows) if row < now]
+        if not found.is_whole or not rows:
+            return None
+        return before[-1] if before else len(rows) - 1
+
+
+def _run_of(view: RunView) -> str:
+    return view.state.setup.run if view.state is not None else ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -14,6 +15,7 @@ from PySide6.QtWidgets import QApplication
 
 from studio.bridge.run_cards import timeline_of
 from studio.bridge.run_inspector import Inspection, inspector_view
+from studio.bridge.run_search import Found, RunSearch, rows_with
 from studio.bridge.run_sources import sources_for
 from studio.core.agent.options import RunOptions
 from studio.core.agent.state import Limits
@@ -127,3 +129,36 @@ async def test_a_step_far_on_is_inspected_by_its_own_messages(
     assert "place 50" not in shown.blocks[0].text
     tools = inspector_view(opened, Inspection(STEPS - 10, "tool"), sources).blocks[-1].text
     assert "✓        ✓" in tools
+
+
+async def test_a_long_run_is_searched_beside_the_window_and_by_pieces(
+    qtbot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, opened = await both(tmp_path / "runs.sqlite")
+    cards = timeline_of(opened).cards
+    expected = rows_with(opened, cards, "PLACE  22")
+    assert len(expected) > 10
+    _, opened = await both(tmp_path / "again.sqlite")  # of which nothing is read yet
+    readers: set[int] = set()
+    make = StoredEvents._make
+
+    def noted(events: StoredEvents, index: int) -> object:
+        readers.add(threading.get_ident())
+        return make(events, index)
+
+    monkeypatch.setattr(StoredEvents, "_make", noted)
+    monkeypatch.setattr("studio.bridge.run_search._PIECE_SECONDS", 0.0)  # a card each
+    search = RunSearch()
+    shown: list[Found] = []
+    search.found_changed.connect(shown.append)
+    search.look(opened, cards, "thought")
+    qtbot.waitUntil(lambda: len(shown) > 3)
+    search.look(opened, cards, "place 22")
+    del shown[:]
+    qtbot.waitUntil(lambda: bool(shown) and shown[-1].is_whole)
+    assert {found.words for found in shown} == {"place 22"}
+    assert shown[-1].rows == expected
+    assert len(shown) == len(cards)
+    assert [found.is_whole for found in shown].count(True) == 1
+    assert readers
+    assert threading.get_ident() not in readers

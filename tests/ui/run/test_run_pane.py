@@ -443,20 +443,24 @@ def test_words_are_found_in_the_whole_run(bench: Bench) -> None:
     assert field.isVisible()
     bench.qtbot.keyClicks(field, "five letters")
     bench.qtbot.keyClick(field, Qt.Key.Key_Return)
+    count = bench.pane.search.count
+    bench.qtbot.waitUntil(lambda: count.text() == "1 of 2")
 
     card = bench.pane.timeline.current_card
     assert card is not None
     assert card.step == 2
     assert card.kind == "thought"
-    assert bench.pane.search.count.text() == "1 of 2"
     assert bench.pane.inspector.tab == "reply"
     bench.qtbot.keyClick(field, Qt.Key.Key_Return)
+    bench.qtbot.waitUntil(lambda: count.text() == "2 of 2")
     card = bench.pane.timeline.current_card
     assert card is not None
     assert (card.step, card.kind) == (3, "prompt")
+    bench.qtbot.keyClick(field, Qt.Key.Key_Return, Qt.KeyboardModifier.ShiftModifier)
+    bench.qtbot.waitUntil(lambda: count.text() == "1 of 2")
     bench.qtbot.keyClicks(field, " that nobody said")
     bench.qtbot.keyClick(field, Qt.Key.Key_Return)
-    assert bench.pane.search.count.text() == "nowhere"
+    bench.qtbot.waitUntil(lambda: count.text() == "nowhere")
     bench.qtbot.keyClick(field, Qt.Key.Key_Escape)
     assert not bench.pane.search.isVisible()
 
