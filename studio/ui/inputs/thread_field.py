@@ -116,7 +116,10 @@ class ThreadField(FieldEditor):
         self.add_button = QPushButton(self.tr("Add message"))
         self.add_button.setIcon(icon("plus"))
         self.add_button.clicked.connect(self._add_clicked)
-        self.start_button = QPushButton(self.tr("Edit the sample"))
+        is_default = spec.fallback_origin == "default"
+        self.start_button = QPushButton(
+            self.tr("Edit the default") if is_default else self.tr("Edit the sample")
+        )
         self.start_button.clicked.connect(self._start_from_sample)
         buttons = QHBoxLayout()
         buttons.addWidget(self.add_button)
@@ -189,14 +192,23 @@ class ThreadField(FieldEditor):
         if self._given:
             text = "" if self.turns else self.tr("Empty conversation")
         elif sample:
-            text = self.tr(
-                "A sample conversation of {sample} messages is shown in the preview."
-            ).format(sample=sample)
+            text = self._fallback_words(sample)
         else:
             text = self.tr("No conversation yet.")
         self._summary.setText(text)
         self._summary.setVisible(bool(text))
         self.start_button.setVisible(not self._given and sample > 0)
+
+    def _fallback_words(self, count: int) -> str:
+        if self.spec.fallback_origin == "default":
+            if count == 1:
+                return self.tr("The default is a conversation of 1 message.")
+            return self.tr("The default is a conversation of {count} messages.").format(count=count)
+        if count == 1:
+            return self.tr("A sample conversation of 1 message is shown in the preview.")
+        return self.tr(
+            "A sample conversation of {sample} messages is shown in the preview."
+        ).format(sample=count)
 
 
 def _messages(value: FieldValue) -> list[Mapping[str, Json]]:

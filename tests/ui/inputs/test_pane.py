@@ -302,3 +302,13 @@ def test_no_label_reads_what_others_wrote_as_html(pane: InputsPane) -> None:
     shown = [each.text() for each in pane.findChildren(QLabel) if "PLANTED" in each.text()]
     assert len(shown) >= 3
     assert labels_read_as_rich(pane) == []
+
+
+def test_a_thread_says_what_stands_in_for_it(pane: InputsPane) -> None:
+    text = DOC.replace("sample: [{role: user, content: Hi}, {", "default: [{")
+    pane.set_document(parse(text))
+    chat = pane.form.rows["chat"].editor
+    assert isinstance(chat, ThreadField)
+    words = [label.text() for label in chat.findChildren(QLabel)]
+    assert "The default is a conversation of 1 message." in words
+    assert chat.start_button.text() == "Edit the default"
