@@ -21,6 +21,9 @@ from studio.core.export.write import write_atomically, write_bytes_atomically
 from studio.core.export.written_keys import make_checked
 from studio.core.imports.imported import Imported, ImportFailure
 from studio.core.imports.recognise import import_file
+from studio.core.models.connection_file import read_connections
+from studio.core.models.secrets import SecretStore
+from studio.core.paths import user_paths
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.tools.document import named_sources
@@ -122,6 +125,8 @@ def _tools(options: argparse.Namespace, document: PromptDocument) -> tuple[ToolS
 
     async def ask() -> tuple[ToolSpec, ...]:
         session = ToolSession(trust)
+        connections = read_connections(user_paths().config / "connections.toml")
+        session.find_connection = partial(tool_connection, connections, SecretStore())
         try:
             registry = await session.load(document, ())
             for status in registry.sources:
