@@ -160,6 +160,7 @@ class MainWindow(QMainWindow):
         self._theme_panes()
         self._on_settings(settings)
         self._on_page(None)
+        self._on_title("")
         self._arranged = not self.services.is_safe and self.docks.restore()
         if settings.workspace:
             self.files.set_root(Path(settings.workspace))
@@ -291,10 +292,11 @@ class MainWindow(QMainWindow):
         self.caret_moved.emit(offset)
 
     def _on_title(self, title: str) -> None:
+        shown = title or "Prompt Studio"
         if self.services.is_safe:
-            title = self.tr("{title} (safe mode)").format(title=title or "Prompt Studio")
+            shown = self.tr("{title} (safe mode)").format(title=shown)
         self.setWindowTitle(
-            self.tr("{title} – Prompt Studio").format(title=title) if title else "Prompt Studio"
+            self.tr("{title} – Prompt Studio").format(title=shown) if title else shown
         )
 
     def _on_opened(self, path: Path) -> None:

@@ -340,6 +340,7 @@ def test_safe_mode_says_so_and_keeps_nothing(
     workbench = Workbench(safe)
     window = workbench.window
     window.show()
+    assert window.windowTitle() == "Prompt Studio (safe mode)"
     care = Care(safe, window, restore=False, is_first=False)
     window.commands.open_example(resource("examples", "tool-calling-agent.prompty"))
     qtbot.waitUntil(lambda: workbench.preview.preview is not None, timeout=20_000)
