@@ -88,19 +88,17 @@ class CardDelegate(QStyledItemDelegate):
         line = inner.height() // 2
         top = QRect(inner.left(), inner.top(), inner.width(), line)
         below = QRect(inner.left(), inner.top() + line, inner.width(), line)
-        small = self._small()
-        painter.setFont(small)
-        painter.setPen(QColor(theme.muted))
-        painter.drawText(
-            top, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, card.facts
-        )
         font = QFont(self._view.font())
         heads = card.kind == "prompt"
         font.setWeight(QFont.Weight.DemiBold if heads else QFont.Weight.Medium)
+        metrics = QFontMetrics(font)
+        room = top.width() - self._badges_width(card)
+        title = metrics.elidedText(card.title, Qt.TextElideMode.ElideRight, max(room, 0))
+        left = top.left() + metrics.horizontalAdvance(title) + 8
+        self._paint_facts(painter, top, left + self._badges_width(card), card)
         painter.setFont(font)
         painter.setPen(QColor(ink))
-        painter.drawText(top, Qt.AlignmentFlag.AlignVCenter, card.title)
-        left = top.left() + QFontMetrics(font).horizontalAdvance(card.title) + 8
+        painter.drawText(top, Qt.AlignmentFlag.AlignVCenter, title)
         self._paint_badges(painter, QPoint(left, top.top()), line, card)
         painter.setFont(self._view.font())
         painter.setPen(QColor(theme.muted if card.mood == "past" else theme.text))
@@ -108,6 +106,19 @@ class CardDelegate(QStyledItemDelegate):
             card.gist, Qt.TextElideMode.ElideRight, below.width()
         )
         painter.drawText(below, Qt.AlignmentFlag.AlignVCenter, gist)
+
+    def _paint_facts(self, painter: QPainter, top: QRect, left: int, card: StepCard) -> None:
+        """The numbers at the right; in a narrow column they give way to the title."""
+        small = self._small()
+        if left + QFontMetrics(small).horizontalAdvance(card.facts) <= top.left() + top.width():
+            painter.setFont(small)
+            painter.setPen(QColor(self.theme.muted))
+            at = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight
+            painter.drawText(top, at, card.facts)
+
+    def _badges_width(self, card: StepCard) -> int:
+        metrics = QFontMetrics(self._small())
+        return sum(metrics.horizontalAdvance(badge_word(each)) + 16 for each in card.badges)
 
     def _paint_badges(self, painter: QPainter, start: QPoint, line: int, card: StepCard) -> None:
         theme = self.theme

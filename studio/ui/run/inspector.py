@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication, Qt, Signal
-from PySide6.QtGui import QColor, QPalette
+from PySide6.QtGui import QColor, QPalette, QResizeEvent
 from PySide6.QtWidgets import (
     QApplication,
     QFrame,
@@ -199,7 +199,18 @@ class Inspector(QWidget):
             for name, style in view.legend
         ]
         self._legend.setText("&nbsp;&nbsp;".join(names))
-        self._legend.setVisible(bool(names))
+        self._fit_legend()
+
+    def _fit_legend(self) -> None:
+        """The legend gives way where the tabs and the search need the room."""
+        parts = (self._tabs, self._search, self._copy, self._legend)
+        needed = sum(part.sizeHint().width() for part in parts) + 8 * len(parts)
+        self._legend.setVisible(bool(self._view.legend) and self.width() >= needed)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Show the legend where there is room."""
+        super().resizeEvent(event)
+        self._fit_legend()
 
     def _on_tab(self, index: int) -> None:
         self._stack.setCurrentIndex(index)
@@ -233,6 +244,7 @@ class Inspector(QWidget):
         OwnKeys(self, {"Ctrl+F": self.focus_search})
 
     def _lay_out(self) -> None:
+        self._legend.setMinimumWidth(1)  # else no side of the window could be made narrower
         self._summary.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self._only_changes.setText(self.tr("Changes only"))
         self._only_changes.setCheckable(True)

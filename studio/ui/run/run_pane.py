@@ -28,6 +28,7 @@ from studio.ui.theme import LIGHT, Theme
 
 _LOWEST = 64
 _LOW = 320
+_TOO_LOW = 230
 _EMPTY = QT_TRANSLATE_NOOP(
     "RunPane",
     "Press Run (F5) to run the prompt, or Step (F10) to go through it one step "
@@ -115,6 +116,7 @@ class RunPane(QWidget):
         self.bar.show_view(view)
         self.diagram.show_state(view.diagram)
         self.steps.show_view(view)
+        self._fit_diagram()
         self._pages.setCurrentIndex(0 if view.state is None else 1)
         words = _STARTING if view.is_starting else _EMPTY
         self._empty.setText(QCoreApplication.translate("RunPane", words))
@@ -297,6 +299,11 @@ class RunPane(QWidget):
     def resizeEvent(self, event: object) -> None:
         """Give the content what a low dock leaves."""
         self.diagram.set_compact(self.height() < _LOW)
+        self._fit_diagram()
+
+    def _fit_diagram(self) -> None:
+        """In a very low dock a run's buttons and texts come first; its sentence says the place."""
+        self.diagram.setVisible(self.height() >= _TOO_LOW or self._view.state is None)
 
     def sizeHint(self) -> QSize:
         """Room for the loop, some cards, and the inspector beside them."""
