@@ -10,8 +10,10 @@ import argparse
 import asyncio
 import json
 import sys
+from functools import partial
 from pathlib import Path
 
+from studio.bridge.connection_tools import tool_connection
 from studio.cli import UsageError, add_inputs, given_inputs, load, references, report
 from studio.cli_words import FINE, PROBLEMS
 from studio.core.export.source import ExportValues, make_source
