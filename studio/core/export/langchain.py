@@ -198,6 +198,10 @@ class _LangChain:
 
     def _settings_lost(self) -> Iterator[str]:
         document = self.document
+        defaults = self.defaults()
+        for item in document.inputs:
+            if item.kind in ("image", "file", "audio") and item.name in defaults:
+                yield from _local_file(item.kind, defaults[item.name])
         if document.outputs:
             yield "outputs: a prompt of LangChain has no schema of the answer."
         if choose_protocol(document).protocol != "native":
@@ -233,9 +237,12 @@ def _braces(value: Json) -> Json:
 def _local_files(block: Json) -> Iterator[str]:
     """Pictures that are files: LangChain sends the path, and reads nothing."""
     inner = block.get("image_url") if isinstance(block, Mapping) else None
-    url = inner.get("url") if isinstance(inner, Mapping) else None
+    yield from _local_file("image", inner.get("url") if isinstance(inner, Mapping) else None)
+
+
+def _local_file(kind: str, url: Json) -> Iterator[str]:
     if isinstance(url, str) and url and "{" not in url and _ADDRESS.match(url) is None:
-        yield f"The picture {url!r} is only named: LangChain does not read files."
+        yield f"The {kind} {url!r} is only named: LangChain does not read files."
 
 
 def _strings(value: Json | list[JsonObject]) -> Iterator[str]:

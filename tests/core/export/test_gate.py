@@ -277,3 +277,11 @@ def test_a_difference_in_kind_alone_is_said_in_words() -> None:
     assert compare("", one, other).difference == (
         "message 1 (tool) is different: the same text is a tool's result instead of a text."
     )
+
+
+def test_a_file_that_an_input_names_is_told_where_nobody_reads_it(make: Make) -> None:
+    inputs = "inputs:\n  pic: {kind: image, default: PIC}\ntemplate:"
+    text = PROMPTS["plain"].replace("template:", inputs, 1).replace("Go\n", "Go\n{{ pic }}\n")
+    losses = make(text.replace("PIC", "a.png"), "langchain").losses
+    assert "The image 'a.png' is only named: LangChain does not read files." in losses
+    assert make(text.replace("PIC", "http://h/a.png"), "langchain").losses == ()
