@@ -19,6 +19,7 @@ from studio.bridge.run_said import step_at
 from studio.core.agent.state import RunState, Step
 from studio.core.agent.steps import messages_of
 from studio.core.agent.trail import known_same
+from studio.core.text.common import common_start
 
 _PIECE_SECONDS = 0.1
 """How long one piece of the search takes, so that new words need not wait for the old ones."""
@@ -172,14 +173,4 @@ class _Reader:
             same += 1
         new = "\n".join(message.text for message in sent[same:])
         old = "\n".join(message.text for message in before[same:])
-        return new[_shared(new, old) :]
-
-
-def _shared(one: str, other: str) -> int:
-    """How many characters two texts have in common at their beginnings."""
-    count = 0
-    for left, right in zip(one, other, strict=False):
-        if left != right:
-            break
-        count += 1
-    return count
+        return new[common_start(new, old) :]

@@ -12,6 +12,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, TypeAlias
 
+from studio.core.text.common import common_start
 from studio.core.text.values import Json
 
 MINIMUM = 400
@@ -140,24 +141,10 @@ class BlobStore:
         best: bytes | None = None
         most = 0
         for key, other in reversed(self._recent.items()):
-            shared = _common_prefix(text, other)
+            shared = common_start(text, other)
             if shared > most:
                 best, most = key, shared
         return (best, most) if most >= max(_WORTH, len(text) // 4) else (None, 0)
-
-
-def _common_prefix(one: str, other: str) -> int:
-    """How many characters two texts have in common at their beginnings."""
-    low, high = 0, min(len(one), len(other))
-    if one[:high] == other[:high]:
-        return high
-    while low < high:
-        middle = (low + high + 1) // 2
-        if one[low:middle] == other[low:middle]:
-            low = middle
-        else:
-            high = middle - 1
-    return low
 
 
 def shorten(value: Json, blobs: BlobStore) -> Json:

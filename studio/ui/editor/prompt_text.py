@@ -8,6 +8,7 @@ from PySide6.QtCore import QObject
 from PySide6.QtGui import QTextCursor, QTextDocument
 from PySide6.QtWidgets import QPlainTextDocumentLayout
 
+from studio.core.text.common import common_start
 from studio.core.text.problem import TextEdit, sort_edits
 from studio.core.text.source import SourceText
 from studio.core.text.span import Span
@@ -53,9 +54,9 @@ class PromptText(QObject):
         old = self.read()
         if old == text:
             return
-        start = _common(old, text)
+        start = common_start(old, text)
         shortest = min(len(old), len(text)) - start
-        end = _common(old[len(old) - shortest :][::-1], text[len(text) - shortest :][::-1])
+        end = common_start(old[len(old) - shortest :][::-1], text[len(text) - shortest :][::-1])
         self.apply_edits((TextEdit(Span(start, len(old) - end), text[start : len(text) - end]),))
 
     def apply_edits(self, edits: Iterable[TextEdit]) -> None:
@@ -98,15 +99,3 @@ class PromptText(QObject):
         """The last editor closes: leave nothing to do later."""
         self.highlighter.pause()
         self.folding.rest()
-
-
-def _common(one: str, other: str) -> int:
-    """How many characters two texts begin with in common; halves the range, as texts are long."""
-    low, high = 0, min(len(one), len(other))
-    while low < high:
-        middle = (low + high + 1) // 2
-        if one[low:middle] == other[low:middle]:
-            low = middle
-        else:
-            high = middle - 1
-    return low
