@@ -25,6 +25,7 @@ from studio.core.prompty.messages import (
 from studio.core.prompty.parse import parse
 from studio.core.prompty.prepare import prepare
 from studio.core.prompty.shapes import messages_to_json
+from studio.core.prompty.threads import thread_calls
 from studio.core.prompty.yaml_reader import write_yaml
 from studio.core.text.values import Json, JsonObject
 
@@ -229,7 +230,6 @@ def fits_section(message: Message) -> bool:
 
 def _thread_item(message: Message) -> dict[str, Json]:
     """A message as an item of a thread, as chat completions write one."""
-    calls = [part for part in message.parts if isinstance(part, ToolCallPart)]
     found: dict[str, Json] = {"role": message.role, **message.attributes}
     blocks: list[Json] = []
     for part in message.parts:
@@ -243,16 +243,7 @@ def _thread_item(message: Message) -> dict[str, Json]:
         if plain or not blocks
         else blocks
     )
-    if calls:
-        found["tool_calls"] = [
-            {
-                "id": call.id,
-                "type": "function",
-                "function": {"name": call.name, "arguments": call.arguments},
-            }
-            for call in calls
-        ]
-    return found
+    return found | thread_calls(message)
 
 
 def _check(work: Composition, text: str) -> None:

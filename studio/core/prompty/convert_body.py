@@ -14,12 +14,13 @@ from studio.core.prompty.draft import Draft
 from studio.core.prompty.edits import write_scalar
 from studio.core.prompty.hoist import expression_ranges, has_statements, hoist_tools
 from studio.core.prompty.media import find_media, find_threads
-from studio.core.prompty.messages import HoistedTool, Message, ToolCallPart
+from studio.core.prompty.messages import HoistedTool, Message
 from studio.core.prompty.read import read_messages
 from studio.core.prompty.reference_values import find_references
 from studio.core.prompty.rendering import Rendering, Segment
 from studio.core.prompty.roles import Marker, read_marker
 from studio.core.prompty.sections import fenced_ranges, find_markers, is_inside
+from studio.core.prompty.threads import thread_calls
 from studio.core.prompty.tool_shapes import properties_of_schema
 from studio.core.text.problem import TextEdit
 from studio.core.text.span import Span
@@ -253,18 +254,8 @@ def _calls_to_thread(work: _Body, run: Sequence[BodySection]) -> None:
 
 def _as_item(message: Message) -> dict[str, Json]:
     """A message as an item of a thread input."""
-    calls = [part for part in message.parts if isinstance(part, ToolCallPart)]
     found: dict[str, Json] = {"role": message.role, **message.attributes, "content": message.text}
-    if calls:
-        found["tool_calls"] = [
-            {
-                "id": call.id,
-                "type": "function",
-                "function": {"name": call.name, "arguments": call.arguments},
-            }
-            for call in calls
-        ]
-    return found
+    return found | thread_calls(message)
 
 
 def _marker(work: _Body, section: BodySection) -> None:

@@ -32,6 +32,23 @@ _ROLES: dict[str, Role] = {
 _OWN_KEYS = frozenset({"role", "content", "parts", "tool_calls", "metadata"})
 
 
+def thread_calls(message: Message) -> dict[str, Json]:
+    """The tool calls of a message as an item of a thread has them; empty where it makes none."""
+    calls = [part for part in message.parts if isinstance(part, ToolCallPart)]
+    if not calls:
+        return {}
+    return {
+        "tool_calls": [
+            {
+                "id": call.id,
+                "type": "function",
+                "function": {"name": call.name, "arguments": call.arguments},
+            }
+            for call in calls
+        ]
+    }
+
+
 def read_thread(
     value: Json, attributes: Mapping[str, Json], span: Span | None, name: str = ""
 ) -> tuple[Message, ...] | None:
