@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -69,8 +69,14 @@ class Query:
         return compile_pattern(self.text, regex=self.regex, case=self.case)
 
 
-def files_of(root: Path) -> Iterator[Path]:
-    """The text files below a folder, folders first to last by name; hidden ones are left out."""
+def files_of(root: Path, suffixes: Set[str] = SUFFIXES, most: int = _MOST_FILES) -> Iterator[Path]:
+    """The text files below a folder; hidden ones, and what links lead to, are left out.
+
+    Args:
+        root: the folder.
+        suffixes: how their names end, in small letters.
+        most: how many are given.
+    """
     folders, count = [root], 0
     while folders:
         folder = folders.pop()
@@ -84,10 +90,10 @@ def files_of(root: Path) -> Iterator[Path]:
             if path.is_dir():
                 if path.name not in SKIPPED and not path.is_symlink():
                     folders.append(path)
-            elif path.suffix.lower() in SUFFIXES:
-                count += 1
-                if count > _MOST_FILES:
+            elif path.suffix.lower() in suffixes:
+                if count == most:
                     return
+                count += 1
                 yield path
 
 

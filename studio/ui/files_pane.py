@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QLabel, QPushButton, QStackedWidget, QVBoxLayout, 
 if TYPE_CHECKING:
     from studio.ui.files_tree import FilesTree
 
-_SKIPPED = {"node_modules", "__pycache__", ".git", ".venv", "venv", "dist", "build"}
+_SUFFIXES = frozenset({".prompty", ".md", ".txt", ".json", ".yaml", ".yml", ".py"})
 _MOST = 2000
 
 
@@ -56,23 +56,9 @@ class FilesPane(QStackedWidget):
         """The files of the folder that can be opened, for the palette; at most 2,000."""
         if self._root is None:
             return
-        count = 0
-        folders = [self._root]
-        while folders:
-            folder = folders.pop()
-            try:
-                inside = sorted(folder.iterdir())
-            except OSError:
-                continue
-            for path in inside:
-                if path.is_dir():
-                    if path.name not in _SKIPPED and not path.name.startswith("."):
-                        folders.append(path)
-                elif path.suffix in (".prompty", ".md", ".txt", ".json", ".yaml", ".yml", ".py"):
-                    count += 1
-                    yield path
-                    if count >= _MOST:
-                        return
+        from studio.core.search_files import files_of  # not before the first paint
+
+        yield from files_of(self._root, _SUFFIXES, _MOST)
 
     def _nothing(self) -> QWidget:
         page = QWidget()
