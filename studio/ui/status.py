@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication, Qt, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QStatusBar, QToolButton
 
 from studio.core.text.problem import Problem, Severity
@@ -23,6 +24,7 @@ _DIALECTS = {
 }
 
 
+_SHARE_OF_A_RUN = 0.3
 _MOST_OF_A_RUN = 48
 """Characters; a problem's whole sentence would push the other cells out of the window."""
 
@@ -37,6 +39,7 @@ class StatusBar(QStatusBar):
         super().__init__()
         self._theme = theme
         self._problem_counts = (0, 0, 0)
+        self._run_said = ("", "")
         self.setSizeGripEnabled(False)
         self._place = self._cell(self.tr("Line and column"), permanent=False)
         self._dialect = self._cell(self.tr("Dialect"), permanent=False)
@@ -123,9 +126,19 @@ class StatusBar(QStatusBar):
 
     def set_run(self, text: str, detail: str = "") -> None:
         """Show the run's state; empty when there is none."""
-        room = self._run.fontMetrics().averageCharWidth() * _MOST_OF_A_RUN
-        shown = self._run.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, room)
-        self._say(self._run, shown, detail or text)
+        self._run_said = (text, detail or text)
+        self._show_run()
+
+    def _show_run(self) -> None:
+        text, tip = self._run_said
+        metrics = self._run.fontMetrics()
+        room = min(metrics.averageCharWidth() * _MOST_OF_A_RUN, int(self.width() * _SHARE_OF_A_RUN))
+        self._say(self._run, metrics.elidedText(text, Qt.TextElideMode.ElideRight, room), tip)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """The run's sentence takes its share of the bar."""
+        super().resizeEvent(event)
+        self._show_run()
 
     def _show_problems(self) -> None:
         errors, warnings, hints = self._problem_counts

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QColor, QPainter, QPaintEvent
+from PySide6.QtGui import QColor, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QLabel, QMenu, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from studio.bridge.run_offer import Offer, Offers
@@ -67,11 +67,20 @@ class ActionBar(QWidget):
         self._detail.setVisible(bool(offers.detail))
         self.setAccessibleDescription(f"{offers.title} {offers.detail}".strip())
         self._fill()
+        self._keep_lines()
         self._paint_texts()
         self.setVisible(bool(offers.title))
         if had_focus and self.buttons:
             self.buttons[0].setFocus()
         self.update()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Every line of buttons is seen whole, whatever else there is room for."""
+        super().resizeEvent(event)
+        self._keep_lines()
+
+    def _keep_lines(self) -> None:
+        self._buttons.setMinimumHeight(self._flow.heightForWidth(self._buttons.width()))
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """A breath of the accent (or of the error colour), with a stripe at the left."""
