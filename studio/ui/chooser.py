@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from studio.ui.commands import Commands
     from studio.ui.editor.page import EditorPage
     from studio.ui.window import MainWindow
+
+_MOST_BESIDE = 500
 
 
 class Chooser(QObject):
@@ -150,11 +153,15 @@ class Chooser(QObject):
             page.editor.go_to_line(line)
 
     def ask_file(self) -> None:
-        """Choose a file of the folder, or a recent one."""
+        """Choose a file of the folder, a recent one, or one beside the prompt shown."""
         window = self._window
         root = window.files.root
+        page = window.tabs.current
         paths = [Path(name) for name in window.services.settings.value.recent]
         paths += [path for path in window.files.prompts() if path not in paths]
+        if page is not None and page.controller.path is not None:
+            beside = itertools.islice(page.controller.path.parent.glob("*.prompty"), _MOST_BESIDE)
+            paths += sorted(path for path in beside if path not in paths)
         window.palette_box.ask(
             self.tr("Go to file"),
             [

@@ -151,6 +151,17 @@ def test_ctrl_k_opens_the_palette_from_inside_the_editor(
     assert window.focusWidget() is page.editor
 
 
+def test_go_to_file_offers_what_stands_beside_the_prompt_where_no_folder_is_open(
+    window: MainWindow, prompt: Path, qtbot: QtBot
+) -> None:
+    (prompt.parent / "beside.prompty").write_text("user:\nHi\n", encoding="utf-8")
+    open_and_parse(window, prompt, qtbot)
+    window.commands.chooser.ask_file()
+    offered = [choice.text for choice in window.palette_box._choices]
+    assert offered.count(prompt.name) == 1
+    assert "beside.prompty" in offered
+
+
 def test_palette_shows_shortcuts_and_what_is_off(window: MainWindow) -> None:
     window.commands.chooser.ask_command()
     choices = {choice.text: choice for choice in window.palette_box._choices}

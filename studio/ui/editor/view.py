@@ -129,8 +129,14 @@ class PromptEditor(TextInput):
         self.prompt.replace_all(text)
 
     def apply_edits(self, edits: Iterable[TextEdit]) -> None:
-        """Make the edits as one step that can be undone; all spans count in the text before."""
+        """Make the edits as one step that can be undone; all spans count in the text before.
+
+        Where the caret was on the screen it stays there, though lines come in above it.
+        """
+        was_shown = self.viewport().rect().intersects(self.cursorRect())
         self.prompt.apply_edits(edits)
+        if was_shown:
+            self.ensureCursorVisible()
 
     def toggle_comment(self) -> None:
         """Comment the chosen lines out or in."""
@@ -320,8 +326,11 @@ class PromptEditor(TextInput):
             self.prompt.rest()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Keep the gutter as high as the text."""
+        """Keep the gutter as high as the text, and the caret in sight where a bar takes room."""
+        was_shown = 0 <= self.cursorRect().bottom() <= event.oldSize().height()
         super().resizeEvent(event)
+        if was_shown and event.size().height() < event.oldSize().height() and self.hasFocus():
+            self.ensureCursorVisible()
         self._place_gutter()
         self.prompt.fit_views()
 

@@ -398,3 +398,30 @@ def test_folds_of_a_long_text_are_found_without_the_window_waiting(
     editor.toggle_fold(3)
     assert editor.folding.is_closed(3)
     assert not editor.document().findBlockByNumber(4).isVisible()
+
+
+def test_the_caret_stays_in_sight_when_a_fix_adds_lines_above_it(
+    editor: PromptEditor, qtbot: QtBot
+) -> None:
+    editor.load(PROMPT + "A line.\n" * 60)
+    editor.moveCursor(QTextCursor.MoveOperation.End)
+    start = PROMPT.index("    kind")
+    editor.apply_edits((TextEdit(Span(start, start), "    default: Oslo\n" * 5),))
+    assert editor.viewport().rect().contains(editor.cursorRect().center())
+    editor.verticalScrollBar().setValue(0)  # the person looks elsewhere
+    editor.apply_edits((TextEdit(Span(start, start), "    default: Oslo\n" * 5),))
+    assert editor.verticalScrollBar().value() == 0
+
+
+def test_the_caret_stays_in_sight_when_a_bar_takes_room(editor: PromptEditor, qtbot: QtBot) -> None:
+    editor.load(PROMPT + "A line.\n" * 60)
+    editor.moveCursor(QTextCursor.MoveOperation.End)
+    editor.resize(editor.width(), 200)
+    qtbot.waitUntil(lambda: editor.viewport().height() <= 200)
+    assert editor.viewport().rect().contains(editor.cursorRect().center())
+    editor.resize(editor.width(), 400)
+    qtbot.waitUntil(lambda: editor.viewport().height() > 300)
+    editor.verticalScrollBar().setValue(0)  # the person looks elsewhere
+    editor.resize(editor.width(), 200)
+    qtbot.waitUntil(lambda: editor.viewport().height() <= 200)
+    assert editor.verticalScrollBar().value() == 0
