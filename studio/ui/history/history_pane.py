@@ -334,5 +334,6 @@ class HistoryPane(QWidget):
         header.setHighlightSections(False)
         header.setStretchLastSection(False)
         for column, width in enumerate(_WIDTHS):
-            table.setColumnWidth(column, width)
+            table.setColumnWidth(column, max(width, header.sectionSizeHint(column)))
+        header.setMinimumSectionSize(header.sectionSizeHint(1))
         header.setSectionResizeMode(1, QHeaderView.ResizeMode.Stretch)

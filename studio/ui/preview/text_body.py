@@ -68,7 +68,7 @@ class TextBody(QTextBrowser):
         if self._raw:
             self._fill_raw(theme)
         else:
-            self.document().setDefaultStyleSheet(_style_sheet(theme))
+            self.document().setDefaultStyleSheet(_style_sheet(theme, self.font().pointSizeF()))
             self.setHtml(markdown_to_html(runs, partial(_value_style, theme, self._colours)))
         self._fit()
 
@@ -242,14 +242,14 @@ def _line_of_block(cursor: QTextCursor) -> int | None:
     return None
 
 
-def _style_sheet(theme: Theme) -> str:
+def _style_sheet(theme: Theme, points: float) -> str:
     mono = fixed_font(QFont()).family()
     panel = blend(theme.raised, theme.surface, 0.75)
     return f"""
         body, p, li, td, th {{ color: {theme.text}; }}
         p {{ margin-top: 0; margin-bottom: 8px; }}
-        p.h1 {{ font-size: 13pt; font-weight: 600; margin-top: 8px; margin-bottom: 6px; }}
-        p.h2 {{ font-size: 12pt; font-weight: 600; margin-top: 8px; margin-bottom: 4px; }}
+        p.h1 {{ font-size: {1.3 * points}pt; font-weight: 600; margin-top: 8px; margin-bottom: 6px; }}
+        p.h2 {{ font-size: {1.2 * points}pt; font-weight: 600; margin-top: 8px; margin-bottom: 4px; }}
         p.h3, p.h4, p.h5, p.h6 {{ font-weight: 600; margin-top: 6px; margin-bottom: 4px; }}
         ul, ol {{ margin-top: 0; margin-bottom: 8px; margin-left: -18px; }}
         li {{ margin-bottom: 2px; }}
