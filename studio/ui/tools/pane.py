@@ -131,7 +131,7 @@ class ToolsPane(QWidget):
         self.empty.say(*why_no_tools(registry.sources))
         self.sources.show_sources(registry.sources)
         self._filter()
-        self.table.measure()
+        self.table.measure({entry.source for entry in registry.entries})
 
     def show_trial(self, trial: Trial) -> None:
         """Show a call that began or ended."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from PySide6.QtCore import QModelIndex, Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTreeView, QWidget
@@ -10,6 +12,10 @@ from studio.bridge.tools_model import ToolsModel
 
 _COLUMN_WIDTHS = {2: 320, 3: 640, 4: 440, 5: 720, 6: 540}
 """Width of the table, in pixels, from which a column is shown."""
+
+_SOURCE = 2
+_CELL_MARGIN = 16
+_WIDEST_SOURCE = 180
 
 
 class ToolTable(QTreeView):
@@ -23,6 +29,7 @@ class ToolTable(QTreeView):
         super().__init__(parent)
         self.rows = ToolsModel(self)
         self._ticked = False
+        self._source_width = 0
         self.setModel(self.rows)
         self.setAccessibleName(self.tr("Tools"))
         self.setRootIsDecorated(False)
@@ -51,13 +58,28 @@ class ToolTable(QTreeView):
 
     def fit(self, width: int) -> None:
         """Show the columns that a width has room for: in a narrow dock names come first."""
+        hidden = [self.isColumnHidden(column) for column in _COLUMN_WIDTHS]
         for column, least in _COLUMN_WIDTHS.items():
             self.setColumnHidden(column, width < least)
+        if hidden != [self.isColumnHidden(column) for column in _COLUMN_WIDTHS]:
+            self._measure()  # a hidden column has no width of its own
 
-    def measure(self) -> None:
-        """Make each column as wide as its texts; not at every key of a search, it takes long."""
+    def measure(self, sources: Iterable[str]) -> None:
+        """Make each column as wide as its texts; not at every key of a search, it takes long.
+
+        Args:
+            sources: All sources there are: a search that shows others must find room for them.
+        """
+        metrics = self.fontMetrics()
+        widest = max((metrics.horizontalAdvance(each) for each in sources), default=0)
+        self._source_width = min(widest + _CELL_MARGIN, _WIDEST_SOURCE)
+        self._measure()
+
+    def _measure(self) -> None:
         for column in range(1, self.rows.columnCount()):
             self.resizeColumnToContents(column)
+        if not self.isColumnHidden(_SOURCE):
+            self.setColumnWidth(_SOURCE, max(self.columnWidth(_SOURCE), self._source_width))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Enter shows the tool whole."""

@@ -27,3 +27,20 @@ def test_no_label_reads_what_others_wrote_as_html(qtbot: QtBot) -> None:
     shown = [each.text() for each in pane.findChildren(QLabel) if "PLANTED" in each.text()]
     assert len(shown) >= 5
     assert labels_read_as_rich(pane) == []
+
+
+def test_a_source_that_only_a_search_shows_has_room_too(qtbot: QtBot) -> None:
+    pane = ToolsPane(LIGHT)
+    qtbot.addWidget(pane)
+    pane.resize(360, 700)
+    pane.show()
+    near = [ToolEntry(ToolSpec(f"a{number}"), runner_label="x.py") for number in range(40)]
+    far = ToolEntry(ToolSpec("z"), runner_label="openapi: weather")
+    pane.show_registry(ToolRegistry((*near, far)))
+    wanted = pane.table.fontMetrics().horizontalAdvance(far.source)
+    assert pane.table.columnWidth(2) > wanted
+    pane.resize(900, 700)
+    qtbot.waitUntil(lambda: not pane.table.isColumnHidden(6))
+    assert pane.table.columnWidth(2) > wanted
+    header = pane.table.header()
+    assert header.length() <= pane.table.viewport().width()
