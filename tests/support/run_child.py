@@ -48,8 +48,10 @@ def state(workbench: Workbench) -> dict[str, object]:
         "line_of_menu": active.text() if active is not None else "",
         "palette": window.palette_box.isVisible(),
         "comparing": pane.comparing.isVisible(),
+        "compares_by_keys": pane.comparing.isActiveWindow(),
         "compared": [pane.comparing.left.toPlainText(), pane.comparing.right.toPlainText()],
-        "dialog": dialog is not None and dialog.isVisible(),
+        # With the keyboard: a key that is pressed before it has it goes to the window below.
+        "dialog": dialog is not None and dialog.isActiveWindow(),
         "said": [each.what for each in window.notices.notices],
     }
 
