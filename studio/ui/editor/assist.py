@@ -146,7 +146,7 @@ class EditorAssist(QObject):
 
     def show_fixes(self) -> None:
         """A menu of the fixes at the caret."""
-        self._editor.when_read(lambda _: self._popup_fixes())
+        self._editor.reading.when_read(lambda _: self._popup_fixes())
 
     def _popup_fixes(self) -> None:
         menu = self.fix_menu()

@@ -38,7 +38,7 @@ class Naming(QObject):
 
         On a reference to a file, open the file.
         """
-        self._editor.when_read(self._go)
+        self._editor.reading.when_read(self._go)
 
     def _go(self, document: PromptDocument) -> None:
         caret = self._editor.caret()
@@ -54,7 +54,7 @@ class Naming(QObject):
 
     def rename(self) -> None:
         """Ask for a new name of the input or tool at the caret."""
-        self._editor.when_read(self._rename)
+        self._editor.reading.when_read(self._rename)
 
     def _rename(self, document: PromptDocument) -> None:
         caret = self._editor.caret()
@@ -105,7 +105,9 @@ class Naming(QObject):
         Args:
             show: takes the name and the places; there are none where nothing is named.
         """
-        self._editor.when_read(lambda document: show(*places_of(document, self._editor.caret())))
+        self._editor.reading.when_read(
+            lambda document: show(*places_of(document, self._editor.caret()))
+        )
 
     def _open(self, file: str, document: PromptDocument) -> None:
         own = document.source.path

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPoint, QRect, Qt, QTimer, Signal
@@ -22,6 +22,7 @@ from studio.ui.editor.breakpoints import Breakpoints
 from studio.ui.editor.gutter import Gutter
 from studio.ui.editor.names import message_on_line, tool_on_line
 from studio.ui.editor.prompt_text import PromptText
+from studio.ui.editor.reading import Reading
 from studio.ui.editor.shown_marks import ShownMarks
 from studio.ui.editor.text_input import TextInput
 from studio.ui.editor.typing_keys import TypingKeys
@@ -38,8 +39,6 @@ _CARET_MS = 30  # the rest of the window follows the caret just behind the key
 _LONG_CARET_MS = 200
 _LONG_CHARACTERS = 500_000
 """From here on, reading the whole text costs as much as a key: the caret's followers wait."""
-_LONG_TO_READ = 100_000
-"""Characters that are read in 50 ms; a longer text is read in the pool only."""
 _SMALLEST, _LARGEST = 6.0, 40.0
 
 
@@ -65,12 +64,10 @@ class PromptEditor(TextInput):
         self.prompt = prompt or PromptText(theme, self)
         self.setDocument(self.prompt.document)
         self._theme = theme
-        self._parsed: PromptDocument | None = None
+        self.reading = Reading(self)
         self._problems: tuple[Problem, ...] = ()
         self._breakpoints = Breakpoints()
         self._is_going = False
-        self._reading_asked: tuple[str, int, Callable[[PromptDocument], None]] | None = None
-        """Text and caret of a wish that waits for the text to be read, and the wish."""
         self._row_height = 0.0
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setFont(mono_font())
@@ -177,34 +174,11 @@ class PromptEditor(TextInput):
     @property
     def parsed(self) -> PromptDocument | None:
         """The newest parsed document, which may be a few keys behind the text."""
-        return self._parsed
+        return self.reading.document
 
     def document_now(self) -> PromptDocument | None:
-        """The document of the text as it stands, for edits: their places must be those of now.
-
-        None before the first reading, and where a long text was changed and is still being read:
-        `when_read` waits for it.
-        """
-        if self._parsed is None or self._parsed.source.text == self.text():
-            return self._parsed
-        if len(self.text()) > _LONG_TO_READ:
-            return None
-        from studio.core.prompty.parse import parse
-
-        return parse(self.text(), self._parsed.source.path)
-
-    def when_read(self, act: Callable[[PromptDocument], None]) -> None:
-        """Do something with the document of the text as it stands.
-
-        At once, but for a long text that is still being read: then as soon as it is, unless the
-        person goes on typing or moves the caret; the window does not wait for it.
-        """
-        document = self.document_now()
-        if document is not None:
-            act(document)
-            return
-        self._reading_asked = (self.text(), self.textCursor().position(), act)
-        self.tell(self.tr("The text is still being read…"))
+        """The document of the text as it stands; None while a long one is still being read."""
+        return self.reading.now()
 
     def tell(self, text: str) -> None:
         """Say something at the caret."""
@@ -218,27 +192,14 @@ class PromptEditor(TextInput):
 
     def set_document(self, document: PromptDocument) -> None:
         """Take a parsed document: its problems and folds."""
-        self._parsed = document
+        self.reading.take(document)
         self.folding.read(document)
         self.set_problems(document.problems)
-        self._do_what_was_asked(document)
-
-    def _do_what_was_asked(self, document: PromptDocument) -> None:
-        if self._reading_asked is None:
-            return
-        text, caret, act = self._reading_asked
-        if (text, caret) != (self.text(), self.textCursor().position()):
-            self._reading_asked = None  # the person went on
-        elif document.source.text == text:
-            self._reading_asked = None
-            QToolTip.hideText()
-            # Not from here: it may ask the person, while others still wait for this document.
-            QTimer.singleShot(0, self, lambda: act(document))
 
     def set_problems(self, problems: Sequence[Problem]) -> None:
         """Underline problems, those of the document and any found later (rendering)."""
         self._problems = tuple(problems)
-        source = self._parsed.source if self._parsed else self.source()
+        source = self.parsed.source if self.parsed else self.source()
         severities: dict[int, Severity] = {}
         fixable: set[int] = set()
         for problem in sorted(problems, key=_weight, reverse=True):
@@ -266,7 +227,7 @@ class PromptEditor(TextInput):
     @property
     def breakpoints(self) -> frozenset[int]:
         """Lines, from 0, whose tool or message a run stops before."""
-        return self._breakpoints.lines(self._parsed)
+        return self._breakpoints.lines(self.parsed)
 
     def show_breakpoints(
         self, tools: frozenset[str], messages: frozenset[str] = frozenset()
@@ -281,11 +242,11 @@ class PromptEditor(TextInput):
         Returns:
             False where neither stands: a run can only stop at what it does.
         """
-        if self._parsed is None:
+        if self.parsed is None:
             return False
         at = self.textCursor().blockNumber() if line is None else line
-        tool = tool_on_line(self._parsed, at)
-        message = message_on_line(self._parsed, at)
+        tool = tool_on_line(self.parsed, at)
+        message = message_on_line(self.parsed, at)
         if tool is not None:
             self.breakpoint_toggled.emit(tool)
         elif message is not None:
@@ -319,7 +280,7 @@ class PromptEditor(TextInput):
     def rest(self) -> None:
         """Do nothing later: the editor is about to go."""
         self._is_going = True
-        self._reading_asked = None
+        self.reading.rest()
         self.prompt.left_by(self)
         self._caret_timer.stop()
         if self.prompt.parent() is self:

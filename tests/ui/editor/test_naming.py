@@ -154,7 +154,7 @@ def test_who_goes_on_typing_in_a_long_text_is_not_taken_away_later(
     qtbot.waitUntil(
         lambda: page.document is not None and page.document.source.text == text, timeout=30_000
     )
-    qtbot.waitUntil(lambda: page.editor._reading_asked is None)
+    qtbot.waitUntil(lambda: not page.editor.reading.is_asked)
     assert page.editor.textCursor().position() == now
 
 
