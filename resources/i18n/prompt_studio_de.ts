@@ -2020,6 +2020,69 @@ Und {count} davor.</translation>
     </message>
   </context>
   <context>
+    <name>EditorSettingsPage</name>
+    <message>
+      <source>Also Ctrl with the wheel, or Ctrl++.</source>
+      <translation>Auch Strg mit dem Mausrad oder Strg++.</translation>
+    </message>
+    <message>
+      <source>Editor</source>
+      <translation>Editor</translation>
+    </message>
+    <message>
+      <source>Font of the editor</source>
+      <translation>Schrift des Editors</translation>
+    </message>
+    <message>
+      <source>Fonts of one width.</source>
+      <translation>Schriften fester Breite.</translation>
+    </message>
+    <message>
+      <source>Long lines go on in the next row</source>
+      <translation>Lange Zeilen gehen in der nächsten weiter</translation>
+    </message>
+    <message>
+      <source>Own words</source>
+      <translation>Eigene Wörter</translation>
+    </message>
+    <message>
+      <source>Prose is checked on this machine, with this language's dictionary.</source>
+      <translation>Fließtext wird auf diesem Rechner geprüft, mit dem Wörterbuch dieser Sprache.</translation>
+    </message>
+    <message>
+      <source>Spaces and tabs are drawn</source>
+      <translation>Leerzeichen und Tabulatoren werden gezeichnet</translation>
+    </message>
+    <message>
+      <source>Spelling</source>
+      <translation>Rechtschreibung</translation>
+    </message>
+    <message>
+      <source>Start</source>
+      <translation>Start</translation>
+    </message>
+    <message>
+      <source>Text size</source>
+      <translation>Textgröße</translation>
+    </message>
+    <message>
+      <source>The files of the last time are opened again</source>
+      <translation>Die Dateien vom letzten Mal werden wieder geöffnet</translation>
+    </message>
+    <message>
+      <source>Whitespace</source>
+      <translation>Leerzeichen</translation>
+    </message>
+    <message>
+      <source>Word wrap</source>
+      <translation>Zeilenumbruch</translation>
+    </message>
+    <message>
+      <source>Words that the spelling takes as right, with spaces between them.</source>
+      <translation>Wörter, die die Rechtschreibprüfung als richtig nimmt, mit Leerzeichen dazwischen.</translation>
+    </message>
+  </context>
+  <context>
     <name>EditorTabs</name>
     <message>
       <source>Open prompt</source>
@@ -3532,6 +3595,41 @@ Und {count} davor.</translation>
     <message>
       <source>The embedded model is always there</source>
       <translation>Das eingebettete Modell ist immer da</translation>
+    </message>
+  </context>
+  <context>
+    <name>LooksPage</name>
+    <message>
+      <source>Appearance</source>
+      <translation>Aussehen</translation>
+    </message>
+    <message>
+      <source>As the system</source>
+      <translation>Wie das System</translation>
+    </message>
+    <message>
+      <source>Font of the interface</source>
+      <translation>Schrift der Oberfläche</translation>
+    </message>
+    <message>
+      <source>Holds from the next start of the studio.</source>
+      <translation>Gilt ab dem nächsten Start des Studios.</translation>
+    </message>
+    <message>
+      <source>Language</source>
+      <translation>Sprache</translation>
+    </message>
+    <message>
+      <source>Light, dark, or as the desktop says.</source>
+      <translation>Hell, dunkel oder wie der Schreibtisch es sagt.</translation>
+    </message>
+    <message>
+      <source>Size of the interface's text</source>
+      <translation>Textgröße der Oberfläche</translation>
+    </message>
+    <message>
+      <source>Theme</source>
+      <translation>Thema</translation>
     </message>
   </context>
   <context>
@@ -6193,48 +6291,16 @@ zu  {after}</translation>
   <context>
     <name>SettingsDialog</name>
     <message>
-      <source>Also Ctrl with the wheel, or Ctrl++.</source>
-      <translation>Auch Strg mit dem Mausrad oder Strg++.</translation>
-    </message>
-    <message>
       <source>An address that a prompt file names is used only after you allowed it. Pictures at network addresses are not fetched for the preview.</source>
       <translation>Eine Adresse, die eine Prompt-Datei nennt, wird erst benutzt, wenn Sie sie erlaubt haben. Bilder an Netzadressen werden für die Vorschau nicht geholt.</translation>
-    </message>
-    <message>
-      <source>Appearance</source>
-      <translation>Aussehen</translation>
-    </message>
-    <message>
-      <source>As the system</source>
-      <translation>Wie das System</translation>
     </message>
     <message>
       <source>Connections</source>
       <translation>Verbindungen</translation>
     </message>
     <message>
-      <source>Editor</source>
-      <translation>Editor</translation>
-    </message>
-    <message>
       <source>Files that are only kept to be faster; may be deleted.</source>
       <translation>Dateien, die nur der Geschwindigkeit dienen; dürfen gelöscht werden.</translation>
-    </message>
-    <message>
-      <source>Font of the editor</source>
-      <translation>Schrift des Editors</translation>
-    </message>
-    <message>
-      <source>Font of the interface</source>
-      <translation>Schrift der Oberfläche</translation>
-    </message>
-    <message>
-      <source>Fonts of one width.</source>
-      <translation>Schriften fester Breite.</translation>
-    </message>
-    <message>
-      <source>Holds from the next start of the studio.</source>
-      <translation>Gilt ab dem nächsten Start des Studios.</translation>
     </message>
     <message>
       <source>Keys</source>
@@ -6243,18 +6309,6 @@ zu  {after}</translation>
     <message>
       <source>Keys never stand in prompts, settings, runs, exports or logs. What looks like one is hidden where it is shown.</source>
       <translation>Schlüssel stehen nie in Prompts, Einstellungen, Läufen, Exporten oder Protokollen. Was wie einer aussieht, wird verdeckt, wo es gezeigt wird.</translation>
-    </message>
-    <message>
-      <source>Language</source>
-      <translation>Sprache</translation>
-    </message>
-    <message>
-      <source>Light, dark, or as the desktop says.</source>
-      <translation>Hell, dunkel oder wie der Schreibtisch es sagt.</translation>
-    </message>
-    <message>
-      <source>Long lines go on in the next row</source>
-      <translation>Lange Zeilen gehen in der nächsten weiter</translation>
     </message>
     <message>
       <source>No setting holds these words.</source>
@@ -6277,10 +6331,6 @@ zu  {after}</translation>
       <translation>Ordner öffnen: {name}</translation>
     </message>
     <message>
-      <source>Own words</source>
-      <translation>Eigene Wörter</translation>
-    </message>
-    <message>
       <source>Pages of the settings</source>
       <translation>Seiten der Einstellungen</translation>
     </message>
@@ -6291,10 +6341,6 @@ zu  {after}</translation>
     <message>
       <source>Prompts in these folders may run Python tools and MCP servers and read variables of the environment. No file can trust itself: you are asked once for each folder.</source>
       <translation>Prompts in diesen Ordnern dürfen Python-Werkzeuge und MCP-Server ausführen und Umgebungsvariablen lesen. Keine Datei kann sich selbst vertrauen: Sie werden für jeden Ordner einmal gefragt.</translation>
-    </message>
-    <message>
-      <source>Prose is checked on this machine, with this language's dictionary.</source>
-      <translation>Fließtext wird auf diesem Rechner geprüft, mit dem Wörterbuch dieser Sprache.</translation>
     </message>
     <message>
       <source>Providers, servers of your own, and the small model that comes with the studio. Keys are kept in the system's key store, in variables, or for the session only.</source>
@@ -6317,40 +6363,12 @@ zu  {after}</translation>
       <translation>Einstellungen und Verbindungen</translation>
     </message>
     <message>
-      <source>Size of the interface's text</source>
-      <translation>Textgröße der Oberfläche</translation>
-    </message>
-    <message>
-      <source>Spaces and tabs are drawn</source>
-      <translation>Leerzeichen und Tabulatoren werden gezeichnet</translation>
-    </message>
-    <message>
-      <source>Spelling</source>
-      <translation>Rechtschreibung</translation>
-    </message>
-    <message>
-      <source>Start</source>
-      <translation>Start</translation>
-    </message>
-    <message>
       <source>Storage</source>
       <translation>Ablage</translation>
     </message>
     <message>
-      <source>Text size</source>
-      <translation>Textgröße</translation>
-    </message>
-    <message>
-      <source>The files of the last time are opened again</source>
-      <translation>Die Dateien vom letzten Mal werden wieder geöffnet</translation>
-    </message>
-    <message>
       <source>The studio has no telemetry, looks for no updates and reports no errors. A run sends the prompt, the inputs and what tools answered to the connection that you chose, and to nobody else; the embedded model is on this machine.</source>
       <translation>Das Studio hat keine Telemetrie, sucht keine Aktualisierungen und meldet keine Fehler. Ein Lauf sendet den Prompt, die Eingaben und was Werkzeuge antworteten an die Verbindung, die Sie gewählt haben, und an niemanden sonst; das eingebettete Modell ist auf diesem Rechner.</translation>
-    </message>
-    <message>
-      <source>Theme</source>
-      <translation>Thema</translation>
     </message>
     <message>
       <source>Trust</source>
@@ -6367,18 +6385,6 @@ zu  {after}</translation>
     <message>
       <source>Where models answer</source>
       <translation>Wo Modelle antworten</translation>
-    </message>
-    <message>
-      <source>Whitespace</source>
-      <translation>Leerzeichen</translation>
-    </message>
-    <message>
-      <source>Word wrap</source>
-      <translation>Zeilenumbruch</translation>
-    </message>
-    <message>
-      <source>Words that the spelling takes as right, with spaces between them.</source>
-      <translation>Wörter, die die Rechtschreibprüfung als richtig nimmt, mit Leerzeichen dazwischen.</translation>
     </message>
     <message>
       <source>You are asked first</source>

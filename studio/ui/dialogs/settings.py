@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
-from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication, QSize, Qt, QUrl, Signal
-from PySide6.QtGui import QDesktopServices, QFontDatabase
+from PySide6.QtCore import QSize, Qt, QUrl, Signal
+from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import (
-    QCheckBox,
-    QComboBox,
     QDialog,
     QDialogButtonBox,
-    QDoubleSpinBox,
     QHBoxLayout,
     QLabel,
     QLineEdit,
@@ -26,19 +22,13 @@ from PySide6.QtWidgets import (
 
 from studio.core.tools.trust import TrustStore
 from studio.ui.dialogs.settings_keys import KeysPage
+from studio.ui.dialogs.settings_looks import EditorSettingsPage, LooksPage
 from studio.ui.dialogs.settings_page import SettingsPage
-from studio.ui.dialogs.settings_spelling import OwnWords, SpellingLanguage
 from studio.ui.dialogs.settings_trust import TrustList
 from studio.ui.icons import icon
-from studio.ui.language import LANGUAGES
 from studio.ui.services import Services
 from studio.ui.theme import Theme
 
-_THEMES = (
-    ("system", QT_TRANSLATE_NOOP("Settings", "As the system")),
-    ("light", QT_TRANSLATE_NOOP("Settings", "Light")),
-    ("dark", QT_TRANSLATE_NOOP("Settings", "Dark")),
-)
 _PICTURES = ("palette", "pencil", "keyboard", "plug", "shield-check", "eye-off", "database")
 
 
@@ -73,9 +63,11 @@ class SettingsDialog(QDialog):
         self.filter, self.list, self.keys, self.note = keys.filter, keys.list, keys.keys, keys.note
         self.apply_keys, self.clear_keys = keys.apply_keys, keys.clear_keys
         self.reset_keys = keys.reset_keys
+        self.looks = LooksPage(self._store)
+        self.editor = EditorSettingsPage(self._store)
         self._all: list[SettingsPage | KeysPage] = [
-            self._looks(),
-            self._editor(),
+            self.looks,
+            self.editor,
             keys,
             self._connections(),
             self._trust(),
@@ -138,77 +130,7 @@ class SettingsDialog(QDialog):
         else:
             self._pages.setCurrentIndex(current)
 
-    def _set(self, **changes: object) -> None:
-        self._store.set(replace(self._store.value, **changes))  # type: ignore[arg-type]
-
     # -- pages ----------------------------------------------------------------------------------
-
-    def _looks(self) -> SettingsPage:
-        value = self._store.value
-        page = SettingsPage(self.tr("Appearance"))
-        self.theme = QComboBox()
-        for key, name in _THEMES:
-            self.theme.addItem(QCoreApplication.translate("Settings", name), key)
-        self.theme.setCurrentIndex(self.theme.findData(value.theme))
-        self.theme.activated.connect(lambda: self._set(theme=self.theme.currentData()))
-        page.add(self.tr("Theme"), self.tr("Light, dark, or as the desktop says."), self.theme)
-        self.language = QComboBox()
-        self.language.addItem(self.tr("As the system"), "")
-        for code, name in LANGUAGES.items():
-            self.language.addItem(name, code)
-        self.language.setCurrentIndex(max(0, self.language.findData(value.language)))
-        self.language.activated.connect(lambda: self._set(language=self.language.currentData()))
-        page.add(
-            self.tr("Language"), self.tr("Holds from the next start of the studio."), self.language
-        )
-        self.interface_font = _families(value.interface_font, fixed=False)
-        self.interface_font.activated.connect(
-            lambda: self._set(interface_font=self.interface_font.currentData() or "")
-        )
-        page.add(self.tr("Font of the interface"), "", self.interface_font)
-        self.interface_size = _points(value.interface_font_size, 8, 20)
-        self.interface_size.valueChanged.connect(
-            lambda size: self._set(interface_font_size=float(size))
-        )
-        page.add(self.tr("Size of the interface's text"), "", self.interface_size)
-        return page
-
-    def _editor(self) -> SettingsPage:
-        value = self._store.value
-        page = SettingsPage(self.tr("Editor"))
-        self.editor_font = _families(value.editor_font, fixed=True)
-        self.editor_font.activated.connect(
-            lambda: self._set(editor_font=self.editor_font.currentData() or "")
-        )
-        page.add(self.tr("Font of the editor"), self.tr("Fonts of one width."), self.editor_font)
-        self.size = _points(value.editor_font_size, 6, 40)
-        self.size.valueChanged.connect(lambda size: self._set(editor_font_size=float(size)))
-        page.add(self.tr("Text size"), self.tr("Also Ctrl with the wheel, or Ctrl++."), self.size)
-        self.wrap = QCheckBox(self.tr("Long lines go on in the next row"))
-        self.wrap.setChecked(value.word_wrap)
-        self.wrap.toggled.connect(lambda on: self._set(word_wrap=on))
-        page.add(self.tr("Word wrap"), "", self.wrap)
-        self.whitespace = QCheckBox(self.tr("Spaces and tabs are drawn"))
-        self.whitespace.setChecked(value.show_whitespace)
-        self.whitespace.toggled.connect(lambda on: self._set(show_whitespace=on))
-        page.add(self.tr("Whitespace"), "", self.whitespace)
-        self.spelling = SpellingLanguage(self._store)
-        page.add(
-            self.tr("Spelling"),
-            self.tr("Prose is checked on this machine, with this language's dictionary."),
-            self.spelling,
-        )
-        self.own_words = OwnWords(self._store)
-        page.add(
-            self.tr("Own words"),
-            self.tr("Words that the spelling takes as right, with spaces between them."),
-            self.own_words,
-        )
-        self.restore = QCheckBox(self.tr("The files of the last time are opened again"))
-        self.restore.setChecked(value.restore_session)
-        self.restore.toggled.connect(lambda on: self._set(restore_session=on))
-        page.add(self.tr("Start"), "", self.restore)
-        return page
 
     def _connections(self) -> SettingsPage:
         page = SettingsPage(self.tr("Connections"))
@@ -304,26 +226,3 @@ class SettingsDialog(QDialog):
 def _open_folder(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     QDesktopServices.openUrl(QUrl.fromLocalFile(str(folder)))
-
-
-def _families(chosen: str, *, fixed: bool) -> QComboBox:
-    """A choice of the families that there are, the bundled one first."""
-    combo = QComboBox()
-    combo.setMaxVisibleItems(16)
-    combo.addItem(QCoreApplication.translate("Settings", "As it comes"), "")
-    for family in QFontDatabase.families():
-        if QFontDatabase.isPrivateFamily(family) or not QFontDatabase.isSmoothlyScalable(family):
-            continue
-        if not fixed or QFontDatabase.isFixedPitch(family):
-            combo.addItem(family, family)
-    combo.setCurrentIndex(max(0, combo.findData(chosen)))
-    return combo
-
-
-def _points(value: float, least: int, most: int) -> QDoubleSpinBox:
-    spin = QDoubleSpinBox()
-    spin.setRange(least, most)
-    spin.setDecimals(0)
-    spin.setSuffix(QCoreApplication.translate("Settings", " pt"))
-    spin.setValue(value)
-    return spin

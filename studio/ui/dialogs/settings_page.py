@@ -40,7 +40,8 @@ class _Row(QWidget):
 class SettingsPage(QScrollArea):
     """Rows one below the other; it scrolls where there is no room."""
 
-    def __init__(self, title: str) -> None:
+    def __init__(self, title: str = "") -> None:
+        """Make it; a page that makes its own rows sets its title itself."""
         super().__init__()
         self.title = title
         self._rows: list[_Row] = []
@@ -53,6 +54,11 @@ class SettingsPage(QScrollArea):
         self._box.setSpacing(18)
         self._box.addStretch(1)
         self.setWidget(inside)
+
+    def set_title(self, title: str) -> None:
+        """Name the page."""
+        self.title = title
+        self.setAccessibleName(title)
 
     def add(
         self, name: str, sentence: str = "", field: QWidget | None = None, *, wide: bool = False

@@ -245,11 +245,12 @@ def _line_of_block(cursor: QTextCursor) -> int | None:
 def _style_sheet(theme: Theme, points: float) -> str:
     mono = fixed_font(QFont()).family()
     panel = blend(theme.raised, theme.surface, 0.75)
+    h1, h2 = f"{1.3 * points}pt", f"{1.2 * points}pt"
     return f"""
         body, p, li, td, th {{ color: {theme.text}; }}
         p {{ margin-top: 0; margin-bottom: 8px; }}
-        p.h1 {{ font-size: {1.3 * points}pt; font-weight: 600; margin-top: 8px; margin-bottom: 6px; }}
-        p.h2 {{ font-size: {1.2 * points}pt; font-weight: 600; margin-top: 8px; margin-bottom: 4px; }}
+        p.h1 {{ font-size: {h1}; font-weight: 600; margin-top: 8px; margin-bottom: 6px; }}
+        p.h2 {{ font-size: {h2}; font-weight: 600; margin-top: 8px; margin-bottom: 4px; }}
         p.h3, p.h4, p.h5, p.h6 {{ font-weight: 600; margin-top: 6px; margin-bottom: 4px; }}
         ul, ol {{ margin-top: 0; margin-bottom: 8px; margin-left: -18px; }}
         li {{ margin-bottom: 2px; }}

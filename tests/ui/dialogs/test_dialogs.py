@@ -30,11 +30,11 @@ def test_settings_hold_at_once(window: MainWindow) -> None:
     window.actions_by_id["file.settings"].trigger()
     dialog = shown(window, SettingsDialog)
     assert isinstance(dialog, SettingsDialog)
-    dialog.theme.setCurrentIndex(dialog.theme.findData("dark"))
-    dialog.theme.activated.emit(dialog.theme.currentIndex())
+    dialog.looks.theme.setCurrentIndex(dialog.looks.theme.findData("dark"))
+    dialog.looks.theme.activated.emit(dialog.looks.theme.currentIndex())
     assert window.theme is DARK
-    dialog.size.setValue(15)
-    dialog.wrap.setChecked(False)
+    dialog.editor.text_size.setValue(15)
+    dialog.editor.wrap.setChecked(False)
     value = window.services.settings.value
     assert (value.editor_font_size, value.word_wrap) == (15.0, False)
     dialog.close()
@@ -89,8 +89,8 @@ def test_a_search_leaves_the_settings_that_hold_the_words(window: MainWindow) ->
     assert pages() == ["Privacy"]
     dialog.search.setText("theme dark")
     assert "Appearance" in pages()
-    assert dialog.theme.isVisible()
-    assert not dialog.interface_font.isVisible()
+    assert dialog.looks.theme.isVisible()
+    assert not dialog.looks.interface_font.isVisible()
     dialog.search.setText("shortcuts")
     assert "Keyboard" in pages()
     dialog.search.setText("keys save all")
@@ -109,14 +109,14 @@ def test_a_search_leaves_the_settings_that_hold_the_words(window: MainWindow) ->
 def test_fonts_hold_at_once_in_window_and_editor(window: MainWindow, tmp_path: Path) -> None:
     page = window.tabs.new("system:\nHi\n")
     dialog = settings(window)
-    dialog.interface_size.setValue(13)
+    dialog.looks.interface_size.setValue(13)
     assert QGuiApplication.font().pointSizeF() == 13
-    dialog.editor_font.addItem("Inter", "Inter")
-    dialog.editor_font.setCurrentIndex(dialog.editor_font.count() - 1)
-    dialog.editor_font.activated.emit(dialog.editor_font.currentIndex())
+    dialog.editor.editor_font.addItem("Inter", "Inter")
+    dialog.editor.editor_font.setCurrentIndex(dialog.editor.editor_font.count() - 1)
+    dialog.editor.editor_font.activated.emit(dialog.editor.editor_font.currentIndex())
     assert page.editor.font().families()[0] == "Inter"
     assert "editor_font" in window.services.settings.path.read_text(encoding="utf-8")
-    dialog.interface_size.setValue(10)
+    dialog.looks.interface_size.setValue(10)
     dialog.close()
 
 
@@ -126,20 +126,20 @@ def test_the_spelling_is_chosen_and_taught_on_the_settings_page(window: MainWind
     page = window.tabs.new("system:\nYou are agentic.\n")
     dialog = settings(window)
     dialog.search.setText("spelling")
-    assert dialog.spelling.isVisible()
-    assert dialog.own_words.isVisible()
-    assert (dialog.spelling.currentData(), dialog.own_words.text()) == ("", "Prompty")
-    dialog.spelling.setCurrentIndex(dialog.spelling.findData("en_US"))
-    dialog.spelling.activated.emit(dialog.spelling.currentIndex())
+    assert dialog.editor.spelling.isVisible()
+    assert dialog.editor.own_words.isVisible()
+    assert (dialog.editor.spelling.currentData(), dialog.editor.own_words.text()) == ("", "Prompty")
+    dialog.editor.spelling.setCurrentIndex(dialog.editor.spelling.findData("en_US"))
+    dialog.editor.spelling.activated.emit(dialog.editor.spelling.currentIndex())
     assert store.value.spelling == "en_US"
     page.word_learned.emit("agentic")  # while the dialog is open
-    dialog.own_words.editingFinished.emit()
+    dialog.editor.own_words.editingFinished.emit()
     assert store.value.own_words == ("Prompty", "agentic")
-    dialog.own_words.selectAll()
-    QTest.keyClicks(dialog.own_words, "Jinja, Jinja  YAML")
-    QTest.keyClick(dialog.own_words, Qt.Key.Key_Return)
+    dialog.editor.own_words.selectAll()
+    QTest.keyClicks(dialog.editor.own_words, "Jinja, Jinja  YAML")
+    QTest.keyClick(dialog.editor.own_words, Qt.Key.Key_Return)
     assert store.value.own_words == ("Jinja", "YAML")
-    assert dialog.own_words.text() == "Jinja YAML"
+    assert dialog.editor.own_words.text() == "Jinja YAML"
     assert dialog.isVisible(), "Return ends the field, not the dialog"
     dialog.close()
 
