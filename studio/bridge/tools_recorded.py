@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
-from studio.bridge.run_record import RunRecord
+from studio.core.agent.state import RunState, Step
+from studio.core.agent.trail import Trail
 from studio.core.runs.codec import JournalError
+from studio.core.runs.opened import LaterSteps
 from studio.core.runs.store import RunFilter, RunStore
 from studio.core.tools.mock import RecordedAnswer
 
@@ -51,7 +54,7 @@ def find_recordings(history: Path, tool: str, prompt: Path | None) -> tuple[Reco
         lines.sort(key=lambda line: line.path != str(prompt))
         for line in lines[:_RUNS_READ]:
             try:
-                answers = _answers(RunRecord("", tuple(store.events(line.id))), tool)
+                answers = _answers(store.open(line.id).state, tool)
             except (JournalError, ValueError):
                 continue
             if answers:
@@ -61,15 +64,24 @@ def find_recordings(history: Path, tool: str, prompt: Path | None) -> tuple[Reco
     return tuple(found)
 
 
-def _answers(record: RunRecord, tool: str) -> tuple[RecordedAnswer, ...]:
-    state = record.state
+def _answers(state: RunState | None, tool: str) -> tuple[RecordedAnswer, ...]:
     if state is None:
         return ()
-    steps = state.steps if state.step in state.steps else (*state.steps, state.step)
+    current = () if state.step in state.steps[-1:] else (state.step,)
     return tuple(
         RecordedAnswer(call.arguments, call.observation, call.is_error)
-        for step in steps
+        for step in (*_steps_with(state.steps, tool), *current)
         for call in step.calls
         if call.tool == tool and call.arguments is not None and call.observation is not None
         and call.status in ("done", "answered")
     )  # fmt: skip
+
+
+def _steps_with(steps: Trail[Step], tool: str) -> Iterator[Step]:
+    """The steps that called a tool; of a long run only these are read."""
+    root, kept = steps.root, steps.rooted
+    for index in range(len(steps)):
+        is_kept = isinstance(root, LaterSteps) and index < kept
+        seen = root.sketch(index) if isinstance(root, LaterSteps) and is_kept else steps[index]
+        if any(call.tool == tool for call in seen.calls):
+            yield steps[index]

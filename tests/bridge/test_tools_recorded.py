@@ -15,10 +15,14 @@ from studio.bridge.run import RunController
 from studio.bridge.run_journal import StoreJournal
 from studio.bridge.run_plan import RunPlan
 from studio.bridge.tools_recorded import find_recordings
+from studio.core.agent.options import RunOptions
+from studio.core.agent.state import Limits
 from studio.core.prompty.parse import parse
 from studio.core.runs.store import RunStore
+from studio.core.runs.stored import StoredEvents
 from studio.core.tools.mock import RecordedMock, mock_answer
 from tests.bridge.run_world import CALCULATE, FINAL, LOOKUP, QUESTION, plan
+from tests.core.agent.runs import NATIVE, Functions, call, calling, run_of, search
 
 
 @pytest.fixture
@@ -87,3 +91,31 @@ def test_runs_of_the_prompt_come_first(
 def test_no_history_has_no_recordings(path: Path) -> None:
     assert find_recordings(path, "lookup", None) == ()
     assert not path.exists()
+
+
+async def test_of_a_long_run_only_the_steps_with_the_tool_are_read(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def lookup(query: str) -> str:
+        return "Paris"
+
+    turns = [calling(call())] * 200
+    turns[150] = calling(call("lookup"))
+    options = RunOptions(headless=True, limits=Limits(None))
+    with closing(RunStore(path)) as store:
+        made, _ = run_of(
+            NATIVE, [*turns, "ok"], tools=Functions(search, lookup), options=options,
+            journal=store.journal("r1"),
+        )  # fmt: skip
+        await made.go()
+    read: set[int] = set()
+    make = StoredEvents._make
+
+    def noted(events: StoredEvents, index: int) -> object:
+        read.add(index)
+        return make(events, index)
+
+    monkeypatch.setattr(StoredEvents, "_make", noted)
+    [found] = find_recordings(path, "lookup", None)
+    assert [answer.text for answer in found.answers] == ["Paris"]
+    assert 0 < len(read) < len(made.events) / 2
