@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from studio.core.models.base import Capabilities, ModelRequest
 from studio.core.prompty.document import ModelDeclaration
-from studio.core.text.values import JsonObject
+from studio.core.text.values import Json, JsonObject
 from studio.core.wire.media import MediaSource
 from studio.core.wire.request import Provider, to_request
 
@@ -30,7 +32,7 @@ def request_body(
         media: reads local files.
     """
     with_tools = request.protocol == "native" and capabilities.tools
-    return to_request(
+    body = to_request(
         request.messages,
         request.tools if with_tools else (),
         ModelDeclaration(id=model_id, options=request.options or {}),
@@ -40,3 +42,18 @@ def request_body(
         stream=True,
         media=media,
     ).body
+    return {key: sendable(value) for key, value in body.items()}
+
+
+def sendable(value: Json) -> Json:
+    """The value with each half of a character replaced: UTF-8 has no room for lone surrogates.
+
+    A model, a tool or the clipboard can bring one into a text.
+    """
+    if isinstance(value, str):
+        return value if value.isascii() else value.encode("utf-8", "replace").decode("utf-8")
+    if isinstance(value, Mapping):
+        return {str(sendable(key)): sendable(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [sendable(each) for each in value]
+    return value

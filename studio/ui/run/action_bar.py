@@ -26,6 +26,7 @@ class ActionBar(QWidget):
         super().__init__(parent)
         self._theme = LIGHT
         self._offers = Offers()
+        self._is_terse = False
         self._title = QLabel()
         self._title.setProperty("title", "true")
         self._title.setContentsMargins(0, 6, 10, 6)
@@ -64,7 +65,7 @@ class ActionBar(QWidget):
         had_focus = self.isAncestorOf(self.focusWidget()) if self.focusWidget() else False
         self._title.setText(offers.title)
         self._detail.setText(offers.detail)
-        self._detail.setVisible(bool(offers.detail))
+        self._show_detail()
         self.setAccessibleDescription(f"{offers.title} {offers.detail}".strip())
         self._fill()
         self._keep_lines()
@@ -73,6 +74,16 @@ class ActionBar(QWidget):
         if had_focus and self.buttons:
             self.buttons[0].setFocus()
         self.update()
+
+    def set_terse(self, terse: bool) -> None:
+        """Leave the detail to the tip of the question: where there is room for the buttons only."""
+        if terse != self._is_terse:
+            self._is_terse = terse
+            self._show_detail()
+
+    def _show_detail(self) -> None:
+        self._detail.setVisible(bool(self._offers.detail) and not self._is_terse)
+        self._title.setToolTip(self._offers.detail)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Every line of buttons is seen whole, whatever else there is room for."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 
 from studio.bridge.run_edits import EditKind, EditResult, EditSpec, command_of
@@ -16,6 +17,7 @@ from studio.ui.run.request_view import RequestView
 from studio.ui.theme import Theme
 
 _LOWEST = 64
+_LOW = 180
 
 
 class SidePanel(QWidget):
@@ -52,6 +54,11 @@ class SidePanel(QWidget):
         """Paint in these colours."""
         for part in (self.actions_bar, self.request, self.inspector, self.editor):
             part.set_theme(theme)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """In a low dock the words on a problem stand in the inspector alone."""
+        super().resizeEvent(event)
+        self.actions_bar.set_terse(self.height() < _LOW)
 
     def show_view(self, view: RunView) -> None:
         """Show what can be done; what is being written is closed where that is another thing."""

@@ -47,6 +47,16 @@ def test_a_problem_fits_into_a_small_window(pane: RunPane) -> None:
     assert bottom < pane.inspector.mapTo(pane, pane.inspector.rect().topLeft()).y()
 
 
+def test_the_words_on_a_problem_do_not_lie_over_its_buttons(pane: RunPane) -> None:
+    bar = pane.actions_bar
+    assert not bar._detail.isVisible()
+    assert bar._detail.text()
+    pane.resize(900, 420)
+    QApplication.processEvents()
+    assert bar._detail.isVisible()
+    assert bar._detail.geometry().top() >= bar._buttons.geometry().bottom()
+
+
 def test_the_loop_gives_way_in_a_very_low_dock_and_comes_back(pane: RunPane) -> None:
     assert not pane.diagram.isVisible()
     pane.resize(900, 400)
