@@ -21,7 +21,7 @@ from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.parse import parse
 from studio.core.prompty.prepare import Prepared, prepare
 from studio.core.prompty.reference_values import ReferenceContext, environment_for
-from studio.core.prompty.shapes import messages_to_json, tools_to_json
+from studio.core.prompty.shapes import message_text, messages_to_json, tools_to_json
 from studio.core.text.problem import Problem, Severity
 from studio.core.text.values import Json
 from studio.core.tools.document import declared_tools
@@ -293,7 +293,7 @@ def _messages(options: argparse.Namespace) -> int:
     for message in messages.messages:
         attributes = "".join(f" {key}={value!r}" for key, value in message.attributes.items())
         print(f"── {message.role}{attributes}")
-        print(message.text)
+        print(message_text(message))
     return code
 
 

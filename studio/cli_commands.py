@@ -11,6 +11,7 @@ from studio.core.agent.commands import Command
 from studio.core.agent.gate import Target
 from studio.core.agent.state import PLACES, Place, RunState
 from studio.core.agent.tree import RunTree
+from studio.core.prompty.shapes import message_text
 from studio.core.text.values import JsonObject
 from studio.core.wire.reply import Reply
 
@@ -111,7 +112,7 @@ def command_of(line: str, state: RunState, tree: RunTree) -> Command | str:
 
 
 def _messages(state: RunState) -> str:
-    return "\n".join(f"── {item.role}\n{item.text}" for item in state.step.messages)
+    return "\n".join(f"── {item.role}\n{message_text(item)}" for item in state.step.messages)
 
 
 def _said(word: str, rest: str, state: RunState) -> Command:

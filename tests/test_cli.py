@@ -117,6 +117,22 @@ def test_environment_values_are_not_shown(
     assert "open sesame" not in "".join(capsys.readouterr())
 
 
+def test_messages_show_pictures_and_calls(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "all.prompty"
+    path.write_text(
+        "user:\nSee ![image](http://h/a.png)\n\n"
+        'assistant[type="tool_call"]:\nid: c\ntype: function\n'
+        "function:\n  name: look\n  arguments: {q: x}\n",
+        encoding="utf-8",
+    )
+    assert run_command(["messages", str(path)]) == FINE
+    said = capsys.readouterr().out
+    assert "![image](http://h/a.png)" in said
+    assert 'look({"q": "x"})' in said
+
+
 def test_export_writes_what_was_checked(
     tmp_path: Path, broken: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

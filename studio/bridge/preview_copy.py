@@ -3,17 +3,10 @@
 from __future__ import annotations
 
 import json
-from typing import assert_never
 
 from studio.bridge.preview_value import Preview
-from studio.core.prompty.messages import (
-    MediaPart,
-    Message,
-    Part,
-    TextPart,
-    ToolCallPart,
-    ToolResultPart,
-)
+from studio.core.prompty.messages import Message
+from studio.core.prompty.shapes import message_text, part_text
 from studio.core.text.values import Json
 
 
@@ -35,7 +28,7 @@ def messages_as_markdown(preview: Preview) -> str:
     for message in preview.messages.messages:
         attributes = ", ".join(f"{key}: {value}" for key, value in message.attributes.items())
         heading = f"## {message.role}" + (f" ({attributes})" if attributes else "")
-        blocks.append("\n\n".join([heading, *(_part_text(part) for part in message.parts)]))
+        blocks.append("\n\n".join([heading, *(part_text(part) for part in message.parts)]))
     return "\n\n".join(blocks) + "\n" if blocks else ""
 
 
@@ -43,29 +36,15 @@ def message_as_text(message: Message) -> str:
     """One message with its attributes, as text to compare."""
     attributes = ", ".join(f"{key}={value}" for key, value in message.attributes.items())
     head = f"{message.role}[{attributes}]:" if attributes else f"{message.role}:"
-    return "\n".join([head, *(_part_text(part) for part in message.parts)])
+    return "\n".join([head, *(part_text(part) for part in message.parts)])
 
 
 def messages_as_chat(preview: Preview) -> str:
     """`role: text`, one message after the other."""
     return "\n\n".join(
-        f"{message.role}: " + "\n".join(_part_text(part) for part in message.parts)
-        for message in preview.messages.messages
+        f"{message.role}: " + message_text(message) for message in preview.messages.messages
     )
 
 
 def _plain(message: Message) -> dict[str, Json]:
-    content = "\n".join(_part_text(part) for part in message.parts)
-    return {"role": message.role, **message.attributes, "content": content}
-
-
-def _part_text(part: Part) -> str:
-    match part:
-        case TextPart(text) | ToolResultPart(text):
-            return text
-        case MediaPart(kind, source, _, alt):
-            return f"![{alt or kind}]({source})"
-        case ToolCallPart(_, name, arguments):
-            return f"{name}({arguments})"
-        case _:
-            assert_never(part)
+    return {"role": message.role, **message.attributes, "content": message_text(message)}

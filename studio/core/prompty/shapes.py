@@ -30,6 +30,24 @@ from studio.core.prompty.references import as_text
 from studio.core.text.values import Json, JsonObject
 
 
+def part_text(part: Part) -> str:
+    """A part as a person reads it: media as Markdown, a call as `name(arguments)`."""
+    match part:
+        case TextPart(text) | ToolResultPart(text):
+            return text
+        case MediaPart(kind, source, _, alt):
+            return f"![{alt or kind}]({source})"
+        case ToolCallPart(_, name, arguments):
+            return f"{name}({arguments})"
+        case _:
+            assert_never(part)
+
+
+def message_text(message: Message) -> str:
+    """All that a message says, media and calls too, a line or more for each part."""
+    return "\n".join(part_text(part) for part in message.parts)
+
+
 def messages_to_json(messages: Messages, dialect: Dialect) -> list[Json]:
     """Messages in the shape of their dialect."""
     shape = _prompty_message if dialect == "prompty" else _section_message
