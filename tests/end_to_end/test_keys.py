@@ -9,9 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
-import keyring
 import pytest
-from keyring.backend import KeyringBackend
 from pytestqt.qtbot import QtBot
 
 from studio.bridge.export import ExportOrder, make_export, targets
@@ -23,6 +21,7 @@ from studio.ui.dialogs.crash import CrashDialog
 from studio.ui.workbench import Workbench
 from tests.end_to_end.conftest import WAIT_MS
 from tests.support.chat_server import ChatServer, chat_server, chunk, events, failure, streamed
+from tests.support.memory_keyring import MemoryKeyring, memory_keyring
 
 Open = Callable[[Path], Workbench]
 # No form that a pattern knows: only who handed them out can tell what they are.
@@ -33,32 +32,10 @@ IN_FILE = "planted-in-the-prompts-file-0dd7"
 KEYS = (ENVIRONMENT, IN_KEYRING, SESSION)
 
 
-class MemoryKeyring(KeyringBackend):
-    """A key store that keeps what it is given, as the system's would."""
-
-    priority = 1
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.kept: dict[tuple[str, str], str] = {}
-
-    def get_password(self, service: str, username: str) -> str | None:
-        return self.kept.get((service, username))
-
-    def set_password(self, service: str, username: str, password: str) -> None:
-        self.kept[service, username] = password
-
-    def delete_password(self, service: str, username: str) -> None:
-        del self.kept[service, username]
-
-
 @pytest.fixture
 def key_store() -> Iterator[MemoryKeyring]:
-    before = keyring.get_keyring()
-    store = MemoryKeyring()
-    keyring.set_keyring(store)
-    yield store
-    keyring.set_keyring(before)
+    with memory_keyring() as store:
+        yield store
 
 
 def forms_of(key: str) -> Iterator[bytes]:

@@ -10,36 +10,14 @@ import threading
 from collections.abc import Iterator
 
 import keyring
-import keyring.backend
 import keyring.errors
 import pytest
 
 from studio.core.models import secrets
 from studio.core.models.secrets import KEYRING, Secret, SecretStore, environment_name, is_reference
+from tests.support.memory_keyring import MemoryKeyring, memory_keyring
 
 KEY = "sk-planted-0123456789"
-
-
-class MemoryKeyring(keyring.backend.KeyringBackend):
-    """A real backend that keeps keys in memory."""
-
-    priority = 1
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.kept: dict[tuple[str, str], str] = {}
-
-    def get_password(self, service: str, username: str) -> str | None:
-        return self.kept.get((service, username))
-
-    def set_password(self, service: str, username: str, password: str) -> None:
-        self.kept[service, username] = password
-
-    def delete_password(self, service: str, username: str) -> None:
-        try:
-            del self.kept[service, username]
-        except KeyError as error:
-            raise keyring.errors.PasswordDeleteError("nothing there") from error
 
 
 class BrokenKeyring(MemoryKeyring):
@@ -66,11 +44,8 @@ class WaitingKeyring(MemoryKeyring):
 
 @pytest.fixture
 def backend() -> Iterator[MemoryKeyring]:
-    before = keyring.get_keyring()
-    backend = MemoryKeyring()
-    keyring.set_keyring(backend)
-    yield backend
-    keyring.set_keyring(before)
+    with memory_keyring() as store:
+        yield store
 
 
 async def test_a_variable(monkeypatch: pytest.MonkeyPatch) -> None:
