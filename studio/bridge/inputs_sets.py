@@ -84,12 +84,15 @@ def load_rows(path: Path) -> tuple[InputRow, ...]:
     """
     text, kind = _text(path), path.suffix.lower()
     if kind in (".csv", ".tsv"):
-        rows = _csv_rows(text, "\t" if kind == ".tsv" else ",")
+        rows = _csv_rows(text, "\t" if kind == ".tsv" else _delimiter(text))
     elif kind in (".jsonl", ".ndjson"):
-        lines = [line for line in text.splitlines() if line.strip()]
+        # Not `splitlines`: JSON texts may hold other line separators as they are.
+        lines = [line for line in text.split("\n") if line.strip()]
         rows = _rows([_json(line, path) for line in lines])
     elif kind in (".yaml", ".yml"):
         rows = _rows(_yaml(text, path))
+    elif path.name.endswith(SUFFIX):
+        rows = _named_rows(_json(text, path))
     else:
         rows = _rows(_json(text, path))
     if not rows:
@@ -117,6 +120,22 @@ def _plain(value: object) -> Json:
     return value  # type: ignore[return-value]
 
 
+def _delimiter(text: str) -> str:
+    """What parts the cells: spreadsheets write ; where the comma is in numbers."""
+    header = text.partition("\n")[0]
+    return next((each for each in ",;\t" if each in header), ",")
+
+
+def _named_rows(data: Json) -> tuple[InputRow, ...]:
+    """The sets of another prompt, by name."""
+    sets = data if isinstance(data, Mapping) else {}
+    return tuple(
+        InputRow(f"{name}: {_gist(item)}", dict(item))
+        for name, item in sets.items()
+        if isinstance(item, Mapping) and item
+    )
+
+
 def _csv_rows(text: str, delimiter: str) -> tuple[InputRow, ...]:
     try:
         reader = csv.DictReader(io.StringIO(text), delimiter=delimiter, strict=True)
@@ -132,7 +151,7 @@ def _csv_rows(text: str, delimiter: str) -> tuple[InputRow, ...]:
 
 
 def _rows(data: object) -> tuple[InputRow, ...]:
-    """Rows of a list of objects, of an object of objects (named sets), or of one object."""
+    """Rows of a list of objects, or of one object."""
     if isinstance(data, list | tuple):
         return tuple(
             InputRow(f"{number}: {_gist(item)}", dict(item))

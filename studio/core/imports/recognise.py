@@ -99,7 +99,8 @@ def _prompt_file(text: str, path: Path | None) -> Imported:
 
 
 def _json(text: str, suffix: str, choose: int) -> Imported:
-    lines = [line for line in text.splitlines() if line.strip()]
+    # Not `splitlines`: JSON texts may hold other line separators as they are.
+    lines = [line for line in text.split("\n") if line.strip()]
     if suffix == ".jsonl" or (len(lines) > 1 and _is_json(lines[0]) and not _is_json(text)):
         return _json_lines(lines, choose)
     try:

@@ -460,3 +460,10 @@ def test_what_the_studio_exports_it_imports_again(tmp_path: Path) -> None:
         out = tmp_path / f"{name}{target.suffix}"
         out.write_bytes(target.make(make_source(document, target, ExportValues(), context)).content)
         assert told(import_file(out)) == wanted, name
+
+
+def test_a_line_separator_inside_a_text_ends_no_line_of_json() -> None:
+    line = json.dumps([{"role": "user", "content": "one\u2028two"}], ensure_ascii=False)
+    lines = import_text(f"{line}\n{line}\n", Path("a.jsonl"))
+    assert lines.others == ("line 1", "line 2")
+    assert told(lines) == [("user", "one\u2028two")]
