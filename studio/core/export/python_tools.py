@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -168,7 +169,7 @@ def _must_stay_a_file(tree: ast.Module, folder: Path) -> bool:
 
 def _inline(text: str, tree: ast.Module, name: str) -> str:
     """The file's source without its docstring, `__future__` imports and `__all__`."""
-    lines = text.splitlines()
+    lines = re.split(r"\r\n|\r|\n", text)  # as Python counts them: a form feed ends no line
     dropped: set[int] = set()
     for index, node in enumerate(tree.body):
         is_doc = (

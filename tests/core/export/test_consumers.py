@@ -334,6 +334,14 @@ def test_tools_without_a_function_are_stand_ins_that_say_so(make: Make, tmp_path
     assert "no implementation" in module.call_tool("price", "{}", {})
 
 
+def test_tools_keep_the_separators_that_end_no_line_of_python(make: Make, tmp_path: Path) -> None:
+    odd = 'ODD = "one\u2028two"\n\x0c\n__all__ = ["price"]\n'
+    (tmp_path / "tools.py").write_text(TOOLS + odd, encoding="utf-8")
+    module = module_of(make(NATIVE, "python").text, tmp_path)
+    assert module.ODD == "one\u2028two"
+    assert not hasattr(module, "__all__")
+
+
 def test_tools_that_cannot_stand_in_the_script_are_loaded_from_beside_it(
     make: Make, tmp_path: Path
 ) -> None:
