@@ -10,7 +10,7 @@ from typing import TypeAlias, overload
 
 from studio.bridge.run_card import StepCard
 from studio.core.agent.state import Step
-from studio.core.agent.trail import Trail
+from studio.core.agent.trail import Asked, Trail
 from studio.core.runs.opened import LaterSteps
 
 CardMaker: TypeAlias = Callable[[Step], list[StepCard]]
@@ -24,7 +24,7 @@ def cards_in(shape: str) -> int:
     return 1 + len(shape) + shape.count("+")
 
 
-class LaterCards(Sequence[StepCard]):
+class LaterCards(Asked[StepCard]):
     """The cards of the first steps of an opened run."""
 
     def __init__(self, steps: Trail[Step], root: LaterSteps, cards_of: CardMaker) -> None:
@@ -44,24 +44,6 @@ class LaterCards(Sequence[StepCard]):
     def __len__(self) -> int:
         return self._ends[-1] if self._ends else 0
 
-    @overload
-    def __getitem__(self, at: int) -> StepCard: ...
-
-    @overload
-    def __getitem__(self, at: slice) -> Sequence[StepCard]: ...
-
-    def __getitem__(self, at: int | slice) -> StepCard | Sequence[StepCard]:
-        if isinstance(at, slice):
-            return tuple(self._card(index) for index in range(*at.indices(len(self))))
-        index = at + len(self) if at < 0 else at
-        if not 0 <= index < len(self):
-            raise IndexError(f"there is no card {at} of {len(self)}")
-        return self._card(index)
-
-    def __iter__(self) -> Iterator[StepCard]:
-        for index in range(len(self)):
-            yield self._card(index)
-
     @property
     def steps(self) -> int:
         """How many steps they are of."""
@@ -71,7 +53,7 @@ class LaterCards(Sequence[StepCard]):
         """How many cards the first `step` steps have."""
         return self._ends[min(step, len(self._ends)) - 1] if step else 0
 
-    def _card(self, index: int) -> StepCard:
+    def _make(self, index: int) -> StepCard:
         step = bisect_right(self._ends, index)
         cards = self._made.get(step)
         if cards is None:

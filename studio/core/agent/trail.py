@@ -8,10 +8,42 @@ come from somewhere else (the history) when they are looked at.
 from __future__ import annotations
 
 import threading
+from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Generic, TypeVar, overload
 
 T = TypeVar("T")
+
+
+class Asked(Sequence[T]):
+    """A sequence whose items are made, or looked up, one at a time."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def _make(self, index: int) -> T:
+        """The item at an index that there is."""
+
+    @overload
+    def __getitem__(self, at: int) -> T: ...
+
+    @overload
+    def __getitem__(self, at: slice) -> Sequence[T]: ...
+
+    def __getitem__(self, at: int | slice) -> T | Sequence[T]:
+        length = len(self)
+        if isinstance(at, slice):
+            return self._part(range(*at.indices(length)))
+        index = at + length if at < 0 else at
+        if not 0 <= index < length:
+            raise IndexError(f"there is no item {at} of {length}")
+        return self._make(index)
+
+    def _part(self, indexes: range) -> Sequence[T]:
+        return tuple(map(self._make, indexes))
+
+    def __iter__(self) -> Iterator[T]:
+        return map(self._make, range(len(self)))
 
 
 class _Held(Generic[T]):
@@ -25,7 +57,7 @@ class _Held(Generic[T]):
         self.lock = threading.Lock()
 
 
-class Trail(Sequence[T]):
+class Trail(Asked[T]):
     """An immutable sequence; adding to it costs what is added, whatever its length."""
 
     __slots__ = ("_held", "_length")
@@ -48,28 +80,16 @@ class Trail(Sequence[T]):
     def __len__(self) -> int:
         return self._length
 
-    @overload
-    def __getitem__(self, at: int) -> T: ...
-
-    @overload
-    def __getitem__(self, at: slice) -> Sequence[T]: ...
-
-    def __getitem__(self, at: int | slice) -> T | Sequence[T]:
-        if isinstance(at, slice):
-            start, stop, step = at.indices(self._length)
-            if (start, step) == (0, 1):
-                return self.upto(stop)
-            return tuple(self._item(index) for index in range(start, stop, step))
-        index = at + self._length if at < 0 else at
-        if not 0 <= index < self._length:
-            raise IndexError(f"there is no item {at} of {self._length}")
-        return self._item(index)
+    def _part(self, indexes: range) -> Sequence[T]:
+        if (indexes.start, indexes.step) == (0, 1):
+            return self.upto(indexes.stop)
+        return super()._part(indexes)
 
     def upto(self, length: int) -> Trail[T]:
         """Its first items; shares everything."""
         return self._view(self._held, min(max(0, length), self._length))
 
-    def _item(self, index: int) -> T:
+    def _make(self, index: int) -> T:
         held = self._held
         while index < (before := len(held.base)):
             if not isinstance(held.base, Trail):
@@ -80,7 +100,7 @@ class Trail(Sequence[T]):
     def __iter__(self) -> Iterator[T]:
         if not self._held.base:  # the common case, without a question for each item
             return iter(self._held.items[: self._length])
-        return map(self._item, range(self._length))
+        return super().__iter__()
 
     def plus(self, more: Iterable[T]) -> Trail[T]:
         """This trail with further items at its end."""

@@ -20,13 +20,13 @@ from studio.core.agent.events import Started
 from studio.core.agent.machine import advance
 from studio.core.agent.state import RunState, Step
 from studio.core.agent.steps import new_state
-from studio.core.agent.trail import Trail
+from studio.core.agent.trail import Asked, Trail
 from studio.core.agent.tree import RunTree, walk
 from studio.core.prompty.messages import Message
 from studio.core.runs.codec import JournalError
 from studio.core.runs.outline import Before, note_mark, state_of
 from studio.core.runs.sketch import sketched_step
-from studio.core.runs.stored import Asked, EventRow, KeptStep, StoredEvents
+from studio.core.runs.stored import EventRow, KeptStep, StoredEvents
 
 T = TypeVar("T")
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple, TypeVar, overload
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, TypeVar
 
 from studio.core.agent.events import Event
+from studio.core.agent.trail import Asked
 from studio.core.runs.blobs import restore
 from studio.core.runs.codec import JournalError, decode_event, decode_value
 from studio.core.runs.outline import Snapshot
@@ -50,31 +51,6 @@ class KeptStep(NamedTuple):
 
     sketch: str | None
     """JSON of what its cards show; None where an older studio wrote it."""
-
-
-class Asked(Sequence[T]):
-    """A sequence whose items are made one at a time."""
-
-    def _make(self, index: int) -> T:
-        raise NotImplementedError
-
-    @overload
-    def __getitem__(self, at: int) -> T: ...
-
-    @overload
-    def __getitem__(self, at: slice) -> Sequence[T]: ...
-
-    def __getitem__(self, at: int | slice) -> T | Sequence[T]:
-        if isinstance(at, slice):
-            return tuple(self._make(index) for index in range(*at.indices(len(self))))
-        index = at + len(self) if at < 0 else at
-        if not 0 <= index < len(self):
-            raise IndexError(f"there is no item {at} of {len(self)}")
-        return self._make(index)
-
-    def __iter__(self) -> Iterator[T]:
-        for index in range(len(self)):
-            yield self._make(index)
 
 
 class StoredEvents(Asked[Event]):
