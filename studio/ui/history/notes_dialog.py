@@ -5,15 +5,14 @@ from __future__ import annotations
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import (
     QDialog,
-    QDialogButtonBox,
     QFormLayout,
     QLineEdit,
     QPlainTextEdit,
-    QVBoxLayout,
     QWidget,
 )
 
 from studio.core.runs.summary import RunSummary
+from studio.ui.parts.save_form import lay_out_to_save
 
 
 class NotesDialog(QDialog):
@@ -46,14 +45,5 @@ class NotesDialog(QDialog):
         form.setSpacing(8)
         form.addRow(self.tr("Tags"), self.tags)
         form.addRow(self.tr("Note"), self.note)
-        buttons = QDialogButtonBox(
-            QDialogButtonBox.StandardButton.Save | QDialogButtonBox.StandardButton.Cancel
-        )
-        buttons.accepted.connect(self.accept)
-        buttons.rejected.connect(self.reject)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(16, 16, 16, 16)
-        layout.setSpacing(16)
-        layout.addLayout(form)
-        layout.addWidget(buttons)
+        lay_out_to_save(self, form)
         self.resize(480, 260)

@@ -6,13 +6,13 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import (
     QCheckBox,
     QDialog,
-    QDialogButtonBox,
     QGridLayout,
     QLabel,
     QSpinBox,
-    QVBoxLayout,
     QWidget,
 )
+
+from studio.ui.parts.save_form import lay_out_to_save
 
 _MOST_RUNS = 100_000
 _MOST_DAYS = 10_000
@@ -66,15 +66,5 @@ class RetentionDialog(QDialog):
         )
         said.setWordWrap(True)
         said.setProperty("muted", "true")
-        buttons = QDialogButtonBox(
-            QDialogButtonBox.StandardButton.Save | QDialogButtonBox.StandardButton.Cancel
-        )
-        buttons.accepted.connect(self.accept)
-        buttons.rejected.connect(self.reject)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(16, 16, 16, 16)
-        layout.setSpacing(16)
-        layout.addLayout(grid)
-        layout.addWidget(said)
-        layout.addWidget(buttons)
+        lay_out_to_save(self, grid, said)
         self.resize(420, 200)
