@@ -58,7 +58,7 @@ class SetsButton(QToolButton):
         library, menu = self._library, self._menu
         menu.clear()
         for name in library.sets:
-            action = menu.addAction(name, partial(library.take, name))
+            action = menu.addAction(_literal(name), partial(library.take, name))
             action.setCheckable(True)
             action.setChecked(name == library.current)
         menu.addSeparator()
@@ -68,11 +68,11 @@ class SetsButton(QToolButton):
         keep.setToolTip(self.tr("Kept in {file_name}").format(file_name=library.file_name))
         if current:
             menu.addAction(
-                self.tr("Update “{current}”").format(current=current),
+                self.tr("Update “{current}”").format(current=_literal(current)),
                 partial(self.values_wanted.emit, current),
             )
             menu.addAction(
-                self.tr("Delete “{current}”").format(current=current),
+                self.tr("Delete “{current}”").format(current=_literal(current)),
                 partial(library.remove, current),
             )
         menu.addAction(self.tr("Keep as samples in the prompt"), self.request_samples.emit)
@@ -80,7 +80,7 @@ class SetsButton(QToolButton):
         menu.addAction(self.tr("Load from a file…"), self._ask_file)
 
     def _describe(self) -> None:
-        self.setText(self._library.current or self.tr("Sets"))
+        self.setText(_literal(self._library.current) or self.tr("Sets"))
         count = len(self._library.sets)
         kept = (
             self.tr("{count} kept in {file_name}").format(
@@ -134,3 +134,8 @@ class SetsButton(QToolButton):
         row = next((each for each in self._rows if each.title == title), None)
         if row is not None:
             self._library.take_row(row)
+
+
+def _literal(name: str) -> str:
+    """A name as a menu and a button show it: alone, & marks a key."""
+    return name.replace("&", "&&")

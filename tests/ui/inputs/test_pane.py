@@ -312,3 +312,13 @@ def test_a_thread_says_what_stands_in_for_it(pane: InputsPane) -> None:
     words = [label.text() for label in chat.findChildren(QLabel)]
     assert "The default is a conversation of 1 message." in words
     assert chat.start_button.text() == "Edit the default"
+
+
+def test_the_name_of_a_set_is_shown_whole(pane: InputsPane, tmp_path: Path) -> None:
+    prompt = tmp_path / "trip.prompty"
+    (tmp_path / "trip.inputs.json").write_text('{"R&D": {"city": "Rome"}}', encoding="utf-8")
+    pane.set_document(parse(DOC, prompt))
+    assert "R&&D" in pane.sets.menu_texts()  # Qt shows && as one &, and takes a lone one away
+    pane.sets.run_action("R&&D")
+    assert pane.sets.text() == "R&&D"
+    assert pane.library.current == "R&D"
