@@ -150,12 +150,18 @@ class Comparison:
 
 
 def compare(left: Side, right: Side) -> Comparison:
-    """Put two ways side by side, step by step; their whole texts count, not what cards can show."""
+    """Put two ways side by side, step by step; their whole texts count, not what cards can show.
+
+    The steps before two branches part are known to be the same: of a long run they are not read.
+    """
+    shared = left.state.steps.shares(right.state.steps)
     by_step = [_cards_by_step(left.state), _cards_by_step(right.state)]
     rows: list[CompareRow] = []
     for step in sorted(by_step[0].keys() | by_step[1].keys()):
         for one, two in zip_longest(by_step[0].get(step, ()), by_step[1].get(step, ())):
-            rows.append(CompareRow(_match(left.state, one, right.state, two), one, two))
+            is_known = step <= shared and one is not None and two is not None
+            match = "same" if is_known else _match(left.state, one, right.state, two)
+            rows.append(CompareRow(match, one, two))
     return Comparison(left, right, tuple(rows))
 
 

@@ -14,6 +14,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from studio.bridge.run_cards import timeline_of
+from studio.bridge.run_compare import Side, compare
 from studio.bridge.run_inspector import Inspection, inspector_view
 from studio.bridge.run_search import Found, RunSearch, rows_with
 from studio.bridge.run_sources import sources_for
@@ -162,3 +163,20 @@ async def test_a_long_run_is_searched_beside_the_window_and_by_pieces(
     assert [found.is_whole for found in shown].count(True) == 1
     assert readers
     assert threading.get_ident() not in readers
+
+
+async def test_ways_of_a_long_run_are_compared_without_reading_what_they_share(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ended, opened = await both(tmp_path / "runs.sqlite")
+    read: set[int] = set()
+    make = StoredEvents._make
+
+    def noted(events: StoredEvents, index: int) -> object:
+        read.add(index)
+        return make(events, index)
+
+    monkeypatch.setattr(StoredEvents, "_make", noted)
+    found = compare(Side("A", opened), Side("B", opened))
+    assert [row.match for row in found.rows] == ["same"] * len(timeline_of(ended).cards)
+    assert len(read) < STEPS / 2
