@@ -6233,6 +6233,14 @@ zu  {after}</translation>
       <translation>Name des Satzes, der in {file_name} liegt:</translation>
     </message>
     <message>
+      <source>Replace “{name}”</source>
+      <translation>„{name}“ ersetzen</translation>
+    </message>
+    <message>
+      <source>Save</source>
+      <translation>Speichern</translation>
+    </message>
+    <message>
       <source>Save as a set</source>
       <translation>Als Satz speichern</translation>
     </message>

@@ -10,10 +10,10 @@ from PySide6.QtCore import QObject, Signal
 from studio.bridge.inputs_sets import (
     InputFileError,
     InputRow,
+    change_set,
     load_rows,
     read_sets,
     sets_path,
-    write_sets,
 )
 from studio.core.text.values import Json, JsonObject
 
@@ -82,12 +82,11 @@ class InputLibrary(QObject):
         """Keep values as a set; one of the same name is replaced."""
         name = name.strip()
         if name:
-            self._write({**self._sets, name: dict(values)}, name)
+            self._change(name, dict(values), name)
 
     def remove(self, name: str) -> None:
         """Take a set away."""
-        rest = {key: item for key, item in self._sets.items() if key != name}
-        self._write(rest, "" if self._current == name else self._current)
+        self._change(name, None, "" if self._current == name else self._current)
 
     def load(self, path: Path) -> None:
         """Take the values of another file; of several rows one is asked for."""
@@ -107,13 +106,21 @@ class InputLibrary(QObject):
         self.changed.emit()
         self.chosen.emit(dict(row.values))
 
-    def _write(self, sets: dict[str, JsonObject], current: str) -> None:
+    def _change(self, name: str, values: dict[str, Json] | None, current: str) -> None:
+        """Change one set in the file as it is now: another program may have written it."""
         if self._prompt is None:
             return
         try:
-            write_sets(self._prompt, sets)
+            self._sets = change_set(self._prompt, name, values)
+        except InputFileError as error:
+            self._is_broken = True
+            self.refused.emit(str(error))
         except (OSError, UnicodeEncodeError) as error:
-            self.refused.emit(self.tr("The input sets cannot be kept: {error}").format(error=error))
+            reason = error.strerror if isinstance(error, OSError) else ""
+            self.refused.emit(
+                self.tr("The input sets cannot be kept: {error}").format(error=reason or error)
+            )
             return
-        self._sets, self._current = sets, current
+        else:
+            self._current = current
         self.changed.emit()

@@ -54,16 +54,42 @@ def read_sets(prompt: Path) -> dict[str, JsonObject]:
     Raises:
         InputFileError: the file is there and cannot be read.
     """
+    return _only_sets(_read_all(prompt))
+
+
+def change_set(prompt: Path, name: str, values: JsonObject | None) -> dict[str, JsonObject]:
+    """Keep one set, or take it away; all else in the file stays as it is there by now.
+
+    Args:
+        prompt: The prompt's file.
+        name: The set.
+        values: What it holds; None takes it away.
+
+    Raises:
+        InputFileError: the file is there and cannot be read; it is not written over.
+        OSError: it cannot be written.
+    """
+    found = _read_all(prompt)
+    found.pop(name, None) if values is None else found.update({name: dict(values)})
+    write_sets(prompt, found)
+    return _only_sets(found)
+
+
+def _read_all(prompt: Path) -> dict[str, Json]:
     path = sets_path(prompt)
     if not path.exists():
         return {}
     data = _json(_text(path), path)
     if not isinstance(data, Mapping):
         raise InputFileError(_tr("{file} is no object of named sets.").format(file=path.name))
-    return {str(name): dict(item) for name, item in data.items() if isinstance(item, Mapping)}
+    return {str(name): item for name, item in data.items()}
 
 
-def write_sets(prompt: Path, sets: Mapping[str, JsonObject]) -> None:
+def _only_sets(found: Mapping[str, Json]) -> dict[str, JsonObject]:
+    return {name: dict(item) for name, item in found.items() if isinstance(item, Mapping)}
+
+
+def write_sets(prompt: Path, sets: Mapping[str, Json]) -> None:
     """Write the sets whole or not at all; without any, the file goes.
 
     Raises:

@@ -106,7 +106,14 @@ class SetsButton(QToolButton):
         )
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.textValueSelected.connect(self.values_wanted)
+        dialog.textValueChanged.connect(partial(self._name_typed, dialog))
         dialog.open()
+
+    def _name_typed(self, dialog: QInputDialog, name: str) -> None:
+        """Say on the button when a set of this name is there already."""
+        is_there = name.strip() in self._library.sets
+        dialog.setOkButtonText(self.tr("Replace “{name}”").format(name=_literal(name.strip()))
+                               if is_there else self.tr("Save"))  # fmt: skip
 
     def _ask_file(self) -> None:
         dialog = QFileDialog(

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -322,3 +323,40 @@ def test_the_name_of_a_set_is_shown_whole(pane: InputsPane, tmp_path: Path) -> N
     pane.sets.run_action("R&&D")
     assert pane.sets.text() == "R&&D"
     assert pane.library.current == "R&D"
+
+
+def test_a_name_that_is_taken_is_said_before_it_is_replaced(
+    pane: InputsPane, tmp_path: Path
+) -> None:
+    (tmp_path / "trip.inputs.json").write_text('{"R&D": {"city": "Rome"}}', encoding="utf-8")
+    pane.set_document(parse(DOC, tmp_path / "trip.prompty"))
+    pane.sets.run_action("Save as a set…")
+    dialog = pane.sets.findChild(QInputDialog)
+    dialog.setTextValue("other")
+    assert dialog.okButtonText() == "Save"
+    dialog.setTextValue(" R&D")
+    assert dialog.okButtonText() == "Replace “R&&D”"
+    dialog.reject()
+
+
+def test_what_others_wrote_into_the_sets_meanwhile_stays(pane: InputsPane, tmp_path: Path) -> None:
+    file = tmp_path / "trip.inputs.json"
+    file.write_text('{"one": {"city": "Rome"}, "note": "mine"}', encoding="utf-8")
+    pane.set_document(parse(DOC, tmp_path / "trip.prompty"))
+    file.write_text('{"two": {"city": "Oslo"}, "note": "mine"}', encoding="utf-8")
+    pane.library.keep("three", {"city": "Bern"})
+    assert json.loads(file.read_text(encoding="utf-8")) == {
+        "two": {"city": "Oslo"},
+        "note": "mine",
+        "three": {"city": "Bern"},
+    }
+    assert list(pane.library.sets) == ["two", "three"]
+    pane.library.remove("two")
+    assert list(json.loads(file.read_text(encoding="utf-8"))) == ["note", "three"]
+    refused: list[str] = []
+    pane.library.refused.connect(refused.append)
+    file.write_text("{broken", encoding="utf-8")
+    pane.library.keep("four", {"city": "Nice"})
+    assert refused
+    assert not pane.library.can_keep
+    assert file.read_text(encoding="utf-8") == "{broken"
