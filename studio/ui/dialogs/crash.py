@@ -17,7 +17,8 @@ from PySide6.QtWidgets import (
 )
 
 from studio.ui.icons import icon
-from studio.ui.theme import Theme, mono_font
+from studio.ui.parts.colours import fixed_font
+from studio.ui.theme import Theme
 
 
 class CrashDialog(QDialog):
@@ -56,7 +57,7 @@ class CrashDialog(QDialog):
         self.safe.setWordWrap(True)
         self.report = QPlainTextEdit()
         self.report.setReadOnly(True)
-        self.report.setFont(mono_font(9))
+        self.report.setFont(fixed_font(self.font()))
         self.report.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
         self.report.setAccessibleName(self.tr("Report of the error"))
         note = QLabel(

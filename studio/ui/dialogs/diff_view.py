@@ -7,8 +7,8 @@ from html import escape
 from PySide6.QtCore import QCoreApplication
 from PySide6.QtWidgets import QFrame, QTextBrowser
 
-from studio.ui.parts.colours import blend
-from studio.ui.theme import Theme, mono_font
+from studio.ui.parts.colours import blend, fixed_font
+from studio.ui.theme import Theme
 
 
 class DiffView(QTextBrowser):
@@ -43,10 +43,10 @@ class DiffView(QTextBrowser):
                     rows.append(_row(escape(line), theme.muted, theme.raised))
                 case _:
                     rows.append(_row(f"&nbsp; {rest}", theme.text, theme.surface))
-        family = mono_font(10).families()[0]
+        font = fixed_font(self.font())
         head = f'<p style="color:{theme.muted}">{escape(against)}</p>'
         body = "".join(rows)
-        style = f"font-family:'{family}'; font-size:10pt"
+        style = f"font-family:'{font.families()[0]}'; font-size:{font.pointSizeF()}pt"
         self.setHtml(f'{head}<table width="100%" cellspacing="0" style="{style}">{body}</table>')
 
     def set_theme(self, theme: Theme) -> None:

@@ -10,7 +10,8 @@ from PySide6.QtWidgets import QFrame, QListWidget, QListWidgetItem, QPlainTextEd
 from studio.core.export.target import VALUES_OF_NOW, Round
 from studio.ui.dialogs.diff_view import DiffView
 from studio.ui.icons import icon
-from studio.ui.theme import Theme, mono_font
+from studio.ui.parts.colours import fixed_font
+from studio.ui.theme import Theme
 
 _SHOWN = 200_000
 _IS_SAME = Qt.ItemDataRole.UserRole
@@ -25,7 +26,7 @@ class ResultTabs(QTabWidget):
         self.text = QPlainTextEdit()
         self.text.setReadOnly(True)
         self.text.setFrameShape(QFrame.Shape.NoFrame)
-        self.text.setFont(mono_font(10))
+        self.text.setFont(fixed_font(self.font()))
         self.text.setAccessibleName(self.tr("What will be written"))
         self.text.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
         self.diff = DiffView(theme)

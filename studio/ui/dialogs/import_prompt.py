@@ -26,8 +26,9 @@ from studio.core.imports.imported import Imported, ImportFailure
 from studio.core.imports.recognise import SUFFIXES, import_file
 from studio.ui.dialogs.state_line import StateLine
 from studio.ui.icons import icon
+from studio.ui.parts.colours import fixed_font
 from studio.ui.parts.screen_room import resize_within_screen
-from studio.ui.theme import Theme, mono_font
+from studio.ui.theme import Theme
 
 _SHOWN = 200_000
 
@@ -69,7 +70,7 @@ class ImportDialog(QDialog):
         self.notes.setIconSize(QSize(16, 16))
         self.text = QPlainTextEdit()
         self.text.setReadOnly(True)
-        self.text.setFont(mono_font(10))
+        self.text.setFont(fixed_font(self.font()))
         self.text.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
         self.text.setAccessibleName(self.tr("The prompt file"))
         self.leave = QPushButton(self.tr("Close"))
