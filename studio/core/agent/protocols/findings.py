@@ -16,6 +16,7 @@ from studio.core.agent.reading import (
     Reading,
     ReadingWarning,
     ReadSpan,
+    Refused,
     Repair,
 )
 from studio.core.text.span import Span
@@ -35,6 +36,13 @@ class Findings:
         self._thinking = thinking
         self._spans: list[ReadSpan] = []
         self._warnings: list[ReadingWarning] = []
+
+    @property
+    def refusal(self) -> Refused | None:
+        """What is to be read where the model would not answer."""
+        if self.reply.refusal or self.reply.finish_reason == "refusal":
+            return Refused(text=self.reply.refusal or self.reply.text.strip())
+        return None
 
     @property
     def spans(self) -> tuple[ReadSpan, ...]:

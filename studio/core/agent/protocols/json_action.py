@@ -29,7 +29,6 @@ from studio.core.agent.reading import (
     FormatErrorCode,
     Reading,
     ReadSpan,
-    Refused,
     Repair,
 )
 from studio.core.text.span import Span
@@ -66,8 +65,8 @@ class _Reader:
         self._text = found.text
 
     def read(self) -> Reading:
-        if self._found.reply.refusal or self._found.reply.finish_reason == "refusal":
-            return Refused(text=self._found.reply.refusal or self._found.reply.text.strip())
+        if (refused := self._found.refusal) is not None:
+            return refused
         if not self._text.strip() or self._found.reply.tool_calls:
             return self._no_text()
         root = self._find_root()

@@ -21,7 +21,6 @@ from studio.core.agent.reading import (
     Final,
     FormatError,
     Reading,
-    Refused,
 )
 from studio.core.wire.reply import Reply
 
@@ -44,8 +43,8 @@ class _Reader:
         self._text = found.text
 
     def read(self) -> Reading:
-        if self._found.reply.refusal or self._found.reply.finish_reason == "refusal":
-            return Refused(text=self._found.reply.refusal or self._found.reply.text.strip())
+        if (refused := self._found.refusal) is not None:
+            return refused
         if not self._text.strip():
             return self._nothing()
         labels = self._find_labels()
