@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
 from typing import Generic, TypeVar
 
@@ -31,18 +32,33 @@ class _Job(Generic[Result]):
     hands them over, with all that they hold (measured: 45 documents a minute of typing).
     """
 
-    def __init__(self, revision: int, work: Callable[[], Result]) -> None:
+    def __init__(self, revision: int, work: Callable[[], Result], spent: deque[_Relay]) -> None:
         self._revision = revision
         self._work = work
-        self.relay = _Relay()
+        self._spent = spent
+        self._relay: _Relay | None = _Relay()
+
+    def connect(
+        self, finished: Callable[[int, Result], None], failed: Callable[[int, Exception], None]
+    ) -> None:
+        """Tell of the end."""
+        if self._relay is not None:
+            self._relay.finished.connect(finished)
+            self._relay.failed.connect(failed)
 
     def run(self) -> None:
+        """Work; in the pool's thread."""
+        relay, self._relay = self._relay, None
+        if relay is None:
+            return
         try:
             result = self._work()
         except Exception as error:  # noqa: BLE001 - the border of the pool: handed on, not swallowed
-            self.relay.failed.emit(self._revision, error)
+            relay.failed.emit(self._revision, error)
         else:
-            self.relay.finished.emit(self._revision, result)
+            relay.finished.emit(self._revision, result)
+        # Not ended here, where the last hold on it may be: it belongs to the window's thread.
+        self._spent.append(relay)
 
 
 class LatestJob(QObject, Generic[Result]):
@@ -56,6 +72,8 @@ class LatestJob(QObject, Generic[Result]):
         super().__init__(parent)
         self._revision = 0
         self._flying: _Job[Result] | None = None
+        self._spent: deque[_Relay] = deque()
+        """Relays that have told; ended by the thread of the window."""
         self._waiting: Callable[[], Result] | None = None
 
     @property
@@ -77,9 +95,10 @@ class LatestJob(QObject, Generic[Result]):
         self._waiting = None
 
     def _start(self, work: Callable[[], Result]) -> None:
-        job = _Job(self._revision, work)
-        job.relay.finished.connect(self._on_finished)
-        job.relay.failed.connect(self._on_failed)
+        while len(self._spent) > 1:  # the newest one's thread may not have left it yet
+            self._spent.popleft()
+        job = _Job(self._revision, work, self._spent)
+        job.connect(self._on_finished, self._on_failed)
         self._flying = job
         self.busy_changed.emit(True)
         QThreadPool.globalInstance().start(job.run)

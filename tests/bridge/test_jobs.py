@@ -29,7 +29,8 @@ def test_no_job_stays_when_it_is_done(qtbot: QtBot) -> None:
             job.submit(lambda number=number: number)
         done += 1
     assert done == _MANY
-    qtbot.waitUntil(lambda: left() <= before)
+    # The last two relays wait for the next job, to be ended in this thread.
+    qtbot.waitUntil(lambda: left() <= before + 2)
 
 
 def test_only_the_newest_result_is_told(qtbot: QtBot) -> None:
