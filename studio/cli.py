@@ -18,6 +18,7 @@ from studio.cli_words import FINE, PROBLEMS, USAGE
 from studio.core.agent.first_step import first_step_values
 from studio.core.agent.protocols.choose import choose_protocol
 from studio.core.prompty.document import PromptDocument
+from studio.core.prompty.inputs import RESERVED_SAMPLES
 from studio.core.prompty.parse import parse
 from studio.core.prompty.prepare import Prepared, prepare
 from studio.core.prompty.reference_values import ReferenceContext, environment_for
@@ -148,7 +149,17 @@ def given_inputs(options: argparse.Namespace, document: PromptDocument) -> dict[
         if not equals or not name:
             raise UsageError(f"{argument!r} is no input; write -i name=value")
         values[name] = _value(document, name, text)
+    for name in sorted(values.keys() - _known_inputs(document)):
+        # They pass (Prompty 2 §12.2), and a slip of the pen would too.
+        print(f"prompt-studio: the prompt uses no input {name!r}", file=sys.stderr)
     return values
+
+
+def _known_inputs(document: PromptDocument) -> set[str]:
+    known = {item.name for item in document.inputs}
+    known |= {variable.name for variable in document.variables}
+    known |= {name for tool in document.tools for name in tool.bindings.values()}
+    return known | RESERVED_SAMPLES.keys()
 
 
 def _value(document: PromptDocument, name: str, text: str) -> Json:

@@ -117,6 +117,17 @@ def test_environment_values_are_not_shown(
     assert "open sesame" not in "".join(capsys.readouterr())
 
 
+def test_a_value_for_no_input_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "a.prompty"
+    path.write_text("---\ninputs:\n  city: Oslo\n---\nuser:\n{{ city }}\n", encoding="utf-8")
+    asked = ["messages", str(path), "-i", "city=Rome", "-i", "citty=Oslo", "-i", "thread=[]"]
+    assert run_command(asked) == FINE
+    said = capsys.readouterr()
+    assert "Rome" in said.out
+    assert said.err.count("uses no input") == 1
+    assert "uses no input 'citty'" in said.err
+
+
 def test_messages_show_pictures_and_calls(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
