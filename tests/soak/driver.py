@@ -7,6 +7,7 @@ Says `minute …` now and then and `report {…}` at the end, then waits to be k
 
 from __future__ import annotations
 
+import faulthandler
 import gc
 import json
 import random
@@ -35,6 +36,7 @@ SAMPLE_MS = 5000
 TALK_MS = 20_000
 WARM_SHARE = 0.25
 """How much of the time counts as warming up: caches fill, panes are made for the first time."""
+FROZEN_SECONDS = 60
 DISK_FULL_SECONDS = 1.5
 LOCK_SECONDS = 1.5
 MOST_PAGES = 7
@@ -140,6 +142,8 @@ class Driver(QObject):
         self._beat_at, self._worked = now, worked
 
     def _sample(self) -> None:
+        # A window that is still for so long has hung; what its threads do then is said on stderr.
+        faulthandler.dump_traceback_later(FROZEN_SECONDS, exit=True)
         status = Path("/proc/self/status").read_text("utf-8")
         kilobytes = int(status.partition("VmRSS:")[2].split()[0])
         # A watcher for each open tab comes and goes with it; one of a closed tab counts as a leak.
