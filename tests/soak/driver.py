@@ -129,6 +129,7 @@ class Driver(QObject):
         if care is not None:
             care.crashes.happened.connect(lambda crash: self.crashes.append(crash.summary))
         self._began = self._beat_at = time.perf_counter()
+        self._worked = time.thread_time()
         for timer in (self._act_timer, self._beat_timer, self._sample_timer, self._talk_timer):
             timer.start()
 
