@@ -110,7 +110,7 @@ class EditorPage(QWidget):
 
     def _new_controller(self, messages: Messages, swaps: SwapFolder) -> DocumentController:
         prompt = self.editor.prompt
-        controller = DocumentController(messages, swaps, prompt.read, self)
+        controller = DocumentController(messages, swaps, prompt.read_again, self)
         prompt.document.contentsChanged.connect(controller.text_changed)
         prompt.document.modificationChanged.connect(controller.set_modified)
         return controller

@@ -44,6 +44,10 @@ class PromptText(QObject):
         """The text, lines ended by LF."""
         return self.source().text
 
+    def read_again(self) -> str:
+        """The text for a file or the parser: read whole, in a pause; lines ended by LF."""
+        return self.mirror.read_again()
+
     def load(self, text: str) -> None:
         """Begin with a text: no undo leads before it."""
         self.highlighter.load(text)

@@ -66,6 +66,14 @@ class TextMirror(QObject):
                 self._source, self._window = changed, None
         return self._source
 
+    def read_again(self) -> str:
+        """The text as the document has it: what is written to a file leans on nothing kept."""
+        kept, text = self.source().text, self._raw()
+        if kept == text:
+            return kept
+        self._read()
+        return text
+
     def recount(self, before: int, after: int) -> None:
         """The document counted its revision on while it was coloured, which changes no text."""
         if self._revision == before:
@@ -82,9 +90,12 @@ class TextMirror(QObject):
         elif self._window.before >= 0:
             self._window = self._window.with_change(position, removed, added)
 
-    def _read(self) -> None:
+    def _raw(self) -> str:
         # `toPlainText` would turn no-break spaces and U+2028 into other characters.
-        self._source = SourceText(self._document.toRawText().replace("\u2029", "\n"))
+        return self._document.toRawText().replace("\u2029", "\n")
+
+    def _read(self) -> None:
+        self._source = SourceText(self._raw())
         self._window = None
         self.whole_readings += 1
 

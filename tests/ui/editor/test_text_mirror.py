@@ -127,6 +127,22 @@ def test_reading_inside_an_edit_block_sees_the_edit_and_the_next_one(
     assert mirror.source().text == "Aone two threX"
 
 
+def test_what_goes_to_a_file_is_the_documents_text_whatever_was_kept(
+    document: QTextDocument,
+) -> None:
+    mirror = TextMirror(document, document)
+    document.setPlainText("one two three")
+    kept = mirror.source()
+    assert mirror.read_again() is kept.text
+    document.blockSignals(True)  # a change that nobody hears of
+    QTextCursor(document).insertText("more than ")
+    document.blockSignals(False)
+    mirror.recount(mirror._revision, document.revision())
+    assert mirror.source().text == "one two three"
+    assert mirror.read_again() == "more than one two three"
+    assert mirror.source().text == "more than one two three"
+
+
 def test_the_source_is_the_same_while_nothing_changes(document: QTextDocument) -> None:
     mirror = TextMirror(document, document)
     document.setPlainText("text")
