@@ -29,7 +29,8 @@ PROTOCOLS = (
 )
 
 
-_WIDEST = 220
+_NARROWEST, _WIDEST = 90, 220
+"""A box for a choice, in pixels: it gives way before a button leaves a narrow window."""
 _Box = TypeVar("_Box", bound=QComboBox)
 
 
@@ -83,6 +84,7 @@ class RunChoices(QWidget):
     def _combo(self, name: str, combo: _Box) -> _Box:
         combo.setAccessibleName(name)
         combo.setToolTip(name)
+        combo.setMinimumWidth(_NARROWEST)
         combo.setMaximumWidth(_WIDEST)
         combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         combo.setFocusPolicy(Qt.FocusPolicy.StrongFocus)

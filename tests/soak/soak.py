@@ -236,6 +236,9 @@ def drive(scratch: Path, folder: Path, display: str, seconds: int, seed: int) ->
     report["tracebacks"] = said.count("Traceback (most recent call last)")
     if report["tracebacks"] or report.get("ended early"):
         print(said[-6000:], file=sys.stderr)
+    if report.get("ended early"):
+        for fault in (scratch / "home" / "data" / "log").glob("hard-crash-*.txt"):
+            print(fault.read_text(encoding="utf-8", errors="replace")[:6000], file=sys.stderr)
     return report
 
 

@@ -341,3 +341,14 @@ def test_every_control_has_a_name(window: MainWindow, prompt: Path, qtbot: QtBot
         and not isinstance(widget.parent(), QLineEdit)  # its own clear button
     ]
     assert [(widget, widget.parent()) for widget in nameless] == []
+
+
+def test_a_narrow_window_keeps_the_buttons_of_a_run(window: MainWindow, qtbot: QtBot) -> None:
+    choices = window.run_choices
+    choices.set_connections([("a", "A connection with a name that needs room")])
+    choices.set_models([("m", "a-model-with-a-long-name-2026-11-21")])
+    window.resize(900, 600)
+    for name in ("run.start", "run.step", "run.stop"):
+        button = window.toolbar.widgetForAction(window.actions_by_id[name])
+        qtbot.waitUntil(button.isVisible)
+        assert button.geometry().right() < window.toolbar.width()
