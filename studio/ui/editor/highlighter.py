@@ -13,6 +13,7 @@ from PySide6.QtGui import (
     QSyntaxHighlighter,
     QTextBlock,
     QTextCharFormat,
+    QTextCursor,
     QTextDocument,
 )
 
@@ -47,7 +48,8 @@ class Highlighter(QSyntaxHighlighter):
         self._states: list[State] = [START]
         self._formats: dict[str, QTextCharFormat] = {}
         self._deadline = 0.0
-        self._pending: list[QTextBlock] = []
+        self._pending: list[QTextCursor] = []
+        """In lines to go on from. No `QTextBlock`s: lines may go away in between."""
         self._unread_from: int | None = None
         self._changed_to = -1
         self._stop_at = sys.maxsize
@@ -76,7 +78,7 @@ class Highlighter(QSyntaxHighlighter):
         """Whether every line up to one, counted from 0, is coloured."""
         if self._unread_from is not None and self._unread_from <= line:
             return False
-        return all(block.blockNumber() > line for block in self._pending if block.isValid())
+        return all(place.block().blockNumber() > line for place in self._pending)
 
     def set_theme(self, theme: Theme) -> None:
         """Take other colours; a second editor of the same text asks for the same again."""
@@ -198,7 +200,7 @@ class Highlighter(QSyntaxHighlighter):
                 self._unread_from = number
         else:
             # No state is set, so Qt's walk over the following lines ends here.
-            self._pending.append(block)
+            self._pending.append(QTextCursor(block))
         if not self._held and not self._timer.isActive():
             self._timer.start(0)
 
@@ -231,11 +233,10 @@ class Highlighter(QSyntaxHighlighter):
             self._timer.start(0)
 
     def _take_pending(self) -> QTextBlock | None:
-        self._pending = [block for block in self._pending if block.isValid()]
         if not self._pending:
             return None
-        first = min(self._pending, key=lambda block: block.blockNumber())
-        self._pending = [block for block in self._pending if block != first]
+        first = min((place.block() for place in self._pending), key=QTextBlock.blockNumber)
+        self._pending = [place for place in self._pending if place.block() != first]
         return first
 
     def _first_unread(self) -> QTextBlock | None:

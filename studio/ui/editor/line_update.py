@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QObject, Signal
-from PySide6.QtGui import QTextBlock, QTextDocument
+from PySide6.QtGui import QTextDocument
 
 
 class LineUpdate(QObject):
@@ -22,7 +22,7 @@ class LineUpdate(QObject):
         super().__init__(parent)
         self._document = document
         self._blocks = self._document.blockCount()
-        self._line = QTextBlock()
+        self._line = 0
         self._rows = 0
         self._state_after = 0
         self._silent = False
@@ -38,7 +38,7 @@ class LineUpdate(QObject):
         line = self._document.findBlock(position)
         if blocks != before or line != self._document.findBlock(position + added):
             return
-        self._line = line
+        self._line = line.blockNumber()
         self._state_after = line.userState()
         self._silent = True
         self._document.documentLayout().blockSignals(True)
@@ -48,15 +48,16 @@ class LineUpdate(QObject):
             return
         self._silent = False
         layout = self._document.documentLayout()
-        if self._line.isValid():
-            layout.blockBoundingRect(self._line)  # counts its rows, which its colours undid
+        line = self._document.findBlockByNumber(self._line)
+        if line.isValid():
+            layout.blockBoundingRect(line)  # counts its rows, which its colours undid
         layout.blockSignals(False)
         rows, before = self._document.lineCount(), self._rows
         self._rows = rows
-        if self._line.isValid() and rows == before:
-            if self._line.userState() == self._state_after:
+        if line.isValid() and rows == before:
+            if line.userState() == self._state_after:
                 self.is_one_line = True
-                layout.updateBlock.emit(self._line)
+                layout.updateBlock.emit(line)
                 self.is_one_line = False
             else:
                 self.all_changed.emit()  # the lines below have other colours too

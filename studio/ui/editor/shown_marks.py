@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from PySide6.QtGui import QTextBlock
+from PySide6.QtGui import QTextBlock, QTextCursor
 from PySide6.QtWidgets import QPlainTextEdit
 
 from studio.ui.editor import marks
@@ -28,7 +28,10 @@ class ShownMarks:
         self._found: list[marks.Selection] = []
         self._stops: list[marks.Selection] = []
         self._spelling: list[marks.Selection] = []
-        self._block = QTextBlock()
+        self._line = QTextCursor()
+        """In the caret's line as marked. No `QTextBlock`: that of a line which went away still says
+        that it is valid, and Qt crashes on it.
+        """
         self._line_shown = False
         self._bracket: tuple[int, int] | None = None
 
@@ -66,7 +69,7 @@ class ShownMarks:
 
         Within a line the marks move with the text: setting them anew paints everything.
         """
-        cursor, before = self._editor.textCursor(), self._block
+        cursor, before = self._editor.textCursor(), self._line.block()
         if (
             cursor.block() == before
             and self._line_shown != cursor.hasSelection()
@@ -81,7 +84,7 @@ class ShownMarks:
         """Set every mark."""
         cursor = self._editor.textCursor()
         self._line_shown = not cursor.hasSelection()
-        self._block = cursor.block()
+        self._line = QTextCursor(cursor.block())
         self._bracket = self._pair()
         shown: list[marks.Selection] = []
         if self._line_shown:
@@ -100,7 +103,7 @@ class ShownMarks:
     def _brackets(self) -> list[marks.Selection]:
         if self._bracket is None:
             return []
-        start = self._block.position()
+        start = self._line.block().position()
         ranges = [(start + at, start + at + 1) for at in self._bracket]
         return marks.range_marks(
             self._editor.document(), ranges, self._theme.selection, strong=True

@@ -14,6 +14,7 @@ from studio.core.text.span import Span
 from studio.ui.editor.assist import EditorAssist
 from studio.ui.editor.find_bar import FindBar
 from studio.ui.editor.naming import Naming
+from studio.ui.editor.shown_marks import ShownMarks
 from studio.ui.editor.view import PromptEditor
 from studio.ui.theme import DARK, LIGHT
 
@@ -338,6 +339,50 @@ def test_a_line_that_waits_for_its_turn_keeps_its_colours(
     assert not editor.highlighter.is_done
     assert block.next().layout().formats(), "the other side may show it right now"
     qtbot.waitUntil(lambda: editor.highlighter.is_done)
+
+
+def remove_lines(editor: PromptEditor, first: int, last: int) -> None:
+    cursor = QTextCursor(editor.document().findBlockByNumber(first))
+    cursor.setPosition(
+        editor.document().findBlockByNumber(last).position(), QTextCursor.MoveMode.KeepAnchor
+    )
+    cursor.removeSelectedText()
+
+
+def test_lines_that_wait_for_their_turn_may_go_away(editor: PromptEditor, qtbot: QtBot) -> None:
+    editor.load("user:\n" + "Hello {{ name }}\n" * 20)
+    qtbot.waitUntil(lambda: editor.highlighter.is_done)
+    block = editor.document().findBlockByNumber(5)
+    block.setUserState(-1)
+    editor.highlighter.show_range(block, block)
+    assert not editor.highlighter.is_done
+    remove_lines(editor, 3, 15)
+    assert all(
+        place.block() == editor.document().findBlock(place.position())
+        for place in editor.highlighter._pending
+    )
+    qtbot.waitUntil(lambda: editor.highlighter.is_done)
+    assert editor.document().findBlockByNumber(4).layout().formats()
+
+
+@pytest.mark.parametrize("caret", [5, 200])
+def test_the_line_that_the_caret_left_is_one_of_the_text(qtbot: QtBot, caret: int) -> None:
+    # A line that went away still says that it is valid; to ask for its place crashed.
+    editor = PromptEditor(LIGHT)
+    qtbot.addWidget(editor)
+    editor.load("line\n" * 300)
+    marks = ShownMarks(editor, LIGHT)
+    cursor = QTextCursor(editor.document().findBlockByNumber(200))
+    editor.setTextCursor(cursor)
+    marks.show()
+    cursor.setPosition(editor.document().findBlockByNumber(caret).position())
+    editor.setTextCursor(cursor)
+    remove_lines(editor, 100, 300)
+    left = marks.follow_caret()
+    if caret == 200:
+        assert left is None
+    else:
+        assert left == editor.document().findBlockByNumber(100)
 
 
 def test_loading_a_long_text_asks_for_no_line_one_by_one(
