@@ -78,7 +78,7 @@ class Studio(QObject):
         self._translators = install_language(application, chosen.language)
         apply_theme(application, theme_for(chosen.theme), fonts_of(chosen))
         self.window = MainWindow(self._services, keep_places=True)
-        self.window.tabs.hold_colours()
+        self.window.tabs.hold()
         hold_drawings()
         self.workbench: Workbench | None = None
         """The panes and what feeds them; made once the window has been painted."""
@@ -116,7 +116,7 @@ class Studio(QObject):
         # Reading a picture loads the plug-ins for all kinds of pictures.
         self._application.setWindowIcon(QIcon(str(resource("icons", "prompt-studio.svg"))))
         load_other_fonts()
-        self.window.tabs.release_colours()
+        self.window.tabs.release()
         if self._loader is not None:
             self._loader.start()
 

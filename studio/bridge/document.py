@@ -70,6 +70,7 @@ class DocumentController(QObject):
         self._path: Path | None = None
         self._title = self.tr("Untitled")
         self._dirty = False
+        self._held = False
         self._document: PromptDocument | None = None
         self._parse_seconds = 0.0
         self._unread_since = 0.0
@@ -164,6 +165,16 @@ class DocumentController(QObject):
         self._file = file
         self._set_path(path)
         self._parse_timer.start(_FIRST_PARSE_MS)
+
+    def hold(self) -> None:
+        """Leave the text unread until `release`: the window is about to be painted."""
+        self._held = True
+
+    def release(self) -> None:
+        """Read what was left."""
+        if self._held:
+            self._held = False
+            self._parse_timer.start(0)
 
     # -- typing ---------------------------------------------------------------------------------
 
@@ -298,6 +309,8 @@ class DocumentController(QObject):
             self._watch_timer.start()  # it is being written; look again
 
     def _parse(self) -> None:
+        if self._held:
+            return
         text, path = self._read_text(), self._path
         self._unread_since = 0.0
         self._parsing.submit(lambda: _parse(text, path))

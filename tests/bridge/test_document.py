@@ -199,3 +199,15 @@ def test_a_late_write_does_not_bring_back_what_was_saved(tmp_path: Path) -> None
     folder.write(late)
     assert not list((tmp_path / "swap").glob("*/*.json"))
     folder.close()
+
+
+def test_a_text_is_not_read_while_it_is_held(qtbot: QtBot, tmp_path: Path) -> None:
+    text = "user:\nHi\n"
+    controller = DocumentController(Messages(), SwapFolder(tmp_path / "swaps"), lambda: text)
+    controller.hold()
+    with qtbot.assertNotEmitted(controller.parsed, wait=400):
+        controller.begin(text, "a")
+    with qtbot.waitSignal(controller.parsed):
+        controller.release()
+    assert controller.document is not None
+    controller.close()

@@ -63,10 +63,12 @@ class CrumbBar(QWidget):
 
     def follow(self, offset: int) -> None:
         """Show the way to the caret."""
-        from studio.ui.editor.crumbs import crumbs_at
-
         document = self._editor.parsed
-        crumbs = crumbs_at(document, offset) if document is not None else ()
+        crumbs: tuple[Crumb, ...] = ()
+        if document is not None:
+            from studio.ui.editor.crumbs import crumbs_at
+
+            crumbs = crumbs_at(document, offset)
         same = [(each.label, each.gist) for each in crumbs] == [
             (each.label, each.gist) for each in self._crumbs
         ]

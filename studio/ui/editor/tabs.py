@@ -50,7 +50,7 @@ class EditorTabs(QStackedWidget):
         self._settings = settings
         self._theme = theme
         self._untitled = 0
-        self._colours_held = False
+        self._holds = False
         self._welcome = welcome
         self.sides = EditorSides()
         self.addWidget(welcome)
@@ -262,15 +262,16 @@ class EditorTabs(QStackedWidget):
         for page in self.pages():
             page.set_theme(theme)
 
-    def hold_colours(self) -> None:
-        """Show texts without their colours until `release_colours`: paint first."""
-        self._colours_held = True
+    def hold(self) -> None:
+        """Show texts without their colours, and do not read them, until `release`: paint first."""
+        self._holds = True
 
-    def release_colours(self) -> None:
-        """Colour the texts shown."""
-        self._colours_held = False
+    def release(self) -> None:
+        """Colour and read the texts shown."""
+        self._holds = False
         for page in self.pages():
             page.editor.highlighter.release()
+            page.controller.release()
 
     # -- inside ---------------------------------------------------------------------------------
 
@@ -283,8 +284,9 @@ class EditorTabs(QStackedWidget):
         page.editor.zoom_asked.connect(self.zoom_asked)
         page.editor.breakpoint_toggled.connect(self.breakpoint_toggled)
         page.editor.message_breakpoint_toggled.connect(self.message_breakpoint_toggled)
-        if self._colours_held:
+        if self._holds:
             page.editor.highlighter.hold()
+            page.controller.hold()
         page.caret_moved.connect(lambda offset: self._on_caret(page, offset))
         return page
 
