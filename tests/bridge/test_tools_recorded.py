@@ -19,10 +19,10 @@ from studio.core.agent.options import RunOptions
 from studio.core.agent.state import Limits
 from studio.core.prompty.parse import parse
 from studio.core.runs.store import RunStore
-from studio.core.runs.stored import StoredEvents
 from studio.core.tools.mock import RecordedMock, mock_answer
 from tests.bridge.run_world import CALCULATE, FINAL, LOOKUP, QUESTION, plan
 from tests.core.agent.runs import NATIVE, Functions, call, calling, run_of, search
+from tests.support.stored_reads import note_reads
 
 
 @pytest.fixture
@@ -109,13 +109,7 @@ async def test_of_a_long_run_only_the_steps_with_the_tool_are_read(
         )  # fmt: skip
         await made.go()
     read: set[int] = set()
-    make = StoredEvents._make
-
-    def noted(events: StoredEvents, index: int) -> object:
-        read.add(index)
-        return make(events, index)
-
-    monkeypatch.setattr(StoredEvents, "_make", noted)
+    note_reads(monkeypatch, read.add)
     [found] = find_recordings(path, "lookup", None)
     assert [answer.text for answer in found.answers] == ["Paris"]
     assert 0 < len(read) < len(made.events) / 2

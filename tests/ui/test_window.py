@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QApplication, QMessageBox, QTextEdit
 from pytestqt.qtbot import QtBot
 
 from studio.bridge.files_swap import SwapFolder, make_swap
+from studio.ui.editor.page import EditorPage
 from studio.ui.services import Services
 from studio.ui.theme import DARK, LIGHT
 from studio.ui.welcome import bundled
@@ -29,9 +30,11 @@ def prompt(tmp_path: Path) -> Path:
     return path
 
 
-def open_and_parse(window: MainWindow, path: Path, qtbot: QtBot) -> None:
+def open_and_parse(window: MainWindow, path: Path, qtbot: QtBot) -> EditorPage:
     with qtbot.waitSignal(window.document_changed, check_params_cb=lambda doc: doc is not None):
-        window.open_path(path)
+        page = window.open_path(path)
+    assert page is not None
+    return page
 
 
 def test_welcome_page_opens_an_own_copy_of_an_example(
@@ -63,9 +66,7 @@ def test_every_template_opens_without_errors(window: MainWindow, qtbot: QtBot) -
 def test_typing_shows_problems_outline_status_and_dirty_mark(
     window: MainWindow, prompt: Path, qtbot: QtBot
 ) -> None:
-    open_and_parse(window, prompt, qtbot)
-    page = window.tabs.current
-    assert page is not None
+    page = open_and_parse(window, prompt, qtbot)
     assert "town" in window.problems._list.topLevelItem(0).text(0)
     assert window.status._problems.text().strip() == "1 warning"
     page.editor.moveCursor(QTextCursor.MoveOperation.End)
@@ -92,9 +93,7 @@ def test_a_problem_leads_to_its_place(window: MainWindow, prompt: Path, qtbot: Q
 def test_outline_follows_the_caret_and_leads_back(
     window: MainWindow, prompt: Path, qtbot: QtBot
 ) -> None:
-    open_and_parse(window, prompt, qtbot)
-    page = window.tabs.current
-    assert page is not None
+    page = open_and_parse(window, prompt, qtbot)
     page.editor.go_to_line(5)
     tree = window.outline._tree
     qtbot.waitUntil(lambda: bool(tree.currentItem()) and "system" in tree.currentItem().text(0))
@@ -105,9 +104,7 @@ def test_outline_follows_the_caret_and_leads_back(
 def test_the_keys_of_a_text_act_on_the_text_that_has_the_keyboard(
     window: MainWindow, prompt: Path, qtbot: QtBot
 ) -> None:
-    open_and_parse(window, prompt, qtbot)
-    page = window.tabs.current
-    assert page is not None
+    page = open_and_parse(window, prompt, qtbot)
     before = page.editor.text()
     read_only = QTextEdit("what the model said", window)
     read_only.setReadOnly(True)
@@ -138,9 +135,7 @@ def test_palette_by_keyboard_finds_and_runs_a_command(window: MainWindow, qtbot:
 def test_ctrl_k_opens_the_palette_from_inside_the_editor(
     window: MainWindow, prompt: Path, qtbot: QtBot
 ) -> None:
-    open_and_parse(window, prompt, qtbot)
-    page = window.tabs.current
-    assert page is not None
+    page = open_and_parse(window, prompt, qtbot)
     text = page.editor.text()
     page.editor.setFocus()
     qtbot.keyClick(page.editor, Qt.Key.Key_K, CONTROL)
@@ -247,9 +242,7 @@ def test_recovered_text_comes_into_the_tab_of_its_file(
 def test_a_change_on_disk_reloads_what_is_clean_and_asks_about_what_is_not(
     window: MainWindow, prompt: Path, qtbot: QtBot
 ) -> None:
-    open_and_parse(window, prompt, qtbot)
-    page = window.tabs.current
-    assert page is not None
+    page = open_and_parse(window, prompt, qtbot)
     before = page.editor.text()
     prompt.write_text("system:\nouter\n", encoding="utf-8")
     qtbot.waitUntil(lambda: page.editor.text() == "system:\nouter\n")
@@ -270,9 +263,7 @@ def test_a_change_on_disk_reloads_what_is_clean_and_asks_about_what_is_not(
 def test_closing_asks_about_unsaved_text(
     window: MainWindow, prompt: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    open_and_parse(window, prompt, qtbot)
-    page = window.tabs.current
-    assert page is not None
+    page = open_and_parse(window, prompt, qtbot)
     qtbot.keyClicks(page.editor, "x")
     answers = [QMessageBox.StandardButton.Cancel, QMessageBox.StandardButton.Save]
     monkeypatch.setattr(QMessageBox, "exec", lambda self: answers.pop(0))

@@ -24,6 +24,7 @@ from studio.core.runs.store import RunStore
 from studio.core.runs.stored import StoredEvents
 from studio.ui.run.timeline import TimelineView
 from tests.core.agent.runs import NATIVE, call, calling, run_of
+from tests.support.stored_reads import note_reads
 
 STEPS = 230
 
@@ -114,10 +115,7 @@ async def test_a_step_far_on_is_inspected_by_its_own_messages(
 ) -> None:
     ended, opened = await both(tmp_path / "runs.sqlite")
     reads: list[int] = []
-    make = StoredEvents._make
-    monkeypatch.setattr(
-        StoredEvents, "_make", lambda self, index: (reads.append(index), make(self, index))[1]
-    )
+    note_reads(monkeypatch, reads.append)
     sources = sources_for(None)
     for tab in ("tool", "reply", "messages", "request"):
         wanted = Inspection(STEPS - 10, tab)
@@ -141,13 +139,7 @@ async def test_a_long_run_is_searched_beside_the_window_and_by_pieces(
     assert len(expected) > 10
     _, opened = await both(tmp_path / "again.sqlite")  # of which nothing is read yet
     readers: set[int] = set()
-    make = StoredEvents._make
-
-    def noted(events: StoredEvents, index: int) -> object:
-        readers.add(threading.get_ident())
-        return make(events, index)
-
-    monkeypatch.setattr(StoredEvents, "_make", noted)
+    note_reads(monkeypatch, lambda _: readers.add(threading.get_ident()))
     monkeypatch.setattr("studio.bridge.run_search._PIECE_SECONDS", 0.0)  # a card each
     search = RunSearch()
     shown: list[Found] = []
@@ -170,13 +162,7 @@ async def test_ways_of_a_long_run_are_compared_without_reading_what_they_share(
 ) -> None:
     ended, opened = await both(tmp_path / "runs.sqlite")
     read: set[int] = set()
-    make = StoredEvents._make
-
-    def noted(events: StoredEvents, index: int) -> object:
-        read.add(index)
-        return make(events, index)
-
-    monkeypatch.setattr(StoredEvents, "_make", noted)
+    note_reads(monkeypatch, read.add)
     found = compare(Side("A", opened), Side("B", opened))
     assert [row.match for row in found.rows] == ["same"] * len(timeline_of(ended).cards)
     assert len(read) < STEPS / 2
