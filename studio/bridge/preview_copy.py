@@ -11,7 +11,7 @@ from studio.core.text.values import Json
 
 
 def messages_as_json(preview: Preview) -> str:
-    """The messages as the list that a chat completion takes, else in the seed's shape."""
+    """The messages as a chat completion takes them, else in the section dialect's shape."""
     body = preview.requests.get("openai-chat")
     whole = body.whole() if body is not None and body.whole is not None else {}
     listed = whole.get("messages")

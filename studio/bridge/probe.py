@@ -1,7 +1,7 @@
 """The injection probe: puts hostile text into each input in turn, and compares the structure.
 
 Structure is what a model's provider acts on: roles, attributes, kinds of parts, tools. A text that
-stays text changes none of it (FORMAT.md, "Injection defence by provenance").
+stays text changes none of it (docs/design/file-format.md).
 """
 
 from __future__ import annotations

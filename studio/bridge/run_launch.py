@@ -39,7 +39,7 @@ class Refusal:
 def run_values(document: PromptDocument, given: Mapping[str, Json]) -> dict[str, Json]:
     """The values of a run: those given, and the declared `sample` of inputs without one.
 
-    A sample is a value for trying a prompt out, an `example` never is (FORMAT.md, Rules common).
+    A sample is a value for trying a prompt out, an `example` never is (docs/design/file-format.md).
     """
     values = dict(given)
     for item in document.inputs:

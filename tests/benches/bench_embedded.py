@@ -145,7 +145,7 @@ class Desk:
         """Ask one question after the other of a model of one's own, until none is left.
 
         With one thread, whatever the machine: with more, the numbers differ in their last digits
-        and so do some answers (reports/local-model.md §5).
+        and so do some answers (docs/design/embedded-model.md).
         """
         server = EmbeddedServer(EmbeddedSettings(threads=1))
         tools: dict[str, ToolSession] = {}

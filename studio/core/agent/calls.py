@@ -49,7 +49,7 @@ def _check(
     problems = toolbox.check(call.tool, call.arguments)
     if problems:
         return CallCheck(problems, "schema")
-    # A tool that changes something is never run again unasked (LOOPS.md, "Fork choices").
+    # A tool that changes something is never run again unasked (docs/design/agent-loop.md).
     again = spec.has_effects and call_key(call) in ran
     needs = options.approve != "always" and (toolbox.needs_approval(call.tool) or spec.dynamic)
     return CallCheck(needs_approval=needs or again, again=again, bound=tuple(spec.bindings))

@@ -1,9 +1,8 @@
 """The "compose answer" step: a second prompt writes the words that a format's last reply lacks.
 
-The JSON action format of the seed ends with `final_answer` and `null`. Where the prompt has a
+The published JSON-action prompt ends with `final_answer` and `null`. Where the prompt has a
 template of its own for the answer (`metadata.agent.compose`), one more step renders that with what
-the tools gave, and takes the reply as it is (Cheshire Cat's memory chain, reports/agent-loops.md
-2.2).
+the tools returned, and takes the reply as it is. Cheshire Cat does the same by its memory chain.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ from studio.core.text.values import Json
 def first_step_values(
     document: PromptDocument, inputs: Mapping[str, Json], tools: Sequence[ToolSpec]
 ) -> dict[str, Json]:
-    """The reserved variables of the prompt's protocol (FORMAT.md, "Reserved names").
+    """The reserved variables of the prompt's protocol (docs/design/file-format.md).
 
     Args:
         document: the prompt.

@@ -22,8 +22,8 @@ __all__ = [
 ]  # fmt: skip
 
 Place: TypeAlias = Literal["P1", "P2", "P3", "P4", "P5", "P6", "PX"]
-"""Where a run can pause (LOOPS.md): P1 request ready, P2 reply ready, P3 call ready (per call),
-P4 result ready (per call), P5 step done, P6 answer ready, PX something went wrong."""
+"""Where a run can pause (docs/design/agent-loop.md): P1 request ready, P2 reply ready, P3 call
+ready (per call), P4 result ready (per call), P5 step done, P6 answer ready, PX an error."""
 
 PLACES: tuple[Place, ...] = ("P1", "P2", "P3", "P4", "P5", "P6", "PX")
 """All of them, in the order of one step."""

@@ -93,7 +93,7 @@ def values_at_start(
     *,
     samples: bool = False,
 ) -> dict[str, Json]:
-    """What a run supplies to a template before its first step (FORMAT.md, "Reserved names").
+    """What a run supplies to a template before its first step (docs/design/file-format.md).
 
     Args:
         document: The prompt.

@@ -12,7 +12,7 @@ from studio.core.text.values import JsonObject
 from studio.core.wire.reply import ReplyDelta
 
 ProtocolName: TypeAlias = Literal["native", "react", "json_action"]
-"""How a prompt asks for tools and how a reply is read (LOOPS.md)."""
+"""How a prompt asks for tools and how a reply is read (docs/design/agent-loop.md)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ from studio.core.text.span import Span
 from studio.core.text.values import Json
 
 THREAD_INPUT = "thread"
-"""The input that `![thread]` and `thread:` stand for (FORMAT.md, reserved names)."""
+"""The input that `![thread]` and `thread:` stand for (docs/design/file-format.md)."""
 
 MOST_PROBLEMS = 200
 """Problems that reading one rendering may report."""

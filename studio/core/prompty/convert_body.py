@@ -1,7 +1,7 @@
 """Body constructs of the section dialect in the words of Prompty 2.
 
 `tools:` goes to the front matter, `![thread]` and written tool calls become thread inputs, media
-become image, file or audio inputs (FORMAT.md; what cannot be carried over stays, and is named).
+become image, file or audio inputs (what cannot be carried over stays, and is reported).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Front matter of Prompty 1 in the words of Prompty 2; what has no home goes to metadata.legacy.
 
-Source: the migration table that the public runtimes once shipped; FORMAT.md, "Dialects".
+Source: the migration table that the public runtimes once shipped; docs/design/file-format.md.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Prompty 2 and the section dialect in the words of Prompty 1, for programs that stayed there.
 
 The reverse of `convert_front`: what Prompty 1 has no place for is kept under its own name, which
-its runtimes ignore, and is told (FORMAT.md, "Dialects").
+its runtimes ignore, and is reported (docs/design/file-format.md).
 """
 
 from __future__ import annotations

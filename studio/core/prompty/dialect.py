@@ -1,4 +1,4 @@
-"""Decide which rule set a file follows, and say why (FORMAT.md, "Dialects")."""
+"""Decide which rule set a file follows, and say why (docs/design/file-format.md)."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from studio.core.text.span import Span
 from studio.core.text.values import Json, JsonObject
 
 Dialect: TypeAlias = Literal["prompty", "section", "legacy"]
-"""Rule set of the file (FORMAT.md, "Dialects")."""
+"""Rule set of the file (docs/design/file-format.md)."""
 
 TemplateFormat: TypeAlias = Literal["jinja2", "mustache", "fstring"]
 """Template language of the body."""

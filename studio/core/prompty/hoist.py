@@ -1,7 +1,7 @@
 """The body's `tools:` section, rendered as structure: a value can never become YAML.
 
 Expressions are opaque scalars while the YAML is read; each scalar is rendered alone afterwards
-(FORMAT.md, "Section dialect"). So an unquoted `{{…}}` is fine, and a hostile value stays a value.
+(docs/design/file-format.md). So an unquoted `{{…}}` is fine, and a hostile value stays a value.
 """
 
 from __future__ import annotations

@@ -46,7 +46,7 @@ RESERVED_SAMPLES: Mapping[str, Json] = MappingProxyType(
         ],
     }
 )
-"""Names that a run supplies, with what a preview shows for them (FORMAT.md, "Reserved names")."""
+"""Names that a run supplies, with what a preview shows for them (docs/design/file-format.md)."""
 
 _TOOLS_AS_TEXT = '- "calculator": Work out an arithmetic expression. Input: expression (string)'
 

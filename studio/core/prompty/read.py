@@ -51,7 +51,7 @@ def read_messages(
 ) -> Messages:
     """Read what a rendering means. Never raises.
 
-    A marker counts only where it is the author's own text (FORMAT.md, "Injection defence").
+    A marker counts only where it is the author's own text (docs/design/file-format.md).
 
     Args:
         document: The prompt that was rendered.
@@ -83,7 +83,7 @@ def read_messages(
 def _for_user(message: Message) -> Message:
     """Media with no role and no text is the user's: no provider takes it from the system.
 
-    The seed shows its image with attributes, which stands without a role, as a user message.
+    A media part that stands without a role is a user message (docs/design/file-format.md).
     """
     is_media = message.parts and all(isinstance(part, MediaPart) for part in message.parts)
     return replace(message, role="user") if is_media and message.role == "system" else message

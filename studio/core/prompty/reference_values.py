@@ -1,6 +1,6 @@
 """The value of one reference: `${env:NAME:default}`, `${file:path}`, `${params:name}`.
 
-Sources: seed, "Replacement Constructs"; Prompty 2 §4.3; FORMAT.md, "References".
+Sources: Prompty 2 §4.3; docs/design/file-format.md, "References".
 """
 
 from __future__ import annotations

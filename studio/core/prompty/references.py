@@ -1,7 +1,7 @@
 """Put the values of `${…}` references into a document and into a rendered body.
 
 Preview never looks a secret up: an `env` reference stays as written there, and only whether the
-variable is set is told (FORMAT.md, "References").
+variable is set is told (docs/design/file-format.md).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """YAML out of a rendering, with every value as one opaque word while it is read.
 
 So a value can never become a key, a list item or a further line, whatever it holds
-(FORMAT.md, "Injection defence by provenance"). Loops and conditions have been run by then.
+(docs/design/file-format.md). Loops and conditions have been run by then.
 """
 
 from __future__ import annotations

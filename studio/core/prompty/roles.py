@@ -16,7 +16,7 @@ ROLES: dict[Dialect, tuple[str, ...]] = {
     ),
     "legacy": ("system", "user", "assistant", "function", "tools"),
 }  # fmt: skip
-"""The words that make a marker (Prompty vectors; seed: "accepted values"; Prompty 1 runtime)."""
+"""The words that make a marker (Prompty vectors; section dialect; Prompty 1 runtime)."""
 
 STANDARD_ROLES = ("system", "user", "assistant", "developer")
 """Roles that every dialect but legacy's missing `developer` knows."""
@@ -166,7 +166,7 @@ def _read_value(line: str, key: str, key_span: Span, at: int, dialect: Dialect) 
         if end < 0:
             return None
         text = line[at + 1 : end]
-        # Prompty 2 runtimes type quoted values too; the seed keeps them as text.
+        # Prompty 2 runtimes type quoted values too; the section dialect keeps them as text.
         value = type_value(text.strip()) if dialect == "prompty" and key != "nonce" else text
         return Attribute(key, value, key_span, Span(at + 1, end), quote)
     end = _end_of_bare(line, at)

@@ -1,6 +1,7 @@
 """The keys of the front matter: the one definition behind checks, completion, hover and schema.
 
-Source: Prompty 2 §2.3 – §2.9 and its TypeSpec model; FORMAT.md; LOOPS.md for `metadata.agent`.
+Sources: Prompty 2 §2.3 – §2.9 and its TypeSpec model; docs/design/file-format.md; for
+`metadata.agent` docs/design/agent-loop.md.
 Run as `python -m studio.core.prompty.schema [FILE]` it writes the JSON schema for other editors.
 """
 

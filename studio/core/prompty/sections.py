@@ -12,7 +12,7 @@ from studio.core.prompty.roles import ROLES, Marker, read_marker
 from studio.core.text.span import Span
 
 YAML_TYPES = ("tool_call",)
-"""Values of the attribute `type` whose section holds YAML (seed: "Assistant")."""
+"""Values of the attribute `type` whose section holds YAML (section dialect)."""
 
 _YAML_KEYS = ("function", "tools")
 _FENCE = re.compile(r"^ {0,3}(`{3,}+|~{3,}+)([^\n]*+)$", re.MULTILINE)
@@ -29,7 +29,8 @@ def find_markers(text: str, dialect: Dialect) -> list[Marker]:
     """Every role marker of a text, in order.
 
     Section dialect: markers inside a closed code fence are text, and so is `function:` or
-    `tools:` with deeper lines under it inside a section that holds YAML (FORMAT.md).
+    `tools:` with deeper lines under it inside a section that holds YAML
+    (docs/design/file-format.md).
     """
     return list(_markers(plain_newlines(text), dialect))
 

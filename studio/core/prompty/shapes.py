@@ -1,6 +1,7 @@
 """Documents and messages as JSON, for the command line and for other programs.
 
-Section dialect: the shape that the seed document shows. Prompty 2: the shape of its vectors.
+Section dialect: role, attributes and a list of parts, as chat APIs have them. Prompty 2: the shape
+of its vectors.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ def messages_to_json(messages: Messages, dialect: Dialect) -> list[Json]:
 
 
 def tools_to_json(tools: tuple[HoistedTool, ...]) -> list[Json]:
-    """Tools of the body's `tools:` section, in the seed's shape."""
+    """Tools of the body's `tools:` section, in the section dialect's shape."""
     return [{"id": tool.id, "type": tool.type, "options": tool.options} for tool in tools]
 
 

@@ -37,7 +37,7 @@ class Split:
 
 
 def split_front_matter(text: str) -> Split:
-    """Split at delimiter lines (Prompty spec §2.2, made line-exact: FORMAT.md).
+    """Split at delimiter lines (Prompty spec §2.2, made line-exact: docs/design/file-format.md).
 
     The closing delimiter is the first line that is exactly the opening one; where there is none,
     the first line that is exactly the other one (the specification lets them differ).

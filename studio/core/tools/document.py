@@ -108,7 +108,7 @@ def needs_environment(document: PromptDocument) -> bool:
     source = document.source
     texts = [source.slice(document.front_matter)] if document.front_matter is not None else []
     body = source.slice(document.body)
-    # FORMAT.md, "References": elsewhere a body is text, unless it is nothing but a reference.
+    # Elsewhere a body is text, unless it is nothing but a reference (docs/design/file-format.md).
     if document.dialect == "section" or whole_reference(body.strip()) is not None:
         texts.append(body)
     return any(item.protocol == "env" for text in texts for item in find_references(text))
@@ -123,7 +123,7 @@ def tool_limits(document: PromptDocument, base: ToolLimits) -> ToolLimits:
 
 
 def hoisted_spec(tool: HoistedTool) -> ToolSpec:
-    """A tool of the body's section as the model is told of it (seed: prompt section, "Tools")."""
+    """A tool of the body's section as the model is told of it (section dialect)."""
     options = tool.options
     description = options.get("description")
     bindings = read_bindings(options.get("bindings"))

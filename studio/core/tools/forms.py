@@ -1,4 +1,4 @@
-"""How one tool looks to each protocol: native function, ReAct list, JSON-action line (LOOPS.md).
+"""How one tool looks to each protocol: native function, ReAct list, JSON-action line.
 
 Pure functions; the loop's protocols fill the prompt's variables with them, the tools view shows
 them.
@@ -37,7 +37,7 @@ class ToolForm:
 
 
 def tool_items(specs: Iterable[ToolSpec]) -> list[Json]:
-    """The template variable `tools` (seed: ReAct prompt): name, description, arguments, schema."""
+    """The template variable `tools` (ReAct): name, description, arguments, schema."""
     return [
         {
             "name": spec.name,
@@ -69,8 +69,7 @@ def argument_items(schema: JsonObject) -> list[Mapping[str, Json]]:
 def tools_text(specs: Iterable[ToolSpec], *, quoted: bool = True) -> str:
     """The tools as lines of text, for templates that cannot loop.
 
-    With quoted names this is the placeholder `{tools}` of a JSON-action prompt (seed: instructions
-    prompt).
+    With quoted names this is the placeholder `{tools}` of a JSON-action prompt.
     """
     return "\n".join(_line(spec, f'"{spec.name}"' if quoted else spec.name) for spec in specs)
 
@@ -86,7 +85,7 @@ def json_action_line(spec: ToolSpec) -> str:
 
 
 def react_lines(spec: ToolSpec) -> str:
-    """The tool as the ReAct prompt's own list writes it (seed: ReAct prompt, "Available Tools")."""
+    """The tool as the list of the published ReAct prompt writes it."""
     head = f"- **{spec.name}**: {_one_line(spec.description)}".rstrip()
     rows = [
         f'  - {"Required" if item["required"] else "Optional"}: `"{item["name"]}"`'

@@ -93,7 +93,7 @@ def function_definition(tool: ToolSpec, draft: Draft | None = None) -> dict[str,
 
 def _message(message: Message, draft: Draft) -> dict[str, Json]:
     made: dict[str, Json] = {"role": message.role}
-    # Attributes travel beside role and content and never replace them (FORMAT.md).
+    # Attributes travel beside role and content and never replace them (docs/design/file-format.md).
     made |= {
         name: value for name, value in message.attributes.items() if name not in ("role", "content")
     }

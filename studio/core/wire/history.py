@@ -14,7 +14,7 @@ NO_RESULT = "No result: this call was not run."
 
 
 def legal_history(messages: Sequence[Message]) -> tuple[tuple[Message, ...], tuple[Problem, ...]]:
-    """The messages with a result for every call and no result without one (LOOPS.md).
+    """The messages with a result for each call and no other result (docs/design/agent-loop.md).
 
     Missing results are put in behind their call, in the order of the calls; results that answer
     nothing are left out. Both are reported.

@@ -136,7 +136,7 @@ RESERVED: Mapping[str, str] = MappingProxyType(
         "thread": "The conversation so far",
     }
 )
-"""Names that a run supplies (FORMAT.md, "Reserved names")."""
+"""Names that a run supplies (docs/design/file-format.md)."""
 
 ITEM_FIELDS: Mapping[str, Mapping[str, str]] = MappingProxyType(
     {

@@ -12,7 +12,7 @@ from studio.core.text.values import Json
 
 
 def history_rows(steps: Sequence[Step]) -> list[Json]:
-    """One row `thought`, `action`, `arguments`, `observation` per call (seed: ReAct prompt)."""
+    """One row `thought`, `action`, `arguments`, `observation` per call (published ReAct prompt)."""
     rows: list[Json] = []
     for step in steps:
         thought = step.reading.thought if step.reading is not None else ""
@@ -45,7 +45,7 @@ def react_scratchpad(steps: Sequence[Step]) -> str:
 
 
 def json_scratchpad(steps: Sequence[Step]) -> str:
-    """The steps as fenced JSON actions, each with its output (seed: instructions prompt)."""
+    """The steps as fenced JSON actions, each with its output (published JSON-action prompt)."""
     blocks: list[str] = []
     for step in steps:
         if isinstance(step.reading, Action):

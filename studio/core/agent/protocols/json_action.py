@@ -1,7 +1,7 @@
-"""One JSON object `{"action", "action_input"}` per reply (seed: instructions prompt).
+"""One JSON object `{"action", "action_input"}` per reply (docs/design/agent-loop.md).
 
-The seed's prompt ends inside a fence, so a reply may be bare JSON, have a closing fence only, or be
-fully fenced: the decoder starts at the first `{` and fences are no matter.
+The published prompt ends inside a fence, so a reply may be bare JSON, have only a closing fence, or
+be fully fenced: the decoder starts at the first `{` and ignores fences.
 """
 
 from __future__ import annotations

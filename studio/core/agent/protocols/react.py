@@ -1,6 +1,6 @@
-"""ReAct text: `Thought:`, then `Action:` and `Args:` JSON, or `Final Answer:` (seed: ReAct prompt).
+"""ReAct text: `Thought:`, then `Action:` and `Args:` JSON, or `Final Answer:`.
 
-The grammar and every decision on messy replies: LOOPS.md and section 6 of its study.
+The decisions on messy replies: docs/design/agent-loop.md.
 """
 
 from __future__ import annotations

@@ -4,7 +4,8 @@ Run as a script (`python -P child.py`), so it imports nothing of the studio. It 
 by two pipes: one JSON line of settings comes in on stdin, one JSON line goes out on stdout once it
 serves (`{"port": …}`) or cannot (`{"error": …}`). After that it waits for the end of stdin, which
 comes when the studio closes the pipe and also when the studio is killed, and leaves at once:
-llama.cpp's own shutdown would wait for a running request, up to 45 s (reports/local-model.md §1).
+llama.cpp's own shutdown would wait for a running request, up to 45 s
+(docs/design/embedded-model.md).
 
 The key comes by the pipe as well: arguments are seen by every user of the machine.
 """
@@ -54,7 +55,7 @@ def _serve(settings: dict[str, Any]) -> Any:  # noqa: ANN401 - a type of xllamac
     params.port = 0
     params.api_keys = [settings["key"]]
     params.ui = False
-    params.cache_prompt = False  # with it, a second run differs from the first (report §5)
+    params.cache_prompt = False  # with it, a second run differs from the first
     params.cache_ram_mib = 0
     params.sse_ping_interval = 1  # how soon a request notices that its client has left
     params.fit_params = False

@@ -19,7 +19,7 @@ STRING_CHARACTER = r'[^"\\\x00-\x1f]'
 FIRST_CHARACTER = r"[^\x00-\x27\x29-\x2f\x3a-\x40\x5b-\x60\x7b-\x7f]"
 """A letter of any script, a digit, or an opening round bracket. A string that may start with any
 character starts with one that is merged with the quote in the model's vocabulary (`".`, `"}`):
-reports/local-model.md §2."""
+docs/design/embedded-model.md."""
 
 NUMBER = '"-"? ("0" | [1-9] [0-9]{0,9})'
 """A whole number."""

@@ -1,7 +1,7 @@
 """Arguments that stand in the question: the words a tiny model may put into a call.
 
 A 135M model writes fluent arguments that have nothing to do with the question. Offering it only
-what was really said carries the results (measured: reports/local-model.md, "c"), more than syntax.
+what was really said carries the results, more than syntax (docs/design/embedded-model.md).
 """
 
 from __future__ import annotations

@@ -178,7 +178,7 @@ class EmbeddedModel:
             raise await self._lost(error) from error
         except (asyncio.CancelledError, GeneratorExit):
             if reading:
-                # llama.cpp reads a prompt to its end, however long (reports/local-model.md §1);
+                # llama.cpp reads a prompt to its end, however long (docs/design/embedded-model.md);
                 # only the end of the process stops that. The next use starts a new one.
                 await self._server.stop()
             raise

@@ -2,7 +2,7 @@
 
 A grammar can only follow what is regular: look-around, back references and word boundaries have no
 translation, and the caller falls back to a free string. Repetitions without a bound get one,
-because a tiny model that may go on does (reports/local-model.md §2).
+because a tiny model that may go on does (docs/design/embedded-model.md).
 """
 
 from __future__ import annotations

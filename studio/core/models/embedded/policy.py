@@ -5,7 +5,7 @@
   once before the answer, a tool without one is not offered, and the answer is put together from
   what was asked and what the tools said.
 
-What each was worth: reports/local-model.md, "Loops"; `make bench` measures it again.
+What each is worth: docs/design/embedded-model.md; `make bench` measures it again.
 """
 
 from __future__ import annotations

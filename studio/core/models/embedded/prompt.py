@@ -21,7 +21,7 @@ _ROLES = {"developer": "system", "tool": "user"}
 def template_messages(request: ModelRequest) -> tuple[dict[str, str], ...]:
     """The messages for `/apply-template`.
 
-    The bundled model's template drops tools in silence (reports/local-model.md §2), so for the
+    The bundled model's template drops tools in silence (docs/design/embedded-model.md), so for the
     native protocol they are described in the system message, calls are written as the JSON that
     the grammar asks for, and results come as what the user says. Neighbours of one role are
     joined, because some templates refuse them.

@@ -42,7 +42,7 @@ class EmbeddedSettings:
 
     threads: int = field(default_factory=lambda: max(1, (os.cpu_count() or 2) - 1))
     """Processor threads. As many as there are cores makes it 20 times slower as soon as anything
-    else is busy (reports/local-model.md, pitfall 1)."""
+    else is busy (docs/design/embedded-model.md)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,7 +35,7 @@ def bundled_weights() -> Weights:
     Raises:
         ModelError: "missing-model"; the package with the file is not installed.
     """
-    # Only located: importing the package would ask for a compiler (reports/local-model.md §3).
+    # Only located: importing the package would ask for a compiler (docs/design/embedded-model.md).
     spec = importlib.util.find_spec(_BUNDLED_PACKAGE)
     folders = spec.submodule_search_locations if spec else None
     for folder in folders or ():

@@ -72,7 +72,7 @@ def _legacy(document: PromptDocument) -> Iterator[Problem]:
 
 
 def _in_section(document: PromptDocument) -> Iterator[Problem]:
-    """Rich inputs are a construct of Prompty 2; they work here, and the seed does not know them."""
+    """Rich inputs are a construct of Prompty 2. They work here; the section dialect has its own."""
     if document.template.parser != "section":
         return
     for item in document.inputs:

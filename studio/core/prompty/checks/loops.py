@@ -1,4 +1,4 @@
-"""Prompts for the agent loop: defects that the two published seeds have (LOOPS.md)."""
+"""Prompts for the agent loop: defects of the two published prompts (docs/design/agent-loop.md)."""
 
 from __future__ import annotations
 

@@ -114,7 +114,7 @@ def _connection(
 
 
 def _order(document: PromptDocument) -> Iterator[Problem]:
-    """`tools:` must come before any message (seed, "Tools")."""
+    """`tools:` must come before any message (docs/design/file-format.md)."""
     for index, section in enumerate(document.sections):
         if section.role == "tools" and index > 0 and section.marker is not None:
             before = document.sections[index - 1]

@@ -66,7 +66,7 @@ def _unused(document: PromptDocument) -> Iterator[Problem]:
 
 
 def _meant_as_fstring(document: PromptDocument) -> Iterator[Problem]:
-    """Only `{tools}`-style placeholders: the template is a format string (FORMAT.md)."""
+    """Only `{tools}`-style placeholders: a format string (docs/design/file-format.md)."""
     if document.entry("template", "format") is not None or document.variables:
         return
     body = document.source.slice(document.body)

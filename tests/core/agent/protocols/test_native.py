@@ -1,4 +1,4 @@
-"""Native tool calls: every row of the table of messy replies (study, section 6), column (a)."""
+"""Native tool calls: every row of the table of messy replies (docs/design/agent-loop.md)."""
 
 from __future__ import annotations
 

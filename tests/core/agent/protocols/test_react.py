@@ -1,4 +1,4 @@
-"""ReAct text: every row of the table of messy replies (study, section 6), column (b)."""
+"""ReAct text: every row of the table of messy replies (docs/design/agent-loop.md)."""
 
 from __future__ import annotations
 

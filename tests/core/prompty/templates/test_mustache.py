@@ -67,7 +67,7 @@ def test_any_mixture_is_chevrons(pieces: list[str]) -> None:
 
 
 def test_booleans_and_null_differ_from_chevron_on_purpose() -> None:
-    """FORMAT.md: they read as `true`, `false` and nothing in every language."""
+    """docs/design/file-format.md: they read as `true`, `false` and nothing in every language."""
     rendering = render_template("{{a}}{{b}}{{c}}", {"a": True, "b": False, "c": None},
                                 format="mustache")  # fmt: skip
 

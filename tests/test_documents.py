@@ -1,0 +1,39 @@
+"""Documents that the code and other documents name are in the project."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+NAMED = re.compile(r"(?<![\w./-])[\w/-][\w./-]*\.md\b")
+LINKED = re.compile(r"\]\((?!\w+:)([^()#\s]+)")
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
+CODE = sorted([*(ROOT / "studio").rglob("*.py"), *(ROOT / "packaging").rglob("*.py")])
+
+
+def named_in(text: str) -> list[str]:
+    return NAMED.findall(text)
+
+
+def test_a_document_is_found_in_a_comment_and_in_a_string() -> None:
+    assert named_in('# see docs/none.md, "x"\ny = "OTHER.md (§2)"') == ["docs/none.md", "OTHER.md"]
+    assert named_in('path.suffix == ".md" and f"{name}.md"') == []
+
+
+def test_every_document_named_in_code_exists() -> None:
+    missing = [
+        f"{path.relative_to(ROOT).as_posix()}: {name}"
+        for path in CODE
+        for name in named_in(path.read_text(encoding="utf-8"))
+        if not any((folder / name).is_file() for folder in (ROOT, ROOT / "docs"))
+    ]
+    assert not missing
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_every_link_of_a_document_leads_to_a_file(page: Path) -> None:
+    links = LINKED.findall(page.read_text(encoding="utf-8"))
+    assert not [link for link in links if not (page.parent / link).exists()]
