@@ -19,11 +19,11 @@ from studio.cli_printer import printable
 from studio.cli_words import FINE, PROBLEMS
 from studio.core.agent.events import Event
 from studio.core.agent.state import Status
+from studio.core.agent.steps import steps_of
 from studio.core.agent.tree import branch_path
 from studio.core.export.write import write_atomically
 from studio.core.paths import user_paths
 from studio.core.runs.codec import JournalError
-from studio.core.runs.comparison import steps_of
 from studio.core.runs.exchange import FORMS, export_run, form_named, import_run
 from studio.core.runs.store import RunFilter, RunStore, StoreError
 from studio.core.runs.summary import RunSummary

@@ -11,6 +11,7 @@ from studio.cli_words import FINE, PROBLEMS, USAGE
 from studio.core.agent.protocols.choose import choose_protocol
 from studio.core.prompty.parse import parse
 from studio.core.resource_files import resource
+from tests.support.errors import has_errors
 
 LEGACY = (
     "---\nname: Old one  # keep me\nmodel:\n  api: chat\n  configuration:\n    type: openai\n"
@@ -94,7 +95,7 @@ def test_convert_between_protocols(tmp_path: Path, capsys: pytest.CaptureFixture
     assert run_command(["convert", "--protocol", "json_action", "--write", str(prompt)]) == FINE
     document = parse(prompt.read_text(encoding="utf-8"))
     assert choose_protocol(document).protocol == "json_action"
-    assert not document.has_errors
+    assert not has_errors(document)
     assert run_command(["convert", "--protocol", "json_action", "--diff", str(prompt)]) == FINE
     printed = capsys.readouterr()
     assert "speaks json_action already" in printed.err

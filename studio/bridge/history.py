@@ -91,14 +91,6 @@ class HistoryController(QObject):
         """Keep a run at the top and from being tidied away, or no longer."""
         self._change(partial(_describe, run, pinned=pinned))
 
-    def set_note(self, run: str, note: str) -> None:
-        """Set the person's note on a run."""
-        self._change(partial(_describe, run, note=note))
-
-    def set_tags(self, run: str, tags: Sequence[str]) -> None:
-        """Set the person's tags of a run."""
-        self._change(partial(_describe, run, tags=tuple(tags)))
-
     def describe(self, run: str, tags: Sequence[str], note: str) -> None:
         """Set both at once."""
         self._change(partial(_describe, run, tags=tuple(tags), note=note))

@@ -197,18 +197,6 @@ class RunController(QObject):
         """Over a model call or a tool as one."""
         self.send(StepOn("over"))
 
-    def step_into(self) -> None:
-        """To the next place of any kind."""
-        self.send(StepOn("into"))
-
-    def step_out(self) -> None:
-        """To the end of this iteration."""
-        self.send(StepOn("out"))
-
-    def continue_(self) -> None:
-        """To the next breakpoint, problem or end."""
-        self.send(Continue())
-
     def pause(self) -> None:
         """Stand still at the next place."""
         self.send(PauseRun())
@@ -262,11 +250,6 @@ class RunController(QObject):
         """Put two ways through the run side by side."""
         sides = [Side(one.title, state_at(self._shown.events, one.last)) for one in (left, right)]
         self.compared.emit(compare(*sides))
-
-    def compare_with(self, past: PastRun, title: str) -> None:
-        """Put a run beside the one that is shown."""
-        if self._shown.state is not None:
-            self.compared.emit(self._beside(past, title))
 
     def _on_sent(self, future: Future[str]) -> None:
         if not future.cancelled() and (wrong := future.result()):

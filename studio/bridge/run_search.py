@@ -112,26 +112,20 @@ class RunSearch(QObject):
         self.failed.emit(str(error))
 
 
-def rows_with(state: RunState | None, cards: Sequence[StepCard], words: str) -> tuple[int, ...]:
-    """The rows of the cards that say the words, in any case of letters.
+def _looked_through(question: _Question, begin: int, seconds: float) -> _Piece:
+    """Look at cards from row `begin` on, at least at one; at no more once the time is over.
 
     A prompt repeats what was said before; only what is new in it counts.
     """
-    question = _Question(state, cards, " ".join(words.split()).casefold())
-    return _looked_through(question, 0, None).rows
-
-
-def _looked_through(question: _Question, begin: int, seconds: float | None) -> _Piece:
-    """Look at cards from row `begin` on, at least at one; at no more once the time is over."""
     if question.state is None or not question.words:
         return _Piece((), len(question.cards))
-    end = None if seconds is None else monotonic() + seconds
+    end = monotonic() + seconds
     found: list[int] = []
     text_of: Callable[[StepCard], str] = _Reader(question.state).text_of
     for row in range(begin, len(question.cards)):
         if question.words in " ".join(text_of(question.cards[row]).split()).casefold():
             found.append(row)
-        if end is not None and monotonic() >= end:
+        if monotonic() >= end:
             return _Piece(tuple(found), row + 1)
     return _Piece(tuple(found), len(question.cards))
 

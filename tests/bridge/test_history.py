@@ -96,11 +96,11 @@ def test_pins_and_notes_are_kept(
     qtbot: QtBot, history: HistoryController, past: RunState, path: Path
 ) -> None:
     history.set_pinned(past.setup.run, True)
-    history.set_note(past.setup.run, "the good one")
+    history.describe(past.setup.run, ("kept",), "the good one")
     qtbot.waitUntil(lambda: not history._listing.is_busy)
     (run,) = _list(qtbot, history)
 
-    assert (run.pinned, run.note) == (True, "the good one")
+    assert (run.pinned, run.tags, run.note) == (True, ("kept",), "the good one")
 
 
 def test_changes_that_wait_are_made_at_the_end(

@@ -12,7 +12,7 @@ from studio.bridge.run_plan import RunPlan
 from studio.bridge.run_record import RunRecord
 from studio.bridge.run_text import plain_text
 from studio.bridge.run_view import RunView
-from studio.core.agent.commands import Approve, EditCall, EditObservation, SendBack
+from studio.core.agent.commands import Approve, Continue, EditCall, EditObservation, SendBack
 from studio.core.agent.events import CallEdited, Forked, Stopped
 from studio.core.models.base import ModelError
 from studio.core.models.scripted import ScriptedTurn
@@ -139,7 +139,7 @@ def test_edited_arguments_reach_the_tool_and_the_journal(
         lambda: controller.state is not None and bool(controller.state.step.calls[0].edited)
     )
     _until_waiting(qtbot, controller)
-    controller.continue_()
+    controller.send(Continue())
     _until_over(qtbot, controller)
 
     assert tools.called == [("lookup", {"fact": "capital of Italy"})]
@@ -156,7 +156,7 @@ def test_the_model_is_told_the_edited_observation(qtbot: QtBot, controller: RunC
     _until_waiting(qtbot, controller)
 
     controller.send(EditObservation(0, "Lutetia"))
-    controller.continue_()
+    controller.send(Continue())
     _until_over(qtbot, controller)
 
     second = started.model.requests[1]  # type: ignore[attr-defined]
@@ -280,7 +280,7 @@ def test_a_model_that_refuses_the_key_pauses_with_what_to_do(
 
     assert controller.view.offers.offers[0].label == "Try again"
     assert controller.view.offers.detail == "The server refused the key. Check the key."
-    controller.continue_()
+    controller.send(Continue())
     _until_over(qtbot, controller)
     assert controller.state is not None
     assert controller.state.status == "done"
@@ -323,7 +323,7 @@ def test_going_back_makes_a_new_branch(
     assert controller.state is not None
     assert (controller.state.iteration, controller.state.place) == (1, "P4")
     controller.send(EditObservation(0, "Lyon"))
-    controller.continue_()
+    controller.send(Continue())
     _until_over(qtbot, controller)
 
     assert any(isinstance(event, Forked) for event in journal.events)
@@ -348,7 +348,7 @@ def test_breakpoints_set_during_a_run_hold(qtbot: QtBot, controller: RunControll
     controller.start(plan([LOOKUP, FINAL]), at_entry=True)
     _until_waiting(qtbot, controller)
     controller.breakpoints.toggle_tool("lookup")
-    controller.continue_()
+    controller.send(Continue())
     _until_waiting(qtbot, controller, "Breakpoint before the tool runs: lookup")
 
 
@@ -397,7 +397,7 @@ def test_branches_of_a_record_can_be_looked_at(
     card = next(card for card in controller.view.timeline.cards if card.kind == "observation")
     controller.fork_from(card)
     _until_waiting(qtbot, controller)
-    controller.continue_()
+    controller.send(Continue())
     _until_over(qtbot, controller)
     controller.open_record(RunRecord("From history", tuple(journal.events)))
     first, second = controller.view.branches

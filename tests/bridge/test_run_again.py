@@ -170,7 +170,7 @@ def test_it_runs_to_a_place_once(qtbot: QtBot, controller: RunController) -> Non
     assert controller.state is not None
     assert controller.state.iteration == 2
     with qtbot.waitSignal(controller.ended):
-        controller.continue_()
+        controller.send(Continue())
     assert controller.breakpoints.value.breakpoints == ()
 
 
@@ -199,7 +199,7 @@ def test_a_branch_ends_where_it_was_left(qtbot: QtBot, controller: RunController
     controller.go_to(at.id)
     waiting(qtbot, controller, "P4")
     with qtbot.waitSignal(controller.ended):
-        controller.continue_()
+        controller.send(Continue())
     whole = controller.past
     assert whole is not None
     tree, last = controller._shown.tree, len(whole.events)
@@ -220,7 +220,7 @@ def test_places_of_a_record_are_folded_from_states_on_the_way(
     controller.go_to(at.id)
     waiting(qtbot, controller, "P4")
     with qtbot.waitSignal(controller.ended):
-        controller.continue_()
+        controller.send(Continue())
     past = controller.past
     assert past is not None
     monkeypatch.setattr(tree, "_KEEP_EVERY", 3)

@@ -7,6 +7,7 @@ import pytest
 from studio.bridge.run_file_edits import NotInFileError
 from studio.bridge.run_file_example import example_edit
 from studio.core.prompty.parse import parse
+from tests.support.errors import has_errors
 
 PROMPT = "---\nname: A\n---\nsystem:\nBe brief.\n\nuser:\n{{ question }}\n"
 
@@ -18,7 +19,7 @@ def test_it_stands_before_the_last_question() -> None:
     assert text.endswith(
         "Be brief.\n\nuser:\nWhere?\n\nassistant:\nThere.\n\nuser:\n{{ question }}\n"
     )
-    assert not parse(text).has_errors
+    assert not has_errors(parse(text))
 
 
 @pytest.mark.parametrize(

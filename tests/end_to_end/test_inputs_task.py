@@ -19,6 +19,7 @@ from studio.ui.inputs.file_field import FileField
 from studio.ui.inputs.thread_field import ThreadField
 from studio.ui.workbench import Workbench
 from tests.end_to_end.conftest import WAIT_MS
+from tests.support.menus import choose
 
 Open = Callable[[Path], Workbench]
 DOC = """---
@@ -112,7 +113,7 @@ def test_values_are_kept_as_samples_and_a_variable_is_declared(
     pane.set_values({"city": "Rome", "days": 5, "stops": ["Forum"], "stranger": "x"})
     qtbot.waitUntil(lambda: "Rome, 5 days" in sent(workbench), timeout=WAIT_MS)
     with qtbot.waitSignal(workbench.window.services.messages.noticed) as noticed:
-        pane.sets.run_action("Keep as samples in the prompt")
+        choose(pane.sets, "Keep as samples in the prompt")
     assert "stranger" in noticed.args[0].what
     document = parse(page.editor.text())
     assert [document.input(name).sample for name in ("city", "days", "stops")] == [  # type: ignore[union-attr]

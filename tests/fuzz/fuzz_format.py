@@ -34,10 +34,11 @@ with atheris.instrument_imports(
     from studio.core.prompty.parse import parse
     from studio.core.prompty.prepare import Prepared, prepare
     from studio.core.prompty.reference_values import ReferenceContext
-    from studio.core.prompty.shapes import document_to_json, messages_to_json, tools_to_json
+    from studio.core.prompty.shapes import messages_to_json, tools_to_json
     from studio.core.text.problem import apply_edits
     from studio.core.tools.document import declared_tools
     from studio.core.wire.request import Provider, to_request
+    from tests.support.errors import has_errors
 
 VECTORS = Path(os.environ.get("PROMPTY_VECTORS", ROOT.parent / "shared/vectors/prompty"))
 LEGACY = Path(os.environ.get("PROMPTY_V1_VECTORS", ROOT.parent / "shared/vectors/prompty-v1"))
@@ -72,7 +73,6 @@ def one_input(data: bytes) -> None:
     text = data.decode("utf-8", "surrogateescape")
     document = parse(text)
     assert document.source.text == text
-    json.dumps(document_to_json(document))
     check_fixes(document)
     # One of the four ways for each text: the content decides, so that a finding happens again.
     values, preview = WAYS[zlib.crc32(data) % len(WAYS)]
@@ -128,7 +128,7 @@ def check_edits(document: PromptDocument) -> None:
         except ValueError:
             continue  # the name is taken
         renamed = parse(apply_edits(text, edits))
-        assert document.has_errors or len(renamed.inputs) == len(document.inputs)
+        assert has_errors(document) or len(renamed.inputs) == len(document.inputs)
 
 
 def seeds() -> Iterator[bytes]:

@@ -16,6 +16,7 @@ from studio.ui.services import Services
 from studio.ui.theme import DARK, LIGHT
 from studio.ui.welcome import bundled
 from studio.ui.window import MainWindow
+from tests.support.errors import has_errors
 
 pytestmark = pytest.mark.qt_log_ignore("does not support propagateSizeHints")
 
@@ -50,7 +51,7 @@ def test_welcome_page_opens_an_own_copy_of_an_example(
     assert window.windowTitle() == f"{example.path.name} – Prompt Studio"
     qtbot.waitUntil(lambda: window.document is not None)
     assert window.document is not None
-    assert not window.document.has_errors
+    assert not has_errors(window.document)
 
 
 def test_every_template_opens_without_errors(window: MainWindow, qtbot: QtBot) -> None:
@@ -60,7 +61,7 @@ def test_every_template_opens_without_errors(window: MainWindow, qtbot: QtBot) -
         assert page is not None
         qtbot.waitUntil(lambda page=page: page.document is not None)
         assert page.document is not None
-        assert not page.document.has_errors, template.name
+        assert not has_errors(page.document), template.name
 
 
 def test_typing_shows_problems_outline_status_and_dirty_mark(

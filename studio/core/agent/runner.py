@@ -107,11 +107,6 @@ class Run:
         return self._course.tree
 
     @property
-    def journal_fault(self) -> str:
-        """Why the journal cannot be written; empty while it can. Nothing is lost in memory."""
-        return self._journal.fault
-
-    @property
     def events(self) -> Sequence[Event]:
         """The journal so far."""
         return self._course.events

@@ -24,6 +24,7 @@ from studio.core.agent.state import (
     RunSetup,
     RunState,
     Status,
+    Step,
     StepError,
 )
 from studio.core.models.base import ModelRequest
@@ -376,3 +377,9 @@ def messages_of(state: RunState, number: int) -> Sequence[Message]:
     """What step `number` sent."""
     step = state.step if number == state.step.number else state.steps[number - 1]
     return step.messages
+
+
+def steps_of(state: RunState) -> Sequence[Step]:
+    """All steps of a run, the current one included."""
+    done = bool(state.steps) and state.steps[-1].number == state.step.number
+    return state.steps if done or state.step.number == 0 else state.steps.plus((state.step,))

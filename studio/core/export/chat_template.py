@@ -8,7 +8,7 @@ conditions begin messages themselves there is no such list, and that is told.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
@@ -26,7 +26,6 @@ from studio.core.prompty.read import read_messages
 from studio.core.prompty.reference_values import find_references
 from studio.core.prompty.rendering import Rendering, Segment
 from studio.core.prompty.templates import find_variables, render_template
-from studio.core.prompty.threads import read_thread
 from studio.core.text.span import Span
 from studio.core.text.values import Json, JsonObject
 
@@ -108,53 +107,24 @@ def chat_template(source: ExportSource) -> ChatTemplate:
     return ChatTemplate(items, document.template.format, is_plain=True, losses=(why, *losses))
 
 
-def render_chat(
-    template: ChatTemplate, values: Mapping[str, Json], *, trims: bool = True
-) -> tuple[Message, ...]:
-    """The messages that the template means with some values, as our engine renders them.
-
-    Args:
-        template: The messages.
-        values: Inputs by name.
-        trims: Whether the program takes line ends off both ends of a text, as the studio does.
-    """
-    found: list[Message] = []
-    for item in template.items:
-        if isinstance(item, ThreadPlace):
-            found += read_thread(values.get(item.name), {}, None) or ()
-            continue
-        if template.is_plain:
-            parts = [part for part in item.parts if not isinstance(part, InputMedia)]
-            found.append(Message(item.role, tuple(parts), item.attributes))  # type: ignore[arg-type]
-            continue
-        found.append(_render_message(item, template.format, values, trims=trims))
-    return tuple(found)
-
-
-def _render_message(
-    item: TemplateMessage, form: TemplateFormat, values: Mapping[str, Json], *, trims: bool
-) -> Message:
+def _without_escapes(item: TemplateMessage, form: TemplateFormat) -> TemplateMessage:
     def text(template: str) -> str:
-        rendering = render_template(template, values, format=form)
+        rendering = render_template(template, {}, format=form)
         return "".join(segment.text for segment in rendering.segments)
 
-    parts: list[Part] = []
+    parts: list[TemplatePart] = []
     for part in item.parts:
         match part:
             case TextPart():
-                rendered = text(part.text)
-                parts.append(TextPart(rendered.strip("\r\n") if trims else rendered))
+                parts.append(TextPart(text(part.text).strip("\r\n")))
             case ToolResultPart():
                 parts.append(ToolResultPart(text(part.text)))
             case MediaPart():
                 parts.append(replace(part, source=text(part.source)))
             case ToolCallPart():
                 parts.append(replace(part, arguments=text(part.arguments)))
-            case InputMedia(name, kind):
-                block: Json = {"kind": kind, "value": values.get(name)}
-                thread: Json = [{"role": "user", "content": [block]}]
-                read = read_thread(thread, {}, None) or ()
-                parts += [each for message in read for each in message.parts]
+            case InputMedia():
+                parts.append(part)
     if len(parts) > 1:
         parts = [part for part in parts if not (isinstance(part, TextPart) and not part.text)]
     elif len(parts) == 1 and isinstance(parts[0], TextPart) and not parts[0].text:
@@ -163,7 +133,7 @@ def _render_message(
         key: text(value) if isinstance(value, str) else value
         for key, value in item.attributes.items()
     }
-    return Message(item.role, tuple(parts), attributes)  # type: ignore[arg-type]
+    return TemplateMessage(item.role, tuple(parts), attributes)
 
 
 def _rendered(template: ChatTemplate) -> Iterator[TemplateMessage | ThreadPlace]:
@@ -171,9 +141,8 @@ def _rendered(template: ChatTemplate) -> Iterator[TemplateMessage | ThreadPlace]
     for item in template.items:
         if isinstance(item, ThreadPlace):
             yield item
-            continue
-        message = _render_message(item, template.format, {}, trims=True)
-        yield TemplateMessage(message.role, message.parts, message.attributes)
+        else:
+            yield _without_escapes(item, template.format)
 
 
 def _read(document: PromptDocument, source: ExportSource) -> ChatTemplate | None:

@@ -201,11 +201,3 @@ _ADDRESSES: Mapping[ConnectionKind, str] = {
 def address_of(connection: Connection) -> str:
     """The base address that requests go to; empty where there is none (yet)."""
     return connection.base_url or _ADDRESSES.get(connection.kind, "")
-
-
-def origin_of(connection: Connection) -> str:
-    """Scheme, host and port: what a person is asked to trust before the first request."""
-    from urllib.parse import urlsplit
-
-    parts = urlsplit(address_of(connection))
-    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}" if parts.netloc else ""

@@ -94,18 +94,6 @@ class ScriptedModel:
         """Every request so far, in order."""
         return tuple(self._requests)
 
-    @property
-    def remaining(self) -> int:
-        """How many replies of the script are left; a repeating script never has fewer than 1."""
-        used = len(self._requests)
-        if self._repeat and self._turns:
-            return len(self._turns) - used % len(self._turns)
-        return max(0, len(self._turns) - used)
-
-    def rewind(self) -> None:
-        """Begin the script again."""
-        self._requests.clear()
-
     def request_body(self, request: ModelRequest) -> JsonObject:
         """The body that a chat-completions server would get."""
         return request_body(request, model_id="scripted", capabilities=self._capabilities)

@@ -226,11 +226,6 @@ class PromptDocument:
         """Whether it is no prompt but a Python file, whose functions are tools."""
         return self.source.path is not None and self.source.path.suffix == ".py"
 
-    @property
-    def has_errors(self) -> bool:
-        """Whether any problem is an error."""
-        return any(problem.severity == "error" for problem in self.problems)
-
     def input(self, name: str) -> InputDeclaration | None:
         """The declared input of that name."""
         return next((item for item in self.inputs if item.name == name), None)

@@ -31,7 +31,7 @@ from studio.core.prompty.rendering import Rendering
 from studio.core.prompty.roles import STANDARD_ROLES, Marker
 from studio.core.prompty.sections import YAML_TYPES, after_line, find_markers
 from studio.core.prompty.threads import read_call
-from studio.core.text.problem import Problem, Severity
+from studio.core.text.problem import Severity
 from studio.core.text.span import Span
 from studio.core.text.values import Json
 
@@ -198,9 +198,3 @@ def _append_unused_threads(talk: Conversation) -> None:
         if item.kind == "thread" and item.name in talk.inputs:
             end = talk.document.body.end
             talk.add_thread(item.name, {}, Span(end, end))
-
-
-def all_problems(rendering: Rendering, messages: Messages) -> tuple[Problem, ...]:
-    """What rendering and reading had to say, in source order."""
-    found = (*rendering.problems, *messages.problems)
-    return tuple(sorted(found, key=lambda problem: (problem.span.start, problem.span.end)))

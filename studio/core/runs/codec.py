@@ -247,8 +247,3 @@ def _is_union(origin: Any) -> bool:  # noqa: ANN401
 
 def _inner(hint: Any) -> list[Any]:  # noqa: ANN401
     return [item for item in typing.get_args(hint) if item is not Ellipsis]
-
-
-def event_kinds() -> tuple[str, ...]:
-    """The names of all events."""
-    return tuple(_EVENTS)

@@ -8,10 +8,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from studio.core.agent.events import Event, Started
-from studio.core.agent.steps import messages_of
+from studio.core.agent.steps import messages_of, steps_of
 from studio.core.agent.tree import branch_path, walk
 from studio.core.runs.codec import JournalError
-from studio.core.runs.comparison import steps_of
 from studio.core.runs.journal import read_journal, write_journal
 from studio.core.runs.otlp import otlp
 from studio.core.runs.report import report

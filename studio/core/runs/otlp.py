@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 
 from studio.core.agent.events import Event
 from studio.core.agent.state import Call, RunState, Step
-from studio.core.agent.steps import messages_of
+from studio.core.agent.steps import messages_of, steps_of
 from studio.core.prompty.messages import (
     MediaPart,
     Message,
@@ -21,7 +21,6 @@ from studio.core.prompty.messages import (
     ToolCallPart,
     ToolResultPart,
 )
-from studio.core.runs.comparison import steps_of
 from studio.core.runs.timing import Times, fold_with_times
 from studio.core.runs.traces import redact
 from studio.core.text.values import Json

@@ -10,14 +10,12 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 from studio.core.agent.events import Event
 from studio.core.agent.state import RunState, Step
-from studio.core.agent.steps import messages_of
+from studio.core.agent.steps import messages_of, steps_of
 from studio.core.prompty.messages import MediaPart, Message, ToolCallPart
-from studio.core.runs.comparison import steps_of
 from studio.core.runs.timing import Times, fold_with_times
 from studio.core.text.values import Json
 from studio.core.wire.reply import Reply, Usage
@@ -56,21 +54,6 @@ def trace_name(prompt: str, at: float, run: str) -> str:
     clean = re.sub(r"[^\w.-]+", "_", prompt).strip("._") or "run"
     when = datetime.fromtimestamp(at, UTC).strftime("%Y%m%d.%H%M%S")
     return f"{clean}.{when}.{run}.tracy"
-
-
-def write_trace(events: Sequence[Event], folder: Path, version: str) -> Path:
-    """Write a branch's trace into a folder.
-
-    Raises:
-        OSError: the folder cannot be written.
-    """
-    data = trace(events, version)
-    state, _ = fold_with_times(events)
-    path = folder / trace_name(state.setup.prompt, events[0].at, state.setup.run)
-    text = json.dumps(data, ensure_ascii=True, indent=2)
-    folder.mkdir(parents=True, exist_ok=True)
-    path.write_text(text + "\n", encoding="utf-8")
-    return path
 
 
 def _step_frame(state: RunState, step: Step, times: Times) -> dict[str, Json]:

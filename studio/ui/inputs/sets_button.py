@@ -44,16 +44,6 @@ class SetsButton(QToolButton):
         """Take the colours of a theme."""
         self.setIcon(icon("list", theme.muted))
 
-    def menu_texts(self) -> list[str]:
-        """What the menu offers now."""
-        self._fill()
-        return [action.text() for action in self._menu.actions() if not action.isSeparator()]
-
-    def run_action(self, text: str) -> None:
-        """Do what the menu's entry of this text does."""
-        self._fill()
-        next(each for each in self._menu.actions() if each.text() == text).trigger()
-
     def _fill(self) -> None:
         library, menu = self._library, self._menu
         menu.clear()

@@ -17,6 +17,7 @@ from studio.core.text.values import JsonObject
 from studio.core.tools.arguments import check_arguments
 from studio.core.tools.source import ToolOutcome
 from studio.core.wire.reply import Reply, ToolCall, Usage
+from tests.support.errors import has_errors
 
 REACT = """---
 name: Finder
@@ -123,7 +124,7 @@ def search(query: str) -> str:
 def document(text: str) -> PromptDocument:
     """A parsed prompt."""
     made = parse(text)
-    assert not made.has_errors, made.problems
+    assert not has_errors(made), made.problems
     return made
 
 

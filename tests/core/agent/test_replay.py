@@ -8,9 +8,9 @@ from studio.core.agent.replay import RecordedModel, RecordedTools, recording_of
 from studio.core.agent.runner import start_run
 from studio.core.agent.tree import branch_path
 from studio.core.models.scripted import ScriptedModel
-from studio.core.runs.comparison import compare
 from studio.core.wire.reply import Reply, Usage
 from tests.core.agent.runs import NATIVE, Functions, call, calling, document, run_of, search
+from tests.support.run_comparison import compare
 
 SCRIPT = [
     calling(call()),

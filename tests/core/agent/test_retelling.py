@@ -24,7 +24,6 @@ from studio.core.agent.runner import Run, start_run
 from studio.core.agent.state import PLACES, RunState
 from studio.core.agent.tree import branch_path
 from studio.core.prompty.messages import Message, TextPart
-from studio.core.runs.comparison import compare
 from tests.core.agent.runs import (
     NATIVE,
     REACT,
@@ -35,6 +34,7 @@ from tests.core.agent.runs import (
     document,
     search,
 )
+from tests.support.run_comparison import compare
 
 EVERYWHERE = RunOptions(pause_at=frozenset(PLACES) - {"PX"}, backoff=0)
 ACT = 'Thought: I look.\nAction: search\nArgs: {"query": "x"}'

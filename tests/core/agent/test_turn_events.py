@@ -12,11 +12,11 @@ from studio.core.agent.options import RunOptions
 from studio.core.agent.reading import Refused
 from studio.core.agent.runner import start_run
 from studio.core.agent.state import Limits
-from studio.core.agent.turn_events import turn_events
 from studio.core.models.base import ModelError
 from studio.core.models.scripted import ScriptedModel
 from studio.core.wire.reply import Reply
 from tests.core.agent.runs import NATIVE, Functions, call, calling, document, run_of
+from tests.support.turn_events import turn_events
 
 ROOT = Path(__file__).resolve().parents[3]
 FOLDER = Path(os.environ.get("PROMPTY_VECTORS", ROOT / "../shared/vectors/prompty"))

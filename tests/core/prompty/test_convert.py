@@ -11,6 +11,7 @@ from studio.core.prompty.parse import parse
 from studio.core.prompty.prepare import prepare
 from studio.core.prompty.reference_values import ReferenceContext
 from studio.core.text.problem import apply_edits
+from tests.support.errors import has_errors
 from tests.support.soon import soon
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -27,7 +28,7 @@ def legacy_files() -> list[Path]:
 def test_prompty_1_files_keep_their_messages(path: Path, target: str) -> None:
     document = parse(path.read_text(encoding="utf-8"), path)
     assert document.dialect == "legacy"
-    assert not document.has_errors
+    assert not has_errors(document)
     conversion = convert(document, target)
     assert apply_edits(document.source.text, conversion.edits) == conversion.text
     after = parse(conversion.text, path)

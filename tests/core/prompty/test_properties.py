@@ -15,8 +15,9 @@ from studio.core.prompty.fmt import tidy_edits
 from studio.core.prompty.parse import MAX_TEXT, parse
 from studio.core.prompty.prepare import Prepared, prepare
 from studio.core.prompty.reference_values import ReferenceContext
-from studio.core.prompty.shapes import document_to_json, messages_to_json
+from studio.core.prompty.shapes import messages_to_json
 from studio.core.text.problem import apply_edits
+from tests.support.document_shape import document_to_json
 from tests.support.soon import soon
 
 PIECES = [

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from studio.core.prompty.parse import parse
 from studio.core.prompty.reference_values import ReferenceContext
-from studio.core.prompty.shapes import document_to_json
+from tests.support.document_shape import document_to_json
 
 
 def test_an_object_written_short_is_the_default_and_no_declaration() -> None:

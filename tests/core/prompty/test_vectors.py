@@ -17,7 +17,8 @@ from studio.core.prompty.read import read_messages
 from studio.core.prompty.reference_values import ReferenceContext
 from studio.core.prompty.references import resolve_document
 from studio.core.prompty.rendering import Rendering, Segment
-from studio.core.prompty.shapes import document_to_json, messages_to_json
+from studio.core.prompty.shapes import messages_to_json
+from tests.support.document_shape import document_to_json
 
 ROOT = Path(__file__).resolve().parents[3]
 VECTORS = ROOT / os.environ.get("PROMPTY_VECTORS", "../shared/vectors/prompty")

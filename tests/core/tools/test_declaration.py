@@ -8,6 +8,7 @@ from studio.core.prompty.parse import parse
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.problem import apply_edits
 from studio.core.tools.declaration import declare_tool
+from tests.support.errors import has_errors
 
 RICH = ToolSpec(
     "search",
@@ -47,7 +48,7 @@ def test_the_declared_tool_reads_as_it_was(form: str) -> None:
     before = parse(f"---\n{FORMS[form]}---\nsystem:\nHello\n")
     text = apply_edits(before.source.text, declare_tool(before, RICH))
     after = parse(text)
-    assert not after.has_errors
+    assert not has_errors(after)
     assert [tool.name for tool in after.tools] == [*(t.name for t in before.tools), "search"]
     tool = after.tools[-1]
     assert tool.kind == "function"

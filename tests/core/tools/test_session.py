@@ -15,6 +15,7 @@ from studio.core.tools.mock import FixedMock
 from studio.core.tools.session import ToolSession
 from studio.core.tools.trust import TrustStore
 from tests.core.tools.conftest import WritePrompt, WriteTools, gone
+from tests.support.errors import has_errors
 
 AGENT = """
     name: agent
@@ -79,7 +80,7 @@ async def loaded(
 async def test_a_trusted_tool_is_bound_and_called(
     session: ToolSession, loaded: PromptDocument
 ) -> None:
-    assert not loaded.has_errors
+    assert not has_errors(loaded)
     entry = session.registry.entry("add")
     assert entry is not None
     assert (entry.state, entry.source, entry.line) == ("bound", "my_tools.py", 2)

@@ -18,10 +18,10 @@ from studio.core.prompty.messages import (
 )
 from studio.core.wire.chunks import ChatChunks, chunk_error
 from studio.core.wire.events import chunk_reader
-from studio.core.wire.history import history_problems, legal_history
-from studio.core.wire.process import BadReplyError, result_of
+from studio.core.wire.process import BadReplyError
 from studio.core.wire.reply import Reply, accumulate
 from studio.core.wire.request import Provider, to_request
+from tests.support.prompty_results import result_of
 
 _WORDS = [
     "choices", "delta", "message", "content", "tool_calls", "function", "name", "arguments", "id",
@@ -125,12 +125,3 @@ def test_any_conversation_makes_a_body_that_is_json(
     messages: list[Message], provider: Provider
 ) -> None:
     json.dumps(to_request(messages, (), ModelDeclaration("m"), provider=provider).body)
-
-
-@settings(max_examples=300, deadline=None)
-@given(st.lists(_MESSAGE, max_size=6))
-def test_a_legal_history_stays_as_it_is(messages: list[Message]) -> None:
-    legal, _ = legal_history(messages)
-
-    assert history_problems(legal) == ()
-    assert legal_history(legal) == (legal, ())

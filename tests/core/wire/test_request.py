@@ -21,7 +21,7 @@ from studio.core.prompty.messages import (
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.problem import Severity
 from studio.core.text.values import Json
-from studio.core.wire.history import NO_RESULT, legal_history
+from studio.core.wire.history import history_problems
 from studio.core.wire.media import MediaReader
 from studio.core.wire.request import Provider, WireRequest, to_request
 
@@ -471,7 +471,7 @@ def test_an_unknown_quality_is_reported_and_not_sent() -> None:
 # --- legal histories ------------------------------------------------------------------------
 
 
-def test_a_history_is_made_legal_and_what_was_wrong_is_told() -> None:
+def test_what_a_provider_would_refuse_in_a_history_is_told() -> None:
     call = ToolCallPart("c1", "find", "{}")
     messages = [
         Message("tool", (ToolResultPart("orphan"),), {"tool_call_id": "c0"}),
@@ -481,22 +481,16 @@ def test_a_history_is_made_legal_and_what_was_wrong_is_told() -> None:
         Message("assistant", (ToolCallPart("c3", "find", "{}"),)),
     ]
 
-    legal, problems = legal_history(messages)
-
-    assert [(m.role, m.text, m.attributes.get("tool_call_id")) for m in legal] == [
-        ("assistant", "", None),
-        ("tool", "two", "c2"),
-        ("tool", NO_RESULT, "c1"),
-        ("user", "and?", None),
-        ("assistant", "", None),
-        ("tool", NO_RESULT, "c3"),
-    ]
-    assert [problem.code for problem in problems] == [
+    assert [problem.code for problem in history_problems(messages)] == [
         "orphan-tool-result",
         "unanswered-tool-call",
         "unanswered-tool-call",
     ]
-    assert legal_history(legal) == (legal, ())
+    results = [
+        Message("tool", (ToolResultPart(call_id),), {"tool_call_id": call_id})
+        for call_id in ("c2", "c1")
+    ]
+    assert history_problems([messages[1], *results, messages[3]]) == ()
 
 
 def test_calls_that_a_thread_gave_in_chat_form_reach_every_provider() -> None:

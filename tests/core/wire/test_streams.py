@@ -10,8 +10,9 @@ import pytest
 
 from studio.core.wire.chunks import ChatChunks, ChunkReader, chunk_error
 from studio.core.wire.events import AnthropicEvents, ResponseEvents, chunk_reader
-from studio.core.wire.process import BadReplyError, read_response, result_of
+from studio.core.wire.process import BadReplyError, read_response
 from studio.core.wire.reply import Finished, Reply, ToolCall, Usage, accumulate
+from tests.support.prompty_results import result_of
 
 
 def _reply(reader: ChunkReader, chunks: Iterable[Any]) -> Reply:

@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 
-from studio.core.wire.discovery import ModelInfo, enrich, map_model
-from studio.core.wire.process import BadReplyError, result_of, result_of_stream
+from studio.core.wire.process import BadReplyError
 from studio.core.wire.request import provider_of, to_request
 from tests.core.wire import vectors
+from tests.support.model_discovery import ModelInfo, enrich, map_model
+from tests.support.prompty_results import result_of, result_of_stream
 
 
 @pytest.mark.parametrize("vector", vectors.load_vectors("wire"))

@@ -16,6 +16,7 @@ from studio.ui.inputs.row import FieldRow
 from studio.ui.inputs.thread_field import ThreadField
 from studio.ui.theme import DARK, LIGHT
 from tests.support.labels import PLANTED, labels_read_as_rich
+from tests.support.menus import choose, menu_texts
 
 pytestmark = pytest.mark.qt_log_ignore("does not support propagateSizeHints")
 
@@ -168,22 +169,22 @@ def test_sets_are_kept_taken_and_removed(qtbot: QtBot, pane: InputsPane, tmp_pat
     prompt = tmp_path / "trip.prompty"
     pane.set_document(parse(DOC, prompt))
     pane.set_values({"city": "Rome"})
-    pane.sets.run_action("Save as a set…")
+    choose(pane.sets, "Save as a set…")
     dialog = pane.sets.findChild(QInputDialog)
     dialog.setTextValue("Italy")
     dialog.accept()
     assert (tmp_path / "trip.inputs.json").exists()
     assert pane.sets.text() == "Italy"
     pane.set_values({"city": "Oslo"})
-    pane.sets.run_action("Update “Italy”")
+    choose(pane.sets, "Update “Italy”")
     pane.clear()
-    pane.sets.run_action("Italy")
+    choose(pane.sets, "Italy")
     assert pane.values() == {"city": "Oslo"}
     pane.set_document(parse(DOC, tmp_path / "other.prompty"))
-    assert "Italy" not in pane.sets.menu_texts()
+    assert "Italy" not in menu_texts(pane.sets)
     pane.set_document(parse(DOC, prompt))
-    pane.sets.run_action("Italy")
-    pane.sets.run_action("Delete “Italy”")
+    choose(pane.sets, "Italy")
+    choose(pane.sets, "Delete “Italy”")
     assert not (tmp_path / "trip.inputs.json").exists()
 
 
@@ -319,8 +320,8 @@ def test_the_name_of_a_set_is_shown_whole(pane: InputsPane, tmp_path: Path) -> N
     prompt = tmp_path / "trip.prompty"
     (tmp_path / "trip.inputs.json").write_text('{"R&D": {"city": "Rome"}}', encoding="utf-8")
     pane.set_document(parse(DOC, prompt))
-    assert "R&&D" in pane.sets.menu_texts()  # Qt shows && as one &, and takes a lone one away
-    pane.sets.run_action("R&&D")
+    assert "R&&D" in menu_texts(pane.sets)  # Qt shows && as one &, and takes a lone one away
+    choose(pane.sets, "R&&D")
     assert pane.sets.text() == "R&&D"
     assert pane.library.current == "R&D"
 
@@ -330,7 +331,7 @@ def test_a_name_that_is_taken_is_said_before_it_is_replaced(
 ) -> None:
     (tmp_path / "trip.inputs.json").write_text('{"R&D": {"city": "Rome"}}', encoding="utf-8")
     pane.set_document(parse(DOC, tmp_path / "trip.prompty"))
-    pane.sets.run_action("Save as a set…")
+    choose(pane.sets, "Save as a set…")
     dialog = pane.sets.findChild(QInputDialog)
     dialog.setTextValue("other")
     assert dialog.okButtonText() == "Save"

@@ -16,7 +16,7 @@ from PySide6.QtWidgets import QApplication
 from studio.bridge.run_cards import timeline_of
 from studio.bridge.run_compare import Side, compare
 from studio.bridge.run_inspector import Inspection, inspector_view
-from studio.bridge.run_search import Found, RunSearch, rows_with
+from studio.bridge.run_search import Found, RunSearch
 from studio.bridge.run_sources import sources_for
 from studio.core.agent.options import RunOptions
 from studio.core.agent.state import Limits
@@ -24,6 +24,7 @@ from studio.core.runs.store import RunStore
 from studio.core.runs.stored import StoredEvents
 from studio.ui.run.timeline import TimelineView
 from tests.core.agent.runs import NATIVE, call, calling, run_of
+from tests.support.run_rows import rows_with
 from tests.support.stored_reads import note_reads
 
 STEPS = 230
@@ -135,7 +136,7 @@ async def test_a_long_run_is_searched_beside_the_window_and_by_pieces(
 ) -> None:
     _, opened = await both(tmp_path / "runs.sqlite")
     cards = timeline_of(opened).cards
-    expected = rows_with(opened, cards, "PLACE  22")
+    expected = rows_with(qtbot, opened, cards, "PLACE  22")
     assert len(expected) > 10
     _, opened = await both(tmp_path / "again.sqlite")  # of which nothing is read yet
     readers: set[int] = set()

@@ -77,27 +77,6 @@ def source_without_secrets(document: PromptDocument) -> str:
     return text
 
 
-def find_secret_values(document: PromptDocument, values: Mapping[str, str]) -> Iterator[Problem]:
-    """Places where the value of a secret variable is written out in the file.
-
-    Args:
-        document: The document.
-        values: Secret values by the variable that holds them; asked for by saving and exporting,
-            never by a preview.
-    """
-    text = document.source.text
-    for name, value in values.items():
-        if len(value) < _SHORTEST:
-            continue
-        at = text.find(value)
-        while at >= 0:
-            place = Span(at, at + len(value))
-            fix = Fix(f"Read it from {name}", (TextEdit(place, f"${{env:{name}}}"),))
-            message = f"The value of the environment variable {name!r} is written out here."
-            yield Problem("literal-secret", Severity.ERROR, message, place, (fix,))
-            at = text.find(value, at + len(value))
-
-
 def _problem(document: PromptDocument, place: Span, key: str) -> Problem:
     variable = _VARIABLES.get(document.model.provider, "API_KEY")
     if key and "key" not in key.lower():

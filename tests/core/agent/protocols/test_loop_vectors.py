@@ -10,11 +10,11 @@ import pytest
 from studio.core.agent.protocols.json_repair import ends_inside, find_repair
 from studio.core.agent.protocols.json_text import Decoded, decode_at
 from studio.core.agent.protocols.loops import loop_of
-from studio.core.agent.protocols.partial_json import partial_json
 from studio.core.agent.protocols.react import clean_name
 from studio.core.agent.reading import Action, Final, FormatError, Reading
 from studio.core.wire.reply import Reply, TextDelta, ToolCallDelta, accumulate
 from tests.core.agent.loop_vectors import load, reply_of, rules_for
+from tests.support.partial_json import partial_json
 
 CASES = load("cases.json")
 FORMATS = {"react": "react", "json_action": "json_action", "tool_calls": "native"}

@@ -8,7 +8,7 @@ from itertools import zip_longest
 from typing import Literal, TypeAlias
 
 from studio.core.agent.state import RunState, Step
-from studio.core.agent.steps import call_key, messages_of
+from studio.core.agent.steps import call_key, messages_of, steps_of
 from studio.core.prompty.messages import Message, ToolCallPart
 
 Aspect: TypeAlias = Literal["request", "reply", "calls", "observations", "answer", "steps"]
@@ -48,12 +48,6 @@ def compare(one: RunState, other: RunState) -> Comparison:
     steps = tuple(_differences(one, other))
     ends = (one.status, one.answer) != (other.status, other.answer)
     return Comparison(steps, ends)
-
-
-def steps_of(state: RunState) -> Sequence[Step]:
-    """All steps of a run, the current one included."""
-    done = bool(state.steps) and state.steps[-1].number == state.step.number
-    return state.steps if done or state.step.number == 0 else state.steps.plus((state.step,))
 
 
 def _differences(one: RunState, other: RunState) -> Iterator[StepDifference]:

@@ -1,0 +1,21 @@
+"""The rows of a run that a search finds, waited for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pytestqt.qtbot import QtBot
+
+from studio.bridge.run_card import StepCard
+from studio.bridge.run_search import RunSearch
+from studio.core.agent.state import RunState
+
+
+def rows_with(
+    qtbot: QtBot, state: RunState | None, cards: Sequence[StepCard], words: str
+) -> tuple[int, ...]:
+    """The rows of the cards that hold the words, as the window's own search finds them."""
+    search = RunSearch()
+    search.look(state, cards, words)
+    qtbot.waitUntil(lambda: search.found.is_whole)
+    return search.found.rows
