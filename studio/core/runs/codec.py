@@ -13,6 +13,7 @@ import types
 import typing
 from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from enum import Enum
 from typing import Any, TypeVar
 
 from studio.core.agent.events import Event
@@ -133,6 +134,8 @@ def _plan(hint: Any) -> Encoder:  # noqa: ANN401 - annotations are of any kind
 
 def _plain(value: Any) -> Json:  # noqa: ANN401
     """A plain value; mappings and sequences as JSON has them."""
+    if isinstance(value, Enum):
+        return _plain(value.value)
     if value is None or isinstance(value, str | int | float | bool):
         return value
     if isinstance(value, Mapping):
@@ -202,6 +205,8 @@ def _unplan(hint: Any) -> Decoder:  # noqa: ANN401 - one arm per kind of annotat
         if len(plans) == 1:
             return lambda data: tuple(plans[0](item) for item in data)
         return lambda data: tuple(plan(item) for plan, item in zip(plans, data, strict=True))
+    if isinstance(hint, type) and issubclass(hint, Enum):
+        return hint
     return float if hint is float else _same
 
 
