@@ -26,7 +26,7 @@ This page is made from the program's table of actions (`python packaging/keys.py
 
 def page() -> str:
     """The page as the table says."""
-    from studio.ui.actions import ACTIONS, MENUS
+    from studio.ui.base.actions import ACTIONS, MENUS
 
     named = {spec.id: spec for spec in ACTIONS}
     placed: set[str] = set()

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from studio import __version__
-from studio.cli_words import COMMANDS, USAGE
+from studio.cli.exit_codes import COMMANDS, USAGE
 from studio.core.paths import user_paths
 
 MODEL_CHILD = "--embedded-model-child"
@@ -32,7 +32,7 @@ def main(arguments: list[str] | None = None) -> int:
         return 0
     if given and given[0] in COMMANDS:
         # What the commands work with takes longer to import than a window to paint.
-        from studio.cli import run_command
+        from studio.cli.main import run_command
 
         return run_command(given)
     return open_studio(given)
@@ -68,7 +68,7 @@ def _is_taken_over(files: Sequence[Path]) -> bool:
     data = user_paths().data
     if not (data / "instance").exists():
         return False
-    from studio.bridge.instance import hand_over
+    from studio.viewmodels.app.instance import hand_over
 
     return hand_over(data, files)
 

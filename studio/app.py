@@ -16,22 +16,22 @@ from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QApplication
 
 from studio import __version__, unread_sources  # noqa: F401 - first: it acts when imported
-from studio.bridge.collector import CalmCollector
-from studio.bridge.first_place import FirstPlace
-from studio.bridge.jobs import SWITCH_SECONDS
 from studio.core.paths import user_paths
 from studio.core.resource_files import resource
-from studio.ui.icons import hold_drawings, release_drawings
-from studio.ui.language import install_language
-from studio.ui.services import build_services
-from studio.ui.theme import apply_theme, fonts_of, load_other_fonts, theme_for
-from studio.ui.window import MainWindow
+from studio.ui.base.language import install_language
+from studio.ui.base.services import build_services
+from studio.ui.style.icons import hold_drawings, release_drawings
+from studio.ui.style.theme import apply_theme, fonts_of, load_other_fonts, theme_for
+from studio.ui.window.window import MainWindow
+from studio.viewmodels.app.collector import CalmCollector
+from studio.viewmodels.app.first_place import FirstPlace
+from studio.viewmodels.app.jobs import SWITCH_SECONDS
 
 if TYPE_CHECKING:
-    from studio.bridge.log import FaultFile
     from studio.core.settings import ThemeSetting
-    from studio.ui.care import Care
-    from studio.ui.workbench import Workbench
+    from studio.ui.app.care import Care
+    from studio.ui.app.workbench import Workbench
+    from studio.viewmodels.app.log import FaultFile
 
 # What is made while starting stays anyway; looking through it for garbage costs a tenth of a start.
 # Later `CalmCollector` looks, in this thread: another one must not end what belongs to Qt.
@@ -109,7 +109,7 @@ class Studio(QObject):
     def _after_paint(self) -> None:
         """The loader would have fought the painting for the interpreter."""
         release_drawings(self.window)
-        from studio.bridge.log import FaultFile
+        from studio.viewmodels.app.log import FaultFile
 
         self._faults = FaultFile(self._services.paths.data / "log")
         self._faults.open()
@@ -123,16 +123,16 @@ class Studio(QObject):
     def _load(self) -> None:
         """Importing takes most of a second; in a thread, the window answers meanwhile."""
         try:
-            importlib.import_module("studio.ui.workbench")
-            importlib.import_module("studio.ui.care")
+            importlib.import_module("studio.ui.app.workbench")
+            importlib.import_module("studio.ui.app.care")
         except Exception as error:  # noqa: BLE001 - told in the window, which would stay empty
             self._not_loaded.emit(error)
             return
         self._loaded.emit()
 
     def _make_workbench(self) -> None:
-        from studio.ui.care import Care
-        from studio.ui.workbench import Workbench
+        from studio.ui.app.care import Care
+        from studio.ui.app.workbench import Workbench
 
         if self.window.isVisible():
             self.workbench = Workbench(self._services, self.window)
@@ -148,8 +148,8 @@ class Studio(QObject):
 
     def _tell_broken(self, error: Exception) -> None:
         """Without its panes the window is of little use, but the text in it can be saved."""
-        from studio.bridge.crashes import crash_of
         from studio.ui.dialogs.crash import CrashDialog
+        from studio.viewmodels.app.crashes import crash_of
 
         crash = crash_of(error, "thread", os.environ)
         sys.stderr.write(crash.report)
@@ -214,7 +214,7 @@ class Studio(QObject):
             self.window.commands.open_example(resource("examples", FIRST_EXAMPLE))
 
     def _open_last(self) -> None:
-        from studio.bridge.session import SESSION, load_session
+        from studio.viewmodels.app.session import SESSION, load_session
 
         session = load_session(self._services.paths.data / SESSION)
         recent = self._services.settings.value.recent[:1]

@@ -16,7 +16,7 @@ from pytestqt.qtbot import QtBot
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
-# As in the studio (`studio/bridge/collector.py`): a search for garbage in another thread would end
+# As in the studio (`studio/viewmodels/app/collector.py`): a search for garbage in another thread would end
 # Qt's objects there, and the event loop would hang. `no_windows_left` searches, in this thread.
 gc.disable()
 

@@ -25,9 +25,9 @@ from PySide6.QtWidgets import QApplication, QWidget  # noqa: E402
 
 from studio.core.paths import user_paths  # noqa: E402
 from studio.core.resource_files import resource  # noqa: E402
-from studio.ui.services import build_services  # noqa: E402
-from studio.ui.theme import DARK, LIGHT  # noqa: E402
-from studio.ui.workbench import Workbench  # noqa: E402
+from studio.ui.app.workbench import Workbench  # noqa: E402
+from studio.ui.base.services import build_services  # noqa: E402
+from studio.ui.style.theme import DARK, LIGHT  # noqa: E402
 
 SIZES = ((1280, 800), (1920, 1080))
 README_SIZE = (1440, 900)

@@ -12,8 +12,8 @@ from PySide6.QtGui import QImage
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 
-from studio.ui.editor.page import EditorPage
-from studio.ui.workbench import Workbench
+from studio.ui.app.workbench import Workbench
+from studio.ui.editor.page.page import EditorPage
 
 
 class Camera(Protocol):

@@ -10,12 +10,10 @@ from typing import Any
 
 import pytest
 
-from studio.bridge.export import ExportOrder, make_export
-from studio.bridge.preview import PreviewOrder, build_preview
-from studio.cli import FINE, run_command
-from studio.core.agent.answers import check_answer
-from studio.core.agent.options import RunOptions
-from studio.core.agent.setup import make_setup
+from studio.cli.main import FINE, run_command
+from studio.core.agent.loop.setup import make_setup
+from studio.core.agent.run.answers import check_answer
+from studio.core.agent.values.options import RunOptions
 from studio.core.export.requests import body_of
 from studio.core.export.targets import find_target
 from studio.core.models.base import Capabilities, ModelRequest
@@ -25,6 +23,8 @@ from studio.core.models.scripted import ScriptedModel
 from studio.core.prompty.messages import Message, TextPart
 from studio.core.prompty.parse import parse
 from studio.core.wire.request import Provider
+from studio.viewmodels.exchange.export import ExportOrder, make_export
+from studio.viewmodels.preview.controller import PreviewOrder, build_preview
 
 PROMPT = """---
 name: x

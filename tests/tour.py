@@ -22,8 +22,8 @@ from PySide6.QtGui import QColor, QImage, QPainter  # noqa: E402
 from PySide6.QtTest import QTest  # noqa: E402
 from PySide6.QtWidgets import QApplication, QDialog, QWidget  # noqa: E402
 
-from studio.ui.theme import DARK, ui_font  # noqa: E402
-from studio.ui.workbench import Workbench  # noqa: E402
+from studio.ui.app.workbench import Workbench  # noqa: E402
+from studio.ui.style.theme import DARK, ui_font  # noqa: E402
 from tests.shots import open_workbench, stands_at, wait, wait_until  # noqa: E402
 
 SIZE = (1280, 800)

@@ -106,13 +106,13 @@ def child(kind: str, lines: int, edits: int) -> None:
         if kind == "bare":
             page = editor = QPlainTextEdit()
         else:
-            from studio.bridge.collector import CalmCollector
-            from studio.bridge.files_swap import SwapFolder
-            from studio.bridge.jobs import SWITCH_SECONDS
-            from studio.bridge.messages import Messages
             from studio.core.settings import Settings
-            from studio.ui.editor.page import EditorPage
-            from studio.ui.theme import LIGHT, apply_theme
+            from studio.ui.editor.page.page import EditorPage
+            from studio.ui.style.theme import LIGHT, apply_theme
+            from studio.viewmodels.app.collector import CalmCollector
+            from studio.viewmodels.app.jobs import SWITCH_SECONDS
+            from studio.viewmodels.app.messages import Messages
+            from studio.viewmodels.document.swap import SwapFolder
 
             sys.setswitchinterval(SWITCH_SECONDS)  # this and the collector: as the application does
             apply_theme(app, LIGHT)

@@ -21,12 +21,12 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 from PySide6.QtCore import QEventLoop, QTimer
 from PySide6.QtWidgets import QApplication
 
-from studio.bridge.collector import CalmCollector
-from studio.bridge.preview import PreviewController
 from studio.core.prompty.parse import parse
 from studio.core.tokens.openai_ranks import OpenAITokens, load_encoding
 from studio.ui.preview.pane import PreviewPane
-from studio.ui.theme import LIGHT, apply_theme
+from studio.ui.style.theme import LIGHT, apply_theme
+from studio.viewmodels.app.collector import CalmCollector
+from studio.viewmodels.preview.controller import PreviewController
 
 _KEY_TARGET = 0.100
 _GAP_TARGET = 0.050

@@ -27,21 +27,21 @@ from PySide6.QtGui import QWheelEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
-from studio.bridge.background import Background
-from studio.bridge.history import HistoryController
-from studio.bridge.run import RunController
-from studio.core.agent.commands import Continue, ForkFrom
-from studio.core.agent.events import Event, Stopped
-from studio.core.agent.options import RunOptions
-from studio.core.agent.runner import Run, RunWorld
-from studio.core.agent.state import Limits
-from studio.core.agent.tree import walk
+from studio.core.agent.past.tree import walk
+from studio.core.agent.run.runner import Run, RunWorld
+from studio.core.agent.values.commands import Continue, ForkFrom
+from studio.core.agent.values.events import Event, Stopped
+from studio.core.agent.values.options import RunOptions
+from studio.core.agent.values.state import Limits
 from studio.core.models.scripted import ScriptedModel
 from studio.core.runs.codec import encode_event
 from studio.core.runs.store import RunStore
-from studio.ui.run.run_pane import RunPane
+from studio.ui.run.pane import RunPane
 from studio.ui.run.timeline import TimelineView
-from studio.ui.theme import LIGHT, apply_theme
+from studio.ui.style.theme import LIGHT, apply_theme
+from studio.viewmodels.app.background import Background
+from studio.viewmodels.history.controller import HistoryController
+from studio.viewmodels.run.controller import RunController
 from tests.core.agent.runs import NATIVE, Functions, call, calling, document, run_of, search
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -184,12 +184,12 @@ class Studio:
         os.environ["PYTHON_KEYRING_BACKEND"] = "keyring.backends.fail.Keyring"
         from PySide6.QtWidgets import QApplication
 
-        from studio.bridge.collector import CalmCollector
-        from studio.bridge.jobs import SWITCH_SECONDS
         from studio.core.paths import user_paths
-        from studio.ui.services import build_services
-        from studio.ui.theme import LIGHT, apply_theme
-        from studio.ui.workbench import Workbench
+        from studio.ui.app.workbench import Workbench
+        from studio.ui.base.services import build_services
+        from studio.ui.style.theme import LIGHT, apply_theme
+        from studio.viewmodels.app.collector import CalmCollector
+        from studio.viewmodels.app.jobs import SWITCH_SECONDS
 
         (home / "config").mkdir()
         (home / "config" / "connections.toml").write_text(

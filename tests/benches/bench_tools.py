@@ -17,9 +17,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.resource_files import resource
 from studio.core.tools.binding import build_registry
-from studio.core.tools.python_source import PythonFileSource
+from studio.core.tools.python.server_process import server_command, server_environment
+from studio.core.tools.python.source import PythonFileSource
 from studio.core.tools.registry import SourceTools
-from studio.core.tools.server_process import server_command, server_environment
 from studio.core.tools.toolbox import Toolbox
 
 _ROUNDS = 10
@@ -65,7 +65,7 @@ def pane_times() -> tuple[float, float]:
     from PySide6.QtTest import QTest
     from PySide6.QtWidgets import QApplication
 
-    from studio.ui.theme import LIGHT
+    from studio.ui.style.theme import LIGHT
     from studio.ui.tools.pane import ToolsPane
 
     app = QApplication.instance() or QApplication([])

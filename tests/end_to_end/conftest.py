@@ -13,8 +13,8 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from studio.core.paths import user_paths
-from studio.ui.services import build_services
-from studio.ui.workbench import Workbench
+from studio.ui.app.workbench import Workbench
+from studio.ui.base.services import build_services
 
 WAIT_MS = 20_000
 

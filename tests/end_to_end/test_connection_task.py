@@ -20,9 +20,9 @@ from PySide6.QtWidgets import (
 from pytestqt.qtbot import QtBot
 
 from studio.core.resource_files import resource
-from studio.ui.connections.desk import MANAGE
+from studio.ui.app.connection_desk import MANAGE
+from studio.ui.app.workbench import Workbench
 from studio.ui.connections.dialog import ConnectionsDialog
-from studio.ui.workbench import Workbench
 from tests.end_to_end.conftest import WAIT_MS
 from tests.support.chat_server import ChatServer, chat_server, chunk, events, silent, streamed
 from tests.support.modal import answering, choose_file

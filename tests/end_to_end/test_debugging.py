@@ -12,12 +12,12 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QFileDialog, QLineEdit, QMenu, QWidget
 from pytestqt.qtbot import QtBot
 
-from studio.core.agent.tree import branch_path
+from studio.core.agent.past.tree import branch_path
 from studio.core.resource_files import resource
 from studio.core.runs.store import RunStore
 from studio.core.tools.mock import FixedMock
+from studio.ui.app.workbench import Workbench
 from studio.ui.run.messages_editor import MessagesEditor
-from studio.ui.workbench import Workbench
 from tests.end_to_end.conftest import WAIT_MS
 
 Open = Callable[[Path], Workbench]

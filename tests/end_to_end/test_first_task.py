@@ -11,8 +11,8 @@ from PySide6.QtCore import QPoint, Qt
 from pytestqt.qtbot import QtBot
 
 from studio.core.resource_files import resource
-from studio.ui.dialogs.export import ExportDialog
-from studio.ui.workbench import Workbench
+from studio.ui.app.workbench import Workbench
+from studio.ui.dialogs.export.dialog import ExportDialog
 from tests.end_to_end.conftest import WAIT_MS
 
 Open = Callable[[Path], Workbench]

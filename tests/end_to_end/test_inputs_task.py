@@ -13,11 +13,11 @@ from PySide6.QtWidgets import QInputDialog
 from pytestqt.qtbot import QtBot
 
 from studio.core.prompty.parse import parse
+from studio.ui.app.workbench import Workbench
 from studio.ui.inputs.compound import ListField, ObjectField
 from studio.ui.inputs.fields import ChoiceField, JsonField, NumberField, TextField
 from studio.ui.inputs.file_field import FileField
 from studio.ui.inputs.thread_field import ThreadField
-from studio.ui.workbench import Workbench
 from tests.end_to_end.conftest import WAIT_MS
 from tests.support.menus import choose
 

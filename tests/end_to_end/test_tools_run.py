@@ -14,8 +14,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QComboBox, QWidget
 from pytestqt.qtbot import QtBot
 
+from studio.ui.app.workbench import Workbench
 from studio.ui.tools.answer_dialog import AnswerDialog
-from studio.ui.workbench import Workbench
 from tests.end_to_end.conftest import WAIT_MS
 
 Open = Callable[[Path], Workbench]

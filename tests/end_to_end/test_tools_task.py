@@ -15,9 +15,9 @@ from PySide6.QtWidgets import (
 )
 from pytestqt.qtbot import QtBot
 
+from studio.ui.app.workbench import Workbench
 from studio.ui.inputs.fields import NumberField
 from studio.ui.tools.answer_dialog import AnswerDialog
-from studio.ui.workbench import Workbench
 from tests.core.tools.conftest import is_running
 from tests.end_to_end.conftest import WAIT_MS
 from tests.support.modal import agree, answering

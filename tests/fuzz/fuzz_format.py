@@ -27,9 +27,9 @@ sys.path.insert(0, str(ROOT))
 with atheris.instrument_imports(
     include=["studio.core.text", "studio.core.prompty", "studio.core.wire", "studio.core.tools"]
 ):
-    from studio.core.prompty.convert import convert
+    from studio.core.prompty.convert.whole import convert
     from studio.core.prompty.document import PromptDocument
-    from studio.core.prompty.edits import rename_input
+    from studio.core.prompty.edit.edits import rename_input
     from studio.core.prompty.fmt import tidy_edits
     from studio.core.prompty.parse import parse
     from studio.core.prompty.prepare import Prepared, prepare

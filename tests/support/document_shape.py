@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from studio.core.prompty.declarations import is_declaration
 from studio.core.prompty.document import InputDeclaration, PromptDocument
+from studio.core.prompty.front.declarations import is_declaration
 from studio.core.prompty.reference_values import (
     ReferenceContext,
     UnresolvedReference,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from studio.core.agent.protocols.json_text import Decoded, decode_at
+from studio.core.agent.values.json_text import Decoded, decode_at
 from studio.core.text.values import Json
 
 _LARGEST = 20_000

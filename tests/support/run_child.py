@@ -18,8 +18,8 @@ from PySide6.QtCore import QSocketNotifier
 from PySide6.QtWidgets import QApplication, QFileDialog, QMenu
 
 from studio.core.paths import user_paths
-from studio.ui.services import build_services
-from studio.ui.workbench import Workbench
+from studio.ui.app.workbench import Workbench
+from studio.ui.base.services import build_services
 
 
 def state(workbench: Workbench) -> dict[str, object]:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Literal, TypeAlias
 
-from studio.core.agent.state import RunState, Step
-from studio.core.agent.steps import call_key, messages_of, steps_of
+from studio.core.agent.loop.steps import call_key, messages_of, steps_of
+from studio.core.agent.values.state import RunState, Step
 from studio.core.prompty.messages import Message, ToolCallPart
 
 Aspect: TypeAlias = Literal["request", "reply", "calls", "observations", "answer", "steps"]

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from pytestqt.qtbot import QtBot
 
-from studio.bridge.run_card import StepCard
-from studio.bridge.run_search import RunSearch
-from studio.core.agent.state import RunState
+from studio.application.run.card import StepCard
+from studio.core.agent.values.state import RunState
+from studio.viewmodels.run.search import RunSearch
 
 
 def rows_with(

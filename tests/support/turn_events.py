@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from studio.core.agent.events import (
+from studio.core.agent.loop.machine import advance
+from studio.core.agent.loop.steps import new_state
+from studio.core.agent.values.events import (
     AnswerChecked,
     CallDecided,
     Event,
@@ -22,10 +24,8 @@ from studio.core.agent.events import (
     ToolCalled,
     ToolEnded,
 )
-from studio.core.agent.machine import advance
-from studio.core.agent.reading import Action, Final
-from studio.core.agent.state import Call, RunState
-from studio.core.agent.steps import new_state
+from studio.core.agent.values.reading import Action, Final
+from studio.core.agent.values.state import Call, RunState
 
 
 def turn_events(path: Iterable[Event], session: str, turn: str) -> tuple[str, ...]:

@@ -19,8 +19,8 @@ from PySide6.QtGui import QTextCursor
 from PySide6.QtWidgets import QApplication, QWidget
 
 from studio.core.paths import user_paths
-from studio.ui.services import build_services
-from studio.ui.workbench import Workbench
+from studio.ui.app.workbench import Workbench
+from studio.ui.base.services import build_services
 
 
 def place_of(widget: QWidget, x: int, y: int) -> tuple[int, int]:

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from studio.bridge.files_swap import SwapFolder
+from studio.viewmodels.document.swap import SwapFolder
 
 IS_MEASURE = "STUDIO_CRASHES" in os.environ
 KILLS = int(os.environ.get("STUDIO_CRASHES", "5"))
@@ -29,11 +29,11 @@ from pathlib import Path
 from PySide6.QtCore import QTimer
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
-from studio.bridge.files_swap import SwapFolder
-from studio.bridge.messages import Messages
+from studio.viewmodels.document.swap import SwapFolder
+from studio.viewmodels.app.messages import Messages
 from studio.core.settings import Settings
-from studio.ui.editor.page import EditorPage
-from studio.ui.theme import LIGHT
+from studio.ui.editor.page.page import EditorPage
+from studio.ui.style.theme import LIGHT
 
 app = QApplication([])
 page = EditorPage(Messages(), SwapFolder(Path(sys.argv[1])), Settings(), LIGHT)

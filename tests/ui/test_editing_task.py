@@ -18,11 +18,11 @@ from PySide6.QtWidgets import (
 )
 from pytestqt.qtbot import QtBot
 
-from studio.bridge.files_swap import SwapFolder, make_swap
 from studio.core.prompty.parse import parse
-from studio.ui.editor.page import EditorPage
-from studio.ui.services import Services
-from studio.ui.window import MainWindow
+from studio.ui.base.services import Services
+from studio.ui.editor.page.page import EditorPage
+from studio.ui.window.window import MainWindow
+from studio.viewmodels.document.swap import SwapFolder, make_swap
 from tests.support.modal import answering, choose_file
 
 pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
-from studio.ui.services import Services
-from studio.ui.workbench import Workbench
+from studio.ui.app.workbench import Workbench
+from studio.ui.base.services import Services
 
 pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
 

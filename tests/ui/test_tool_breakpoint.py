@@ -5,8 +5,8 @@ from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
 from studio.core.resource_files import resource
-from studio.ui.services import Services
-from studio.ui.workbench import Workbench
+from studio.ui.app.workbench import Workbench
+from studio.ui.base.services import Services
 
 pytestmark = pytest.mark.qt_log_ignore("does not support propagateSizeHints")
 

@@ -14,13 +14,13 @@ from studio.core.export.proof import prompt_rounds, utf8_problem
 from studio.core.export.target import ExportResult, ExportSource, TargetGroup, result
 from studio.core.imports.agentschema import import_agent_schema
 from studio.core.imports.imported import ImportFailure
-from studio.core.prompty.convert import convert
+from studio.core.prompty.convert.whole import convert
 from studio.core.prompty.document import PromptDocument
-from studio.core.prompty.draft import Draft
-from studio.core.prompty.edits import set_value, write_scalar
-from studio.core.prompty.nesting import nest
+from studio.core.prompty.edit.draft import Draft
+from studio.core.prompty.edit.edits import set_value, write_scalar
+from studio.core.prompty.edit.nesting import nest
 from studio.core.prompty.parse import parse
-from studio.core.prompty.yaml_reader import read_yaml
+from studio.core.prompty.yaml.reader import read_yaml
 from studio.core.text.problem import Fix, Problem, Severity
 from studio.core.text.span import Span
 from studio.core.text.values import Json
@@ -102,7 +102,7 @@ def _agent(draft: Draft, document: PromptDocument) -> str:
         head.append(f"name: {write_scalar(path.stem if path else 'prompt')}")
     if draft.document.data and lines.startswith("{"):
         # A mapping in brackets takes no lines beside it; JSON is YAML too.
-        from studio.core.prompty.yaml_reader import write_yaml
+        from studio.core.prompty.yaml.reader import write_yaml
 
         lines = "\n".join(write_yaml(draft.document.data))
     return "\n".join([*head, lines, *_instructions(body)]) + "\n"

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from studio.core.export.target import ExportSource
+from studio.core.prompty.body.read import read_messages
 from studio.core.prompty.document import PromptDocument, TemplateFormat
 from studio.core.prompty.messages import (
     MediaPart,
@@ -22,7 +23,6 @@ from studio.core.prompty.messages import (
     ToolCallPart,
     ToolResultPart,
 )
-from studio.core.prompty.read import read_messages
 from studio.core.prompty.reference_values import find_references
 from studio.core.prompty.rendering import Rendering, Segment
 from studio.core.prompty.templates import find_variables, render_template

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from studio.core.prompty.document import InputDeclaration, PromptDocument
-from studio.core.prompty.edits import set_value
+from studio.core.prompty.edit.edits import set_value
 from studio.core.text.problem import Fix, Problem, TextEdit
 
 Edits: TypeAlias = tuple[TextEdit, ...]

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from studio.core.export.proof import prompt_rounds, prove, utf8_problem
 from studio.core.export.target import ExportResult, ExportSource, TargetGroup, result, unique
-from studio.core.prompty.convert import convert
+from studio.core.prompty.convert.whole import convert
 from studio.core.prompty.document import Dialect
 from studio.core.prompty.parse import parse
 from studio.core.text.problem import Severity

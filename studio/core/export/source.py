@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from studio.core.agent.first_step import first_step_values
+from studio.core.agent.loop.first_step import first_step_values
 from studio.core.export.target import ExportSource, ExportTarget
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.inputs import resolve_inputs

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from studio.core.export.agentschema import AgentSchemaFile
 from studio.core.export.bundle import Bundle
-from studio.core.export.langchain import LangChainPrompt
+from studio.core.export.langchain.target import LangChainPrompt
 from studio.core.export.markdown import MarkdownDocument
 from studio.core.export.prompt_files import DialectFile, PromptFile
-from studio.core.export.python_script import PythonScript
+from studio.core.export.python.script import PythonScript
 from studio.core.export.requests import CurlCommand, MessagesJsonl, RequestBody
 from studio.core.export.target import ExportTarget
 

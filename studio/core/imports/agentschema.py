@@ -10,9 +10,9 @@ import re
 from collections.abc import Mapping
 
 from studio.core.imports.imported import Imported, ImportFailure
-from studio.core.prompty.draft import Draft
-from studio.core.prompty.nesting import unnest
-from studio.core.prompty.yaml_reader import read_yaml
+from studio.core.prompty.edit.draft import Draft
+from studio.core.prompty.edit.nesting import unnest
+from studio.core.prompty.yaml.reader import read_yaml
 from studio.core.text.values import Json, JsonObject
 
 _AGENTS = ("prompt", "workflow", "hosted", "container")

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from studio.core.prompty.document import TemplateFormat
-from studio.core.prompty.edits import write_scalar
+from studio.core.prompty.edit.edits import write_scalar
 from studio.core.prompty.messages import (
     MediaPart,
     Message,
@@ -26,7 +26,7 @@ from studio.core.prompty.parse import parse
 from studio.core.prompty.prepare import prepare
 from studio.core.prompty.shapes import messages_to_json
 from studio.core.prompty.threads import thread_calls
-from studio.core.prompty.yaml_reader import write_yaml
+from studio.core.prompty.yaml.reader import write_yaml
 from studio.core.text.values import Json, JsonObject
 
 _MARKER = re.compile(

@@ -15,12 +15,12 @@ from studio.core.imports.compose import (
     literal,
 )
 from studio.core.imports.imported import Imported, ImportFailure
-from studio.core.prompty.declarations import kind_of_value
 from studio.core.prompty.document import TemplateFormat
+from studio.core.prompty.front.declarations import kind_of_value
+from studio.core.prompty.front.tool_shapes import function_tool
 from studio.core.prompty.messages import MediaPart, Message, Part, Role, TextPart
 from studio.core.prompty.templates import find_variables
 from studio.core.prompty.threads import read_thread
-from studio.core.prompty.tool_shapes import function_tool
 from studio.core.text.values import Json, JsonObject
 
 _FORMATS: dict[str, TemplateFormat] = {

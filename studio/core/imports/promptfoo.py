@@ -13,12 +13,12 @@ from itertools import islice, product
 
 from studio.core.imports.compose import Composition, compose, declare_string, unique_titles
 from studio.core.imports.imported import Imported, ImportFailure
-from studio.core.prompty.declarations import kind_of_value
-from studio.core.prompty.front_matter import LEGACY_OPTIONS, SAME_OPTIONS
+from studio.core.prompty.front.declarations import kind_of_value
+from studio.core.prompty.front.front_matter import LEGACY_OPTIONS, SAME_OPTIONS
 from studio.core.prompty.messages import Message, TextPart
 from studio.core.prompty.templates import find_variables
 from studio.core.prompty.threads import read_thread
-from studio.core.prompty.yaml_reader import read_yaml
+from studio.core.prompty.yaml.reader import read_yaml
 from studio.core.text.values import Json, JsonObject
 
 ReadFile = Callable[[str], str]

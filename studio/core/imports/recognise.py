@@ -12,14 +12,14 @@ from studio.core.imports.imported import Imported, ImportFailure
 from studio.core.imports.langchain import import_langchain, is_langchain
 from studio.core.imports.promptfoo import import_promptfoo, is_promptfoo
 from studio.core.imports.request_json import import_request, is_request
-from studio.core.prompty.convert import convert
+from studio.core.prompty.convert.whole import convert
 from studio.core.prompty.parse import parse
 from studio.core.prompty.reference_values import (
     ReferenceContext,
     UnresolvedReference,
     confined_path,
 )
-from studio.core.prompty.yaml_reader import read_yaml
+from studio.core.prompty.yaml.reader import read_yaml
 from studio.core.text.values import Json
 
 MOST_BYTES = 10_000_000

@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from studio.core.imports.compose import Composition, compose
 from studio.core.imports.imported import Imported, ImportFailure
 from studio.core.imports.request_messages import form_of, messages_of, tools_of
-from studio.core.prompty.front_matter import parameter_schema
-from studio.core.prompty.tool_shapes import properties_of_schema
+from studio.core.prompty.front.front_matter import parameter_schema
+from studio.core.prompty.front.tool_shapes import properties_of_schema
 from studio.core.text.values import Json, JsonObject
 from studio.core.wire import anthropic, chat, responses
 

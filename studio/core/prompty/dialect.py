@@ -6,8 +6,8 @@ import re
 from collections.abc import Mapping
 from typing import Literal
 
+from studio.core.prompty.body.sections import find_markers
 from studio.core.prompty.document import Dialect
-from studio.core.prompty.sections import find_markers
 from studio.core.text.values import Json, JsonObject
 
 _LEGACY_MODEL_KEYS = ("api", "configuration", "parameters")

@@ -6,15 +6,15 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
+from studio.core.prompty.body.sections import find_markers, sections_of
 from studio.core.prompty.checks import check_document
 from studio.core.prompty.dialect import decide_dialect
 from studio.core.prompty.document import BodySection, Dialect, PromptDocument, TemplateFormat
-from studio.core.prompty.front_matter import read_front_matter
-from studio.core.prompty.places import Places
-from studio.core.prompty.sections import find_markers, sections_of
+from studio.core.prompty.front.front_matter import read_front_matter
 from studio.core.prompty.split import Split, split_front_matter
 from studio.core.prompty.templates import find_variables
-from studio.core.prompty.yaml_reader import YamlReading, read_yaml
+from studio.core.prompty.yaml.places import Places
+from studio.core.prompty.yaml.reader import YamlReading, read_yaml
 from studio.core.text.problem import Fix, Problem, Severity, TextEdit
 from studio.core.text.source import SourceText
 from studio.core.text.span import Span

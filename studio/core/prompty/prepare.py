@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from studio.core.prompty.declarations import RICH_KINDS
+from studio.core.prompty.body.read import read_messages
 from studio.core.prompty.document import PromptDocument, ResolvedInputs
+from studio.core.prompty.front.declarations import RICH_KINDS
 from studio.core.prompty.inputs import preview_inputs, resolve_inputs
 from studio.core.prompty.media_files import check_media
 from studio.core.prompty.messages import Messages
-from studio.core.prompty.read import read_messages
 from studio.core.prompty.reference_values import (
     ReferenceContext,
     UnresolvedReference,

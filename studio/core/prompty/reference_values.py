@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from studio.core.prompty.yaml_reader import read_yaml
+from studio.core.prompty.yaml.reader import read_yaml
 from studio.core.text.span import Span
 from studio.core.text.values import Json
 

@@ -11,9 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from studio.core.prompty.document import PromptDocument
-from studio.core.prompty.front_matter import read_front_matter
-from studio.core.prompty.places import Path as KeyPath
-from studio.core.prompty.places import Places
+from studio.core.prompty.front.front_matter import read_front_matter
 from studio.core.prompty.reference_values import (
     Reference,
     ReferenceContext,
@@ -23,6 +21,8 @@ from studio.core.prompty.reference_values import (
     whole_reference,
 )
 from studio.core.prompty.rendering import Rendering, Segment
+from studio.core.prompty.yaml.places import Path as KeyPath
+from studio.core.prompty.yaml.places import Places
 from studio.core.text.problem import Problem, Severity
 from studio.core.text.span import Span
 from studio.core.text.values import Json, JsonObject

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from studio.core.prompty.sections import plain_newlines
+from studio.core.prompty.body.sections import plain_newlines
 from studio.core.text.span import Span
 
 _OPENING = re.compile(r"\ufeff?[ \t\r\n\f\v]*(---|\+\+\+)[ \t]*(?:\r\n|\n|\r|\Z)")

@@ -16,7 +16,7 @@ from collections.abc import Set as AbstractSet
 from enum import Enum
 from typing import Any, TypeVar
 
-from studio.core.agent.events import Event
+from studio.core.agent.values.events import Event
 from studio.core.text.values import Json
 
 T = TypeVar("T")

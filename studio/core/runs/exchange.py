@@ -7,9 +7,9 @@ import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from studio.core.agent.events import Event, Started
-from studio.core.agent.steps import messages_of, steps_of
-from studio.core.agent.tree import branch_path, walk
+from studio.core.agent.loop.steps import messages_of, steps_of
+from studio.core.agent.past.tree import branch_path, walk
+from studio.core.agent.values.events import Event, Started
 from studio.core.runs.codec import JournalError
 from studio.core.runs.journal import read_journal, write_journal
 from studio.core.runs.otlp import otlp

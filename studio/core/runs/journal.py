@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 
-from studio.core.agent.events import Event
+from studio.core.agent.values.events import Event
 from studio.core.runs.codec import JournalError, decode_event, encode_event
 
 

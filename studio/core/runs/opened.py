@@ -16,12 +16,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Generic, TypeVar, cast
 
-from studio.core.agent.events import Started
-from studio.core.agent.machine import advance
-from studio.core.agent.state import RunState, Step
-from studio.core.agent.steps import new_state
-from studio.core.agent.trail import Asked, Trail
-from studio.core.agent.tree import RunTree, walk
+from studio.core.agent.loop.machine import advance
+from studio.core.agent.loop.steps import new_state
+from studio.core.agent.past.tree import RunTree, walk
+from studio.core.agent.values.events import Started
+from studio.core.agent.values.state import RunState, Step
+from studio.core.agent.values.trail import Asked, Trail
 from studio.core.prompty.messages import Message
 from studio.core.runs.codec import JournalError
 from studio.core.runs.outline import Before, note_mark, state_of

@@ -11,9 +11,9 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
-from studio.core.agent.events import Event
-from studio.core.agent.state import Call, RunState, Step
-from studio.core.agent.steps import messages_of, steps_of
+from studio.core.agent.loop.steps import messages_of, steps_of
+from studio.core.agent.values.events import Event
+from studio.core.agent.values.state import Call, RunState, Step
 from studio.core.prompty.messages import (
     MediaPart,
     Message,

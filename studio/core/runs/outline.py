@@ -9,13 +9,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import cast
 
-from studio.core.agent.events import Event, Forked, Started
-from studio.core.agent.machine import advance
-from studio.core.agent.reading import Final
-from studio.core.agent.state import Limits, Place, RunSetup, RunState, Step
-from studio.core.agent.steps import new_state
-from studio.core.agent.trail import Trail
-from studio.core.agent.tree import Past, PastStates, RunTree, is_checkpoint
+from studio.core.agent.loop.machine import advance
+from studio.core.agent.loop.steps import new_state
+from studio.core.agent.past.tree import Past, PastStates, RunTree, is_checkpoint
+from studio.core.agent.values.events import Event, Forked, Started
+from studio.core.agent.values.reading import Final
+from studio.core.agent.values.state import Limits, Place, RunSetup, RunState, Step
+from studio.core.agent.values.trail import Trail
 from studio.core.prompty.messages import Message
 from studio.core.runs.sketch import sketch_text
 from studio.core.wire.reply import Usage

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 
-from studio.core.agent.events import Event
+from studio.core.agent.values.events import Event
 from studio.core.runs.blobs import StoredTexts, shorten
 from studio.core.runs.codec import encode_event, encode_value
 from studio.core.runs.database import Database, StoreError

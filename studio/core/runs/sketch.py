@@ -9,8 +9,15 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, replace
 
-from studio.core.agent.reading import Action, Final, FormatError, Reading, ReadingWarning, Refused
-from studio.core.agent.state import Call, Step
+from studio.core.agent.values.reading import (
+    Action,
+    Final,
+    FormatError,
+    Reading,
+    ReadingWarning,
+    Refused,
+)
+from studio.core.agent.values.state import Call, Step
 from studio.core.prompty.messages import Message, TextPart
 from studio.core.runs.codec import JournalError, decode_value, encode_value
 from studio.core.text.values import JsonObject

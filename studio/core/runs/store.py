@@ -13,8 +13,8 @@ import uuid
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from studio.core.agent.events import Event, Stopped
-from studio.core.agent.tree import Past, walk
+from studio.core.agent.past.tree import Past, walk
+from studio.core.agent.values.events import Event, Stopped
 from studio.core.runs.blobs import names_in, restore
 from studio.core.runs.codec import JournalError, decode_event
 from studio.core.runs.database import Database, StoreError

@@ -6,8 +6,8 @@ import json
 from collections.abc import Callable, Sequence
 from typing import NamedTuple, TypeVar
 
-from studio.core.agent.events import Event
-from studio.core.agent.trail import Asked
+from studio.core.agent.values.events import Event
+from studio.core.agent.values.trail import Asked
 from studio.core.runs.blobs import restore
 from studio.core.runs.codec import JournalError, decode_event, decode_value
 from studio.core.runs.outline import Snapshot

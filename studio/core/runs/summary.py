@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from studio.core.agent.events import (
+from studio.core.agent.values.events import (
     AnswerChecked,
     AnswerEdited,
     AnswerReturned,
@@ -19,8 +19,8 @@ from studio.core.agent.events import (
     ToolCalled,
     TreatedAsFinal,
 )
-from studio.core.agent.reading import Final, Refused
-from studio.core.agent.state import Status
+from studio.core.agent.values.reading import Final, Refused
+from studio.core.agent.values.state import Status
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from studio.core.agent.events import (
+from studio.core.agent.loop.machine import advance
+from studio.core.agent.loop.steps import new_state
+from studio.core.agent.values.events import (
     Event,
     ModelCalled,
     ModelFailed,
@@ -13,9 +15,7 @@ from studio.core.agent.events import (
     ToolCalled,
     ToolEnded,
 )
-from studio.core.agent.machine import advance
-from studio.core.agent.state import RunState
-from studio.core.agent.steps import new_state
+from studio.core.agent.values.state import RunState
 
 
 class Times:

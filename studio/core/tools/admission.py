@@ -7,10 +7,10 @@ from pathlib import Path
 
 from studio.core.prompty.document import PromptDocument
 from studio.core.tools.document import McpServer, OpenApi, SourceDeclaration, needs_environment
-from studio.core.tools.named_connection import FindConnection, name_of
+from studio.core.tools.mcp.server_config import WorkspaceServers
+from studio.core.tools.openapi.named_connection import FindConnection, name_of
 from studio.core.tools.opening import source_key, source_label, source_path
 from studio.core.tools.registry import VARIABLES_KEY, SourceStatus
-from studio.core.tools.server_config import WorkspaceServers
 from studio.core.tools.trust import TrustStore
 
 VARIABLES = "environment variables"

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 
 from studio.core.prompty.document import PromptDocument
-from studio.core.prompty.edits import insert_below, write_scalar
+from studio.core.prompty.edit.edits import insert_below, write_scalar
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.problem import TextEdit
 from studio.core.text.values import Json, JsonObject

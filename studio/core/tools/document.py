@@ -20,13 +20,13 @@ from pathlib import Path
 from typing import TypeAlias
 
 from studio.core.prompty.document import PromptDocument
-from studio.core.prompty.front_matter import parameter_schema, read_bindings
+from studio.core.prompty.front.front_matter import parameter_schema, read_bindings
 from studio.core.prompty.messages import HoistedTool
 from studio.core.prompty.reference_values import find_references, whole_reference
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.values import Json, JsonObject
 from studio.core.tools.limits import ToolLimits
-from studio.core.tools.server_config import (
+from studio.core.tools.mcp.server_config import (
     ServerAddress,
     WorkspaceServers,
     find_workspace_servers,

@@ -30,9 +30,10 @@ from studio.core.tools.document import (
     workspace_servers,
 )
 from studio.core.tools.limits import ToolLimits
-from studio.core.tools.mcp_source import McpSource, ServerFacts
-from studio.core.tools.named_connection import FindConnection, no_connection
-from studio.core.tools.openapi_source import OpenApiSource
+from studio.core.tools.mcp.server_config import WorkspaceServers, find_own_servers
+from studio.core.tools.mcp.source import McpSource, ServerFacts
+from studio.core.tools.openapi.named_connection import FindConnection, no_connection
+from studio.core.tools.openapi.source import OpenApiSource
 from studio.core.tools.opening import (
     declared_approvals,
     open_source,
@@ -40,15 +41,14 @@ from studio.core.tools.opening import (
     source_label,
     source_path,
 )
-from studio.core.tools.python_source import PythonFileSource
-from studio.core.tools.python_worker import UnusableToolFileError
+from studio.core.tools.python.source import PythonFileSource
+from studio.core.tools.python.worker import UnusableToolFileError
 from studio.core.tools.registry import (
     Approval,
     SourceStatus,
     SourceTools,
     ToolRegistry,
 )
-from studio.core.tools.server_config import WorkspaceServers, find_own_servers
 from studio.core.tools.source import ToolOutcome, ToolSource, ToolSourceError
 from studio.core.tools.toolbox import AskPerson, Toolbox
 from studio.core.tools.trust import WHOLE_FOLDER, TrustStore

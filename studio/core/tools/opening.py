@@ -9,12 +9,12 @@ from typing import assert_never
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.tools.document import McpServer, OpenApi, PythonFile, SourceDeclaration
 from studio.core.tools.limits import ToolLimits
-from studio.core.tools.mcp_source import McpSource
-from studio.core.tools.named_connection import FindConnection, no_connection
-from studio.core.tools.openapi_source import OpenApiSource
-from studio.core.tools.python_source import PythonFileSource
+from studio.core.tools.mcp.server_config import approval_mode
+from studio.core.tools.mcp.source import McpSource
+from studio.core.tools.openapi.named_connection import FindConnection, no_connection
+from studio.core.tools.openapi.source import OpenApiSource
+from studio.core.tools.python.source import PythonFileSource
 from studio.core.tools.registry import Approval
-from studio.core.tools.server_config import approval_mode
 from studio.core.tools.source import ToolSource
 
 

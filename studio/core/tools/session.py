@@ -14,7 +14,11 @@ from studio.core.prompty.messages import HoistedTool
 from studio.core.text.values import Json, JsonObject
 from studio.core.tools.document_tools import DocumentTools
 from studio.core.tools.limits import DEFAULT_LIMITS, ToolLimits
-from studio.core.tools.named_connection import FindConnection, NamedConnection, no_connection
+from studio.core.tools.openapi.named_connection import (
+    FindConnection,
+    NamedConnection,
+    no_connection,
+)
 from studio.core.tools.registry import Approval, ToolRegistry
 from studio.core.tools.source import ToolOutcome
 from studio.core.tools.toolbox import AskPerson, Toolbox

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias, assert_never
 
-from studio.core.prompty.declarations import output_schema
 from studio.core.prompty.document import InputDeclaration, ModelDeclaration
+from studio.core.prompty.front.declarations import output_schema
 from studio.core.prompty.messages import Message
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.problem import Problem, Severity

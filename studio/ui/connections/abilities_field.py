@@ -14,8 +14,8 @@ from PySide6.QtWidgets import (
 
 from studio.core.models.capabilities import ModelFacts
 from studio.core.text.values import Json, JsonObject
-from studio.ui.parts.colours import paint_text
-from studio.ui.theme import Theme
+from studio.ui.style.colours import paint_text
+from studio.ui.style.theme import Theme
 
 _ABILITIES = (
     ("tools", QT_TRANSLATE_NOOP("AbilitiesField", "Native tools")),

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QMenu, QPushButton
 
-from studio.ui.icons import icon
+from studio.ui.style.icons import icon
 
 
 class AllowedEndpoints(QPushButton):

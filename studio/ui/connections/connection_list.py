@@ -15,13 +15,13 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from studio.bridge.connection_trials import Trial
 from studio.core.models.connection_file import Connections
 from studio.core.models.connections import Connection
 from studio.ui.connections.kinds import ICONS, second_line, state_words
-from studio.ui.icons import icon
-from studio.ui.parts.colours import blend
-from studio.ui.theme import LIGHT, Theme
+from studio.ui.style.colours import blend
+from studio.ui.style.icons import icon
+from studio.ui.style.theme import LIGHT, Theme
+from studio.viewmodels.connections.trials import Trial
 
 _NAME = Qt.ItemDataRole.UserRole
 _SECOND = Qt.ItemDataRole.UserRole + 1

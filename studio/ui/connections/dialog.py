@@ -20,10 +20,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from studio.bridge.connection_keys import KeyState
-from studio.bridge.connection_list import is_last_embedded, with_added, without_trusted
-from studio.bridge.connection_trials import Trial
-from studio.bridge.connections import ConnectionsController
+from studio.application.connections.listing import is_last_embedded, with_added, without_trusted
 from studio.core.models.connection_file import Connections
 from studio.core.models.connections import EMBEDDED, Connection
 from studio.core.models.secrets import KEYRING
@@ -34,7 +31,10 @@ from studio.ui.connections.list_tools import DeleteQuestion, ListTools
 from studio.ui.connections.path_field import dropped_file
 from studio.ui.connections.trial_bar import TrialBar
 from studio.ui.parts.banner import Banner
-from studio.ui.theme import Theme
+from studio.ui.style.theme import Theme
+from studio.viewmodels.connections.controller import ConnectionsController
+from studio.viewmodels.connections.keys import KeyState
+from studio.viewmodels.connections.trials import Trial
 
 _NOT_SAVED = QT_TRANSLATE_NOOP(
     "Dialog", "Nothing of this is saved until what is marked is put right."

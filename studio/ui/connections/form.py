@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from studio.bridge.connection_check import (
+from studio.application.connections.check import (
     FIELDS,
     Field,
     problems_of,
@@ -34,7 +34,7 @@ from studio.ui.connections.form_line import FormLine
 from studio.ui.connections.kinds import hint_of, name_of
 from studio.ui.connections.path_field import PathField
 from studio.ui.connections.remote_fields import RemoteFields
-from studio.ui.theme import LIGHT, Theme
+from studio.ui.style.theme import LIGHT, Theme
 
 _LABELS: dict[Field, str] = {
     "name": QT_TRANSLATE_NOOP("Form", "Name"),

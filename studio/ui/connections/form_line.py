@@ -6,8 +6,8 @@ from typing import Literal, TypeAlias
 
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
-from studio.ui.parts.colours import paint_text
-from studio.ui.theme import Theme
+from studio.ui.style.colours import paint_text
+from studio.ui.style.theme import Theme
 
 Tone: TypeAlias = Literal["error", "warning", "hint"]
 """Whether a note keeps the line from being saved, warns, or explains."""

@@ -12,10 +12,10 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from studio.bridge.connection_keys import KeyState
 from studio.core.models.secrets import KEYRING, environment_name
-from studio.ui.parts.colours import paint_text
-from studio.ui.theme import Theme
+from studio.ui.style.colours import paint_text
+from studio.ui.style.theme import Theme
+from studio.viewmodels.connections.keys import KeyState
 
 _PLACES = (
     ("none", QT_TRANSLATE_NOOP("KeyField", "No key")),

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication
 
-from studio.bridge.connection_trials import Trial
 from studio.core.models.connections import PRESETS, Connection, ConnectionKind, address_of
+from studio.viewmodels.connections.trials import Trial
 
 ICONS: Mapping[ConnectionKind, str] = {
     "openai": "bot",

@@ -15,7 +15,7 @@ from PySide6.QtWidgets import (
 from studio.core.models.connections import PRESETS, Connection
 from studio.core.models.secrets import KEYRING
 from studio.ui.connections.kinds import ICONS
-from studio.ui.icons import icon
+from studio.ui.style.icons import icon
 
 
 class ListTools(QWidget):

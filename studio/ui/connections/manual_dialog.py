@@ -18,13 +18,13 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from studio.bridge.manual_reply import example_arguments, reply_of, reply_problem
+from studio.application.connections.manual_reply import example_arguments, reply_of, reply_problem
 from studio.core.models.base import ModelRequest
 from studio.core.models.manual import ManualQuestion
 from studio.ui.connections.request_view import RequestView
-from studio.ui.parts.colours import paint_text
 from studio.ui.parts.json_view import JsonHighlighter
-from studio.ui.theme import Theme, mono_font
+from studio.ui.style.colours import paint_text
+from studio.ui.style.theme import Theme, mono_font
 
 
 class ManualDialog(QDialog):

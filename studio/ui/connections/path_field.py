@@ -8,7 +8,7 @@ from PySide6.QtCore import QMimeData, QSize, Signal
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QLineEdit, QToolButton, QWidget
 
-from studio.ui.icons import icon
+from studio.ui.style.icons import icon
 
 
 class PathField(QWidget):

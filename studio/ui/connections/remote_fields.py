@@ -17,12 +17,12 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from studio.bridge.connection_check import Field, headers_text, read_headers
+from studio.application.connections.check import Field, headers_text, read_headers
 from studio.core.models.connections import Api, Connection, address_of
 from studio.ui.connections.abilities_field import AbilitiesField
 from studio.ui.connections.key_field import KeyField
 from studio.ui.connections.model_field import ModelField
-from studio.ui.theme import Theme
+from studio.ui.style.theme import Theme
 
 
 class _HeadersEdit(QPlainTextEdit):

@@ -17,8 +17,8 @@ from studio.core.prompty.messages import (
     ToolCallPart,
     ToolResultPart,
 )
-from studio.ui.parts.colours import role_colour
-from studio.ui.theme import LIGHT, Theme, mono_font
+from studio.ui.style.colours import role_colour
+from studio.ui.style.theme import LIGHT, Theme, mono_font
 
 _LONGEST = 200_000
 _MARGIN = 14

@@ -5,10 +5,10 @@ from __future__ import annotations
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QPushButton, QVBoxLayout, QWidget
 
-from studio.bridge.connection_trials import Trial
-from studio.ui.icons import icon
-from studio.ui.parts.colours import paint_text
-from studio.ui.theme import LIGHT, Theme
+from studio.ui.style.colours import paint_text
+from studio.ui.style.icons import icon
+from studio.ui.style.theme import LIGHT, Theme
+from studio.viewmodels.connections.trials import Trial
 
 _ICONS = {"works": "circle-check", "fails": "circle-x"}
 

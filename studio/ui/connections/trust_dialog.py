@@ -7,9 +7,9 @@ from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QPushButton, QVBoxLa
 
 from studio.core.models.choice import ModelChoice
 from studio.core.models.secrets import environment_name
-from studio.ui.icons import icon
-from studio.ui.parts.colours import paint_text
-from studio.ui.theme import Theme
+from studio.ui.style.colours import paint_text
+from studio.ui.style.icons import icon
+from studio.ui.style.theme import Theme
 
 
 class TrustDialog(QDialog):

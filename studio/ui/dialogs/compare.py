@@ -8,7 +8,7 @@ from html import escape
 from PySide6.QtCore import QCoreApplication, Qt
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLabel, QTextBrowser, QVBoxLayout, QWidget
 
-from studio.ui.theme import Theme, mono_font
+from studio.ui.style.theme import Theme, mono_font
 
 _AROUND = 3
 _MOST_LINES = 5000

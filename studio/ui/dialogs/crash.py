@@ -16,9 +16,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from studio.ui.icons import icon
-from studio.ui.parts.colours import fixed_font
-from studio.ui.theme import Theme
+from studio.ui.style.colours import fixed_font
+from studio.ui.style.icons import icon
+from studio.ui.style.theme import Theme
 
 
 class CrashDialog(QDialog):

@@ -7,8 +7,8 @@ from html import escape
 from PySide6.QtCore import QCoreApplication
 from PySide6.QtWidgets import QFrame, QTextBrowser
 
-from studio.ui.parts.colours import blend, fixed_font
-from studio.ui.theme import Theme
+from studio.ui.style.colours import blend, fixed_font
+from studio.ui.style.theme import Theme
 
 
 class DiffView(QTextBrowser):

@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
 )
 
 from studio.core.resource_files import docs_root
-from studio.ui.theme import Theme
+from studio.ui.style.theme import Theme
 
 FIRST = ("guide", "authoring", "tools", "connections", "stepping", "history", "export", "format")
 LAST = ("problems", "keys", "architecture")

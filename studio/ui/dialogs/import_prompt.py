@@ -19,16 +19,16 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from studio.bridge.inputs_sets import sets_path, write_sets
-from studio.bridge.messages import Messages, Notice
+from studio.application.inputs.sets import sets_path, write_sets
 from studio.core.export.write import write_atomically
 from studio.core.imports.imported import Imported, ImportFailure
 from studio.core.imports.recognise import SUFFIXES, import_file
 from studio.ui.dialogs.state_line import StateLine
-from studio.ui.icons import icon
-from studio.ui.parts.colours import fixed_font
 from studio.ui.parts.screen_room import resize_within_screen
-from studio.ui.theme import Theme
+from studio.ui.style.colours import fixed_font
+from studio.ui.style.icons import icon
+from studio.ui.style.theme import Theme
+from studio.viewmodels.app.messages import Messages, Notice
 
 _SHOWN = 200_000
 

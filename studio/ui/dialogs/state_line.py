@@ -7,8 +7,8 @@ from typing import Literal, TypeAlias
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QWidget
 
-from studio.ui.icons import icon
-from studio.ui.theme import Theme
+from studio.ui.style.icons import icon
+from studio.ui.style.theme import Theme
 
 Tone: TypeAlias = Literal["error", "warning", "success", "muted"]
 """Which of the theme's colours a picture has."""

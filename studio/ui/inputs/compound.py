@@ -10,9 +10,8 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QToolButton, QVBoxLayout, QWidget
 
-from studio.bridge.inputs import ABSENT, FieldSpec, FieldValue, show_value
+from studio.application.inputs.fields import ABSENT, FieldSpec, FieldValue, show_value
 from studio.core.text.values import Json
-from studio.ui.icons import icon
 from studio.ui.inputs.fields import (
     ChoiceField,
     FieldEditor,
@@ -22,8 +21,9 @@ from studio.ui.inputs.fields import (
 )
 from studio.ui.inputs.file_field import FileField
 from studio.ui.inputs.row import FieldRow
-from studio.ui.parts.colours import paint_text
-from studio.ui.theme import Theme
+from studio.ui.style.colours import paint_text
+from studio.ui.style.icons import icon
+from studio.ui.style.theme import Theme
 
 
 def make_editor(spec: FieldSpec, theme: Theme) -> FieldEditor:

@@ -15,13 +15,13 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from studio.bridge.inputs import ABSENT, FieldSpec, FieldValue, show_value
-from studio.bridge.inputs_check import Entry, check_text, read_integer, read_json, read_number
+from studio.application.inputs.check import Entry, check_text, read_integer, read_json, read_number
+from studio.application.inputs.fields import ABSENT, FieldSpec, FieldValue, show_value
 from studio.core.text.values import Json
 from studio.ui.inputs.growing_text import GrowingText
-from studio.ui.parts.colours import fixed_font
 from studio.ui.parts.json_view import JsonHighlighter
-from studio.ui.theme import Theme
+from studio.ui.style.colours import fixed_font
+from studio.ui.style.theme import Theme
 
 _PLACEHOLDER = 40
 

@@ -8,9 +8,9 @@ from pathlib import Path
 from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication, QSize
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QLineEdit, QToolButton, QWidget
 
-from studio.bridge.inputs import ABSENT, FieldSpec, FieldValue
-from studio.ui.icons import icon
+from studio.application.inputs.fields import ABSENT, FieldSpec, FieldValue
 from studio.ui.inputs.fields import FieldEditor
+from studio.ui.style.icons import icon
 
 _FILTERS = {
     "image": QT_TRANSLATE_NOOP(

@@ -17,18 +17,18 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from studio.bridge.inputs import FieldSpec, input_fields, own_count
-from studio.bridge.inputs_library import InputLibrary
-from studio.bridge.inputs_sets import fit_values
+from studio.application.inputs.fields import FieldSpec, input_fields, own_count
+from studio.application.inputs.sets import fit_values
 from studio.core.prompty.document import PromptDocument
 from studio.core.text.values import Json
-from studio.ui.icons import icon
 from studio.ui.inputs.fields import JsonField
 from studio.ui.inputs.schema_form import SchemaForm
 from studio.ui.inputs.sets_button import SetsButton
-from studio.ui.parts.colours import paint_text
 from studio.ui.parts.empty_state import EmptyState
-from studio.ui.theme import Theme
+from studio.ui.style.colours import paint_text
+from studio.ui.style.icons import icon
+from studio.ui.style.theme import Theme
+from studio.viewmodels.inputs.library import InputLibrary
 
 
 class InputsPane(QWidget):

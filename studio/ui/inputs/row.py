@@ -6,11 +6,11 @@ from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QColor, QPainter, QPixmap
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QToolButton, QVBoxLayout, QWidget
 
-from studio.bridge.inputs import ABSENT, FieldSpec, FieldValue
-from studio.ui.icons import icon
+from studio.application.inputs.fields import ABSENT, FieldSpec, FieldValue
 from studio.ui.inputs.fields import FieldEditor
-from studio.ui.parts.colours import paint_text
-from studio.ui.theme import Theme
+from studio.ui.style.colours import paint_text
+from studio.ui.style.icons import icon
+from studio.ui.style.theme import Theme
 
 
 class FieldRow(QWidget):

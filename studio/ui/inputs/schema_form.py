@@ -8,16 +8,16 @@ from pathlib import Path
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from studio.bridge.inputs import ABSENT, FieldSpec
-from studio.bridge.inputs_history import ValueHistory
-from studio.bridge.inputs_schema import schema_fields
+from studio.application.inputs.fields import ABSENT, FieldSpec
+from studio.application.inputs.history import ValueHistory
+from studio.application.inputs.schema import schema_fields
 from studio.core.text.values import Json, JsonObject
 from studio.ui.inputs.compound import make_editor
 from studio.ui.inputs.history_keys import HistoryKeys
 from studio.ui.inputs.row import FieldRow
 from studio.ui.inputs.supplied_group import SuppliedGroup
-from studio.ui.parts.colours import input_colour
-from studio.ui.theme import Theme
+from studio.ui.style.colours import input_colour
+from studio.ui.style.theme import Theme
 
 
 class SchemaForm(QWidget):

@@ -8,10 +8,10 @@ from pathlib import Path
 from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication, Qt, Signal
 from PySide6.QtWidgets import QFileDialog, QInputDialog, QMenu, QToolButton, QWidget
 
-from studio.bridge.inputs_library import InputLibrary
-from studio.bridge.inputs_sets import InputRow
-from studio.ui.icons import icon
-from studio.ui.theme import Theme
+from studio.application.inputs.sets import InputRow
+from studio.ui.style.icons import icon
+from studio.ui.style.theme import Theme
+from studio.viewmodels.inputs.library import InputLibrary
 
 _FILTER = QT_TRANSLATE_NOOP(
     "SetsButton", "Values (*.json *.jsonl *.yaml *.yml *.csv *.tsv);;All files (*)"

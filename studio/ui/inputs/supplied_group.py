@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import QSizePolicy, QToolButton, QVBoxLayout, QWidget
 
-from studio.ui.icons import icon
-from studio.ui.theme import Theme
+from studio.ui.style.icons import icon
+from studio.ui.style.theme import Theme
 
 
 class SuppliedGroup(QWidget):

@@ -17,14 +17,14 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from studio.bridge.inputs import ABSENT, FieldSpec, FieldValue
-from studio.bridge.inputs_check import read_json
+from studio.application.inputs.check import read_json
+from studio.application.inputs.fields import ABSENT, FieldSpec, FieldValue
 from studio.core.text.values import Json
-from studio.ui.icons import icon
 from studio.ui.inputs.fields import FieldEditor
 from studio.ui.inputs.growing_text import GrowingText
-from studio.ui.parts.colours import paint_text, role_colour
-from studio.ui.theme import Theme
+from studio.ui.style.colours import paint_text, role_colour
+from studio.ui.style.icons import icon
+from studio.ui.style.theme import Theme
 
 _ROLES = ("user", "assistant", "system", "developer", "tool")
 

@@ -6,9 +6,9 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QWidget
 
-from studio.ui.icons import icon
-from studio.ui.parts.colours import blend, paint_text
-from studio.ui.theme import Theme
+from studio.ui.style.colours import blend, paint_text
+from studio.ui.style.icons import icon
+from studio.ui.style.theme import Theme
 
 
 class Banner(QWidget):

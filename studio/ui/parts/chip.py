@@ -6,8 +6,8 @@ from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QColor, QFont, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QWidget
 
-from studio.ui.parts.colours import blend
-from studio.ui.theme import Theme
+from studio.ui.style.colours import blend
+from studio.ui.style.theme import Theme
 
 
 class Chip(QAbstractButton):

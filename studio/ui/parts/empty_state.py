@@ -5,9 +5,9 @@ from __future__ import annotations
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 
-from studio.ui.icons import icon
-from studio.ui.parts.colours import paint_text
-from studio.ui.theme import Theme
+from studio.ui.style.colours import paint_text
+from studio.ui.style.icons import icon
+from studio.ui.style.theme import Theme
 
 
 class EmptyState(QWidget):

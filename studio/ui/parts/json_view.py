@@ -19,8 +19,8 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QFrame, QPlainTextEdit, QWidget
 
-from studio.ui.parts.colours import fixed_font
-from studio.ui.theme import Theme
+from studio.ui.style.colours import fixed_font
+from studio.ui.style.theme import Theme
 
 _TOKEN = re.compile(
     r'(?P<key>"(?:[^"\\]|\\.)*")(?=\s*:)'

@@ -18,11 +18,11 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from studio.bridge.preview_diff import Comparison, DiffLine, Pair, Side
+from studio.application.preview.diff import Comparison, DiffLine, Pair, Side
 from studio.core.text.values import JsonObject
-from studio.ui.icons import icon
-from studio.ui.parts.colours import blend, fixed_font, paint_text
-from studio.ui.theme import Theme
+from studio.ui.style.colours import blend, fixed_font, paint_text
+from studio.ui.style.icons import icon
+from studio.ui.style.theme import Theme
 
 _SIGNS = {"same": "  ", "added": "+ ", "removed": "− ", "left-out": "… "}
 

@@ -6,9 +6,9 @@ from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QLabel, QSizePolicy, QWidget
 
-from studio.bridge.preview_meter import Meter
-from studio.ui.parts.colours import paint_text
-from studio.ui.theme import Theme
+from studio.application.preview.meter import Meter
+from studio.ui.style.colours import paint_text
+from studio.ui.style.theme import Theme
 
 
 class _Bar(QWidget):

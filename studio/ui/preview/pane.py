@@ -17,22 +17,22 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from studio.bridge.preview_copy import messages_as_chat, messages_as_json, messages_as_markdown
-from studio.bridge.preview_diff import Comparison
-from studio.bridge.preview_meter import meter
-from studio.bridge.preview_value import Preview
-from studio.bridge.probe import ProbeReport
+from studio.application.preview.copy import messages_as_chat, messages_as_json, messages_as_markdown
+from studio.application.preview.diff import Comparison
+from studio.application.preview.meter import meter
+from studio.application.preview.probe import ProbeReport
+from studio.application.preview.value import Preview
 from studio.core.text.values import JsonObject
-from studio.ui.icons import icon
 from studio.ui.parts.banner import Banner
 from studio.ui.parts.empty_state import EmptyState
+from studio.ui.preview.cards.messages_view import MessagesView
 from studio.ui.preview.diff_tab import DiffTab
-from studio.ui.preview.messages_view import MessagesView
 from studio.ui.preview.meter_bar import TokenMeter
 from studio.ui.preview.probe_panel import ProbePanel
 from studio.ui.preview.request_tab import RequestTab
 from studio.ui.preview.variables_tab import VariablesTab
-from studio.ui.theme import Theme
+from studio.ui.style.icons import icon
+from studio.ui.style.theme import Theme
 
 
 class PreviewPane(QWidget):

@@ -15,9 +15,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from studio.bridge.probe import ProbeReport
-from studio.ui.icons import icon
-from studio.ui.theme import Theme
+from studio.application.preview.probe import ProbeReport
+from studio.ui.style.icons import icon
+from studio.ui.style.theme import Theme
 
 _MOST_ROWS = 6
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 
-from studio.bridge.plain_tip import plain_tip
-from studio.bridge.preview_value import PROVIDERS, RequestPreview
+from studio.application.preview.value import PROVIDERS, RequestPreview
 from studio.core.wire.request import Provider
-from studio.ui.parts.colours import paint_text
 from studio.ui.parts.json_view import JsonView
-from studio.ui.theme import Theme
+from studio.ui.style.colours import paint_text
+from studio.ui.style.theme import Theme
+from studio.viewmodels.plain_tip import plain_tip
 
 
 class RequestColumn(QWidget):

@@ -19,22 +19,22 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from studio.bridge.plain_tip import plain_tip
-from studio.bridge.preview_copy_request import (
+from studio.application.preview.copy_request import (
     request_as_curl,
     request_as_json,
     request_as_python,
 )
-from studio.bridge.preview_places import ValueSource, source_of
-from studio.bridge.preview_value import PROVIDERS, Preview, RequestPreview
+from studio.application.preview.places import ValueSource, source_of
+from studio.application.preview.value import PROVIDERS, Preview, RequestPreview
 from studio.core.text.source import SourceText
 from studio.core.wire.request import Provider
-from studio.ui.icons import icon
-from studio.ui.parts.colours import paint_text
 from studio.ui.parts.empty_state import EmptyState
 from studio.ui.parts.json_view import JsonView
 from studio.ui.preview.request_column import RequestColumn
-from studio.ui.theme import Theme
+from studio.ui.style.colours import paint_text
+from studio.ui.style.icons import icon
+from studio.ui.style.theme import Theme
+from studio.viewmodels.plain_tip import plain_tip
 
 
 class RequestTab(QWidget):

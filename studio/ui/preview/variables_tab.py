@@ -16,12 +16,12 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from studio.bridge.plain_tip import plain_tip
-from studio.bridge.preview_value import Preview, VariableRow
+from studio.application.preview.value import Preview, VariableRow
 from studio.core.text.source import SourceText
-from studio.ui.parts.colours import input_colour
 from studio.ui.parts.empty_state import EmptyState
-from studio.ui.theme import Theme
+from studio.ui.style.colours import input_colour
+from studio.ui.style.theme import Theme
+from studio.viewmodels.plain_tip import plain_tip
 
 _ORIGINS = {
     "given": QT_TRANSLATE_NOOP("VariablesTab", "given"),

@@ -8,10 +8,10 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QLabel, QMenu, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
-from studio.bridge.run_offer import Offer, Offers
-from studio.ui.parts.colours import blend, paint_text
+from studio.application.run.offer import Offer, Offers
 from studio.ui.parts.flow_layout import FlowLayout
-from studio.ui.theme import LIGHT, Theme
+from studio.ui.style.colours import blend, paint_text
+from studio.ui.style.theme import LIGHT, Theme
 
 _MOST_BUTTONS = 5
 """More offers than this go into a menu at the end."""

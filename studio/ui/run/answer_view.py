@@ -16,12 +16,12 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QFrame, QLabel, QTextBrowser, QVBoxLayout, QWidget
 
-from studio.bridge.run_answer import markdown_parts
-from studio.bridge.run_text import Blocks
-from studio.ui.parts.colours import paint_text
+from studio.application.run.answer import markdown_parts
+from studio.application.run.text import Blocks
 from studio.ui.run.chat_line import ChatLine
 from studio.ui.run.styled_text import StyledText
-from studio.ui.theme import LIGHT, Theme, ui_font
+from studio.ui.style.colours import paint_text
+from studio.ui.style.theme import LIGHT, Theme, ui_font
 
 _POINTS_MORE = 2.0
 _SIDE = 16

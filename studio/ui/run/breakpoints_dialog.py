@@ -23,7 +23,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from studio.bridge.run_breakpoints import (
+from studio.application.run.breakpoints import (
     BreakpointBook,
     BreakpointSet,
     describe,
@@ -31,11 +31,11 @@ from studio.bridge.run_breakpoints import (
     place_name,
     place_names,
 )
-from studio.core.agent.breakpoints import Breakpoint, problem_of
-from studio.core.agent.options import ExceptionFilter
-from studio.core.agent.state import Place
-from studio.ui.parts.colours import paint_text
-from studio.ui.theme import LIGHT, Theme
+from studio.core.agent.values.breakpoints import Breakpoint, problem_of
+from studio.core.agent.values.options import ExceptionFilter
+from studio.core.agent.values.state import Place
+from studio.ui.style.colours import paint_text
+from studio.ui.style.theme import LIGHT, Theme
 
 _ID = Qt.ItemDataRole.UserRole
 

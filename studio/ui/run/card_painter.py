@@ -14,11 +14,11 @@ from PySide6.QtCore import (
 from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QPen
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem, QTableView
 
-from studio.bridge.run_card import CardKind, StepCard, badge_word
-from studio.bridge.run_steps import CARD_ROLE
-from studio.ui.icons import icon
-from studio.ui.parts.colours import blend
-from studio.ui.theme import LIGHT
+from studio.application.run.card import CardKind, StepCard, badge_word
+from studio.ui.style.colours import blend
+from studio.ui.style.icons import icon
+from studio.ui.style.theme import LIGHT
+from studio.viewmodels.run.steps import CARD_ROLE
 
 _ICONS: dict[CardKind, str] = {
     "prompt": "file-text", "thought": "brain",

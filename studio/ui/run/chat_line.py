@@ -6,7 +6,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QPlainTextEdit, QWidget
 
-from studio.ui.theme import Theme
+from studio.ui.style.theme import Theme
 
 _MOST_LINES = 4
 

@@ -19,11 +19,11 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from studio.bridge.run_compare import Comparison
-from studio.bridge.run_differences import Sides
+from studio.application.run.compare import Comparison
+from studio.application.run.differences import Sides
 from studio.ui.run.compare_model import CompareModel
 from studio.ui.run.styled_text import StyledText
-from studio.ui.theme import LIGHT, Theme
+from studio.ui.style.theme import LIGHT, Theme
 
 _LINES_OPEN = 6
 """Rows of the list that are in sight above the texts."""

@@ -15,10 +15,10 @@ from PySide6.QtCore import (
 )
 from PySide6.QtGui import QBrush, QColor
 
-from studio.bridge.run_cards import StepCard
-from studio.bridge.run_compare import CompareRow, Comparison
-from studio.ui.parts.colours import blend
-from studio.ui.theme import LIGHT, Theme
+from studio.application.run.cards import StepCard
+from studio.application.run.compare import CompareRow, Comparison
+from studio.ui.style.colours import blend
+from studio.ui.style.theme import LIGHT, Theme
 
 _MARKS = {"same": "=", "differs": "≠", "left": "←", "right": "→"}
 _SAID = {

@@ -16,11 +16,11 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from studio.bridge.run_edits import EditKind, EditResult, EditSpec, problem_of
-from studio.ui.parts.colours import paint_text
+from studio.application.run.edits import EditKind, EditResult, EditSpec, problem_of
 from studio.ui.parts.json_view import JsonHighlighter
 from studio.ui.run.messages_editor import MessagesEditor
-from studio.ui.theme import LIGHT, Theme, mono_font, ui_font
+from studio.ui.style.colours import paint_text
+from studio.ui.style.theme import LIGHT, Theme, mono_font, ui_font
 
 _CODE: tuple[EditKind, ...] = ("arguments", "reply", "observation", "answer_call")
 _ALSO: dict[EditKind, str] = {

@@ -18,11 +18,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from studio.bridge.run_cards import Tab
-from studio.bridge.run_inspector import InspectorView
-from studio.bridge.run_text import plain_text
-from studio.ui.icons import icon
-from studio.ui.parts.colours import paint_text
+from studio.application.run.cards import Tab
+from studio.application.run.inspector import InspectorView
+from studio.application.run.text import plain_text
 from studio.ui.parts.own_keys import OwnKeys
 from studio.ui.run.answer_view import AnswerView
 from studio.ui.run.chat_line import ChatLine
@@ -30,7 +28,9 @@ from studio.ui.run.elided_label import ElidedLabel
 from studio.ui.run.styled_text import StyledText
 from studio.ui.run.usage_table import UsageTable
 from studio.ui.run.watch_table import WatchTable
-from studio.ui.theme import LIGHT, Theme
+from studio.ui.style.colours import paint_text
+from studio.ui.style.icons import icon
+from studio.ui.style.theme import LIGHT, Theme
 
 TABS: tuple[tuple[Tab, str], ...] = (
     ("messages", QT_TRANSLATE_NOOP("Inspector", "Messages")),

@@ -21,12 +21,12 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from studio.bridge.run_edits import new_message, with_role, with_text, without
+from studio.application.run.edits import new_message, with_role, with_text, without
 from studio.core.prompty.messages import MediaPart, Message, Role, ToolCallPart
 from studio.core.runs.sketch import one_line
-from studio.ui.icons import icon
-from studio.ui.parts.colours import paint_text, role_colour
-from studio.ui.theme import LIGHT, Theme, mono_font
+from studio.ui.style.colours import paint_text, role_colour
+from studio.ui.style.icons import icon
+from studio.ui.style.theme import LIGHT, Theme, mono_font
 
 _ROLES: tuple[Role, ...] = ("system", "developer", "user", "assistant", "tool")
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QLabel, QPlainTextEdit, QVBoxLayout, QWidget
 
-from studio.ui.parts.colours import fixed_font, paint_text
-from studio.ui.theme import Theme
+from studio.ui.style.colours import fixed_font, paint_text
+from studio.ui.style.theme import Theme
 
 _MOST_LINES = 7
 

@@ -6,9 +6,9 @@ from PySide6.QtCore import QTimer, Signal
 from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QToolButton, QWidget
 
-from studio.ui.icons import icon
-from studio.ui.parts.colours import paint_text
-from studio.ui.theme import LIGHT, Theme
+from studio.ui.style.colours import paint_text
+from studio.ui.style.icons import icon
+from studio.ui.style.theme import LIGHT, Theme
 
 _TYPING_MS = 120
 

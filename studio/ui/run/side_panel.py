@@ -6,15 +6,15 @@ from PySide6.QtCore import Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 
-from studio.bridge.run_edits import EditKind, EditResult, EditSpec, command_of
-from studio.bridge.run_offer import Offer
-from studio.bridge.run_view import RunView
-from studio.core.agent.commands import Approve, SendBack, StepOn
+from studio.application.run.edits import EditKind, EditResult, EditSpec, command_of
+from studio.application.run.offer import Offer
+from studio.application.run.view import RunView
+from studio.core.agent.values.commands import Approve, SendBack, StepOn
 from studio.ui.run.action_bar import ActionBar
 from studio.ui.run.edit_in_place import EditInPlace
 from studio.ui.run.inspector import Inspector
 from studio.ui.run.request_view import RequestView
-from studio.ui.theme import Theme
+from studio.ui.style.theme import Theme
 
 _LOWEST = 64
 _LOW = 180

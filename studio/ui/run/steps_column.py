@@ -6,11 +6,11 @@ from PySide6.QtCore import Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
 
-from studio.bridge.run_search import Found, RunSearch
-from studio.bridge.run_view import RunView
+from studio.application.run.view import RunView
 from studio.ui.run.search_bar import SearchBar
 from studio.ui.run.timeline import TimelineView
-from studio.ui.theme import Theme
+from studio.ui.style.theme import Theme
+from studio.viewmodels.run.search import Found, RunSearch
 
 
 class StepsColumn(QWidget):

@@ -17,9 +17,9 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QFrame, QTextEdit, QWidget
 
-from studio.bridge.run_text import Block, BlockKind, Blocks, Piece, Style
-from studio.ui.parts.colours import blend, role_colour
-from studio.ui.theme import LIGHT, Theme, mono_font, ui_font
+from studio.application.run.text import Block, BlockKind, Blocks, Piece, Style
+from studio.ui.style.colours import blend, role_colour
+from studio.ui.style.theme import LIGHT, Theme, mono_font, ui_font
 
 _MARGIN = 12.0
 _LINE = "\u2028"

@@ -24,13 +24,13 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from studio.bridge.run_cards import CardKind, StepCard, Timeline
-from studio.bridge.run_edits import EditKind
-from studio.bridge.run_steps import CARD_ROLE, StepListModel
-from studio.ui.icons import icon
+from studio.application.run.cards import CardKind, StepCard, Timeline
+from studio.application.run.edits import EditKind
 from studio.ui.parts.own_keys import OwnKeys
 from studio.ui.run.card_painter import CARD_PAD, CardDelegate
-from studio.ui.theme import Theme
+from studio.ui.style.icons import icon
+from studio.ui.style.theme import Theme
+from studio.viewmodels.run.steps import CARD_ROLE, StepListModel
 
 EDIT_OF_CARD: dict[CardKind, tuple[EditKind, str]] = {
     "prompt": ("messages", QT_TRANSLATE_NOOP("TimelineView", "Edit the messages…")),

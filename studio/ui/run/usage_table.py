@@ -8,7 +8,7 @@ from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersisten
 from PySide6.QtGui import QFont
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QHeaderView, QTableView, QWidget
 
-from studio.bridge.run_inspector import UsageRow, usage_heads
+from studio.application.run.inspector import UsageRow, usage_heads
 
 
 class _UsageModel(QAbstractTableModel):

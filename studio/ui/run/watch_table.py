@@ -15,8 +15,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from studio.bridge.run_watch import HINT, WatchRow
-from studio.ui.theme import LIGHT, Theme
+from studio.application.run.watch import HINT, WatchRow
+from studio.ui.style.theme import LIGHT, Theme
 
 _NEW = QT_TRANSLATE_NOOP("WatchTable", "Add an expression: args.city, tokens.total > 1000 …")
 

@@ -15,9 +15,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from studio.bridge.tools_questions import Question
 from studio.ui.parts.json_view import JsonView
-from studio.ui.theme import Theme
+from studio.ui.style.theme import Theme
+from studio.viewmodels.tools.questions import Question
 
 
 class AnswerDialog(QDialog):

@@ -9,9 +9,9 @@ from PySide6.QtGui import QAction, QActionGroup
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QMenu, QToolButton, QWidget
 
 from studio.core.tools.registry import ToolFilter
-from studio.ui.icons import icon
-from studio.ui.parts.colours import paint_text
-from studio.ui.theme import Theme
+from studio.ui.style.colours import paint_text
+from studio.ui.style.icons import icon
+from studio.ui.style.theme import Theme
 
 _FILTERS: dict[ToolFilter, str] = {
     "all": QT_TRANSLATE_NOOP("ToolsBar", "All tools"),

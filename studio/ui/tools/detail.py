@@ -18,20 +18,20 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from studio.bridge.tools import Trial
-from studio.bridge.tools_model import APPROVAL_WORDS, STATE_WORDS
 from studio.core.tools.registry import ToolEntry
-from studio.ui.icons import icon
 from studio.ui.parts.chip import Chip
-from studio.ui.parts.colours import paint_text
 from studio.ui.parts.flow_layout import FlowLayout
 from studio.ui.parts.json_view import JsonView
-from studio.ui.preview.part_views import pretty_json
-from studio.ui.theme import Theme
+from studio.ui.preview.cards.part_views import pretty_json
+from studio.ui.style.colours import paint_text
+from studio.ui.style.icons import icon
+from studio.ui.style.theme import Theme
 from studio.ui.tools.forms_page import FormsPage
 from studio.ui.tools.mock_editor import MockEditor
 from studio.ui.tools.schema_tree import SchemaTree
 from studio.ui.tools.try_panel import TryPanel
+from studio.viewmodels.tools.controller import Trial
+from studio.viewmodels.tools.model import APPROVAL_WORDS, STATE_WORDS
 
 _ROOM_FOR_WORDS = 420
 """Width, in pixels, from which the buttons beside the name have words."""

@@ -7,9 +7,9 @@ from PySide6.QtWidgets import QFrame, QLabel, QScrollArea, QVBoxLayout, QWidget
 
 from studio.core.tools.forms import tool_forms
 from studio.core.tools.registry import ToolEntry
-from studio.ui.parts.colours import paint_text
 from studio.ui.parts.json_view import JsonView
-from studio.ui.theme import Theme
+from studio.ui.style.colours import paint_text
+from studio.ui.style.theme import Theme
 
 
 class FormsPage(QScrollArea):

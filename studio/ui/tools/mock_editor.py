@@ -9,9 +9,9 @@ from typing import assert_never
 from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication, Signal
 from PySide6.QtWidgets import QComboBox, QLabel, QVBoxLayout, QWidget
 
-from studio.bridge.inputs import ABSENT
-from studio.bridge.inputs_check import read_json
-from studio.bridge.tools_recorded import Recording
+from studio.application.inputs.check import read_json
+from studio.application.inputs.fields import ABSENT
+from studio.application.tools.recorded import Recording
 from studio.core.text.values import Json
 from studio.core.tools.mock import (
     MOCK_TITLES,
@@ -23,8 +23,8 @@ from studio.core.tools.mock import (
     TemplateMock,
 )
 from studio.ui.inputs.growing_text import GrowingText
-from studio.ui.parts.colours import paint_text
-from studio.ui.theme import Theme
+from studio.ui.style.colours import paint_text
+from studio.ui.style.theme import Theme
 
 _KINDS: tuple[type[Mock] | None, ...] = (
     None, FixedMock, SequenceMock, TemplateMock, RecordedMock, AskMock,

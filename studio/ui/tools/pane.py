@@ -8,18 +8,18 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QMessageBox, QSplitter, QStackedWidget, QVBoxLayout, QWidget
 
-from studio.bridge.tools import Trial
-from studio.bridge.tools_questions import Question
-from studio.bridge.tools_recorded import Recording
+from studio.application.tools.recorded import Recording
 from studio.core.tools.registry import ToolEntry, ToolRegistry
 from studio.ui.parts.empty_state import EmptyState
-from studio.ui.theme import Theme
+from studio.ui.style.theme import Theme
 from studio.ui.tools.answer_dialog import AnswerDialog
 from studio.ui.tools.bar import ToolsBar
 from studio.ui.tools.detail import ToolDetail
 from studio.ui.tools.source_banners import SourceBanners, why_no_tools
 from studio.ui.tools.sources_page import SourcesPage
 from studio.ui.tools.table import ToolTable
+from studio.viewmodels.tools.controller import Trial
+from studio.viewmodels.tools.questions import Question
 
 _NARROWEST = 320
 """Least width of the pane, in pixels: the same for the table and for one tool."""

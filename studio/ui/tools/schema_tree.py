@@ -8,11 +8,11 @@ from PySide6.QtCore import QCoreApplication, Qt
 from PySide6.QtGui import QColor, QFont
 from PySide6.QtWidgets import QFrame, QHeaderView, QTreeWidget, QTreeWidgetItem, QWidget
 
-from studio.bridge.inputs import FieldSpec, show_value
-from studio.bridge.inputs_schema import schema_fields
-from studio.bridge.plain_tip import plain_tip
+from studio.application.inputs.fields import FieldSpec, show_value
+from studio.application.inputs.schema import schema_fields
 from studio.core.text.values import JsonObject
-from studio.ui.theme import Theme
+from studio.ui.style.theme import Theme
+from studio.viewmodels.plain_tip import plain_tip
 
 
 class SchemaTree(QTreeWidget):

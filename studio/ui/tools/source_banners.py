@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from studio.core.tools.registry import VARIABLES_KEY, SourceStatus
 from studio.ui.parts.banner import Banner
-from studio.ui.theme import Theme
+from studio.ui.style.theme import Theme
 
 _MOST_FAILED = 2
 """More sources that fail share one line: the tools themselves need the room."""

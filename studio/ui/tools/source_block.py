@@ -9,8 +9,8 @@ from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication, Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPlainTextEdit, QPushButton, QVBoxLayout, QWidget
 
 from studio.core.tools.registry import VARIABLES_KEY, SourceStatus
-from studio.ui.parts.colours import fixed_font, paint_text
-from studio.ui.theme import Theme
+from studio.ui.style.colours import fixed_font, paint_text
+from studio.ui.style.theme import Theme
 
 _STATES = {
     "ready": QT_TRANSLATE_NOOP("SourceBlock", "ready"),

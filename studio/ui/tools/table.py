@@ -8,7 +8,7 @@ from PySide6.QtCore import QModelIndex, Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTreeView, QWidget
 
-from studio.bridge.tools_model import ToolsModel
+from studio.viewmodels.tools.model import ToolsModel
 
 _COLUMN_WIDTHS = {2: 320, 3: 640, 4: 440, 5: 720, 6: 540}
 """Width of the table, in pixels, from which a column is shown."""

@@ -19,15 +19,15 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from studio.bridge.tools import Trial
 from studio.core.text.values import Json
 from studio.core.tools.registry import ToolEntry
 from studio.core.tools.source import ToolOutcome
 from studio.ui.inputs.schema_form import SchemaForm
-from studio.ui.parts.colours import fixed_font, paint_text
 from studio.ui.parts.json_view import JsonView
-from studio.ui.preview.part_views import pretty_json
-from studio.ui.theme import Theme
+from studio.ui.preview.cards.part_views import pretty_json
+from studio.ui.style.colours import fixed_font, paint_text
+from studio.ui.style.theme import Theme
+from studio.viewmodels.tools.controller import Trial
 
 _MOST_PAST = 30
 _REVEAL_MS = 50

@@ -7,8 +7,8 @@ import inspect
 from collections.abc import Awaitable, Callable
 from typing import Any, Literal
 
-from studio.core.agent.options import RunOptions
-from studio.core.agent.runner import Run, start_run
+from studio.core.agent.run.runner import Run, start_run
+from studio.core.agent.values.options import RunOptions
 from studio.core.models.scripted import ScriptedModel, ScriptedReply
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.parse import parse

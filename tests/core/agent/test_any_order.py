@@ -12,16 +12,16 @@ import os
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from studio.core.agent import commands as say
-from studio.core.agent.events import OutcomeTold, ReplyRead, ToolCalled
-from studio.core.agent.options import RunOptions
-from studio.core.agent.requests import NotAllowedError, allowed
-from studio.core.agent.state import Limits
-from studio.core.agent.tree import branch_path, walk
+from studio.core.agent.past.tree import branch_path, walk
+from studio.core.agent.run.requests import NotAllowedError, allowed
+from studio.core.agent.values import commands as say
+from studio.core.agent.values.events import OutcomeTold, ReplyRead, ToolCalled
+from studio.core.agent.values.options import RunOptions
+from studio.core.agent.values.state import Limits
 from studio.core.models.base import ModelError
 from studio.core.wire.reply import Reply
+from tests.core.agent.loop.test_conversation import is_legal
 from tests.core.agent.runs import JSON_ACTION, NATIVE, REACT, Functions, Session, call, calling
-from tests.core.agent.test_conversation import is_legal
 
 EXAMPLES = int(os.environ.get("RUN_EXAMPLES", "120"))
 PLACES = frozenset({"P1", "P2", "P3", "P4", "P5", "P6"})

@@ -5,9 +5,9 @@ from __future__ import annotations
 import sqlite3
 from contextlib import closing
 
-from studio.core.agent.commands import Continue
-from studio.core.agent.options import RunOptions
-from studio.core.agent.tree import walk
+from studio.core.agent.past.tree import walk
+from studio.core.agent.values.commands import Continue
+from studio.core.agent.values.options import RunOptions
 from studio.core.runs.store import RunStore
 from tests.core.agent.runs import NATIVE, Session, call, calling, run_of
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from studio.core.agent.breakpoints import Breakpoint
-from studio.core.agent.commands import Continue
-from studio.core.agent.options import RunOptions
+from studio.core.agent.values.breakpoints import Breakpoint
+from studio.core.agent.values.commands import Continue
+from studio.core.agent.values.options import RunOptions
 from tests.core.agent.runs import NATIVE, REACT, Session, call, calling
 
 SOMETIMES = REACT.replace(

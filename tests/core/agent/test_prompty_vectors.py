@@ -18,11 +18,11 @@ from typing import Any, Literal
 
 import pytest
 
-from studio.core.agent.commands import Steer, StopRun
-from studio.core.agent.events import Passed, ToolCalled, ToolEnded
-from studio.core.agent.options import Guard, RunOptions
-from studio.core.agent.runner import start_run
-from studio.core.agent.state import Limits
+from studio.core.agent.run.runner import start_run
+from studio.core.agent.values.commands import Steer, StopRun
+from studio.core.agent.values.events import Passed, ToolCalled, ToolEnded
+from studio.core.agent.values.options import Guard, RunOptions
+from studio.core.agent.values.state import Limits
 from studio.core.models.scripted import ScriptedModel
 from studio.core.prompty.messages import Message, ToolCallPart
 from studio.core.prompty.parse import parse

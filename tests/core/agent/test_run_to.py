@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from studio.cli_commands import CommandError, target_of
-from studio.core.agent.breakpoints import Breakpoint
-from studio.core.agent.commands import RunTo, StepOn
-from studio.core.agent.gate import Target
-from studio.core.agent.options import RunOptions
-from studio.core.agent.state import PLACES
+from studio.cli.commands import CommandError, target_of
+from studio.core.agent.run.gate import Target
+from studio.core.agent.values.breakpoints import Breakpoint
+from studio.core.agent.values.commands import RunTo, StepOn
+from studio.core.agent.values.options import RunOptions
+from studio.core.agent.values.state import PLACES
 from tests.core.agent.runs import NATIVE, Session, call, calling
 
 TURNS = [calling(call()), calling(call("search", '{"query": "y"}')), "ok"]

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from studio.core.prompty import media_files
-from studio.core.prompty.media import find_media, find_threads
+from studio.core.prompty.body.media import find_media, find_threads
 from studio.core.prompty.parse import parse
 from studio.core.prompty.prepare import prepare
 from studio.core.prompty.reference_values import ReferenceContext

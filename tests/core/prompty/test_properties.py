@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from studio.core.prompty.convert import convert
+from studio.core.prompty.convert.whole import convert
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.fmt import tidy_edits
 from studio.core.prompty.parse import MAX_TEXT, parse

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 import yaml
 
+from studio.core.prompty.body.read import read_messages
 from studio.core.prompty.inputs import resolve_inputs
 from studio.core.prompty.parse import parse
-from studio.core.prompty.read import read_messages
 from studio.core.prompty.reference_values import ReferenceContext
 from studio.core.prompty.references import resolve_document
 from studio.core.prompty.rendering import Rendering, Segment

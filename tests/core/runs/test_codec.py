@@ -7,7 +7,7 @@ from typing import get_args
 
 import pytest
 
-from studio.core.agent.events import (
+from studio.core.agent.values.events import (
     AnswerChecked,
     CallCheck,
     CallDecided,
@@ -22,7 +22,7 @@ from studio.core.agent.events import (
     Stopped,
     ToolEnded,
 )
-from studio.core.agent.reading import (
+from studio.core.agent.values.reading import (
     Action,
     AskedCall,
     Final,
@@ -32,7 +32,7 @@ from studio.core.agent.reading import (
     Refused,
     Repair,
 )
-from studio.core.agent.state import Limits, ReadingStyle, RunSetup, StepError
+from studio.core.agent.values.state import Limits, ReadingStyle, RunSetup, StepError
 from studio.core.prompty.messages import (
     MediaPart,
     Message,

@@ -8,9 +8,9 @@ from html.parser import HTMLParser
 
 import pytest
 
-from studio.core.agent.commands import Continue, ForkFrom
-from studio.core.agent.options import RunOptions
-from studio.core.agent.tree import walk
+from studio.core.agent.past.tree import walk
+from studio.core.agent.values.commands import Continue, ForkFrom
+from studio.core.agent.values.options import RunOptions
 from studio.core.runs.codec import JournalError
 from studio.core.runs.exchange import FORMS, export_run, form_named, import_run
 from studio.core.runs.journal import write_journal

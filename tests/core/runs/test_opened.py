@@ -8,19 +8,19 @@ from pathlib import Path
 
 import pytest
 
-from studio.core.agent.commands import (
+from studio.core.agent.loop.machine import fold
+from studio.core.agent.past.tree import Walk, state_at, walk
+from studio.core.agent.run.runner import Run, RunWorld
+from studio.core.agent.values.commands import (
     Continue,
     EditMessages,
     ForkFrom,
     SendBack,
     Steer,
 )
-from studio.core.agent.events import Started
-from studio.core.agent.machine import fold
-from studio.core.agent.options import RunOptions
-from studio.core.agent.runner import Run, RunWorld
-from studio.core.agent.state import Limits
-from studio.core.agent.tree import Walk, state_at, walk
+from studio.core.agent.values.events import Started
+from studio.core.agent.values.options import RunOptions
+from studio.core.agent.values.state import Limits
 from studio.core.models.scripted import ScriptedModel
 from studio.core.runs.opened import OpenedRun
 from studio.core.runs.outline import SNAPSHOT_EVERY, shape_of

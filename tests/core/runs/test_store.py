@@ -16,13 +16,13 @@ from pathlib import Path
 
 import pytest
 
-from studio.core.agent.commands import Continue, ForkFrom
-from studio.core.agent.events import Started, Stopped
-from studio.core.agent.machine import fold
-from studio.core.agent.options import RunOptions
-from studio.core.agent.runner import Run, RunWorld
-from studio.core.agent.state import Limits
-from studio.core.agent.tree import walk
+from studio.core.agent.loop.machine import fold
+from studio.core.agent.past.tree import walk
+from studio.core.agent.run.runner import Run, RunWorld
+from studio.core.agent.values.commands import Continue, ForkFrom
+from studio.core.agent.values.events import Started, Stopped
+from studio.core.agent.values.options import RunOptions
+from studio.core.agent.values.state import Limits
 from studio.core.models.scripted import ScriptedModel
 from studio.core.runs.store import RunFilter, RunStore, StoreError
 from tests.core.agent.runs import NATIVE, REACT, Functions, call, calling, document, run_of, search

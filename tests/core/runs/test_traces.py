@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 
-from studio.core.agent.options import RunOptions
-from studio.core.agent.state import Limits
+from studio.core.agent.values.options import RunOptions
+from studio.core.agent.values.state import Limits
 from studio.core.runs.traces import MASK, redact, trace, trace_name
 from studio.core.wire.reply import Reply, Usage
 from tests.core.agent.runs import NATIVE, REACT, Functions, call, calling, run_of

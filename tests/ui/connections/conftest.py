@@ -9,13 +9,13 @@ import pytest
 from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
-from studio.bridge.background import Background
-from studio.bridge.connections import ConnectionsController
 from studio.core.paths import user_paths
+from studio.ui.app.workbench import Workbench
+from studio.ui.base.services import build_services
 from studio.ui.connections.dialog import ConnectionsDialog
-from studio.ui.services import build_services
-from studio.ui.theme import LIGHT
-from studio.ui.workbench import Workbench
+from studio.ui.style.theme import LIGHT
+from studio.viewmodels.app.background import Background
+from studio.viewmodels.connections.controller import ConnectionsController
 from tests.support.chat_server import ChatServer, chat_server
 
 WAIT_MS = 20_000

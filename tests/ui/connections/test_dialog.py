@@ -12,11 +12,11 @@ from PySide6.QtGui import QDropEvent
 from PySide6.QtWidgets import QMessageBox, QPushButton
 from pytestqt.qtbot import QtBot
 
-from studio.bridge.connections import ConnectionsController
 from studio.core.models.connection_file import read_connections
 from studio.core.models.connections import PRESETS, Connection
 from studio.ui.connections.dialog import ConnectionsDialog
-from studio.ui.theme import DARK
+from studio.ui.style.theme import DARK
+from studio.viewmodels.connections.controller import ConnectionsController
 from tests.support.chat_server import ChatServer
 from tests.ui.connections.conftest import WAIT_MS
 

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
-from studio.bridge.run_text import plain_text
+from studio.application.run.text import plain_text
 from studio.core.models.connections import EMBEDDED, Connection
-from studio.ui.workbench import Workbench
+from studio.ui.app.workbench import Workbench
 from tests.support.chat_server import (
     Answer,
     ChatServer,

@@ -16,11 +16,11 @@ from pytestqt.qtbot import QtBot
 from studio.core.models.connections import EMBEDDED, PRESETS, Connection
 from studio.core.resource_files import resource
 from studio.core.tools.trust import TrustStore
-from studio.ui.connections.desk import MANAGE
+from studio.ui.app.connection_desk import MANAGE
+from studio.ui.app.workbench import Workbench
 from studio.ui.connections.dialog import ConnectionsDialog
 from studio.ui.connections.manual_dialog import ManualDialog
 from studio.ui.connections.trust_dialog import TrustDialog
-from studio.ui.workbench import Workbench
 from tests.support.chat_server import ChatServer, cut_body, streamed, text_chunks
 from tests.ui.connections.conftest import WAIT_MS
 

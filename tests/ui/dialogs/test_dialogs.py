@@ -12,10 +12,10 @@ from pytestqt.qtbot import QtBot
 
 from studio.core.tools.trust import TrustStore
 from studio.ui.dialogs.about import AboutDialog
-from studio.ui.dialogs.export import ExportDialog
-from studio.ui.dialogs.settings import SettingsDialog
-from studio.ui.theme import DARK, LIGHT
-from studio.ui.window import MainWindow
+from studio.ui.dialogs.export.dialog import ExportDialog
+from studio.ui.dialogs.settings.dialog import SettingsDialog
+from studio.ui.style.theme import DARK, LIGHT
+from studio.ui.window.window import MainWindow
 
 pytestmark = pytest.mark.qt_log_ignore("does not support propagateSizeHints")
 

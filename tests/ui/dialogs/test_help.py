@@ -9,8 +9,8 @@ from pytestqt.qtbot import QtBot
 
 from studio.core.resource_files import docs_root
 from studio.ui.dialogs.help import HelpDialog, _anchor, help_pages
-from studio.ui.theme import DARK, LIGHT
-from studio.ui.window import MainWindow
+from studio.ui.style.theme import DARK, LIGHT
+from studio.ui.window.window import MainWindow
 
 _LINK = re.compile(r"\]\(([^)\s]+)\)")
 _FENCE = re.compile(r"^```.*?^```|`[^`\n]+`", re.MULTILINE | re.DOTALL)

@@ -18,9 +18,9 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from studio.core.prompty.parse import parse
-from studio.ui.editor.assist import EditorAssist
-from studio.ui.editor.view import PromptEditor
-from studio.ui.theme import LIGHT
+from studio.ui.editor.completion.assist import EditorAssist
+from studio.ui.editor.text.view import PromptEditor
+from studio.ui.style.theme import LIGHT
 
 pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
 

@@ -14,7 +14,7 @@ from studio.ui.inputs.fields import ChoiceField, TextField
 from studio.ui.inputs.pane import InputsPane
 from studio.ui.inputs.row import FieldRow
 from studio.ui.inputs.thread_field import ThreadField
-from studio.ui.theme import DARK, LIGHT
+from studio.ui.style.theme import DARK, LIGHT
 from tests.support.labels import PLANTED, labels_read_as_rich
 from tests.support.menus import choose, menu_texts
 

@@ -6,12 +6,12 @@ import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
-from studio.bridge.inputs import ABSENT
+from studio.application.inputs.fields import ABSENT
 from studio.ui.inputs.compound import ListField, ObjectField
 from studio.ui.inputs.fields import ChoiceField, JsonField, NumberField, TextField
 from studio.ui.inputs.file_field import FileField
 from studio.ui.inputs.schema_form import SchemaForm
-from studio.ui.theme import DARK, LIGHT
+from studio.ui.style.theme import DARK, LIGHT
 
 SCHEMA = {
     "type": "object",
@@ -134,7 +134,7 @@ def test_fields_that_stay_keep_their_widgets_and_values(form: SchemaForm) -> Non
 
 
 def test_a_file_inside_the_folder_is_written_relative_to_it(qtbot: QtBot, tmp_path: Path) -> None:
-    from studio.bridge.inputs import FieldSpec
+    from studio.application.inputs.fields import FieldSpec
 
     field = FileField(FieldSpec("photo", "image"))
     qtbot.addWidget(field)

@@ -4,7 +4,7 @@ from PySide6.QtGui import QColor
 from pytestqt.qtbot import QtBot
 
 from studio.ui.parts.json_view import JsonView
-from studio.ui.theme import DARK, LIGHT
+from studio.ui.style.theme import DARK, LIGHT
 
 
 def colours(view: JsonView, block: int) -> list[tuple[int, int, str]]:

@@ -10,15 +10,15 @@ from PySide6.QtGui import QGuiApplication, QTextCursor
 from PySide6.QtWidgets import QComboBox, QLabel
 from pytestqt.qtbot import QtBot
 
-from studio.bridge.preview import PreviewController
-from studio.bridge.preview_meter import Meter
+from studio.application.preview.meter import Meter
 from studio.core.prompty.parse import parse
 from studio.core.text.span import Span
 from studio.ui.parts.chip import Chip
-from studio.ui.preview.card import MessageCard
+from studio.ui.preview.cards.card import MessageCard
+from studio.ui.preview.cards.text_body import TextBody
 from studio.ui.preview.pane import PreviewPane
-from studio.ui.preview.text_body import TextBody
-from studio.ui.theme import DARK, LIGHT, apply_theme
+from studio.ui.style.theme import DARK, LIGHT, apply_theme
+from studio.viewmodels.preview.controller import PreviewController
 from tests.support.labels import PLANTED, labels_read_as_rich
 
 pytestmark = pytest.mark.qt_log_ignore("does not support propagateSizeHints")

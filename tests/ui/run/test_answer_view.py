@@ -3,7 +3,7 @@ from __future__ import annotations
 from PySide6.QtWidgets import QTextBrowser
 from pytestqt.qtbot import QtBot
 
-from studio.bridge.run_text import Block, Piece
+from studio.application.run.text import Block, Piece
 from studio.ui.run.answer_view import AnswerView
 from studio.ui.run.styled_text import StyledText
 

@@ -4,8 +4,8 @@ import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
-from studio.bridge.run_breakpoints import BreakpointBook, describe
-from studio.core.agent.breakpoints import Breakpoint
+from studio.application.run.breakpoints import BreakpointBook, describe
+from studio.core.agent.values.breakpoints import Breakpoint
 from studio.ui.run.breakpoints_dialog import BreakpointsDialog
 
 

@@ -13,16 +13,16 @@ from PySide6.QtGui import QImage, QWheelEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
-from studio.bridge.run_cards import timeline_of
-from studio.bridge.run_compare import Side, compare
-from studio.bridge.run_inspector import Inspection, inspector_view
-from studio.bridge.run_search import Found, RunSearch
-from studio.bridge.run_sources import sources_for
-from studio.core.agent.options import RunOptions
-from studio.core.agent.state import Limits
+from studio.application.run.cards import timeline_of
+from studio.application.run.compare import Side, compare
+from studio.application.run.inspector import Inspection, inspector_view
+from studio.application.run.sources import sources_for
+from studio.core.agent.values.options import RunOptions
+from studio.core.agent.values.state import Limits
 from studio.core.runs.store import RunStore
 from studio.core.runs.stored import StoredEvents
 from studio.ui.run.timeline import TimelineView
+from studio.viewmodels.run.search import Found, RunSearch
 from tests.core.agent.runs import NATIVE, call, calling, run_of
 from tests.support.run_rows import rows_with
 from tests.support.stored_reads import note_reads
@@ -141,7 +141,7 @@ async def test_a_long_run_is_searched_beside_the_window_and_by_pieces(
     _, opened = await both(tmp_path / "again.sqlite")  # of which nothing is read yet
     readers: set[int] = set()
     note_reads(monkeypatch, lambda _: readers.add(threading.get_ident()))
-    monkeypatch.setattr("studio.bridge.run_search._PIECE_SECONDS", 0.0)  # a card each
+    monkeypatch.setattr("studio.viewmodels.run.search._PIECE_SECONDS", 0.0)  # a card each
     search = RunSearch()
     shown: list[Found] = []
     search.found_changed.connect(shown.append)

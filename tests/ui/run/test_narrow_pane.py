@@ -8,11 +8,11 @@ import pytest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from studio.bridge.run_inspector import Inspection, inspector_view
-from studio.bridge.run_view import RunView, view_of
-from studio.ui.run.run_pane import RunPane
-from studio.ui.theme import LIGHT, apply_theme
-from tests.bridge import run_examples as run
+from studio.application.run.inspector import Inspection, inspector_view
+from studio.application.run.view import RunView, view_of
+from studio.ui.run.pane import RunPane
+from studio.ui.style.theme import LIGHT, apply_theme
+from tests.application.run import examples as run
 
 pytestmark = pytest.mark.qt_log_ignore("does not support propagateSizeHints")
 

@@ -3,9 +3,9 @@ from __future__ import annotations
 import pytest
 from pytestqt.qtbot import QtBot
 
-from studio.bridge.run_text import Block, Blocks, Piece, body, json_block, title
+from studio.application.run.text import Block, Blocks, Piece, body, json_block, title
 from studio.ui.run.styled_text import StyledText
-from studio.ui.theme import DARK
+from studio.ui.style.theme import DARK
 
 
 def _shown(qtbot: QtBot, blocks: Blocks) -> StyledText:

@@ -7,7 +7,7 @@ from pytestqt.qtbot import QtBot
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.values import JsonObject
 from studio.core.tools.registry import SourceStatus, ToolEntry, ToolRegistry
-from studio.ui.theme import LIGHT
+from studio.ui.style.theme import LIGHT
 from studio.ui.tools.pane import ToolsPane
 from tests.support.labels import PLANTED, labels_read_as_rich
 

@@ -8,16 +8,16 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QLabel, QMessageBox
 from pytestqt.qtbot import QtBot
 
-from studio.bridge.background import Background
-from studio.bridge.tools import ToolsController
 from studio.core.prompty.parse import parse
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.tools.mock import FixedMock
 from studio.core.tools.registry import SourceStatus, ToolEntry, ToolRegistry
 from studio.core.tools.trust import TrustStore
 from studio.ui.inputs.fields import NumberField
-from studio.ui.theme import DARK, LIGHT
+from studio.ui.style.theme import DARK, LIGHT
 from studio.ui.tools.pane import ToolsPane
+from studio.viewmodels.app.background import Background
+from studio.viewmodels.tools.controller import ToolsController
 from tests.support.counted import calls_of
 
 pytestmark = pytest.mark.qt_log_ignore("does not support propagateSizeHints")

@@ -12,15 +12,15 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
-from studio.bridge.background import Background
-from studio.bridge.tools import ToolsController
 from studio.core.prompty.parse import parse
 from studio.core.tools.registry import SourceStatus
 from studio.core.tools.source import ServerOffer
 from studio.core.tools.trust import TrustStore
-from studio.ui.theme import DARK, LIGHT
+from studio.ui.style.theme import DARK, LIGHT
 from studio.ui.tools.pane import ToolsPane
 from studio.ui.tools.sources_page import SourcesPage
+from studio.viewmodels.app.background import Background
+from studio.viewmodels.tools.controller import ToolsController
 
 WAIT_MS = 20_000
 SERVER = '''

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
-from studio.core.agent.reading import Reading
-from studio.core.agent.state import RunState
+from studio.core.agent.values.reading import Reading
+from studio.core.agent.values.state import RunState
 from studio.core.models.base import ProtocolName
 from studio.core.prompty.messages import Message
 from studio.core.prompty.tool_spec import ToolSpec

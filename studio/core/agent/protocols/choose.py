@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import get_args
 
-from studio.core.agent.state import ReadingStyle
+from studio.core.agent.values.state import ReadingStyle
 from studio.core.models.base import ProtocolName
 from studio.core.prompty.document import PromptDocument
 from studio.core.text.values import Json

@@ -9,7 +9,7 @@ from studio.core.agent.protocols.base import ReadRules
 from studio.core.agent.protocols.labels import Label
 from studio.core.agent.protocols.thinking import Unthought, blank_thinking
 from studio.core.agent.protocols.warnings import remark
-from studio.core.agent.reading import (
+from studio.core.agent.values.reading import (
     FormatError,
     FormatErrorCode,
     ReadAs,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from studio.core.agent.protocols.json_text import json_text
-from studio.core.agent.reading import Action, FormatError
-from studio.core.agent.state import RunState, Step
+from studio.core.agent.values.json_text import json_text
+from studio.core.agent.values.reading import Action, FormatError
+from studio.core.agent.values.state import RunState, Step
 from studio.core.prompty.messages import Message, TextPart
 from studio.core.text.values import Json
 

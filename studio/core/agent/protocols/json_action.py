@@ -19,9 +19,9 @@ from studio.core.agent.protocols.json_repair import (
     mend,
     repair_of,
 )
-from studio.core.agent.protocols.json_text import Decoded, Undecoded, decode_at, json_text
 from studio.core.agent.protocols.warnings import remark
-from studio.core.agent.reading import (
+from studio.core.agent.values.json_text import Decoded, Undecoded, decode_at, json_text
+from studio.core.agent.values.reading import (
     Action,
     AskedCall,
     Final,

@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from studio.core.agent.protocols.json_text import Decoded, decode_at, json_text
-from studio.core.agent.reading import Repair
+from studio.core.agent.values.json_text import Decoded, decode_at, json_text
+from studio.core.agent.values.reading import Repair
 from studio.core.text.span import Span
 from studio.core.text.values import Json
 

@@ -16,8 +16,8 @@ from studio.core.agent.protocols.history import (
 from studio.core.agent.protocols.json_action import read_json_action
 from studio.core.agent.protocols.native import read_native
 from studio.core.agent.protocols.react import read_react
-from studio.core.agent.reading import Reading
-from studio.core.agent.state import RunState
+from studio.core.agent.values.reading import Reading
+from studio.core.agent.values.state import RunState
 from studio.core.models.base import ProtocolName
 from studio.core.prompty.messages import Message
 from studio.core.text.values import Json

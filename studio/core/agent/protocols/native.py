@@ -6,10 +6,10 @@ from dataclasses import replace
 
 from studio.core.agent.protocols.base import ReadRules, only_parameter
 from studio.core.agent.protocols.json_repair import ends_inside, find_repair, repair_of
-from studio.core.agent.protocols.json_text import Decoded, decode_at
 from studio.core.agent.protocols.thinking import Unthought, blank_thinking
 from studio.core.agent.protocols.warnings import remark
-from studio.core.agent.reading import (
+from studio.core.agent.values.json_text import Decoded, decode_at
+from studio.core.agent.values.reading import (
     Action,
     AskedCall,
     Final,

@@ -15,7 +15,7 @@ from studio.core.agent.protocols.findings import Findings, read_aside_of_thinkin
 from studio.core.agent.protocols.labels import Label, find_labels
 from studio.core.agent.protocols.react_args import FENCE, ArgsReader, line_end
 from studio.core.agent.protocols.warnings import remark
-from studio.core.agent.reading import (
+from studio.core.agent.values.reading import (
     Action,
     AskedCall,
     Final,

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from studio.core.agent.protocols.base import only_parameter, takes_text
 from studio.core.agent.protocols.findings import Findings
 from studio.core.agent.protocols.json_repair import ends_inside, find_repair, repair_of
-from studio.core.agent.protocols.json_text import Decoded, decode_at
 from studio.core.agent.protocols.labels import Label, find_labels
-from studio.core.agent.reading import FormatError, FormatErrorCode, Repair
+from studio.core.agent.values.json_text import Decoded, decode_at
+from studio.core.agent.values.reading import FormatError, FormatErrorCode, Repair
 from studio.core.text.values import Json, JsonObject
 
 FENCE = re.compile(r"[ \t]*```[\w-]*[ \t]*\r?\n?")

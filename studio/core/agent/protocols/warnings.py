@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from studio.core.agent.reading import ReadingWarning
+from studio.core.agent.values.reading import ReadingWarning
 from studio.core.text.span import Span
 
 _MESSAGES = {

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from studio.core.prompty.body.media import find_media, find_threads
+from studio.core.prompty.body.sections import find_markers
 from studio.core.prompty.dialect import LIST_BELOW
 from studio.core.prompty.document import PromptDocument
-from studio.core.prompty.edits import set_value
-from studio.core.prompty.media import find_media, find_threads
+from studio.core.prompty.edit.edits import set_value
 from studio.core.prompty.reference_values import find_references
-from studio.core.prompty.sections import find_markers
 from studio.core.text.problem import Fix, Problem, Severity
 from studio.core.text.span import Span
 

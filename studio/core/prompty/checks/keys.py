@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from studio.core.prompty.document import PromptDocument
-from studio.core.prompty.edits import write_scalar
-from studio.core.prompty.places import Path, Places
-from studio.core.prompty.schema_shapes import LEGACY_KEYS, OPEN_SHAPES, SHAPES, Key
+from studio.core.prompty.edit.edits import write_scalar
+from studio.core.prompty.front.schema_shapes import LEGACY_KEYS, OPEN_SHAPES, SHAPES, Key
+from studio.core.prompty.yaml.places import Path, Places
 from studio.core.text.problem import Fix, Problem, Severity, TextEdit
 from studio.core.text.span import Span
 from studio.core.text.values import Json

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
+from studio.core.prompty.body.roles import ROLES, STANDARD_ROLES, read_marker
+from studio.core.prompty.body.sections import fenced_ranges, find_markers, is_inside, plain_newlines
 from studio.core.prompty.document import PromptDocument
-from studio.core.prompty.roles import ROLES, STANDARD_ROLES, read_marker
-from studio.core.prompty.sections import fenced_ranges, find_markers, is_inside, plain_newlines
 from studio.core.text.problem import Fix, Problem, Severity, TextEdit
 from studio.core.text.span import Span
 

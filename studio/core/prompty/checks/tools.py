@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterator, Mapping
 
 from studio.core.prompty.document import PromptDocument
-from studio.core.prompty.front_matter import read_bindings
-from studio.core.prompty.places import Path, Places
+from studio.core.prompty.front.front_matter import read_bindings
+from studio.core.prompty.yaml.places import Path, Places
 from studio.core.text.problem import Fix, Problem, Severity, TextEdit
 from studio.core.text.span import Span
 from studio.core.text.values import Json

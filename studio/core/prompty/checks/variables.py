@@ -6,9 +6,9 @@ import difflib
 import re
 from collections.abc import Iterator
 
-from studio.core.prompty.declarations import RICH_KINDS
 from studio.core.prompty.document import PromptDocument
-from studio.core.prompty.edits import declare_input, set_value
+from studio.core.prompty.edit.edits import declare_input, set_value
+from studio.core.prompty.front.declarations import RICH_KINDS
 from studio.core.prompty.inputs import RESERVED_SAMPLES
 from studio.core.prompty.used_kind import used_kinds
 from studio.core.text.problem import Fix, Problem, Severity, TextEdit

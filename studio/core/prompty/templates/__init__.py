@@ -10,7 +10,7 @@ from studio.core.prompty.rendering import Rendering
 from studio.core.prompty.templates.bounds import DEFAULT_BOUNDS, Bounds
 from studio.core.prompty.templates.faults import limit_problem
 from studio.core.prompty.templates.fstring import find_fstring_variables, render_fstring
-from studio.core.prompty.templates.mustache import find_mustache_variables, render_mustache
+from studio.core.prompty.templates.mustache.template import find_mustache_variables, render_mustache
 from studio.core.text.problem import Problem
 from studio.core.text.span import Span
 from studio.core.text.values import Json

@@ -45,7 +45,7 @@ def _scripted() -> SandboxedEnvironment:
 
 
 def _plain(value: object) -> object:
-    """As `_plain` of an exported script (`core/export/python_code.py`)."""
+    """As `_plain` of an exported script (`core/export/python/code.py`)."""
     if value is None:
         return ""
     if isinstance(value, bool):

@@ -1,0 +1,217 @@
+"""Reading and writing text files so that encoding, byte order mark and line ends come back."""
+
+from __future__ import annotations
+
+import codecs
+import contextlib
+import hashlib
+import os
+import tempfile
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+from PySide6.QtCore import QCoreApplication
+
+from studio.application.words import marked
+
+_tr = partial(QCoreApplication.translate, "Files")
+
+Newline: TypeAlias = Literal["\n", "\r\n", "\r"]
+
+LARGE_BYTES = 5_000_000
+"""Above this a notice says that the file is large."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileText:
+    """A file's text and everything needed to write it back as it was."""
+
+    text: str
+    """The text with LF line ends and without a byte order mark."""
+
+    newline: Newline = "\n"
+    """The line end of the file; the more frequent one where it has several."""
+
+    encoding: str = "utf-8"
+    """Codec name."""
+
+    bom: bytes = b""
+    """The byte order mark that the file began with."""
+
+    digest: str = ""
+    """Of the bytes on disk, to notice changes by others."""
+
+    notices: tuple[str, ...] = ()
+    """What the person should know about how the file was read."""
+
+
+class FileError(Exception):
+    """A file that cannot be read or written; text and hint are meant for the person."""
+
+    def __init__(self, message: str, hint: str = "") -> None:
+        super().__init__(message)
+        self.hint = hint
+        """What to do about it."""
+
+
+class EncodingError(FileError):
+    """The text holds a character that the file's encoding cannot write."""
+
+
+_BOMS = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+
+
+def read_file(path: Path) -> FileText:
+    """Read a text file.
+
+    Raises:
+        FileError: it is missing, a folder, or may not be read.
+    """
+    try:
+        raw = path.read_bytes()
+    except OSError as error:
+        raise FileError(
+            _tr("{name!r} cannot be opened: {reason}.").format(
+                name=path.name, reason=_reason(error)
+            ),
+            _tr(_READ_HINT),
+        ) from error
+    return decode(raw)
+
+
+def decode(raw: bytes) -> FileText:
+    """Any bytes as text; bytes that are no UTF-8 are read as Latin-1, which loses none."""
+    notices: list[str] = []
+    bom, encoding = next(
+        ((mark, name) for mark, name in _BOMS if raw.startswith(mark)), (b"", "utf-8")
+    )
+    try:
+        text = raw[len(bom) :].decode(encoding)
+    except UnicodeDecodeError:
+        bom, encoding = b"", "latin-1"
+        text = raw.decode(encoding)
+        notices.append(_tr("The file is not valid UTF-8; it is shown and saved as Latin-1."))
+    crlf = text.count("\r\n")
+    counts: dict[Newline, int] = {
+        "\n": text.count("\n") - crlf,
+        "\r\n": crlf,
+        "\r": text.count("\r") - crlf,
+    }
+    newline: Newline = max(counts, key=lambda each: counts[each]) if any(counts.values()) else "\n"
+    if sum(1 for count in counts.values() if count) > 1:
+        name = {"\n": "LF", "\r\n": "CRLF", "\r": "CR"}[newline]
+        notices.append(
+            _tr("The file mixes line ends; saving writes {name} throughout.").format(name=name)
+        )
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    if "\u2029" in text:
+        text = text.replace("\u2029", "\n")
+        notices.append(_tr("Paragraph separators (U+2029) are shown and saved as line ends."))
+    if len(raw) > LARGE_BYTES:
+        notices.append(
+            _tr("This is a large file ({number:.0f} MB); checks run less often.").format(
+                number=len(raw) / 1e6
+            )
+        )
+    return FileText(text, newline, encoding, bom, digest(raw), tuple(notices))
+
+
+def encode(file: FileText) -> bytes:
+    """The bytes that the file will have.
+
+    Raises:
+        EncodingError: the text holds characters that the file's encoding cannot write.
+    """
+    text = file.text.replace("\n", file.newline)
+    try:
+        return file.bom + text.encode(file.encoding)
+    except UnicodeEncodeError as error:
+        char = file.text[error.start : error.start + 1]
+        raise EncodingError(
+            _tr("The character {char!r} cannot be written in the file's encoding ({name}).").format(
+                char=char, name=file.encoding
+            ),
+            _tr("Save it as UTF-8 instead."),
+        ) from error
+
+
+def write_file(path: Path, file: FileText) -> FileText:
+    """Write the whole file or leave the old one as it was; returns it with the new digest.
+
+    A temporary file beside the target is flushed to disk and put in its place; a link's target is
+    written, not the link; permissions are kept.
+
+    Raises:
+        FileError: the file cannot be written; the old one is unharmed.
+    """
+    raw = encode(file)
+    target = path.resolve()
+    temporary: Path | None = None
+    try:
+        if is_read_only(target):
+            raise FileError(
+                _tr("{name!r} is read-only.").format(name=path.name),
+                _tr("Use Save As, or change its permissions."),
+            )
+        target.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".tmp", dir=target.parent)
+        temporary = Path(name)
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(raw)
+            stream.flush()
+            os.fsync(stream.fileno())
+        temporary.chmod(target.stat().st_mode & 0o777 if target.exists() else 0o666 & ~_umask())
+        temporary.replace(target)
+    except OSError as error:
+        if temporary is not None:
+            with contextlib.suppress(OSError):
+                temporary.unlink()
+        raise FileError(
+            _tr("{name!r} could not be saved: {reason}.").format(
+                name=path.name, reason=_reason(error)
+            ),
+            _tr("Nothing on disk was changed. Use Save As to write it to another place."),
+        ) from error
+    return replace(file, digest=digest(raw))
+
+
+def is_read_only(path: Path) -> bool:
+    """Whether a file is there and may not be written: by this person, or by anyone."""
+    try:
+        marked = not path.stat().st_mode & 0o222
+    except OSError:
+        return False
+    return marked or not os.access(path, os.W_OK)
+
+
+def digest(raw: bytes) -> str:
+    """A short fingerprint of bytes."""
+    return hashlib.blake2b(raw, digest_size=16).hexdigest()
+
+
+def digest_of(path: Path) -> str:
+    """The fingerprint of a file as it is on disk; empty when it cannot be read."""
+    try:
+        return digest(path.read_bytes())
+    except OSError:
+        return ""
+
+
+_READ_HINT = marked("Check that the file is still there and that you may read it.")
+
+
+def _reason(error: OSError) -> str:
+    return (error.strerror or type(error).__name__).lower()
+
+
+def _umask() -> int:
+    """The process's mask; there is no way to read it without setting it."""
+    mask = os.umask(0o022)
+    os.umask(mask)
+    return mask

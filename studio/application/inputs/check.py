@@ -1,0 +1,94 @@
+"""Reading what a person typed into a field, and saying what is wrong with it."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from functools import partial
+
+from PySide6.QtCore import QCoreApplication
+
+from studio.application.inputs.fields import ABSENT, FieldSpec, FieldValue
+
+_tr = partial(QCoreApplication.translate, "InputsCheck")
+
+_WHOLE = re.compile(r"[-+]?\d{1,4000}$")
+_REAL = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d{1,4})?$")
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What a typed text means."""
+
+    value: FieldValue
+    """The value; absent where the text means none."""
+
+    problem: str = ""
+    """What is wrong with it, in one sentence; empty where nothing is."""
+
+
+def read_integer(text: str, spec: FieldSpec) -> Entry:
+    """A whole number of any size."""
+    if not text.strip():
+        return Entry(ABSENT)
+    if not _WHOLE.match(text.strip()):
+        return Entry(ABSENT, _tr("Write a whole number, such as 42."))
+    number = int(text)
+    return Entry(number, _range_problem(number, spec))
+
+
+def read_number(text: str, spec: FieldSpec) -> Entry:
+    """A number; one written without a point stays whole."""
+    if not text.strip():
+        return Entry(ABSENT)
+    if _WHOLE.match(text.strip()):
+        return read_integer(text, spec)
+    if not _REAL.match(text.strip()):
+        return Entry(ABSENT, _tr("Write a number, such as 0.5."))
+    number = float(text)
+    if number in (float("inf"), float("-inf")):
+        return Entry(ABSENT, _tr("The number is too large."))
+    return Entry(number, _range_problem(number, spec))
+
+
+def check_text(text: str, spec: FieldSpec) -> str:
+    """What is wrong with a text; empty where nothing is."""
+    if not spec.pattern:
+        return ""
+    try:
+        matches = re.search(spec.pattern, text[:10_000]) is not None
+    except re.error:
+        return ""
+    return "" if matches else _tr("The text must match {pattern}").format(pattern=spec.pattern)
+
+
+def read_json(text: str) -> Entry:
+    """Any JSON value; an empty text means none."""
+    if not text.strip():
+        return Entry(ABSENT)
+    try:
+        return Entry(json.loads(text, parse_constant=_no_constant))
+    except RecursionError:
+        return Entry(ABSENT, _tr("The JSON is nested too deeply."))
+    except json.JSONDecodeError as error:
+        return Entry(
+            ABSENT,
+            _tr("Line {lineno}, column {colno}: {msg}.").format(
+                lineno=error.lineno, colno=error.colno, msg=error.msg.lower()
+            ),
+        )
+    except ValueError as error:
+        return Entry(ABSENT, str(error))
+
+
+def _no_constant(word: str) -> float:
+    raise ValueError(_tr("{word} is no JSON value.").format(word=word))
+
+
+def _range_problem(number: float, spec: FieldSpec) -> str:
+    if spec.minimum is not None and number < spec.minimum:
+        return _tr("Not below {minimum:g}.").format(minimum=spec.minimum)
+    if spec.maximum is not None and number > spec.maximum:
+        return _tr("Not above {maximum:g}.").format(maximum=spec.maximum)
+    return ""

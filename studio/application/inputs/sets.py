@@ -1,0 +1,233 @@
+"""Named sets of input values beside a prompt, and rows of values from other files."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from PySide6.QtCore import QCoreApplication
+
+from studio.application.inputs.check import read_json
+from studio.application.inputs.fields import FieldSpec
+from studio.core.export.write import write_atomically
+from studio.core.prompty.yaml.reader import read_yaml
+from studio.core.text.source import SourceText
+from studio.core.text.values import Json, JsonObject
+
+_tr = partial(QCoreApplication.translate, "InputSets")
+
+SUFFIX = ".inputs.json"
+"""`trip.prompty` keeps its sets in `trip.inputs.json`: one object, name → values."""
+
+MOST_BYTES = 20_000_000
+"""Files over this are not read."""
+
+
+class InputFileError(Exception):
+    """A file of values cannot be read; the text says why, for people."""
+
+
+@dataclass(frozen=True, slots=True)
+class InputRow:
+    """One set of values of a file."""
+
+    title: str
+    """What tells it from the others."""
+
+    values: JsonObject
+    """Values by input name."""
+
+
+def sets_path(prompt: Path) -> Path:
+    """Where a prompt's sets are."""
+    return prompt.with_name(prompt.stem + SUFFIX)
+
+
+def read_sets(prompt: Path) -> dict[str, JsonObject]:
+    """The sets of a prompt, by name; empty where it has none.
+
+    Raises:
+        InputFileError: the file is there and cannot be read.
+    """
+    return _only_sets(_read_all(prompt))
+
+
+def change_set(prompt: Path, name: str, values: JsonObject | None) -> dict[str, JsonObject]:
+    """Keep one set, or take it away; all else in the file stays as it is there by now.
+
+    Args:
+        prompt: The prompt's file.
+        name: The set.
+        values: What it holds; None takes it away.
+
+    Raises:
+        InputFileError: the file is there and cannot be read; it is not written over.
+        OSError: it cannot be written.
+    """
+    found = _read_all(prompt)
+    found.pop(name, None) if values is None else found.update({name: dict(values)})
+    write_sets(prompt, found)
+    return _only_sets(found)
+
+
+def _read_all(prompt: Path) -> dict[str, Json]:
+    path = sets_path(prompt)
+    if not path.exists():
+        return {}
+    data = _json(_text(path), path)
+    if not isinstance(data, Mapping):
+        raise InputFileError(_tr("{file} is no object of named sets.").format(file=path.name))
+    return {str(name): item for name, item in data.items()}
+
+
+def _only_sets(found: Mapping[str, Json]) -> dict[str, JsonObject]:
+    return {name: dict(item) for name, item in found.items() if isinstance(item, Mapping)}
+
+
+def write_sets(prompt: Path, sets: Mapping[str, Json]) -> None:
+    """Write the sets whole or not at all; without any, the file goes.
+
+    Raises:
+        OSError: the file cannot be written.
+    """
+    path = sets_path(prompt)
+    if not sets:
+        path.unlink(missing_ok=True)
+        return
+    write_atomically(path, json.dumps(dict(sets), ensure_ascii=False, indent=2) + "\n")
+
+
+def load_rows(path: Path) -> tuple[InputRow, ...]:
+    """The rows of a JSON, JSON lines, YAML or CSV file.
+
+    Raises:
+        InputFileError: it cannot be read, or holds no object.
+    """
+    text, kind = _text(path), path.suffix.lower()
+    if kind in (".csv", ".tsv"):
+        rows = _csv_rows(text, "\t" if kind == ".tsv" else _delimiter(text))
+    elif kind in (".jsonl", ".ndjson"):
+        # Not `splitlines`: JSON texts may hold other line separators as they are.
+        lines = [line for line in text.split("\n") if line.strip()]
+        rows = _rows([_json(line, path) for line in lines])
+    elif kind in (".yaml", ".yml"):
+        rows = _rows(_yaml(text, path))
+    elif path.name.endswith(SUFFIX):
+        rows = _named_rows(_json(text, path))
+    else:
+        rows = _rows(_json(text, path))
+    if not rows:
+        raise InputFileError(_tr("{file} holds no row of named values.").format(file=path.name))
+    return rows
+
+
+def fit_values(values: JsonObject, specs: tuple[FieldSpec, ...]) -> dict[str, Json]:
+    """Values whose texts are read as the inputs' own kinds, as a table's cells must be."""
+    known = {spec.name: spec for spec in specs}
+    return {name: _fit(value, known.get(name, FieldSpec(name))) for name, value in values.items()}
+
+
+def _fit(value: Json, spec: FieldSpec) -> Json:
+    if not isinstance(value, str) or spec.kind in ("string", "image", "file", "audio"):
+        return value
+    if spec.kind == "choice":
+        written = (each for each in spec.choices if json.dumps(each) == value.strip())
+        return value if value in spec.choices else next(written, value)
+    entry = read_json(value.lower() if spec.kind == "boolean" else value)
+    return value if entry.problem or not value.strip() else _plain(entry.value)
+
+
+def _plain(value: object) -> Json:
+    return value  # type: ignore[return-value]
+
+
+def _delimiter(text: str) -> str:
+    """What parts the cells: spreadsheets write ; where the comma is in numbers."""
+    header = text.partition("\n")[0]
+    return next((each for each in ",;\t" if each in header), ",")
+
+
+def _named_rows(data: Json) -> tuple[InputRow, ...]:
+    """The sets of another prompt, by name."""
+    sets = data if isinstance(data, Mapping) else {}
+    return tuple(
+        InputRow(f"{name}: {_gist(item)}", dict(item))
+        for name, item in sets.items()
+        if isinstance(item, Mapping) and item
+    )
+
+
+def _csv_rows(text: str, delimiter: str) -> tuple[InputRow, ...]:
+    try:
+        reader = csv.DictReader(io.StringIO(text), delimiter=delimiter, strict=True)
+        rows = [
+            {name: cell for name, cell in row.items() if name and isinstance(cell, str) and cell}
+            for row in reader
+        ]
+    except csv.Error as error:
+        raise InputFileError(
+            _tr("The table cannot be read: {error}.").format(error=error)
+        ) from error
+    return _rows(rows)
+
+
+def _rows(data: object) -> tuple[InputRow, ...]:
+    """Rows of a list of objects, or of one object."""
+    if isinstance(data, list | tuple):
+        return tuple(
+            InputRow(f"{number}: {_gist(item)}", dict(item))
+            for number, item in enumerate(data, start=1)
+            if isinstance(item, Mapping) and item
+        )
+    if not isinstance(data, Mapping) or not data:
+        return ()
+    return (InputRow(_gist(data), {str(key): item for key, item in data.items()}),)
+
+
+def _gist(values: Mapping[str, Json]) -> str:
+    text = ", ".join(f"{key} = {' '.join(str(item).split())}" for key, item in values.items())
+    return text if len(text) <= 80 else f"{text[:79]}…"
+
+
+def _json(text: str, path: Path) -> Json:
+    entry = read_json(text)
+    if entry.problem:
+        raise InputFileError(f"{path.name}: {entry.problem}")
+    return _plain(entry.value)
+
+
+def _yaml(text: str, path: Path) -> Json:
+    reading = read_yaml(text)
+    if reading.problems:
+        problem = reading.problems[0]
+        line = SourceText(text).position(problem.span.start).line
+        raise InputFileError(
+            _tr("{file}, line {line}: {message}").format(
+                file=path.name, line=line, message=problem.message
+            )
+        )
+    return reading.value
+
+
+def _text(path: Path) -> str:
+    try:
+        if path.stat().st_size > MOST_BYTES:
+            raise InputFileError(
+                _tr("{file} is larger than {most} MB.").format(
+                    file=path.name, most=MOST_BYTES // 1_000_000
+                )
+            )
+        return path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InputFileError(_tr("{file} is not a UTF-8 text.").format(file=path.name)) from error
+    except OSError as error:
+        raise InputFileError(
+            _tr("{file} cannot be read: {reason}.").format(
+                file=path.name, reason=error.strerror or error
+            )
+        ) from error

@@ -1,0 +1,226 @@
+"""Making a `Preview`: a pure function, run in the pool at every pause in typing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+
+from PySide6.QtCore import QCoreApplication
+
+from studio.application.preview.cards import cards
+from studio.application.preview.requests import request_previews
+from studio.application.preview.target import target_of
+from studio.application.preview.value import (
+    Preview,
+    PreviewTarget,
+    VariableOrigin,
+    VariableRow,
+)
+from studio.core.agent.protocols.choose import Choice, choose_protocol
+from studio.core.models.base import ModelRequest, ProtocolName
+from studio.core.prompty.document import PromptDocument
+from studio.core.prompty.inputs import RESERVED_SAMPLES
+from studio.core.prompty.prepare import Prepared, prepare
+from studio.core.prompty.reference_values import ReferenceContext, environment_for
+from studio.core.prompty.tool_spec import ToolSpec
+from studio.core.text.problem import Problem
+from studio.core.text.span import Span
+from studio.core.text.values import Json
+from studio.core.tokens.conversation import ConversationTokens, count_conversation
+from studio.core.tokens.tokenizers import Tokenizers
+from studio.core.tools.document import declared_tools
+from studio.core.tools.forms import tool_items, tool_names_text, tools_text
+from studio.core.wire.request import provider_of
+
+_tr = partial(QCoreApplication.translate, "PreviewBuild")
+
+_UNREADABLE = frozenset(
+    {"yaml-syntax", "yaml-tab", "yaml-character", "front-matter-open", "front-matter-not-mapping"}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class PreviewOrder:
+    """Everything that a preview is made from."""
+
+    document: PromptDocument
+    """The document."""
+
+    inputs: Mapping[str, Json] = field(default_factory=dict)
+    """The values given, by name."""
+
+    tools: tuple[ToolSpec, ...] | None = None
+    """The tools that a run would have; `None` while only the document's own are known."""
+
+    target: PreviewTarget = field(default_factory=PreviewTarget)
+    """The model that a run would be sent to."""
+
+    tokenizers: Tokenizers = field(default_factory=Tokenizers)
+    """Count the tokens."""
+
+    revision: int = 0
+    """Number of the order."""
+
+    protocol: ProtocolName | None = None
+    """The protocol chosen for runs; `None` for the document's own."""
+
+    trusted: bool = True
+    """Whether the prompt's folder is trusted; of another no environment variable is looked at."""
+
+
+def build_preview(order: PreviewOrder) -> Preview:
+    """Prepare the messages and write the request bodies. Never raises for any document."""
+    document = order.document
+    prepared, tools = prepare_order(order)
+    model = prepared.document.model
+    if order.target.model_id:
+        model = replace(model, id=order.target.model_id)
+    blockers = _blockers(document, prepared)
+    protocol = choose_protocol(prepared.document)
+    if order.protocol is not None and order.protocol != protocol.protocol:
+        protocol = Choice(order.protocol, _tr("chosen for this run"))
+    tokens = _tokens(order, prepared, tools, model.id, protocol.protocol)
+    preview = Preview(
+        document=document,
+        messages=prepared.messages,
+        shown=document,
+        tools=tuple(tools),
+        requests=request_previews(prepared, tools, model, protocol, order.target),
+        provider=provider_of(model),
+        variables=variable_rows(document, order.inputs, prepared, tokens.by_input),
+        problems=tuple(dict.fromkeys((*blockers, *prepared.problems, *document.problems))),
+        tokens=tokens,
+        target=target_of(order.target, model.id),
+        protocol=protocol.protocol,
+        is_stale=bool(blockers),
+        revision=order.revision,
+    )
+    return replace(preview, cards=cards(preview))
+
+
+def prepare_order(order: PreviewOrder) -> tuple[Prepared, tuple[ToolSpec, ...]]:
+    """The messages of an order, and the tools that go with them."""
+    document = order.document
+    tools = order.tools if order.tools is not None else declared_tools(document, ())
+    path = document.source.path
+    folder = path.parent if path else None
+    environment = environment_for(folder) if order.trusted else {}
+    context = ReferenceContext(folder=folder, environment=environment, trusted=order.trusted)
+    given = {**_protocol_values(document, tools), **order.inputs}
+    return prepare(document, given, references=context, preview=True), tuple(tools)
+
+
+def _tokens(
+    order: PreviewOrder,
+    prepared: Prepared,
+    tools: tuple[ToolSpec, ...],
+    model_id: str,
+    protocol: ProtocolName,
+) -> ConversationTokens:
+    """What the conversation costs, by the best counter that is at hand."""
+    messages, target = prepared.messages.messages, order.target
+    if target.is_embedded and target.weights is not None:
+        own = order.tokenizers.embedded(target.weights)
+        request = ModelRequest(messages=messages, tools=tools, protocol=protocol)
+        if own is not None and (counted := own.count(request)) is not None:
+            return counted
+    counter = order.tokenizers.counter("" if target.is_embedded else model_id)
+    tokens = count_conversation(messages, tools if protocol == "native" else (), counter)
+    failure = order.tokenizers.failure(model_id)
+    return replace(tokens, why_estimated=failure) if failure else tokens
+
+
+def keep_last_good(preview: Preview, last: Preview | None) -> Preview:
+    """A preview that cannot be trusted, with the messages of the last one that could."""
+    if not preview.is_stale or last is None:
+        return preview
+    return replace(
+        last,
+        document=preview.document,
+        problems=preview.problems,
+        is_stale=True,
+        revision=preview.revision,
+    )
+
+
+def variable_rows(
+    document: PromptDocument,
+    given: Mapping[str, Json],
+    prepared: Prepared,
+    counted: Mapping[str, int],
+) -> tuple[VariableRow, ...]:
+    """Every variable: the declared in order, then the others in order of use."""
+    uses: dict[str, list[Span]] = {}
+    for variable in document.variables:
+        uses.setdefault(variable.name, []).append(variable.span)
+    declared = {item.name: item for item in document.inputs if item.name}
+    rows = []
+    for name in dict.fromkeys((*declared, *uses)):
+        item = declared.get(name)
+        used = tuple(uses.get(name, ()))
+        place = (item.name_span or item.span) if item else None
+        rows.append(
+            VariableRow(
+                name=name,
+                value=prepared.inputs.get(name),
+                origin=_origin(name, given, prepared),
+                declared=item is not None,
+                uses=used,
+                place=place or (used[0] if used else None),
+                tokens=counted.get(name, 0),
+            )
+        )
+    return tuple(rows)
+
+
+def _origin(name: str, given: Mapping[str, Json], prepared: Prepared) -> VariableOrigin:
+    if name in given:
+        return "given"
+    if name not in prepared.inputs:
+        return "missing"
+    declared = prepared.document.input(name)
+    if declared is None or (name in RESERVED_SAMPLES and not _has_own_value(declared)):
+        return "reserved"
+    return "sample" if name in prepared.samples else "default"
+
+
+def _has_own_value(declared: object) -> bool:
+    return bool(getattr(declared, "has_default", False) or getattr(declared, "has_sample", False))
+
+
+def _protocol_values(document: PromptDocument, tools: Sequence[ToolSpec]) -> dict[str, Json]:
+    """The real tools in place of sample ones, where the template lists them."""
+    used = {variable.name for variable in document.variables}
+    if not tools or document.input("tools") is not None:
+        return {}
+    values: dict[str, Json] = {}
+    if "tools" in used:
+        text = document.template.format == "fstring"
+        values["tools"] = tools_text(tools) if text else list(tool_items(tools))
+    if "tool_names" in used and document.input("tool_names") is None:
+        values["tool_names"] = tool_names_text(tools)
+    return values
+
+
+def _blockers(document: PromptDocument, prepared: Prepared) -> tuple[Problem, ...]:
+    """Errors after which the messages are not what the author means."""
+    unreadable = _front_matter_errors(document)
+    rendering = [item for item in prepared.rendering.problems if item.severity == "error"]
+    return (*unreadable, *rendering)
+
+
+def _front_matter_errors(document: PromptDocument) -> tuple[Problem, ...]:
+    """Faults after which a part of the front matter is not there, so that values are missing."""
+    return tuple(
+        problem
+        for problem in document.problems
+        if problem.severity == "error" and problem.code in _UNREADABLE
+    )
+
+
+def with_tokens(preview: Preview, tokens: ConversationTokens) -> Preview:
+    """The same preview with other figures, as when the model's own tokenizer has answered."""
+    rows = tuple(replace(row, tokens=tokens.by_input.get(row.name, 0)) for row in preview.variables)
+    counted = replace(preview, tokens=tokens, variables=rows)
+    return replace(counted, cards=cards(counted))

@@ -1,0 +1,234 @@
+"""The cards of the preview as values: which text, which of it is a value, and from where."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from studio.application.preview.attributes import attribute_place
+from studio.core.prompty.document import PromptDocument
+from studio.core.prompty.messages import (
+    MediaPart,
+    Message,
+    Part,
+    TextPart,
+    ToolCallPart,
+    ToolResultPart,
+)
+from studio.core.prompty.rendering import Segment
+from studio.core.text.problem import Problem
+from studio.core.text.span import Span
+
+if TYPE_CHECKING:
+    from studio.application.preview.value import Preview
+
+CUT_CHARACTERS = 12_000
+CUT_LINES = 200
+"""What a card shows of a long text before it is asked for the whole of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class ValueReference:
+    """A piece of a card's text that an input put there."""
+
+    input: str
+    """The input's name; empty where the expression names none."""
+
+    span: Span | None
+    """The expression in the source."""
+
+    warning: str = ""
+    """Set where the value carries something that looks like structure (a role marker)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A run of text with one origin."""
+
+    text: str
+    """The text."""
+
+    value: ValueReference | None = None
+    """What put it there; `None` for the author's own text."""
+
+    span: Span | None = None
+    """Where it was written."""
+
+
+@dataclass(frozen=True, slots=True)
+class CardData:
+    """One message, ready to be shown."""
+
+    number: int
+    """Place among the messages, from 1."""
+
+    message: Message
+    """The message."""
+
+    line: int | None = None
+    """Source line of its marker, from 1."""
+
+    tokens: int = 0
+    """Tokens."""
+
+    is_exact: bool = False
+    """Whether the model's own tokenizer counted them."""
+
+    colours: Mapping[str, int] = field(default_factory=dict)
+    """Input name → its number, by which the theme picks a colour."""
+
+    warnings: tuple[Problem, ...] = ()
+    """Problems about values in this message."""
+
+    attribute_places: Mapping[str, Span] = field(default_factory=dict, compare=False)
+    """Attribute → where its value is written."""
+
+    look: tuple[object, ...] = field(init=False, compare=False, default=())
+    """Everything that is drawn, without places: equal looks need no drawing again."""
+
+    extent: tuple[int, int] = field(init=False, compare=False, default=(0, 0))
+    """Characters and lines of its text, for an estimate of the card's height."""
+
+    def __post_init__(self) -> None:
+        """Work the look out at once, which is in the pool: comparing is all the GUI thread does."""
+        look = (
+            self.message.role,
+            tuple(self.message.attributes.items()),
+            tuple(_part_look(part) for part in self.message.parts),
+            tuple(self.colours.items()),
+            tuple(sorted({problem.message for problem in self.warnings})),
+        )
+        object.__setattr__(self, "look", look)
+        text = self.message.text[:CUT_CHARACTERS]
+        extent = (len(text), min(CUT_LINES, text.count("\n") + 1))
+        object.__setattr__(self, "extent", extent)
+
+    def holds(self, offset: int) -> bool:
+        """Whether a caret at `offset` of the source stands in this message."""
+        span = self.message.origin.span
+        return span is not None and span.start <= offset < max(span.end, span.start + 1)
+
+    def ends_at(self, offset: int) -> bool:
+        """Whether the message ends where a caret at `offset` stands, as at the end of the text."""
+        span = self.message.origin.span
+        return span is not None and span.end == offset
+
+    def runs(self, part: TextPart | ToolResultPart) -> Iterator[Run]:
+        """The text of one part, cut where its origin changes; made as far as it is read."""
+        if not part.segments:
+            if part.text:
+                yield Run(part.text, None, part.span or self.message.origin.span)
+            return
+        warned = {problem.span: problem.message for problem in self.warnings}
+        for segment in part.segments:
+            if segment.text:
+                yield _run(segment, warned)
+
+    def shown_runs(
+        self, part: TextPart | ToolResultPart, characters: int, lines: int
+    ) -> tuple[tuple[Run, ...], int]:
+        """The start of a part's text, and how many lines of it are left out (0: all is there)."""
+        if len(part.text) <= characters and part.text.count("\n") < lines:
+            return tuple(self.runs(part)), 0
+        kept = cut_runs(self.runs(part), characters, lines)
+        shown = sum(run.text.count("\n") for run in kept)
+        return kept, max(1, part.text.count("\n") - shown)
+
+
+def cards(preview: Preview) -> tuple[CardData, ...]:
+    """The cards of a preview, in order."""
+    colours = {row.name: index for index, row in enumerate(preview.variables)}
+    source = preview.shown.source
+    figures = preview.tokens.messages
+    result = []
+    for number, message in enumerate(preview.messages.messages, start=1):
+        place = message.origin.marker or message.origin.span
+        warnings = tuple(_warnings(message, preview.messages.problems))
+        result.append(
+            CardData(
+                number=number,
+                message=message,
+                line=source.line_of(place.start) + 1 if place else None,
+                tokens=figures[number - 1] if number <= len(figures) else 0,
+                is_exact=preview.tokens.is_exact,
+                colours={name: colours[name] for name in _inputs(message) if name in colours},
+                warnings=warnings,
+                attribute_places=_attribute_places(preview.shown, message),
+            )
+        )
+    return tuple(result)
+
+
+def cut_runs(runs: Iterable[Run], characters: int, lines: int) -> tuple[Run, ...]:
+    """The start of a long text."""
+    kept: list[Run] = []
+    room, line_room = characters, lines
+    for run in runs:
+        text = "".join(run.text[:room].splitlines(keepends=True)[:line_room])
+        if text:
+            kept.append(replace(run, text=text))
+        room -= len(text)
+        line_room -= text.count("\n")
+        if len(text) < len(run.text) or not room or not line_room:
+            break
+    return tuple(kept)
+
+
+def same_ends(old: Sequence[CardData], new: Sequence[CardData]) -> tuple[int, int]:
+    """How many cards at the start, and how many at the end, look as they did."""
+    before = [card.look for card in old]
+    after = [card.look for card in new]
+    limit = min(len(before), len(after))
+    head = 0
+    while head < limit and before[head] == after[head]:
+        head += 1
+    tail = 0
+    while tail < limit - head and before[-1 - tail] == after[-1 - tail]:
+        tail += 1
+    return head, tail
+
+
+def _attribute_places(document: PromptDocument, message: Message) -> dict[str, Span]:
+    marker = message.origin.marker
+    if marker is None or message.origin.source != "template":
+        return {}
+    places = ((name, attribute_place(document, marker, name)) for name in message.attributes)
+    return {name: span for name, span in places if span is not None}
+
+
+def _segments(message: Message) -> Iterator[Segment]:
+    for part in message.parts:
+        if isinstance(part, TextPart | ToolResultPart):
+            yield from part.segments
+
+
+def _inputs(message: Message) -> list[str]:
+    return sorted({segment.input for segment in _segments(message) if segment.input})
+
+
+def _warnings(message: Message, problems: Sequence[Problem]) -> Iterator[Problem]:
+    spans = {segment.span for segment in _segments(message) if segment.kind != "literal"}
+    for problem in problems:
+        if problem.span in spans:
+            yield problem
+
+
+def _run(segment: Segment, warned: Mapping[Span, str]) -> Run:
+    if segment.kind == "literal":
+        return Run(segment.text, None, segment.span)
+    warning = warned.get(segment.span, "") if segment.span else ""
+    return Run(
+        segment.text, ValueReference(segment.input or "", segment.span, warning), segment.span
+    )
+
+
+def _part_look(part: Part) -> tuple[object, ...]:
+    match part:
+        case TextPart(text, segments) | ToolResultPart(text, segments):
+            pieces = tuple((item.kind, item.text, item.input) for item in segments)
+            return (type(part).__name__, text, pieces)
+        case MediaPart(kind, source, attributes, alt):
+            return ("media", kind, source, tuple(attributes.items()), alt)
+        case ToolCallPart(identifier, name, arguments):
+            return ("call", identifier, name, arguments)

@@ -1,0 +1,50 @@
+"""The messages of the preview as text for other places: JSON, Markdown, chat text."""
+
+from __future__ import annotations
+
+import json
+
+from studio.application.preview.value import Preview
+from studio.core.prompty.messages import Message
+from studio.core.prompty.shapes import message_text, part_text
+from studio.core.text.values import Json
+
+
+def messages_as_json(preview: Preview) -> str:
+    """The messages as a chat completion takes them, else in the section dialect's shape."""
+    body = preview.requests.get("openai-chat")
+    whole = body.whole() if body is not None and body.whole is not None else {}
+    listed = whole.get("messages")
+    return json.dumps(
+        listed if listed is not None else [_plain(item) for item in preview.messages.messages],
+        ensure_ascii=False,
+        indent=2,
+    )
+
+
+def messages_as_markdown(preview: Preview) -> str:
+    """A heading for each message, its text under it."""
+    blocks = []
+    for message in preview.messages.messages:
+        attributes = ", ".join(f"{key}: {value}" for key, value in message.attributes.items())
+        heading = f"## {message.role}" + (f" ({attributes})" if attributes else "")
+        blocks.append("\n\n".join([heading, *(part_text(part) for part in message.parts)]))
+    return "\n\n".join(blocks) + "\n" if blocks else ""
+
+
+def message_as_text(message: Message) -> str:
+    """One message with its attributes, as text to compare."""
+    attributes = ", ".join(f"{key}={value}" for key, value in message.attributes.items())
+    head = f"{message.role}[{attributes}]:" if attributes else f"{message.role}:"
+    return "\n".join([head, *(part_text(part) for part in message.parts)])
+
+
+def messages_as_chat(preview: Preview) -> str:
+    """`role: text`, one message after the other."""
+    return "\n\n".join(
+        f"{message.role}: " + message_text(message) for message in preview.messages.messages
+    )
+
+
+def _plain(message: Message) -> dict[str, Json]:
+    return {"role": message.role, **message.attributes, "content": message_text(message)}

@@ -1,0 +1,87 @@
+"""How the token count is said: figure, detail, and how full the model's context window is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Literal, TypeAlias
+
+from PySide6.QtCore import QCoreApplication
+
+from studio.application.preview.value import Preview
+
+_tr = partial(QCoreApplication.translate, "PreviewMeter")
+
+Fullness: TypeAlias = Literal["free", "close", "over"]
+
+_CLOSE = 0.8
+_MOST_INPUTS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Meter:
+    """The token count of a preview, ready to be shown."""
+
+    text: str
+    """The figure with its unit; `≈` before it where it is not the model's own."""
+
+    detail: str
+    """What it is made of and who counted, a few lines."""
+
+    share: float | None = None
+    """Part of the context window that is taken, 1 being all; `None` while that is unknown."""
+
+    fullness: Fullness = "free"
+    """Whether there is room for a reply."""
+
+
+def meter(preview: Preview) -> Meter:
+    """The meter of a preview."""
+    tokens, target = preview.tokens, preview.target
+    about = "" if tokens.total_is_exact else "≈"
+    count = _tr("1 token") if tokens.total == 1 else _tr("{count:,} tokens")
+    text = about + count.format(count=tokens.total)
+    window = target.context_window
+    share = tokens.total / window if window else None
+    if share is None:
+        fullness: Fullness = "free"
+    else:
+        fullness = "over" if share > 1 else "close" if share > _CLOSE else "free"
+    return Meter(text, "\n".join(_detail(preview, share)), share, fullness)
+
+
+def _detail(preview: Preview, share: float | None) -> list[str]:
+    tokens, target = preview.tokens, preview.target
+    name = target.model_id or target.name or _tr("the model")
+    if tokens.is_exact:
+        lines = [
+            _tr("Counted with {tokenizer} for {name}.").format(
+                tokenizer=tokens.tokenizer, name=name
+            )
+        ]
+    elif target.is_embedded:
+        lines = [_tr("Estimated from the length: exact once the embedded model runs.")]
+    else:
+        why = tokens.why_estimated or _tr("there is no tokenizer for {name} here.").format(
+            name=name
+        )
+        lines = [_tr("Estimated from the length: {why}").format(why=why)]
+    lines.append(_tr("Messages: {sum:,}").format(sum=sum(tokens.messages)))
+    if tokens.frame:
+        lines.append(_tr("Around them: {frame:,}").format(frame=tokens.frame))
+    if tokens.tools:
+        lines.append(_tr("Tools: ≈{tools:,}").format(tools=tokens.tools))
+    largest = sorted(tokens.by_input.items(), key=lambda item: -item[1])[:_MOST_INPUTS]
+    if named := [f"{name} {figure:,}" for name, figure in largest if figure]:
+        lines.append(_tr("Of them the inputs: {names}").format(names=", ".join(named)))
+    if tokens.is_exact and tokens.doubts:
+        lines.append(_tr("Only estimated: {names}.").format(names="; ".join(tokens.doubts)))
+    if share is not None and target.context_window:
+        lines.append(
+            _tr("{share:.1%} of the context window of {context_window:,} tokens.").format(
+                share=share, context_window=target.context_window
+            )
+        )
+    else:
+        lines.append(_tr("The size of the model's context window is not known."))
+    return lines

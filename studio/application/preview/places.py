@@ -1,0 +1,130 @@
+"""Where a value of a request body was written: from a place in the JSON back to the source."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from studio.application.preview.attributes import attribute_place
+from studio.application.preview.json_spots import JsonSpot, spot_at
+from studio.application.preview.secrets import unmasked_place
+from studio.application.preview.value import Preview, RequestPreview
+from studio.core.prompty.document import PromptDocument
+from studio.core.prompty.front.front_matter import LEGACY_OPTIONS
+from studio.core.text.span import Span
+from studio.core.text.values import Json
+from studio.core.wire.origins import FoundOrigin, Place, ValueOrigin
+
+_ALIASES: Mapping[str, tuple[str, ...]] = {
+    "type": ("kind",),
+    "options": ("parameters",),
+    "id": ("azure_deployment", "model", "name"),
+    **{
+        name: tuple(old for old, new in LEGACY_OPTIONS.items() if new == name)
+        for name in LEGACY_OPTIONS.values()
+    },
+}
+"""Words of a body and of Prompty 2 that a front matter may write otherwise."""
+
+
+@dataclass(frozen=True, slots=True)
+class ValueSource:
+    """Where a value of a body comes from."""
+
+    span: Span | None
+    """The place in the document; `None` where it stands nowhere there."""
+
+    input: str = ""
+    """The input whose value it is; empty for the author's own text."""
+
+
+def source_of(preview: Preview, request: RequestPreview, offset: int) -> ValueSource | None:
+    """Where the value at a place of a body comes from; `None` where nobody wrote it.
+
+    Args:
+        preview: the preview that the body belongs to.
+        request: the body.
+        offset: place in `request.text`, in code points.
+    """
+    spot = spot_at(request.text, offset)
+    found = request.made.origin(spot.place) if spot is not None and request.made else None
+    if spot is None or found is None or request.made is None:
+        return None
+    raw = _value_at(request.made.body, spot.place)
+    piece = None if spot.is_key else _piece(found.origin, raw, spot)
+    if piece is not None:
+        return ValueSource(piece[0], piece[1])
+    document = preview.shown
+    if spot.place == ("model",) and raw != document.model.id:
+        return None  # the connection's own model
+    span = _span(document, found)
+    return ValueSource(span, found.origin.input) if span is not None else None
+
+
+def _piece(origin: ValueOrigin, raw: Json, spot: JsonSpot) -> tuple[Span, str] | None:
+    """The value, or the author's own character, at a place of a text made of pieces."""
+    if not isinstance(raw, str) or "".join(piece.text for piece in origin.pieces) != raw:
+        return None
+    at, done = unmasked_place(raw, spot.at), 0
+    for piece in origin.pieces:
+        if at < done + len(piece.text):
+            if piece.span is None:
+                return None
+            if piece.kind != "literal":
+                return piece.span, piece.input or ""
+            place = min(piece.span.start + at - done, piece.span.end)
+            return Span(place, place), ""
+        done += len(piece.text)
+    last = next((piece.span for piece in reversed(origin.pieces) if piece.span is not None), None)
+    return (Span(last.end, last.end), "") if last is not None else None
+
+
+def _span(document: PromptDocument, found: FoundOrigin) -> Span | None:
+    origin = found.origin
+    if origin.attribute and origin.span is not None:
+        return attribute_place(document, origin.span, origin.attribute) or origin.span
+    if origin.keys:
+        keys = (*origin.keys, *found.further) if origin.is_deep else origin.keys
+        return _front_matter(document, keys) or origin.span
+    return origin.span
+
+
+def _front_matter(document: PromptDocument, keys: Sequence[str | int]) -> Span | None:
+    """The value that keys lead to, as far as the front matter has them.
+
+    A body has levels that the front matter leaves out (`properties`), and one word for another.
+    """
+    if document.dialect == "legacy" and tuple(keys) == ("model", "id"):
+        keys = ("model", "configuration", "id")  # a level deeper in Prompty 1
+    places = {entry.path: entry.value for entry in document.entries}
+    path: Place = ()
+    node: Json = document.data
+    for key in keys:
+        step = next((each for each in _steps(node, key)), None)
+        if step is not None:
+            path = (*path, step)
+            node = node[step]  # type: ignore[index]
+        elif not path:
+            return None
+    return places.get(path)
+
+
+def _steps(node: Json, key: str | int) -> Iterator[str | int]:
+    """The keys of a node that a key may mean."""
+    if isinstance(node, Mapping):
+        yield from (each for each in (key, *_ALIASES.get(str(key), ())) if each in node)
+    elif isinstance(node, list | tuple):
+        for index, item in enumerate(node):
+            if isinstance(item, Mapping) and item.get("name", item.get("id")) == key:
+                yield index
+
+
+def _value_at(body: Json, place: Place) -> Json:
+    for key in place:
+        if isinstance(body, Mapping):
+            body = body.get(str(key))
+        elif isinstance(body, list | tuple) and isinstance(key, int) and key < len(body):
+            body = body[key]
+        else:
+            return None
+    return body

@@ -1,0 +1,97 @@
+"""The request of a preview in every shape, as a run would send it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+
+from PySide6.QtCore import QCoreApplication
+
+from studio.application.preview.secrets import mask_secrets
+from studio.application.preview.value import PROVIDERS, PreviewTarget, RequestPreview
+from studio.core.agent.loop.setup import stop_sequences
+from studio.core.agent.protocols.choose import Choice
+from studio.core.prompty.document import ModelDeclaration
+from studio.core.prompty.front.declarations import output_schema
+from studio.core.prompty.prepare import Prepared
+from studio.core.prompty.tool_spec import ToolSpec
+from studio.core.text.values import JsonObject
+from studio.core.wire.media import MediaReader
+from studio.core.wire.request import Provider, WireRequest, to_request
+
+_tr = partial(QCoreApplication.translate, "PreviewRequests")
+
+
+def request_previews(
+    prepared: Prepared,
+    tools: Sequence[ToolSpec],
+    model: ModelDeclaration,
+    choice: Choice,
+    target: PreviewTarget,
+) -> Mapping[Provider, RequestPreview]:
+    """The request body in every shape; only the native protocol sends tools beside messages."""
+    return {
+        provider: _request(provider, prepared, tools, model, choice, target)
+        for provider in PROVIDERS
+    }
+
+
+def _request(
+    provider: Provider,
+    prepared: Prepared,
+    tools: Sequence[ToolSpec],
+    model: ModelDeclaration,
+    choice: Choice,
+    target: PreviewTarget,
+) -> RequestPreview:
+    """A request as a run would send it; of files it tells the size and not the content."""
+    document = prepared.document
+    path = document.source.path
+    reader = MediaReader(path.parent if path else None, describe_only=True)
+    able = target.capabilities
+    stop = stop_sequences(document, choice.protocol)
+    schema = output_schema(document.outputs)
+    is_native = choice.protocol == "native"
+    make = partial(
+        to_request,
+        prepared.messages.messages,
+        tools if is_native and able.tools else (),
+        model,
+        provider=provider,
+        response_schema=schema if able.json_schema else None,
+        stop=stop if able.stop else (),
+        stream=True,
+    )
+    request = make(media=reader)
+    notes = []
+    if tools and not is_native:
+        notes.append(
+            _tr("The tools stand in the prompt and are not sent beside it: {reason}.").format(
+                reason=choice.reason
+            )
+        )
+    unable = {
+        _tr("tools"): bool(tools) and is_native and not able.tools,
+        _tr("schema for its answer"): schema is not None and not able.json_schema,
+        _tr("stop sequences"): bool(stop) and not able.stop,
+    }
+    for name in (name for name, is_left_out in unable.items() if is_left_out):
+        notes.append(_tr("The model takes no {name}: left out.").format(name=name))
+    notes += [problem.message for problem in request.problems]
+    body = mask_secrets(request.body)
+    return RequestPreview(
+        provider,
+        json.dumps(body, ensure_ascii=False, indent=2),
+        body,
+        notes=tuple(dict.fromkeys(notes)),
+        api=model.api_type,
+        base_url=target.base_url,
+        whole=partial(_whole, make, replace(reader, describe_only=False)),
+        made=request,
+    )
+
+
+def _whole(make: Callable[..., WireRequest], reader: MediaReader) -> JsonObject:
+    return mask_secrets(make(media=reader).body)

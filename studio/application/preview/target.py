@@ -1,0 +1,54 @@
+"""The model that a preview is meant for, taken from the connection that a run would use."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from studio.application.preview.value import PreviewTarget
+from studio.core.models.base import ModelError
+from studio.core.models.capabilities import facts_of
+from studio.core.models.choice import ModelChoice
+from studio.core.models.connections import address_of
+from studio.core.models.embedded.server import EmbeddedSettings
+from studio.core.models.embedded.weights import bundled_weights
+from studio.core.models.factory import embedded_settings
+
+
+def preview_target(choice: ModelChoice) -> PreviewTarget:
+    """What is known of the model that would answer."""
+    connection, model_id = choice.connection, choice.declaration.id
+    if connection.kind == "embedded":
+        settings = embedded_settings(connection)
+        return PreviewTarget(
+            "", connection.name, settings.context, is_embedded=True, weights=_weights(settings)
+        )
+    if not connection.is_remote:
+        return PreviewTarget(model_id, connection.name)
+    capabilities = facts_of(model_id, corrections=connection.capabilities).capabilities
+    speaks_openai = connection.kind in ("openai", "compatible", "gemini")
+    address = address_of(connection) if speaks_openai else ""
+    return PreviewTarget(
+        model_id,
+        connection.name,
+        capabilities.context_window,
+        base_url=address,
+        capabilities=capabilities,
+    )
+
+
+def target_of(target: PreviewTarget, model_id: str) -> PreviewTarget:
+    """The target with the model id that is in the request, and what is known of that model."""
+    if target.is_embedded:
+        return target
+    window = target.context_window
+    if window is None and model_id:
+        window = facts_of(model_id).capabilities.context_window
+    return replace(target, model_id=model_id, context_window=window)
+
+
+def _weights(settings: EmbeddedSettings) -> Path | None:
+    try:
+        return settings.weights or bundled_weights().path
+    except ModelError:  # not installed: a run says so, and the count stays an estimate
+        return None

@@ -1,0 +1,164 @@
+"""What the preview shows: one frozen value, made from a document and the inputs given."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+from studio.application.preview.cards import CardData
+from studio.core.models.base import Capabilities, ProtocolName
+from studio.core.prompty.document import PromptDocument
+from studio.core.prompty.messages import Messages
+from studio.core.prompty.tool_spec import ToolSpec
+from studio.core.text.problem import Problem
+from studio.core.text.span import Span
+from studio.core.text.values import Json, JsonObject
+from studio.core.tokens.conversation import ConversationTokens
+from studio.core.wire.request import Provider, WireRequest
+
+PROVIDERS: Mapping[Provider, str] = {
+    "openai-chat": "OpenAI chat completions",
+    "openai-responses": "OpenAI responses",
+    "anthropic": "Anthropic messages",
+}
+"""The shapes with their names for people, in the order of the menu."""
+
+VariableOrigin: TypeAlias = Literal["given", "default", "sample", "reserved", "missing"]
+"""Where a variable's value comes from; `missing` renders as nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class PreviewTarget:
+    """The model that a run would be sent to."""
+
+    model_id: str = ""
+    """Its id; empty while the document's own is meant."""
+
+    name: str = ""
+    """Who answers, for people."""
+
+    context_window: int | None = None
+    """Tokens that a conversation may have; `None` while unknown."""
+
+    is_embedded: bool = False
+    """Whether the studio's own server answers, which can count exactly."""
+
+    capabilities: Capabilities = field(default_factory=Capabilities)
+    """What the model takes; what it is known not to take is not sent."""
+
+    weights: Path | None = None
+    """The embedded model's file."""
+
+    base_url: str = ""
+    """Address of a server that speaks OpenAI's API; empty for the provider's own."""
+
+
+@dataclass(frozen=True, slots=True)
+class RequestPreview:
+    """The body that one provider would be sent."""
+
+    provider: Provider
+    """Whose shape it is."""
+
+    text: str
+    """The body as indented JSON, secrets masked; empty where none could be made."""
+
+    body: JsonObject = field(default_factory=dict)
+    """The same as a value, secrets masked."""
+
+    api: str = "chat"
+    """What is asked for: `chat`, `responses`, `embedding` or `image`."""
+
+    base_url: str = ""
+    """Address of the connection's API; empty for the provider's own."""
+
+    whole: Callable[[], JsonObject] | None = field(default=None, compare=False, repr=False)
+    """Makes the body with the content of files, of which `body` only tells the size."""
+
+    made: WireRequest | None = field(default=None, compare=False, repr=False)
+    """The request itself, which knows where its values were written."""
+
+    notes: tuple[str, ...] = ()
+    """What the shape cannot carry, and what was left out, one sentence each."""
+
+
+@dataclass(frozen=True, slots=True)
+class VariableRow:
+    """One variable of the prompt: its value, where that comes from, and where it is used."""
+
+    name: str
+    """Root name, as the template uses it."""
+
+    value: Json
+    """The value that the preview rendered with; null where there is none."""
+
+    origin: VariableOrigin
+    """Where the value comes from."""
+
+    declared: bool
+    """Whether the front matter declares it."""
+
+    uses: tuple[Span, ...] = ()
+    """Every use in the body, in order."""
+
+    place: Span | None = None
+    """Where a double click leads: the declaration's name, else the first use."""
+
+    tokens: int = 0
+    """Tokens that its values take in all messages together, each counted by itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """Everything that the preview pane shows of one revision of a document."""
+
+    document: PromptDocument
+    """The document that it was made from."""
+
+    messages: Messages
+    """What the model would be told; the last good ones while `is_stale`."""
+
+    shown: PromptDocument
+    """The document that `messages` come from; differs from `document` while `is_stale`."""
+
+    tools: tuple[ToolSpec, ...] = ()
+    """Every tool that the model would be told of."""
+
+    requests: Mapping[Provider, RequestPreview] = field(default_factory=dict)
+    """The request bodies."""
+
+    provider: Provider = "openai-chat"
+    """The shape that the document's `model:` block asks for."""
+
+    variables: tuple[VariableRow, ...] = ()
+    """Declared inputs in order, then undeclared and reserved names in order of use."""
+
+    problems: tuple[Problem, ...] = ()
+    """What stands in the way of, or was found while, making the messages."""
+
+    tokens: ConversationTokens = field(default_factory=ConversationTokens)
+    """What the conversation costs, and who counted."""
+
+    target: PreviewTarget = field(default_factory=PreviewTarget)
+    """The model that it is meant for."""
+
+    protocol: ProtocolName = "native"
+    """How a run would read the reply; only the native one sends tools beside the messages."""
+
+    cards: tuple[CardData, ...] = ()
+    """The messages as cards."""
+
+    is_stale: bool = False
+    """Whether the document has an error that gives no messages, so that older ones are shown."""
+
+    revision: int = 0
+    """Counts up; a later preview has a higher one."""
+
+    @property
+    def blocker(self) -> Problem | None:
+        """The problem that stands in the way, where there is one."""
+        if not self.is_stale:
+            return None
+        return next((item for item in self.problems if item.severity == "error"), None)

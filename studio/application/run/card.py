@@ -1,0 +1,88 @@
+"""One card of the timeline, as a value."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Literal, TypeAlias
+
+from PySide6.QtCore import QCoreApplication
+
+from studio.application.words import marked
+
+_tr = partial(QCoreApplication.translate, "StepCard")
+
+CardKind: TypeAlias = Literal[
+    "prompt", "thought", "reply", "action", "observation", "final", "error", "note"
+]
+"""What a card tells of; `prompt` is the first card of each step and heads it."""
+
+CardMood: TypeAlias = Literal["past", "live", "paused", "error", "done"]
+"""How it is painted; the kind and the words say the same without colour."""
+
+Tab: TypeAlias = Literal["messages", "request", "reply", "tool", "answer", "usage", "watch"]
+"""A tab of the inspector."""
+
+TAB_OF_KIND: dict[CardKind, Tab] = {
+    "prompt": "messages", "thought": "reply", "reply": "reply",
+    "action": "tool", "observation": "tool", "final": "answer", "error": "reply", "note": "reply",
+}  # fmt: skip
+"""Where a card's whole content is read."""
+
+
+BADGES = (
+    marked("edited"), marked("repaired"), marked("replayed"), marked("mocked"),
+    marked("retried"), marked("forked"), marked("warned"), marked("invalid"),
+    marked("rejected"), marked("skipped"), marked("unknown"), marked("answered"),
+)  # fmt: skip
+"""All badges that a card can have."""
+
+
+def badge_word(badge: str) -> str:
+    """A badge of a card in the person's language."""
+    return _tr(badge)
+
+
+@dataclass(frozen=True, slots=True)
+class StepCard:
+    """One row of the timeline."""
+
+    step: int
+    """Number of the step, from 1."""
+
+    kind: CardKind
+    """What it tells of."""
+
+    title: str
+    """A word or two."""
+
+    gist: str = ""
+    """The content in one line."""
+
+    facts: str = ""
+    """Tokens and time, shown at the right."""
+
+    badges: tuple[str, ...] = ()
+    """`edited`, `replayed`, `mocked`, `repaired`, `warned`, `retried`, …"""
+
+    mood: CardMood = "past"
+    """How it stands."""
+
+    call: int | None = None
+    """Row of the step, for calls and their results."""
+
+    @property
+    def key(self) -> tuple[int, CardKind, int | None]:
+        """Who the card is, whatever it says by now."""
+        return (self.step, self.kind, self.call)
+
+    @property
+    def spoken(self) -> str:
+        """The row for a screen reader."""
+        parts = (self.title, self.gist, self.facts, ", ".join(map(badge_word, self.badges)))
+        said = ". ".join(part for part in parts if part)
+        return (
+            said
+            if self.kind == "prompt"
+            else _tr("Iteration {step}: {said}").format(step=self.step, said=said)
+        )

@@ -1,0 +1,250 @@
+"""The timeline as values: one card for each thing that happened in a run, step by step."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import partial
+
+from PySide6.QtCore import QCoreApplication
+
+from studio.application.run.card import TAB_OF_KIND, CardKind, CardMood, StepCard, Tab
+from studio.application.run.card_list import CardList, later_cards
+from studio.application.run.diagram import live_node
+from studio.application.run.words import (
+    arguments_line,
+    error_title,
+    money,
+    plural,
+    seconds,
+    tokens,
+)
+from studio.core.agent.values.reading import Action, Final, FormatError, Refused
+from studio.core.agent.values.state import Call, RunState, Step, StepError
+from studio.core.agent.values.trail import Trail
+from studio.core.runs.sketch import LAST, last_line, one_line
+from studio.core.wire.reply import Reply
+
+_tr = partial(QCoreApplication.translate, "RunCards")
+
+__all__ = [
+    "TAB_OF_KIND", "CardKind", "CardMood", "StepCard", "Tab", "Timeline", "cards_of_step",
+    "timeline_of",
+]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Timeline:
+    """All cards of a run, and what is needed to make the next one cheaply."""
+
+    cards: CardList = field(default_factory=CardList)
+    """In order."""
+
+    steps: Trail[Step] = field(default_factory=Trail)
+    """The finished steps that the first cards were made from."""
+
+    @property
+    def settled(self) -> int:
+        """How many of the cards belong to finished steps and will not change."""
+        return len(self.cards.head)
+
+
+def timeline_of(
+    state: RunState | None, before: Timeline | None = None, streaming: Reply | None = None
+) -> Timeline:
+    """The cards of a run.
+
+    Args:
+        state: the run; None before the first.
+        before: the timeline of an earlier moment; the cards of steps that are the same are taken
+            over, so that a long run costs only its newest step.
+        streaming: what has come of the reply that runs now.
+    """
+    if state is None:
+        return Timeline()
+    head, unread = later_cards(state.steps, cards_of_step)
+    kept = 0 if before is None else before.steps.shares(state.steps)
+    if before is not None and kept > unread:
+        head = before.cards.head.upto(before.cards.before(kept))
+    kept = max(kept, unread)
+    for step in state.steps[kept:]:
+        head = head.plus(cards_of_step(step))
+    tail: list[StepCard] = []
+    if state.step.number > len(state.steps):
+        tail = cards_of_step(state.step, state, streaming)
+    elif state.error is not None and (state.is_over or state.pause is not None):
+        # A limit stands between two steps: the last one is finished, the next not begun.
+        tail = _mark_live([], state)
+    return Timeline(CardList(head, tuple(tail)), state.steps)
+
+
+def cards_of_step(
+    step: Step, state: RunState | None = None, streaming: Reply | None = None
+) -> list[StepCard]:
+    """The cards of one step; with `state` it is the current one, whose live card is marked."""
+    cards = [_prompt_card(step)]
+    waits = state is not None and state.pause is None and not state.is_over
+    if state is not None and waits and live_node(state) == "model":
+        return [*cards, _streaming_card(step, streaming)]
+    cards += _reply_cards(step)
+    for row, call in enumerate(step.calls):
+        cards += _call_cards(step, row, call)
+    answer = answer_of(step)
+    if answer is not None:
+        if state is not None and state.answer is not None:
+            answer = state.answer
+        gist = one_line(answer) or _tr(
+            "No words of its own: the observations stand for themselves."
+        )
+        cards.append(StepCard(step.number, "final", _tr("Final answer"), gist))
+    if step.observation:
+        gist = one_line(step.observation)
+        cards.append(StepCard(step.number, "note", _tr("Told the model"), gist))
+    if state is not None:
+        cards = _mark_live(cards, state)
+    return cards
+
+
+def answer_of(step: Step) -> str | None:
+    """The answer that a step came to: the person's, else the model's; None where it has none."""
+    if step.answer is not None:
+        return step.answer
+    return step.reading.answer if isinstance(step.reading, Final) else None
+
+
+def _prompt_card(step: Step) -> StepCard:
+    title = _tr("Iteration {number} · Prompt").format(number=step.number)
+    count = max(len(step.messages), step.sent)
+    if not count:
+        return StepCard(step.number, "prompt", title, _tr("Being rendered…"))
+    last = step.messages[-1] if step.messages else None
+    gist = plural(count, "message")
+    if last is not None and (text := one_line(last_line(last.text), LAST)):
+        gist += f" · {text}"
+    usage = step.reply.usage if step.reply is not None else None
+    facts = tokens(usage.input_tokens) if usage is not None and usage.input_tokens else ""
+    return StepCard(step.number, "prompt", title, gist, facts)
+
+
+def _reply_cards(step: Step) -> list[StepCard]:
+    reply = step.reply or step.partial
+    if reply is None:
+        return []
+    facts: list[str] = []
+    if reply.usage is not None and reply.usage.output_tokens:
+        facts.append(tokens(reply.usage.output_tokens))
+    if step.seconds_model:
+        facts.append(seconds(step.seconds_model))
+    if reply.usage is not None and reply.usage.cost is not None and step.reply_origin == "live":
+        facts.append(money(reply.usage.cost))
+    badges = _badges(step)
+    joined = " · ".join(facts)
+    raw = one_line(reply.text or reply.refusal or reply.reasoning)
+    match step.reading:
+        case Action() as action if action.thought:
+            gist = one_line(action.thought)
+            return [StepCard(step.number, "thought", _tr("Thought"), gist, joined, badges)]
+        case Final() as final if final.thought:
+            gist = one_line(final.thought)
+            return [StepCard(step.number, "thought", _tr("Thought"), gist, joined, badges)]
+        case FormatError() as error:
+            gist = one_line(error.message)
+            return [StepCard(step.number, "reply", _tr("Unreadable reply"), gist, joined, badges)]
+        case Refused() as refused:
+            gist = one_line(refused.text)
+            return [StepCard(step.number, "reply", _tr("Refusal"), gist, joined, badges)]
+        case _:
+            name = _tr("Reply") if step.reply is not None else _tr("Broken reply")
+            if not raw and reply.tool_calls:
+                raw = _tr("Asks for {plural}").format(plural=plural(len(reply.tool_calls), "call"))
+            return [StepCard(step.number, "reply", name, raw, joined, badges)]
+
+
+def _streaming_card(step: Step, streaming: Reply | None) -> StepCard:
+    """The reply that is being written; its newest words, not its first."""
+    gist = _tr("Waiting for the model…")
+    if streaming is not None:
+        words = streaming.text or streaming.reasoning or streaming.refusal
+        if not words and streaming.tool_calls:
+            last = streaming.tool_calls[-1]
+            words = f"{last.name}({last.arguments}"
+        if words:
+            gist = one_line(words[-120:])
+        elif streaming.notices:
+            gist = one_line(streaming.notices[-1])
+    return StepCard(step.number, "reply", _tr("Reply"), gist, mood="live")
+
+
+def _badges(step: Step) -> tuple[str, ...]:
+    marks = set(step.marks)
+    if step.warnings:
+        marks.add("warned")
+    order = ("edited", "repaired", "replayed", "mocked", "retried", "forked", "warned")
+    return tuple(mark for mark in order if mark in marks)
+
+
+def _call_cards(step: Step, row: int, call: Call) -> list[StepCard]:
+    badges = tuple(
+        badge
+        for badge, wanted in (
+            ("edited", bool({"tool", "arguments"} & set(call.edited))),
+            ("invalid", bool(call.problems)),
+            (call.status, call.status in ("rejected", "skipped", "unknown")),
+        )
+        if wanted
+    )
+    gist = f"{call.tool}({arguments_line(call.arguments, call.text)})"
+    cards = [StepCard(step.number, "action", _tr("Action"), gist, badges=badges, call=row)]
+    if call.observation is None:
+        return cards
+    marks = tuple(
+        badge
+        for badge, wanted in (
+            ("edited", "observation" in call.edited),
+            ("answered", call.status == "answered"),
+            ("mocked", call.origin == "mock"),
+            ("replayed", call.origin == "recorded"),
+        )
+        if wanted
+    )
+    facts = ""
+    if call.outcome is not None and call.origin == "live":
+        facts = seconds(call.outcome.duration)
+    mood: CardMood = "error" if call.is_error else "past"
+    name = _tr("Error") if call.is_error else _tr("Observation")
+    text = one_line(call.observation) or _tr("(empty)")
+    cards.append(StepCard(step.number, "observation", name, text, facts, marks, mood, row))
+    return cards
+
+
+def _error_card(step: int, error: StepError) -> StepCard:
+    return StepCard(step, "error", error_title(error), one_line(error.message), mood="error")
+
+
+def _mark_live(cards: list[StepCard], state: RunState) -> list[StepCard]:
+    """Mark the card where the run stands, adding one for an error that has none."""
+    if state.status == "done":
+        return [_with_mood(card, "done") if card.kind == "final" else card for card in cards]
+    if state.error is not None and (state.is_over or state.pause is not None):
+        limit = state.error.kind == "limit"
+        card = _error_card(state.step.number, state.error)
+        return [*cards, _with_mood(card, "paused") if limit else card]
+    if state.is_over:
+        return cards
+    kinds: dict[str, tuple[CardKind, ...]] = {
+        "prompt": ("prompt",), "model": ("prompt",), "reply": ("thought", "reply"),
+        "action": ("action",), "tool": ("action",), "observation": ("observation", "action"),
+        "final": ("final",),
+    }  # fmt: skip
+    wanted = kinds.get(live_node(state), ())
+    mood: CardMood = "paused" if state.pause is not None else "live"
+    for index in range(len(cards) - 1, -1, -1):
+        card = cards[index]
+        if card.kind in wanted and state.call in (None, card.call):
+            return [*cards[:index], _with_mood(card, mood), *cards[index + 1 :]]
+    return cards
+
+
+def _with_mood(card: StepCard, mood: CardMood) -> StepCard:
+    return StepCard(
+        card.step, card.kind, card.title, card.gist, card.facts, card.badges, mood, card.call
+    )

@@ -1,0 +1,182 @@
+"""Branches of a run by name, and two ways through side by side with the first divergence."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from itertools import zip_longest
+from typing import Literal, TypeAlias
+
+from PySide6.QtCore import QCoreApplication
+
+from studio.application.run.breakpoints import place_name
+from studio.application.run.cards import StepCard, timeline_of
+from studio.application.run.differences import Sides, sides_of
+from studio.application.run.said import said_by, said_newly
+from studio.core.agent.past.tree import RunTree
+from studio.core.agent.values.state import RunState
+
+_tr = partial(QCoreApplication.translate, "RunCompare")
+
+Match: TypeAlias = Literal["same", "differs", "left", "right"]
+"""Whether two cards say the same, or only one side has one."""
+
+
+@dataclass(frozen=True, slots=True)
+class BranchView:
+    """One way through a run."""
+
+    title: str
+    """Its name: the person's own, or "First way", "Branch 2"."""
+
+    detail: str
+    """How far it goes."""
+
+    last: int
+    """Id of its last checkpoint."""
+
+    number: int = 0
+    """Which branch it is, from 0."""
+
+    is_current: bool = False
+    """Whether the run stands on it."""
+
+
+def branches_of(
+    tree: RunTree,
+    current: int | None,
+    names: Mapping[int, str] | None = None,
+) -> tuple[BranchView, ...]:
+    """The ways through a run that reached any place, in the order they were begun.
+
+    Args:
+        tree: the places that it reached.
+        current: id of the place where the run stands.
+        names: the person's names, by number.
+    """
+    here = tree.get(current) if current is not None else None
+    standing = here.branch if here is not None else 0
+    return tuple(
+        BranchView(
+            (names or {}).get(number) or usual_name(number),
+            _tr("to iteration {iteration}, {place_names}").format(
+                iteration=end.iteration, place_names=place_name(end.place).lower()
+            ),
+            end.id,
+            number,
+            number == standing,
+        )
+        for number, end in sorted(tree.ends.items())
+    )
+
+
+def usual_name(number: int) -> str:
+    """What a branch is called that nobody has named."""
+    return _tr("First way") if number == 0 else _tr("Branch {number}").format(number=number)
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One of two ways that are compared."""
+
+    title: str
+    """Its name."""
+
+    state: RunState
+    """The run at its end."""
+
+
+@dataclass(frozen=True, slots=True)
+class CompareRow:
+    """One card of each side, as far as they have one."""
+
+    match: Match
+    """What is to be said of the two."""
+
+    left: StepCard | None
+    """The card of the first way."""
+
+    right: StepCard | None
+    """The card of the second way."""
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Two ways through, side by side."""
+
+    left: Side
+    """The first."""
+
+    right: Side
+    """The second."""
+
+    rows: tuple[CompareRow, ...]
+    """Cards in order, step by step."""
+
+    @property
+    def first_difference(self) -> int | None:
+        """The row where they part; None where they say the same."""
+        return next((at for at, row in enumerate(self.rows) if row.match != "same"), None)
+
+    @property
+    def differences(self) -> tuple[int, ...]:
+        """All rows that differ."""
+        return tuple(at for at, row in enumerate(self.rows) if row.match != "same")
+
+    @property
+    def summary(self) -> str:
+        """The comparison in one sentence."""
+        at = self.first_difference
+        if at is None:
+            return _tr("Both say the same, from the first message to the last.")
+        card = self.rows[at].left or self.rows[at].right
+        where = (
+            ""
+            if card is None
+            else _tr(" in iteration {step}, at “{title}”").format(step=card.step, title=card.title)
+        )
+        return _tr("They part{where}; {count} of {count2} rows differ.").format(
+            where=where, count=len(self.differences), count2=len(self.rows)
+        )
+
+    def texts(self, row: int) -> Sides:
+        """The whole texts of a row, with what differs marked."""
+        one = self.rows[row]
+        return sides_of(
+            said_by(self.left.state, one.left) if one.left is not None else "",
+            said_by(self.right.state, one.right) if one.right is not None else "",
+        )
+
+
+def compare(left: Side, right: Side) -> Comparison:
+    """Put two ways side by side, step by step; their whole texts count, not what cards can show.
+
+    The steps before two branches part are known to be the same: of a long run they are not read.
+    """
+    shared = left.state.steps.shares(right.state.steps)
+    by_step = [_cards_by_step(left.state), _cards_by_step(right.state)]
+    rows: list[CompareRow] = []
+    for step in sorted(by_step[0].keys() | by_step[1].keys()):
+        for one, two in zip_longest(by_step[0].get(step, ()), by_step[1].get(step, ())):
+            is_known = step <= shared and one is not None and two is not None
+            match = "same" if is_known else _match(left.state, one, right.state, two)
+            rows.append(CompareRow(match, one, two))
+    return Comparison(left, right, tuple(rows))
+
+
+def _cards_by_step(state: RunState) -> dict[int, list[StepCard]]:
+    found: dict[int, list[StepCard]] = {}
+    for card in timeline_of(state).cards:
+        found.setdefault(card.step, []).append(card)
+    return found
+
+
+def _match(left: RunState, one: StepCard | None, right: RunState, two: StepCard | None) -> Match:
+    if one is None:
+        return "right"
+    if two is None:
+        return "left"
+    if one.kind != two.kind:
+        return "differs"
+    return "same" if said_newly(left, one) == said_newly(right, two) else "differs"

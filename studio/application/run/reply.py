@@ -1,0 +1,200 @@
+"""The inspector's Reply tab as a value: the raw reply, coloured by what was read as what."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from PySide6.QtCore import QCoreApplication
+
+from studio.application.run.text import Block, Blocks, Piece, Style, body, title
+from studio.application.run.words import plural
+from studio.application.words import marked
+from studio.core.agent.values.reading import (
+    Action,
+    Final,
+    FormatError,
+    ReadAs,
+    Reading,
+    ReadingWarning,
+    ReadSpan,
+    Refused,
+)
+from studio.core.agent.values.state import Step, StepError
+from studio.core.wire.reply import FinishReason, Reply
+
+_tr = partial(QCoreApplication.translate, "RunReply")
+
+STYLE_OF: dict[ReadAs, Style] = {
+    "thought": "thought", "label": "label", "tool": "tool", "args": "args", "answer": "answer",
+    "reasoning": "reasoning", "ignored": "ignored",
+}  # fmt: skip
+"""The style of each kind of span."""
+
+_ENDED: dict[FinishReason, str] = {
+    "stop": marked("ended by itself"),
+    "tool_calls": marked("ended with tool calls"),
+    "length": marked("cut off at the token limit"),
+    "content_filter": marked("held back by the content filter"),
+    "refusal": "refused",
+    "cancelled": "stopped",
+    "error": marked("broke off"),
+    "unknown": "ended",
+}
+
+
+def reply_blocks(step: Step, error: StepError | None = None) -> Blocks:
+    """A step's reply: raw text with spans, reasoning, native calls, and what was noticed.
+
+    Args:
+        step: the step.
+        error: what the run stands at, where it stands in this step.
+    """
+    blocks: list[Block] = []
+    if error is not None and not isinstance(step.reading, FormatError):
+        blocks.append(Block("error", (Piece(f"{error.message} {error.hint}".strip()),)))
+    reply = step.reply or step.partial
+    if reply is None:
+        return tuple(blocks)
+    blocks += _findings(step)
+    blocks += _streams(reply, step.reading)
+    blocks += [_note(text) for text in reply.notices if not is_passing(text)]
+    blocks.append(Block("rule", (Piece(_ending(step, reply), "muted"),)))
+    return tuple(blocks)
+
+
+def streaming_blocks(reply: Reply, reading: Reading | None = None) -> Blocks:
+    """A reply that still runs, as far as it has come.
+
+    Args:
+        reply: the text so far.
+        reading: what it reads as so far, where it was read for display.
+    """
+    blocks = list(_streams(reply, reading))
+    blocks += [_note(text) for text in reply.notices[-3:]]
+    return tuple(blocks)
+
+
+def is_passing(notice: str) -> bool:
+    """Whether a notice only says what goes on just then ("Reading 300 tokens …")."""
+    return notice.endswith("…")
+
+
+def _note(text: str) -> Block:
+    return Block("note", (Piece(text, "muted"),))
+
+
+def _streams(reply: Reply, reading: Reading | None) -> list[Block]:
+    blocks: list[Block] = []
+    if reply.reasoning:
+        blocks += [
+            title(_tr("Reasoning")),
+            body(reply.reasoning, "reasoning"),
+        ]
+    if reply.text:
+        if reply.reasoning or reply.tool_calls:
+            blocks.append(title(_tr("Text")))
+        spans = reading.spans if reading is not None else ()
+        blocks.append(Block("body", read_pieces(reply.text, spans)))
+    if reply.refusal:
+        blocks += [title(_tr("Refusal")), body(reply.refusal)]
+    for number, call in enumerate(reply.tool_calls, start=1):
+        blocks.append(
+            title(
+                _tr("Tool call {number}").format(number=number),
+                call.id,
+            )
+        )
+        pieces = (Piece(call.name, "tool"), Piece(" "), Piece(call.arguments, "args"))
+        blocks.append(Block("body", pieces))
+    return blocks
+
+
+def read_pieces(text: str, spans: tuple[ReadSpan, ...]) -> tuple[Piece, ...]:
+    """A raw reply cut at its spans; where two overlap, the later one wins nothing back."""
+    pieces: list[Piece] = []
+    done = 0
+    for item in sorted(spans, key=lambda item: (item.span.start, item.span.end)):
+        start, end = max(done, item.span.start), min(len(text), item.span.end)
+        if end <= start:
+            continue
+        if start > done:
+            pieces.append(Piece(text[done:start], "muted"))
+        pieces.append(Piece(text[start:end], STYLE_OF[item.label]))
+        done = end
+    rest = text[done:]
+    if pieces and rest and not rest.strip():
+        # Blanks have no colour; left apart, they would keep a text that grows from being appended.
+        pieces[-1] = Piece(pieces[-1].text + rest, pieces[-1].style)
+    elif rest:
+        pieces.append(Piece(rest, "muted" if spans else "plain"))
+    return tuple(pieces)
+
+
+def legend_of(step: Step) -> tuple[tuple[str, Style], ...]:
+    """The kinds of spans in a step's reply, with their names, in order of first place."""
+    if step.reading is None:
+        return ()
+    names: dict[ReadAs, str] = {
+        "thought": _tr("thought"), "tool": _tr("tool"), "args": _tr("arguments"),
+        "answer": _tr("answer"), "reasoning": _tr("reasoning"), "ignored": _tr("ignored"),
+    }  # fmt: skip
+    seen: dict[str, Style] = {}
+    for item in step.reading.spans:
+        if item.label in names:
+            seen.setdefault(names[item.label], STYLE_OF[item.label])
+    return tuple(seen.items())
+
+
+def _findings(step: Step) -> list[Block]:
+    blocks: list[Block] = []
+    if isinstance(step.reading, FormatError):
+        blocks.append(Block("error", (Piece(step.reading.message),)))
+        for repair in step.reading.repairs:
+            blocks.append(
+                Block(
+                    "note",
+                    (Piece(_tr("Repair offered: {title}").format(title=repair.title)),),
+                )
+            )
+    if step.partial is not None and step.reply is None:
+        blocks.append(
+            Block(
+                "error",
+                (Piece(_tr("The reply broke off here; this is what came.")),),
+            )
+        )
+    blocks += [_warning(warning) for warning in step.warnings]
+    return blocks
+
+
+def _warning(warning: ReadingWarning) -> Block:
+    return Block("warning", (Piece(warning.message),))
+
+
+def _ending(step: Step, reply: Reply) -> str:
+    parts = [{
+        "live": "", "recorded": _tr("replayed from the record"), "mock": _tr("mocked"),
+        "person": _tr("written by you"), "studio": _tr("made by the studio"),
+    }[step.reply_origin]]  # fmt: skip
+    parts.append(_tr("read as ") + _read_as(step.reading) if step.reading is not None else "")
+    if reply.finish_reason is not None and not (step.stopped_by and reply.finish_reason == "stop"):
+        parts.append(_tr(_ENDED[reply.finish_reason]))
+    match step.stopped_by:
+        case "server":
+            parts.append(_tr("ended by the server at a stop sequence"))
+        case "studio":
+            parts.append(_tr("cut by the studio at an invented observation"))
+    said = " · ".join(part for part in parts if part)
+    return said[:1].upper() + said[1:]
+
+
+def _read_as(reading: Reading) -> str:
+    match reading:
+        case Action():
+            return plural(len(reading.calls), "call")
+        case Final():
+            return _tr("the final answer")
+        case Refused():
+            return _tr("a refusal")
+        case FormatError():
+            return _tr("an error ({replace})").format(replace=reading.code.replace("_", " "))

@@ -1,0 +1,194 @@
+"""The inspector's Tool tab as a value: arguments, check, observation, error stream of each call."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from functools import partial
+
+from PySide6.QtCore import QCoreApplication
+
+from studio.application.run.text import Block, Blocks, Piece, body, json_block, title
+from studio.application.run.words import seconds
+from studio.application.words import marked
+from studio.core.agent.values.state import Call, CallStatus, RunSetup, Step
+from studio.core.prompty.messages import Message
+from studio.core.prompty.tool_spec import ToolSpec
+from studio.core.text.values import Json, JsonObject
+
+_tr = partial(QCoreApplication.translate, "RunTool")
+
+_STATUS: dict[CallStatus, str] = {
+    "asked": marked("asked for, not run yet"), "approved": marked("approved, about to run"),
+    "running": marked("running…"), "done": marked("ran"), "rejected": marked("rejected, not run"),
+    "answered": marked("answered by you, not run"), "skipped": marked("skipped, not run"),
+    "unknown": marked("interrupted: nobody knows whether it ran"),
+}  # fmt: skip
+
+_OUTCOMES = {
+    "ok": marked("ran"), "error": marked("failed"), "timeout": marked("timed out"),
+    "cancelled": marked("cancelled"), "crashed": marked("crashed"),
+    "unknown-tool": marked("no such tool"), "bad-arguments": marked("bad arguments"),
+}  # fmt: skip
+
+_LONGEST = 200_000
+"""Characters of an observation or error stream that are shown."""
+
+
+def tool_blocks(step: Step, setup: RunSetup, only: int | None = None) -> Blocks:
+    """The calls of a step.
+
+    Args:
+        step: the step.
+        setup: the run's setup, for the tools' declarations.
+        only: row of the one call to show; None shows all.
+    """
+    blocks: list[Block] = []
+    for row, call in enumerate(step.calls):
+        if only is None or row == only:
+            blocks += _call_blocks(call, row, len(step.calls), setup)
+    return tuple(blocks)
+
+
+def _call_blocks(call: Call, row: int, count: int, setup: RunSetup) -> list[Block]:
+    spec = next((spec for spec in setup.tools if spec.name == call.tool), None)
+    notes = [] if count == 1 else [_tr("call {row} of {count}").format(row=row + 1, count=count)]
+    notes += [_status(call), *_time(call)]
+    if spec is not None:
+        notes.append(_tr("from {source}").format(source=_source(spec.source)))
+    blocks = [
+        Block(
+            "role",
+            (Piece(call.tool, "strong"), Piece("   " + " · ".join(notes), "muted")),
+            role="tool",
+        )
+    ]
+    edited = _tr("edited by you") if {"tool", "arguments"} & set(call.edited) else ""
+    blocks.append(title(_tr("Arguments"), edited))
+    blocks.append(
+        json_block(call.arguments)
+        if call.arguments is not None
+        else body(call.text or _tr("(none)"))
+    )
+    blocks += _check(call, spec)
+    if call.observation is not None:
+        remark = _tr("edited by you") if "observation" in call.edited else ""
+        blocks.append(
+            title(_tr("Error for the model") if call.is_error else _tr("Observation"), remark)
+        )
+        blocks.append(observation_block(call.observation))
+    if call.outcome is not None and call.outcome.truncated:
+        blocks.append(Block("warning", (Piece(_tr("The output was cut at the limit for tools.")),)))
+    if call.outcome is not None and call.outcome.stderr:
+        blocks.append(title(_tr("Error stream"), _tr("what the tool's process wrote on stderr")))
+        blocks.append(body(call.outcome.stderr[-_LONGEST:], "muted"))
+    return blocks
+
+
+def observation_block(text: str) -> Block:
+    """An observation: as coloured JSON where it is JSON, else as the text it is."""
+    if len(text) < _LONGEST and text.lstrip()[:1] in ("{", "["):
+        try:
+            return json_block(_loads(text))
+        except (ValueError, RecursionError):
+            pass
+    if not text:
+        return body(_tr("(empty)"), "muted")
+    return body(text if len(text) <= _LONGEST else text[:_LONGEST] + "\n…")
+
+
+def _loads(text: str) -> Json:
+    value: Json = json.loads(text)
+    return value
+
+
+def _check(call: Call, spec: ToolSpec | None) -> list[Block]:
+    if call.problems:
+        return [Block("error", (Piece(problem),)) for problem in call.problems]
+    if spec is None:
+        if call.status == "asked":
+            return []
+        return [Block("note", (Piece(_tr("The run's tools do not declare it."), "muted"),))]
+    if call.arguments is None:
+        return []
+    return [Block("note", (Piece(_tr("✓ The arguments fit the tool's schema."), "muted"),))]
+
+
+def _source(name: str) -> str:
+    """Where a tool is from; `document` is the prompt itself."""
+    return _tr("the prompt") if name == "document" else name
+
+
+def _status(call: Call) -> str:
+    if call.outcome is not None and call.status == "done":
+        return _tr(_OUTCOMES[call.outcome.status])
+    if call.needs_approval and call.status == "asked":
+        return _tr("waits for your approval")
+    return _tr(_STATUS[call.status])
+
+
+def _time(call: Call) -> list[str]:
+    if call.outcome is None:
+        return []
+    origin = {"recorded": _tr("recorded"), "mock": _tr("mocked")}.get(call.origin)
+    return [origin] if origin else [seconds(call.outcome.duration)]
+
+
+def truth_blocks(
+    step: Step, setup: RunSetup, messages: Sequence[Message], request: JsonObject | str | None
+) -> Blocks:
+    """The tool truth table of a step: declared, sent, called, answered.
+
+    Args:
+        step: the step.
+        setup: the run's setup, for the tools' declarations.
+        messages: what the step sent.
+        request: its exact body; whether a tool really went along is looked up in it.
+    """
+    names = [spec.name for spec in setup.tools]
+    names += [call.tool for call in step.calls if call.tool not in names]
+    if not names:
+        return ()
+    width = max(len(name) for name in names)
+    columns = (_tr("declared"), _tr("sent"), _tr("called"), _tr("answered"))
+    lines = [" " * width + "   " + "   ".join(columns)]
+    declared = {spec.name for spec in setup.tools}
+    sent = _sent(names, setup, messages, request)
+    for name in names:
+        calls = [call for call in step.calls if call.tool == name]
+        answered = [call for call in calls if call.observation is not None]
+        cells = (
+            "✓" if name in declared else "–",
+            "✓" if name in sent else "–",
+            str(len(calls)) if calls else "–",
+            str(len(answered)) if answered else "–",
+        )
+        row = "   ".join(
+            cell.center(len(column)) for cell, column in zip(cells, columns, strict=True)
+        )
+        lines.append(f"{name.ljust(width)}   {row}")
+    return (title(_tr("Tools in this step")), body("\n".join(lines)))
+
+
+def _sent(
+    names: Sequence[str],
+    setup: RunSetup,
+    messages: Sequence[Message],
+    request: JsonObject | str | None,
+) -> frozenset[str]:
+    """The tools that the request told the model of: beside its messages, or in their words."""
+    if setup.protocol == "native":
+        items = request.get("tools") if isinstance(request, Mapping) else None
+        return frozenset(_name(item) for item in items) if isinstance(items, list) else frozenset()
+    text = "\n".join(message.text for message in messages if message.origin.source != "run")
+    return frozenset(name for name in names if re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text))
+
+
+def _name(item: Json) -> str:
+    """A tool's name in a request, in the shape of any API."""
+    if not isinstance(item, Mapping):
+        return ""
+    inner = item.get("function")
+    held = inner if isinstance(inner, Mapping) else item
+    return str(held.get("name", ""))

@@ -1,0 +1,150 @@
+"""Everything the run pane shows at one moment, as one value."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from PySide6.QtCore import QCoreApplication
+
+from studio.application.run.again import offers_for
+from studio.application.run.cards import Timeline, timeline_of
+from studio.application.run.compare import BranchView
+from studio.application.run.diagram import DiagramState, diagram_of
+from studio.application.run.offer import Offers, pausing_offers
+from studio.application.run.words import PROTOCOL_NAMES, bare, money, sentence_of, tokens
+from studio.core.agent.values.state import Place, RunState
+from studio.core.wire.reply import Reply
+
+
+@dataclass(frozen=True)
+class RunView:
+    """The run pane, but for the inspector (which depends on what the person looks at)."""
+
+    state: RunState | None = None
+    """The run; None before the first."""
+
+    sentence: str = "No run yet"
+    """Where it stands and why."""
+
+    timeline: Timeline = field(default_factory=Timeline)
+    """The cards."""
+
+    diagram: DiagramState = field(default_factory=DiagramState)
+    """The loop."""
+
+    offers: Offers = field(default_factory=Offers)
+    """What can be done."""
+
+    protocol: str = ""
+    """Name of the protocol."""
+
+    protocol_reason: str = ""
+    """Why this one."""
+
+    facts: str = ""
+    """Iteration, tokens and money in one line."""
+
+    branches: tuple[BranchView, ...] = ()
+    """The ways through the run; more than one after going back."""
+
+    record: str = ""
+    """For a run opened from history: what it is; empty for a live one."""
+
+    is_starting: bool = False
+    """Whether a run is being made ready: its tools are started before its first fact."""
+
+    @property
+    def is_live(self) -> bool:
+        """Whether a run is here that goes on or waits."""
+        if self.is_starting:
+            return True
+        return self.state is not None and not self.state.is_over and not self.record
+
+    @property
+    def place(self) -> Place | None:
+        """Where it stands still; None where it does not."""
+        pause = self.state.pause if self.state is not None else None
+        return pause.place if pause is not None else None
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether it stands still and can be stepped."""
+        return (
+            self.is_live
+            and not self.is_starting
+            and self.state is not None
+            and self.state.pause is not None
+        )
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether something is under way that can be paused."""
+        return self.is_live and not self.is_waiting
+
+
+def view_of(
+    state: RunState | None,
+    before: RunView | None = None,
+    *,
+    streaming: Reply | None = None,
+    break_places: Iterable[Place] = (),
+    branches: tuple[BranchView, ...] = (),
+    record: str = "",
+    starting: bool = False,
+    pausing: bool = False,
+) -> RunView:
+    """What the pane shows for a state.
+
+    Args:
+        state: the run.
+        before: the view of an earlier moment; cards of finished steps are taken over.
+        streaming: what has come of the reply that runs now.
+        break_places: places with a breakpoint.
+        branches: the ways through the run.
+        record: for a run opened from history, what it is.
+        starting: whether a run is being made ready.
+        pausing: whether it was told to stand still, and what is under way is waited for.
+    """
+    if starting:
+        sentence = QCoreApplication.translate("RunView", "Making the tools ready")
+    elif streaming is not None and streaming.notices and not streaming.says_something:
+        sentence = bare(streaming.notices[-1])  # such as how long it waits to try again
+    else:
+        sentence = sentence_of(state)
+    if state is None:
+        diagram = diagram_of(None, sentence, break_places)
+        return RunView(sentence=sentence, diagram=diagram, record=record, is_starting=starting)
+    earlier = before.timeline if before is not None else None
+    return RunView(
+        state=state,
+        sentence=sentence,
+        timeline=timeline_of(state, earlier, streaming),
+        diagram=diagram_of(state, sentence, break_places),
+        offers=pausing_offers(state) if pausing else offers_for(state, is_record=bool(record)),
+        protocol=PROTOCOL_NAMES[state.setup.protocol],
+        protocol_reason=state.setup.protocol_reason,
+        facts=facts_of(state),
+        branches=branches,
+        record=record,
+        is_starting=starting,
+    )
+
+
+def facts_of(state: RunState) -> str:
+    """Iteration, tokens and money: `Iteration 2 of 10 · 1,204 tok · $0.0012`."""
+    parts: list[str] = []
+    if state.iteration:
+        limit = state.limits.iterations
+        parts.append(
+            (
+                QCoreApplication.translate("RunView", "Iteration {iteration}")
+                if limit is None
+                else QCoreApplication.translate("RunView", "Iteration {iteration} of {limit}")
+            ).format(iteration=state.iteration, limit=limit)
+        )
+    if state.usage.total_tokens:
+        parts.append(tokens(state.usage.total_tokens))
+    if state.usage.cost is not None:
+        parts.append(money(state.usage.cost))
+    return " · ".join(parts)

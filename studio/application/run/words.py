@@ -1,0 +1,185 @@
+"""A run's state in plain words: the one sentence in the pane's bar, and small labels."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Literal
+
+from PySide6.QtCore import QCoreApplication
+
+from studio.application.words import marked
+from studio.core.agent.values.breakpoints import HERE
+from studio.core.agent.values.state import Call, PauseReason, RunState, StepError
+from studio.core.models.base import ProtocolName
+from studio.core.runs.sketch import arguments_text, one_line
+from studio.core.text.values import JsonObject
+
+_tr = partial(QCoreApplication.translate, "RunWords")
+
+PROTOCOL_NAMES: dict[ProtocolName, str] = {
+    "native": "Tool calls",
+    "react": "ReAct",
+    "json_action": "JSON action",
+}
+"""Names of the protocols for people."""
+
+_AT_PLACE = {
+    "P1": marked("before the request is sent"),
+    "P2": marked("with the reply, before it is acted on"),
+    "P3": marked("before the tool runs"),
+    "P4": marked("with the tool's result, before the model is told"),
+    "P5": marked("at the end of the iteration"),
+    "P6": marked("with the answer, before the run ends"),
+}
+
+_WHY: dict[PauseReason, str] = {
+    "entry": marked("Ready"),
+    "step": marked("Paused"),
+    "breakpoint": marked("Breakpoint"),
+    "exception": marked("Stopped at a problem"),
+    "pause": marked("Paused"),
+    "approval": marked("Waits for your approval"),
+    "limit": marked("Limit reached"),
+    "outcome": marked("Waits for you"),
+}
+
+_ENDS = {
+    "done": marked("Done"),
+    "refused": marked("The model refused"),
+    "stopped": marked("Stopped"),
+    "failed": marked("The run failed"),
+    "limit": marked("Ended at a limit"),
+    "interrupted": marked("Interrupted"),
+}
+
+
+def sentence_of(state: RunState | None) -> str:
+    """Where the run stands and why, as one sentence without a full stop."""
+    if state is None:
+        return _tr("No run yet")
+    if state.is_over:
+        return _end(state)
+    if state.pause is not None:
+        return _pause(state)
+    return _under_way(state)
+
+
+def _end(state: RunState) -> str:
+    words = _tr(_ENDS[state.status])
+    if state.status == "done":
+        turns = plural(state.iteration, "iteration")
+        return _tr("{words} in {turns}, {seconds}").format(
+            words=words, turns=turns, seconds=seconds(state.seconds)
+        )
+    if state.error is not None:
+        return f"{words}: {bare(state.error.message)}"
+    return words
+
+
+def _pause(state: RunState) -> str:
+    pause = state.pause
+    if pause is None:
+        return ""
+    why = _tr(_WHY["step" if HERE in pause.breakpoints else pause.reason])
+    if pause.place == "PX":
+        return f"{why}: {bare(state.error.message)}" if state.error is not None else why
+    where = _tr(_AT_PLACE[pause.place])
+    call = call_at(state)
+    if call is not None and pause.place in ("P3", "P4"):
+        where += f": {call.tool}"
+        if len(state.step.calls) > 1 and state.call is not None:
+            row, count = state.call + 1, len(state.step.calls)
+            where += _tr(" ({row} of {count})").format(row=row, count=count)
+    return f"{why} {where}"
+
+
+def _under_way(state: RunState) -> str:
+    step = state.step
+    running = [call.tool for call in step.calls if call.status == "running"]
+    if running:
+        return _tr("The tool runs: {names}").format(names=", ".join(running))
+    if state.answer is not None:
+        return _tr("Checking the answer")
+    if step.reply is not None:
+        return _tr("Reading the reply")
+    if step.messages:
+        again = _tr(" (try {number})").format(number=step.attempt) if step.attempt > 1 else ""
+        return _tr("The model answers{again}").format(again=again)
+    return _tr("Rendering the prompt")
+
+
+def call_at(state: RunState) -> Call | None:
+    """The call that a pause at P3 or P4 is about."""
+    if state.call is None or state.call >= len(state.step.calls):
+        return None
+    return state.step.calls[state.call]
+
+
+def error_title(error: StepError) -> str:
+    """What sort of problem it is, as a heading."""
+    return {
+        "format": _tr("The reply cannot be read"),
+        "model": _tr("The model did not answer"),
+        "unknown_tool": _tr("There is no such tool"),
+        "schema": _tr("The arguments do not fit the tool"),
+        "tool": _tr("The tool failed"),
+        "timeout": _tr("It took too long"),
+        "limit": _tr("A limit was reached"),
+        "refusal": _tr("The model refused"),
+        "repeated_action": _tr("The same call again"),
+        "guardrail": _tr("A rule said no"),
+        "output": _tr("The answer does not fit the declared outputs"),
+        "outcome_unknown": _tr("Nobody knows whether the tool ran"),
+        "render": _tr("The prompt cannot be rendered"),
+        "journal": _tr("The run could not be kept"),
+    }[error.kind]
+
+
+def arguments_line(arguments: JsonObject | None, raw: str = "", limit: int = 200) -> str:
+    """Arguments in one line, as in a call: `city="Rome", days=3`."""
+    if arguments is None:
+        return one_line(raw, limit)
+    return one_line(arguments_text(arguments), limit)
+
+
+def bare(text: str) -> str:
+    """A sentence without its full stop, to be put into another."""
+    return text.strip().removesuffix(".")
+
+
+_COUNTED: dict[str, tuple[str, str]] = {
+    "call": (marked("1 call"), marked("{count:,} calls")),
+    "iteration": (marked("1 iteration"), marked("{count:,} iterations")),
+    "line": (marked("1 line"), marked("{count:,} lines")),
+    "message": (marked("1 message"), marked("{count:,} messages")),
+}
+
+
+def plural(count: int, word: Literal["call", "iteration", "line", "message"]) -> str:
+    """`1 line`, `2 lines`."""
+    one, many = _COUNTED[word]
+    return _tr(one) if count == 1 else _tr(many).format(count=count)
+
+
+def seconds(value: float) -> str:
+    """A duration as people read it; nothing below a millisecond is told."""
+    if value < 0.0005:
+        return "0 ms"
+    if value < 1:
+        return f"{value * 1000:.0f} ms"
+    if value < 60:
+        return f"{value:.1f} s"
+    minutes, rest = divmod(round(value), 60)
+    return f"{minutes} min {rest} s"
+
+
+def tokens(count: int) -> str:
+    """A number of tokens."""
+    return f"{count:,} tok"
+
+
+def money(cost: float | None) -> str:
+    """Dollars, with enough digits for one call; empty where no price is known."""
+    if cost is None:
+        return ""
+    return f"${cost:.2f}" if cost >= 1 else f"${cost:.4f}"

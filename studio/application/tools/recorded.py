@@ -1,0 +1,87 @@
+"""What a tool answered in former runs, for the mock "recorded answers"."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+
+from studio.core.agent.values.state import RunState, Step
+from studio.core.agent.values.trail import Trail
+from studio.core.runs.codec import JournalError
+from studio.core.runs.opened import LaterSteps
+from studio.core.runs.store import RunFilter, RunStore
+from studio.core.tools.mock import RecordedAnswer
+
+_RUNS_READ = 40
+"""Runs that are looked at, the newest."""
+
+_RUNS_FOUND = 12
+"""Runs that are offered."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """The answers that one tool gave in one run."""
+
+    run: str
+    """The run's id."""
+
+    started: float
+    """When it began, in seconds since the epoch."""
+
+    question: str
+    """What was asked."""
+
+    answers: tuple[RecordedAnswer, ...]
+    """In the order they were given."""
+
+
+def find_recordings(history: Path, tool: str, prompt: Path | None) -> tuple[Recording, ...]:
+    """The newest runs in which a tool really answered, those of the prompt first.
+
+    Args:
+        history: the file of runs.
+        tool: the tool's name.
+        prompt: the prompt file that the tool belongs to now.
+    """
+    if not history.exists():
+        return ()
+    found: list[Recording] = []
+    with closing(RunStore(history)) as store:
+        lines = [line for line in store.runs(RunFilter(limit=500)) if line.calls_tool]
+        lines.sort(key=lambda line: line.path != str(prompt))
+        for line in lines[:_RUNS_READ]:
+            try:
+                answers = _answers(store.open(line.id).state, tool)
+            except (JournalError, ValueError):
+                continue
+            if answers:
+                found.append(Recording(line.id, line.started, line.question, answers))
+            if len(found) == _RUNS_FOUND:
+                break
+    return tuple(found)
+
+
+def _answers(state: RunState | None, tool: str) -> tuple[RecordedAnswer, ...]:
+    if state is None:
+        return ()
+    current = () if state.step in state.steps[-1:] else (state.step,)
+    return tuple(
+        RecordedAnswer(call.arguments, call.observation, call.is_error)
+        for step in (*_steps_with(state.steps, tool), *current)
+        for call in step.calls
+        if call.tool == tool and call.arguments is not None and call.observation is not None
+        and call.status in ("done", "answered")
+    )  # fmt: skip
+
+
+def _steps_with(steps: Trail[Step], tool: str) -> Iterator[Step]:
+    """The steps that called a tool; of a long run only these are read."""
+    root, kept = steps.root, steps.rooted
+    for index in range(len(steps)):
+        is_kept = isinstance(root, LaterSteps) and index < kept
+        seen = root.sketch(index) if isinstance(root, LaterSteps) and is_kept else steps[index]
+        if any(call.tool == tool for call in seen.calls):
+            yield steps[index]

@@ -1,0 +1,190 @@
+"""What is said to a run in the terminal: a line, and the command or the breakpoint that it is."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+
+from studio.core.agent.past.tree import RunTree
+from studio.core.agent.run.gate import Target
+from studio.core.agent.values import commands
+from studio.core.agent.values.breakpoints import Breakpoint, problem_of
+from studio.core.agent.values.commands import Command
+from studio.core.agent.values.state import PLACES, Place, RunState
+from studio.core.prompty.shapes import message_text
+from studio.core.text.values import JsonObject
+from studio.core.wire.reply import Reply
+
+HELP = """\
+  s, Enter      into: on to the next place      c             continue to a breakpoint, error or end
+  n             over: a model call or tool      o             out: on to the end of this step
+  q             stop the run                    m, r          show the messages, the reply
+  reply TEXT    answer in the model's place     final [TEXT]  this is the answer
+  args JSON     call with these arguments       obs TEXT      tell the model this instead
+  y             allow the call                  no [WHY]      refuse it
+  skip          do not run it                   as TEXT       do not run it; this is its result
+  repair [NAME] read the reply repaired         limit [N]     allow N steps (5 more without N)
+  say TEXT      a message before the next step  back STEP     go back; going on is a new branch
+  to [STEP] [PLACE]   run to there: `to P3`, `to 3`, `to 3 P1`
+  ran, not-run, result TEXT   what became of an interrupted call"""
+
+
+class CommandError(ValueError):
+    """A line that is no command; the text says how to write it."""
+
+
+def breakpoint_of(text: str, number: int, tools: tuple[str, ...] | None = None) -> Breakpoint:
+    """The breakpoint of `PLACE|TOOL[:CONDITION]`.
+
+    Args:
+        text: as it was written.
+        number: which one it is, for its id.
+        tools: the tools there are; None where they are not known yet.
+
+    Raises:
+        CommandError: it can never be met.
+    """
+    where, _, condition = text.partition(":")
+    name = where.strip()
+    place = next((item for item in PLACES if item.lower() == name.lower()), None)
+    if not name:
+        raise CommandError(f"{text!r} names no place and no tool; write P3 or search:args.n > 3")
+    made = Breakpoint(
+        f"break-{number}",
+        places=frozenset({place}) if place is not None else frozenset(),
+        tool="" if place is not None else name,
+        condition=condition.strip(),
+    )
+    problem = problem_of(made, tools if tools is not None else (made.tool,))
+    if problem:
+        raise CommandError(f"--break {text!r}: {problem}")
+    return made
+
+
+def target_of(text: str) -> Target:
+    """Where `STEP[:PLACE]`, or `PLACE` alone, is.
+
+    Raises:
+        CommandError: it is no place of a run.
+    """
+    words = text.replace(":", " ").split()
+    places: list[Place] = [item for item in PLACES for word in words if word.upper() == item]
+    steps = [int(word) for word in words if word.isdecimal()]
+    if not words or len(places) > 1 or len(steps) > 1 or len(words) != len(places) + len(steps):
+        raise CommandError(f"{text!r} is no place of a run; write 3, P3, or 3:P3")
+    return Target(places[0] if places else None, steps[0] if steps else None)
+
+
+def command_of(line: str, state: RunState, tree: RunTree) -> Command | str:
+    """The command of a line, or a text to show.
+
+    Raises:
+        CommandError: it is none.
+    """
+    word, _, rest = line.partition(" ")
+    rest = rest.strip()
+    plain = _PLAIN.get(word)
+    if plain is not None:
+        if rest:
+            raise CommandError(f"{word!r} takes nothing after it")
+        return plain()
+    match word:
+        case "h" | "help" | "?":
+            return HELP
+        case "m":
+            return _messages(state)
+        case "r":
+            return state.step.reply.text if state.step.reply is not None else "(no reply yet)"
+        case "limit":
+            allowed = rest or str((state.limits.iterations or state.iteration) + 5)
+            return commands.RaiseLimit("iterations", _number(allowed, "limit 20"))
+        case "to":
+            target = target_of(rest)
+            return commands.RunTo(target.place, target.iteration)
+        case "back":
+            return _back(rest, tree)
+        case "repair":
+            return _repair(rest, state)
+        case "args":
+            return _arguments(rest, state)
+        case _:
+            return _said(word, rest, state)
+
+
+def _messages(state: RunState) -> str:
+    return "\n".join(f"── {item.role}\n{message_text(item)}" for item in state.step.messages)
+
+
+def _said(word: str, rest: str, state: RunState) -> Command:
+    """The commands that take a text."""
+    row = state.call or 0
+    texts: Mapping[str, Callable[[], Command]] = {
+        "reply": lambda: commands.EditReply(Reply(rest, finish_reason="stop")),
+        "final": lambda: (
+            commands.EditAnswer(rest)
+            if state.place == "P6" and rest
+            else commands.TreatAsFinal(rest or None)
+        ),
+        "obs": lambda: (
+            commands.EditErrorObservation(rest)
+            if state.place == "PX"
+            else commands.EditObservation(row, rest)
+        ),
+        "y": lambda: commands.Approve(row),
+        "no": lambda: commands.Reject(row, rest),
+        "skip": lambda: commands.SkipCall(row),
+        "as": lambda: commands.AnswerCall(row, rest),
+        "say": lambda: commands.SendBack(rest) if state.place == "P6" else commands.Steer(rest),
+        "ran": lambda: commands.TellOutcome(row, "ran"),
+        "not-run": lambda: commands.TellOutcome(row, "did-not-run"),
+        "result": lambda: commands.TellOutcome(row, "result", rest),
+    }
+    make = texts.get(word)
+    if make is None:
+        raise CommandError(f"{word!r} is no command")
+    return make()
+
+
+_PLAIN: Mapping[str, Callable[[], Command]] = {
+    "": lambda: commands.StepOn("into"),
+    "s": lambda: commands.StepOn("into"),
+    "n": lambda: commands.StepOn("over"),
+    "o": lambda: commands.StepOn("out"),
+    "c": commands.Continue,
+    "q": commands.StopRun,
+}
+
+
+def _number(text: str, example: str) -> int:
+    if not text.isdecimal():
+        raise CommandError(f"{text!r} is no number; write `{example}`")
+    return int(text)
+
+
+def _back(rest: str, tree: RunTree) -> Command:
+    step = _number(rest, "back 2")
+    found = tree.find(step)
+    if found is None:
+        raise CommandError(f"the run has no step {step}")
+    return commands.ForkFrom(found.id)
+
+
+def _repair(name: str, state: RunState) -> Command:
+    offered = [item.name for item in state.error.repairs] if state.error is not None else []
+    offered += [item.name for call in state.step.calls for item in call.repairs]
+    if not offered:
+        raise CommandError("no repair is offered here")
+    return commands.TakeRepair(name or offered[0], call=state.call or 0)
+
+
+def _arguments(rest: str, state: RunState) -> Command:
+    if not state.step.calls:
+        raise CommandError("there is no call here")
+    row = state.call or 0
+    try:
+        value: JsonObject = json.loads(rest)
+    except ValueError as error:
+        raise CommandError(f"the arguments are no JSON: {error}") from None
+    if not isinstance(value, dict):
+        raise CommandError("the arguments are one JSON object")
+    return commands.EditCall(row, state.step.calls[row].tool, value)

@@ -1,0 +1,138 @@
+"""`prompt-studio convert` and `fmt`: changes to the text of a file, and to nothing else of it."""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import sys
+from pathlib import Path
+from typing import get_args
+
+from studio.cli.exit_codes import FINE, PROBLEMS
+from studio.cli.main import UsageError, prompt_files
+from studio.core.agent.protocols.convert import convert_fix
+from studio.core.export.write import write_atomically
+from studio.core.models.base import ProtocolName
+from studio.core.prompty.convert.whole import convert
+from studio.core.prompty.document import PromptDocument
+from studio.core.prompty.fmt import tidy_edits
+from studio.core.prompty.parse import parse
+from studio.core.text.problem import apply_edits
+
+_UNREADABLE = ("yaml-syntax", "front-matter-open", "front-matter-not-mapping", "file-too-large")
+"""Problems with which nobody knows what a conversion would lose."""
+
+
+def add_convert(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `convert`."""
+    parser.add_argument("file", type=Path, metavar="FILE")
+    how = parser.add_mutually_exclusive_group(required=True)
+    how.add_argument("--to", choices=("prompty", "section", "legacy"), help="the dialect to write")
+    how.add_argument(
+        "--protocol",
+        choices=get_args(ProtocolName),
+        help="how the agent speaks with the model: its template is rewritten",
+    )
+    parser.add_argument("-o", "--out", type=Path, metavar="OUT", help="file to write")
+    parser.add_argument("--write", action="store_true", help="change FILE itself")
+    parser.add_argument("--diff", action="store_true", help="show what would change, write nothing")
+    parser.set_defaults(action=_convert)
+
+
+def add_fmt(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `fmt`."""
+    parser.add_argument("files", nargs="+", type=Path, metavar="FILE", help="files or folders")
+    parser.add_argument("--check", action="store_true", help="write nothing, only name the files")
+    parser.add_argument("--diff", action="store_true", help="write nothing, show the changes")
+    parser.set_defaults(action=_fmt)
+
+
+def _convert(options: argparse.Namespace) -> int:
+    document = _load_exactly(options.file)
+    unreadable = [item for item in document.problems if item.code in _UNREADABLE]
+    if unreadable:
+        place = document.source.position(unreadable[0].span.start)
+        where = f"{options.file}:{place.line}:{place.column}"
+        print(f"{where}: {unreadable[0].message}", file=sys.stderr)
+        print("prompt-studio: nothing was converted: mend this first", file=sys.stderr)
+        return PROBLEMS
+    if options.protocol is not None:
+        return _convert_protocol(options, document)
+    made = convert(document, options.to)
+    for note in made.notes:
+        print(f"{options.file}: {note}", file=sys.stderr)
+    _put(options, document.source.text, made.text)
+    return FINE if made.same_messages else PROBLEMS
+
+
+def _convert_protocol(options: argparse.Namespace, document: PromptDocument) -> int:
+    fix = convert_fix(document, options.protocol)
+    old = document.source.text
+    if fix is None:
+        print(f"{options.file}: speaks {options.protocol} already", file=sys.stderr)
+    _put(options, old, old if fix is None else apply_edits(old, fix.edits))
+    return FINE
+
+
+def _put(options: argparse.Namespace, old: str, new: str) -> None:
+    """Show the difference, write the file, or print the text, as was asked."""
+    if options.diff:
+        sys.stdout.write(_difference(options.file, old, new))
+    elif options.write or options.out is not None:
+        _write(options.out or options.file, new)
+    else:
+        sys.stdout.write(new)
+
+
+def _fmt(options: argparse.Namespace) -> int:
+    is_dry = options.check or options.diff
+    changed = 0
+    for path in prompt_files(options.files):
+        document = _load_exactly(path)
+        old = document.source.text
+        tidy = apply_edits(old, tidy_edits(document))
+        if tidy == old:
+            continue
+        changed += 1
+        if options.diff:
+            sys.stdout.write(_difference(path, old, tidy))
+        elif is_dry:
+            print(f"{path}: not tidy", file=sys.stderr)
+        else:
+            _write(path, tidy)
+            print(f"{path}: tidied", file=sys.stderr)
+    return PROBLEMS if is_dry and changed else FINE
+
+
+def _load_exactly(path: Path) -> PromptDocument:
+    """Parse a file that may be written back, so no byte of it may be guessed.
+
+    Raises:
+        UsageError: it cannot be read, or is not UTF-8.
+    """
+    try:
+        text = path.read_bytes().decode("utf-8")
+    except OSError as error:
+        raise UsageError(f"{path}: {error.strerror or error}") from None
+    except UnicodeDecodeError as error:
+        raise UsageError(
+            f"{path}: byte {error.start} is not UTF-8; save it as UTF-8 first"
+        ) from None
+    return parse(text, path.resolve())
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        write_atomically(path, text)
+    except OSError as error:
+        raise UsageError(f"{path}: {error.strerror or error}") from None
+
+
+def _difference(path: Path, old: str, new: str) -> str:
+    """A unified diff; a last line without an end is told as `diff` tells it."""
+    lines = difflib.unified_diff(
+        old.splitlines(keepends=True), new.splitlines(keepends=True), str(path), str(path)
+    )
+    return "".join(
+        line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines
+    )

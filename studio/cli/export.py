@@ -1,0 +1,200 @@
+"""`prompt-studio export` and `import`: a checked file, or the list of what stands in the way.
+
+What it shares with the window is imported where it is used: Qt comes with it, and takes a quarter
+of a second that no other command needs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import sys
+from functools import partial
+from pathlib import Path
+
+from studio.application.connections.tools import tool_connection
+from studio.cli.exit_codes import FINE, PROBLEMS
+from studio.cli.main import UsageError, add_inputs, given_inputs, load, references, report
+from studio.core.export.source import ExportValues, make_source
+from studio.core.export.target import ExportResult
+from studio.core.export.targets import TARGETS, find_target
+from studio.core.export.write import write_atomically, write_bytes_atomically
+from studio.core.export.written_keys import make_checked
+from studio.core.imports.imported import Imported, ImportFailure
+from studio.core.imports.recognise import import_file
+from studio.core.models.connection_file import read_connections
+from studio.core.models.secrets import SecretStore
+from studio.core.paths import user_paths
+from studio.core.prompty.document import PromptDocument
+from studio.core.prompty.tool_spec import ToolSpec
+from studio.core.tools.document import named_sources
+from studio.core.tools.session import ToolSession
+from studio.core.tools.trust import TrustStore
+
+
+def add_export(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `export`."""
+    add_inputs(parser)
+    parser.add_argument("-o", "--out", type=Path, metavar="OUT", help="file to write")
+    parser.add_argument(
+        "--target",
+        default=TARGETS[0].name,
+        choices=[target.name for target in TARGETS],
+        help="what to make of it (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--accept-losses",
+        action="store_true",
+        help="write it although something is lost or changed; each is named",
+    )
+    parser.add_argument("--diff", action="store_true", help="show what would change, write nothing")
+    parser.add_argument(
+        "--trust", action="store_true", help="trust the prompt's folder: its tools are read"
+    )
+    parser.set_defaults(action=_export)
+
+
+def add_import(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `import`."""
+    parser.add_argument("file", type=Path, metavar="FILE")
+    parser.add_argument("-o", "--out", type=Path, metavar="OUT", help="prompt file to write")
+    parser.add_argument(
+        "--pick", type=int, default=1, metavar="NUMBER", help="which of several prompts, from 1"
+    )
+    parser.add_argument(
+        "--force", action="store_true", help="write over a file that is there already"
+    )
+    parser.set_defaults(action=_import)
+
+
+def _export(options: argparse.Namespace) -> int:
+    target = find_target(options.target)
+    if target is None:
+        raise UsageError(f"there is no target {options.target!r}")
+    document = load(options.file)
+    values = ExportValues(
+        given_inputs(options, document), _sets(options.file), _tools(options, document)
+    )
+    context = references(document, masked=True)
+    made = make_checked(target, make_source(document, target, values, context))
+    report(document, made.problems)
+    for each in made.rounds:
+        state = "same messages and tools" if each.is_same else each.difference
+        print(f"prompt-studio: round trip, {each.name}: {state}", file=sys.stderr)
+    for loss in made.losses:
+        print(f"{options.file}: lost or changed: {loss}", file=sys.stderr)
+    if options.diff:
+        from studio.viewmodels.exchange.export import difference
+
+        sys.stdout.write(difference(made, options.out).text)
+        return PROBLEMS if made.blocked or made.needs_consent else FINE
+    if made.blocked:
+        print("prompt-studio: nothing was written: mend the errors first", file=sys.stderr)
+        return PROBLEMS
+    if made.needs_consent and not options.accept_losses:
+        print(
+            "prompt-studio: nothing was written: say --accept-losses to write it all the same",
+            file=sys.stderr,
+        )
+        return PROBLEMS
+    _put(options.out, made)
+    return FINE
+
+
+def _sets(path: Path) -> dict[str, dict[str, object]]:
+    """The input sets beside the prompt; the proof goes through each.
+
+    Raises:
+        UsageError: the file with the sets cannot be read.
+    """
+    from studio.application.inputs.sets import InputFileError, read_sets
+
+    try:
+        return {name: dict(item) for name, item in read_sets(path).items()}
+    except InputFileError as error:
+        raise UsageError(str(error)) from None
+
+
+def _tools(options: argparse.Namespace, document: PromptDocument) -> tuple[ToolSpec, ...] | None:
+    """What the prompt's sources offer, where they may be asked; None where there are none."""
+    trust = TrustStore()
+    folder = options.file.resolve().parent
+    if options.trust:
+        trust.trust(folder)
+    if not named_sources(document) or not trust.is_trusted(folder):
+        return None
+
+    async def ask() -> tuple[ToolSpec, ...]:
+        session = ToolSession(trust)
+        connections = read_connections(user_paths().config / "connections.toml")
+        session.find_connection = partial(tool_connection, connections, SecretStore())
+        try:
+            registry = await session.load(document, ())
+            for status in registry.sources:
+                if status.state != "ready" or status.message:
+                    print(f"prompt-studio: {status.label}: {status.message}", file=sys.stderr)
+            return registry.specs
+        finally:
+            await session.close()
+
+    return asyncio.run(ask())
+
+
+def _put(out: Path | None, made: ExportResult) -> None:
+    """Write the file, or print it.
+
+    Raises:
+        UsageError: it cannot be written; an old file is as it was.
+    """
+    if out is None:
+        sys.stdout.flush()
+        if made.data is not None:
+            sys.stdout.buffer.write(made.data)
+        else:
+            sys.stdout.write(made.text)
+        return
+    try:
+        write_bytes_atomically(out, made.content)
+    except OSError as error:
+        raise UsageError(f"{out}: {error.strerror or error}") from None
+
+
+def _import(options: argparse.Namespace) -> int:
+    try:
+        made = import_file(options.file, options.pick - 1)
+    except ImportFailure as error:
+        raise UsageError(f"{options.file}: {error}") from None
+    print(f"{options.file}: {made.form}", file=sys.stderr)
+    for note in made.notes:
+        print(f"{options.file}: {note}", file=sys.stderr)
+    if options.out is None:
+        sys.stdout.write(made.text)
+        if made.input_sets:
+            told = "input sets are only written with -o"
+            print(f"prompt-studio: {told}: {', '.join(made.input_sets)}", file=sys.stderr)
+        return FINE
+    _put_import(options.out, made, force=options.force)
+    return FINE
+
+
+def _put_import(out: Path, made: Imported, *, force: bool) -> None:
+    """Write the prompt, and its input sets beside it.
+
+    Raises:
+        UsageError: a file is there, or cannot be written.
+    """
+    from studio.application.inputs.sets import sets_path
+
+    beside = sets_path(out)
+    wanted = [out, beside] if made.input_sets else [out]
+    if not force and (there := [path for path in wanted if path.exists()]):
+        raise UsageError(f"{there[0]} is there already; say --force to write over it")
+    try:
+        write_atomically(out, made.text)
+        if made.input_sets:
+            sets = {name: dict(values) for name, values in made.input_sets.items()}
+            write_atomically(beside, json.dumps(sets, ensure_ascii=False, indent=2) + "\n")
+            print(f"{beside}: {len(sets)} input sets", file=sys.stderr)
+    except OSError as error:
+        raise UsageError(f"{out}: {error.strerror or error}") from None

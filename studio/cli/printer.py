@@ -1,0 +1,123 @@
+"""What `prompt-studio run` writes of a run that goes by: words for a person, or events as JSON."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from studio.core.agent.values.events import (
+    CallDecided,
+    CallsChecked,
+    Event,
+    ModelFailed,
+    ObservationEdited,
+    ReplyRead,
+    ToolEnded,
+)
+from studio.core.agent.values.reading import Action, FormatError
+from studio.core.agent.values.state import RunState
+from studio.core.runs.codec import encode_event
+from studio.core.text.values import Json
+from studio.core.wire.reply import Notice, Reply, ReplyDelta
+
+
+def event_printer(*, as_json: bool, times: bool) -> Callable[[Event], None]:
+    """What writes each fact.
+
+    Args:
+        as_json: one event a line, complete; else what a person wants to see.
+        times: with `as_json`, also the times and the run's id.
+    """
+    if not as_json:
+        return _print_step
+
+    def print_line(event: Event) -> None:
+        data: Any = encode_event(event)
+        if not times:
+            data = _without_clock(data)
+        print(json_line(data), flush=True)
+
+    return print_line
+
+
+def _without_clock(data: dict[str, Any]) -> dict[str, Any]:
+    """An event without what differs from run to run by the clock (and the run's id) alone."""
+    kept = {key: value for key, value in data.items() if key not in ("at", "seconds")}
+    for part, clock in (("setup", "run"), ("outcome", "duration")):
+        if isinstance(kept.get(part), dict):
+            kept[part] = {key: value for key, value in kept[part].items() if key != clock}
+    return kept
+
+
+def json_line(value: Json) -> str:
+    """A value as JSON in one line; where a lone surrogate is in it, in ASCII."""
+    text = json.dumps(value, ensure_ascii=False)
+    return text if text.isascii() or not _SURROGATE.search(text) else json.dumps(value)
+
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+# Control characters (a terminal acts on them), what turns the direction of text, half characters.
+_UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+
+
+def printable(text: str) -> str:
+    """The text with what a terminal would act on, or cannot write, shown as its escape."""
+    return _UNPRINTABLE.sub(lambda found: repr(found[0])[1:-1], text.replace("\r\n", "\n"))
+
+
+def _print_step(event: Event) -> None:
+    """What a person wants to see of a run that goes by."""
+    if isinstance(event, ModelFailed):
+        if event.retry_in is not None:  # the last failure is told as the end of the run
+            print(printable(f"prompt-studio: {event.message}"), file=sys.stderr)
+        return
+    for line in _lines(event):
+        print(printable(line))
+
+
+def _lines(event: Event) -> list[str]:
+    """The lines of one fact; what keeps a call or a reply from being used is among them."""
+    match event:
+        case ReplyRead(reading=reading):
+            lines = [f"Thought: {reading.thought}"] if reading.thought else []
+            if isinstance(reading, Action):
+                lines += [f"Action: {call.tool} {call.text}".rstrip() for call in reading.calls]
+            elif isinstance(reading, FormatError):
+                lines.append(f"Error: {reading.message}")
+            return lines
+        case CallsChecked(checks=checks):
+            return [f"Error: {problem}" for check in checks for problem in check.problems]
+        case ToolEnded(outcome=outcome):
+            return [f"Observation: {outcome.text}"]
+        case ObservationEdited(text=text):
+            return [f"Observation (edited): {text}"]
+        case CallDecided(decision="answer", text=text):
+            return [f"Observation (given): {text}"]
+        case CallDecided(decision="reject" | "skip" as decision, text=text):
+            done = "Refused" if decision == "reject" else "Skipped"
+            return [f"{done}: {text}" if text else done]
+        case _:
+            return []
+
+
+def print_notice(delta: ReplyDelta, _reply: Reply) -> None:
+    """Say on standard error what the model's connection has to say."""
+    if isinstance(delta, Notice):
+        print(printable(f"({delta.text})"), file=sys.stderr)
+
+
+def print_end(state: RunState, *, as_json: bool) -> None:
+    """Write how the run ended."""
+    done = state.status == "done"
+    failed = state.error if state.error is not None and not done else None
+    error = failed.message if failed is not None else ""
+    if as_json:
+        result = {"t": "Result", "status": state.status, "answer": state.answer, "error": error}
+        print(json_line(result))
+    elif done:
+        print(printable(state.answer or ""))
+    if failed is not None:
+        print(printable(f"prompt-studio: {error} {failed.hint}".rstrip()), file=sys.stderr)

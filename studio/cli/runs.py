@@ -1,0 +1,209 @@
+"""`prompt-studio runs`: the history on the command line."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from collections.abc import Callable
+from contextlib import closing, suppress
+from dataclasses import asdict
+from datetime import datetime
+from pathlib import Path
+from typing import get_args
+
+from studio import __version__
+from studio.cli.exit_codes import FINE, PROBLEMS
+from studio.cli.main import UsageError
+from studio.cli.printer import printable
+from studio.core.agent.loop.steps import steps_of
+from studio.core.agent.past.tree import branch_path
+from studio.core.agent.values.events import Event
+from studio.core.agent.values.state import Status
+from studio.core.export.write import write_atomically
+from studio.core.paths import user_paths
+from studio.core.runs.codec import JournalError
+from studio.core.runs.exchange import FORMS, export_run, form_named, import_run
+from studio.core.runs.store import RunFilter, RunStore, StoreError
+from studio.core.runs.summary import RunSummary
+from studio.core.runs.timing import fold_with_times
+
+_DAY = 86_400
+_WIDTH = 60
+
+
+def add_runs(parser: argparse.ArgumentParser) -> None:
+    """Add the sub-commands of `runs`."""
+    kinds = parser.add_subparsers(metavar="ACTION", required=True)
+    listing = kinds.add_parser("list", help="runs of the past, newest first")
+    listing.add_argument("words", nargs="*", metavar="WORD", help="only runs with all these words")
+    listing.add_argument(
+        "--status", default="", choices=get_args(Status), help="only runs that stand or ended so"
+    )
+    listing.add_argument("--tag", default="", help="only runs with this tag")
+    listing.add_argument(
+        "--limit", type=count, default=50, metavar="N", help="at most (%(default)s)"
+    )
+    listing.add_argument("--json", action="store_true", help="write JSON")
+    _acts(listing, _list)
+    show = kinds.add_parser("show", help="one run, step by step")
+    show.add_argument("run", metavar="RUN", help="its id, or the beginning of it")
+    show.add_argument("--json", action="store_true", help="write its events, one a line")
+    _acts(show, _show)
+    export = kinds.add_parser("export", help="write a run to a file")
+    export.add_argument("run", metavar="RUN", help="its id, or the beginning of it")
+    export.add_argument("--format", default="html", choices=[form.name for form in FORMS])
+    export.add_argument("-o", "--out", type=Path, metavar="OUT", help="file to write")
+    _acts(export, _export)
+    taking = kinds.add_parser("import", help="take journals (JSON lines) into the history")
+    taking.add_argument("files", nargs="+", type=Path, metavar="FILE")
+    _acts(taking, _import)
+    prune = kinds.add_parser("prune", help="delete old runs that are not pinned")
+    prune.add_argument("--keep", type=count, metavar="N", help="how many of the newest stay")
+    prune.add_argument("--older-than", type=_days, metavar="DAYS", help="runs older than this go")
+    _acts(prune, _prune)
+
+
+def _acts(
+    parser: argparse.ArgumentParser, act: Callable[[argparse.Namespace, RunStore], int]
+) -> None:
+    def action(options: argparse.Namespace) -> int:
+        try:
+            with closing(RunStore(user_paths().data / "runs.sqlite")) as store:
+                with suppress(StoreError):  # one that can only be read is shown as it is
+                    store.mark_interrupted()
+                return act(options, store)
+        except (StoreError, JournalError, OSError) as error:
+            print(f"prompt-studio: {error}", file=sys.stderr)
+            return PROBLEMS
+
+    parser.set_defaults(action=action)
+
+
+def count(text: str) -> int:
+    """A whole number of things, for argparse.
+
+    Raises:
+        argparse.ArgumentTypeError: it is none.
+    """
+    if not (text.isascii() and text.isdecimal()):
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of things; write 0, 1, 2 …")
+    return int(text)
+
+
+def _days(text: str) -> float:
+    try:
+        number = float(text)
+    except ValueError:
+        number = -1.0
+    if not 0 <= number < 1e6:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of days; write 30 or 0.5")
+    return number
+
+
+def _list(options: argparse.Namespace, store: RunStore) -> int:
+    wanted = RunFilter(
+        " ".join(options.words), options.status, tag=options.tag, limit=options.limit
+    )
+    runs = store.runs(wanted)
+    if options.json:
+        print(json.dumps([asdict(run) for run in runs], ensure_ascii=True, indent=2))
+        return FINE
+    for run in runs:
+        print(_line(run))
+    return FINE
+
+
+def _line(run: RunSummary) -> str:
+    when = f"{datetime.fromtimestamp(run.started).astimezone():%Y-%m-%d %H:%M:%S}"
+    question = " ".join(run.question.split())
+    shown = question if len(question) <= _WIDTH else question[: _WIDTH - 1] + "…"
+    calls = f"{run.calls_model} model, {run.calls_tool} tool"
+    return printable("  ".join([run.id, when, run.status, calls, run.prompt, shown]).rstrip())
+
+
+def found_run(store: RunStore, name: str) -> RunSummary:
+    """The run of an id, or of the beginning of one.
+
+    Raises:
+        UsageError: there is none, or more than one.
+    """
+    exact = store.summary(name)
+    if exact is not None:
+        return exact
+    found = [run for run in store.runs(RunFilter(limit=-1)) if run.id.startswith(name)]
+    if len(found) != 1:
+        few = "no run of the history begins" if not found else f"{len(found)} runs begin"
+        raise UsageError(f"{few} with {name!r}; see `runs list`")
+    return found[0]
+
+
+def _events(store: RunStore, run: RunSummary) -> list[Event]:
+    return list(store.events(run.id))
+
+
+def _show(options: argparse.Namespace, store: RunStore) -> int:
+    run = found_run(store, options.run)
+    events = _events(store, run)
+    if options.json:
+        sys.stdout.write(export_run(events, FORMS[1], __version__))
+        return FINE
+    print(_line(run))
+    if run.tags:
+        print(printable("Tags: " + ", ".join(run.tags)))
+    if run.note:
+        print(printable(f"Note: {run.note}"))
+    state, _ = fold_with_times(branch_path(events, len(events)))
+    for step in steps_of(state):
+        print(f"\n── Iteration {step.number}" + "".join(f" · {m}" for m in sorted(step.marks)))
+        if step.reading is not None and step.reading.thought:
+            print(printable(f"Thought: {step.reading.thought}"))
+        for call in step.calls:
+            print(printable(f"Action: {call.tool} {call.text}"))
+            if call.observation is not None:
+                print(printable(f"Observation: {call.observation}"))
+        if step.observation:
+            print(printable(f"Told: {step.observation}"))
+    if state.answer is not None:
+        print(printable(f"\nAnswer: {state.answer}"))
+    if state.error is not None and state.status != "done":
+        print(printable(f"\nIt ended so: {state.error.message} {state.error.hint}".rstrip()))
+    return FINE
+
+
+def _export(options: argparse.Namespace, store: RunStore) -> int:
+    form = form_named(options.format)
+    if form is None:
+        raise UsageError(f"there is no format {options.format!r}")
+    text = export_run(_events(store, found_run(store, options.run)), form, __version__)
+    if options.out is None:
+        sys.stdout.write(text)
+        return FINE
+    try:
+        write_atomically(options.out, text)
+    except OSError as error:
+        raise UsageError(f"{options.out}: {error.strerror or error}") from None
+    return FINE
+
+
+def _import(options: argparse.Namespace, store: RunStore) -> int:
+    code = FINE
+    for path in options.files:
+        try:
+            print(import_run(path.read_text(encoding="utf-8"), store))
+        except OSError as error:
+            raise UsageError(f"{path}: {error.strerror or error}") from None
+        except (JournalError, UnicodeDecodeError) as error:
+            print(f"prompt-studio: {path}: {error}", file=sys.stderr)
+            code = PROBLEMS
+    return code
+
+
+def _prune(options: argparse.Namespace, store: RunStore) -> int:
+    if options.keep is None and options.older_than is None:
+        raise UsageError("say what goes: --keep N, --older-than DAYS, or both")
+    before = None if options.older_than is None else time.time() - options.older_than * _DAY
+    gone = store.prune(keep=options.keep, older_than=before)
+    print(f"{gone} runs deleted" if gone != 1 else "1 run deleted")
+    return FINE

@@ -1,0 +1,158 @@
+"""Stepping in the terminal: at each pause a run says where it stands and takes a command.
+
+Everything for the person goes to standard error, so that `--json` keeps standard output for events.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+import threading
+from collections.abc import Mapping
+from typing import TextIO
+
+from studio.cli.commands import CommandError, command_of
+from studio.cli.printer import printable
+from studio.core.agent.run.requests import NotAllowedError
+from studio.core.agent.run.runner import Run
+from studio.core.agent.values import commands
+from studio.core.agent.values.commands import Command
+from studio.core.agent.values.state import Place, RunState
+from studio.core.wire.reply import Reply
+
+_SHORTER = 400
+
+
+async def step_through(run: Run, first: tuple[Command, ...], changed: asyncio.Event) -> RunState:
+    """Drive a run to its end; at every pause the person is asked. The end of input stops it.
+
+    Args:
+        run: the run.
+        first: commands to begin with.
+        changed: set after every fact of the run.
+    """
+    going = asyncio.create_task(run.go(*first))
+    try:
+        while not going.done():
+            if run.state.pause is None or run.is_working or run.state.place is None:
+                await _either(going, changed)
+                continue
+            print(printable(standing(run.state)), file=sys.stderr)
+            if not await _ask(run, going):
+                return await going
+    finally:
+        if not going.done():
+            going.cancel()
+            await asyncio.wait({going})
+    return await going
+
+
+async def _ask(run: Run, going: asyncio.Task[RunState]) -> bool:
+    """Take commands until one moves the run; whether there is a person still."""
+    while not going.done():
+        print("(step) ", end="", file=sys.stderr, flush=True)
+        line = await _line(sys.stdin)
+        if not line:
+            print("end of input: stopped", file=sys.stderr)
+            run.send(commands.StopRun())
+            return False
+        before = len(run.events)
+        try:
+            command = command_of(line.strip(), run.state, run.tree)
+            if isinstance(command, str):
+                print(printable(command), file=sys.stderr)
+                continue
+            run.send(command)
+        except (CommandError, NotAllowedError) as error:
+            print(f"{error} (`h` lists the commands)", file=sys.stderr)
+            continue
+        if len(run.events) > before or isinstance(command, commands.StopRun):
+            await asyncio.sleep(0)
+            return True
+    return True
+
+
+async def _either(going: asyncio.Task[RunState], changed: asyncio.Event) -> None:
+    changed.clear()
+    waiter = asyncio.ensure_future(changed.wait())
+    await asyncio.wait({going, waiter}, return_when=asyncio.FIRST_COMPLETED)
+    waiter.cancel()
+    await asyncio.sleep(0)
+
+
+async def _line(stream: TextIO) -> str:
+    """A line of input; read in a thread that an interrupted program need not wait for."""
+    loop = asyncio.get_running_loop()
+    future: asyncio.Future[str] = loop.create_future()
+
+    def give(line: str) -> None:
+        if not future.done():
+            future.set_result(line)
+
+    def read() -> None:
+        line = stream.readline()
+        if not loop.is_closed():
+            loop.call_soon_threadsafe(give, line)
+
+    threading.Thread(target=read, daemon=True, name="terminal").start()
+    return await future
+
+
+# What is shown ------------------------------------------------------------------------------------
+
+_TITLES: Mapping[Place, str] = {
+    "P1": "the request is ready",
+    "P2": "the reply is here",
+    "P3": "a call is ready",
+    "P4": "a result is here",
+    "P5": "the step is done",
+    "P6": "the answer is ready",
+    "PX": "something is wrong",
+}
+
+
+def standing(state: RunState) -> str:
+    """Where a run stands, why, and what it is about, in a few lines."""
+    pause, place = state.pause, state.place
+    if pause is None or place is None:
+        return ""
+    lines = [f"-- step {state.iteration}, {place}: {_TITLES[place]} ({pause.reason})"]
+    if pause.breakpoints:
+        lines[0] += f" {', '.join(pause.breakpoints)}"
+    wrong = state.error.message if place == "PX" and state.error is not None else ""
+    lines += [f"   {text}" for text in dict.fromkeys((pause.text, wrong)) if text]
+    lines += [f"   {_short(line)}" for line in _about(state, place)]
+    return "\n".join(lines)
+
+
+def _about(state: RunState, place: Place) -> list[str]:
+    step = state.step
+    call = step.calls[state.call] if state.call is not None and step.calls else None
+    match place:
+        case "P1":
+            last = step.messages[-1] if step.messages else None
+            sent = f"{len(step.messages)} messages"
+            return [sent if last is None else f"{sent}, the last ({last.role}): {last.text}"]
+        case "P2":
+            reply = step.reply or Reply()
+            return [reply.text] * bool(reply.text) + [
+                f"calls {asked.name} {asked.arguments}" for asked in reply.tool_calls
+            ]
+        case "P3" | "P4" if call is not None:
+            arguments = json.dumps(call.arguments, ensure_ascii=False)
+            shown = f"{call.tool} {arguments}"
+            return [shown if place == "P3" else f"{shown} → {call.observation}"]
+        case "P6":
+            return [state.answer or "(no text)"]
+        case "PX" if state.error is not None:
+            repairs = ", ".join(item.name for item in state.error.repairs)
+            hint = [state.error.hint] if state.error.hint else []
+            return [*hint, *([f"repairs: {repairs}"] if repairs else [])]
+        case _:
+            return []
+
+
+def _short(text: str) -> str:
+    line = " ⏎ ".join(text.strip().splitlines())
+    return line if len(line) <= _SHORTER else f"{line[:_SHORTER]} … ({len(line)} characters)"

@@ -1,0 +1,189 @@
+"""What a person's edits do to a run; each is a fact in the journal like any other."""
+
+from __future__ import annotations
+
+from typing import TypeAlias, assert_never
+
+from studio.core.agent.loop.context import extended
+from studio.core.agent.loop.conversation import assistant_message, legal, user_message
+from studio.core.agent.loop.flow import (
+    Move,
+    begin_step,
+    next_call,
+    outcome_unknown,
+    pending,
+    results_ready,
+    settle,
+)
+from studio.core.agent.loop.steps import close_step, first_call, with_call, with_messages
+from studio.core.agent.protocols.feedback import RAN_WITHOUT_RESULT
+from studio.core.agent.values.copying import replace
+from studio.core.agent.values.effects import CheckCalls
+from studio.core.agent.values.events import (
+    AnswerEdited,
+    AnswerReturned,
+    CallEdited,
+    ErrorObservationEdited,
+    LimitRaised,
+    MessagesEdited,
+    ObservationEdited,
+    OutcomeTold,
+    ReplyEdited,
+    Steered,
+    TreatedAsFinal,
+)
+from studio.core.agent.values.json_text import json_text
+from studio.core.agent.values.state import LimitName, Limits, RunState
+
+Edit: TypeAlias = (
+    MessagesEdited | ReplyEdited | CallEdited | ObservationEdited | ErrorObservationEdited
+    | TreatedAsFinal | AnswerEdited | AnswerReturned | OutcomeTold | LimitRaised | Steered
+)  # fmt: skip
+"""The events that change what a paused run goes on with."""
+
+
+def edit(state: RunState, event: Edit) -> Move:  # noqa: C901 - one arm per edit
+    """The run after an edit, still at its place unless the edit itself moves it."""
+    match event:
+        case MessagesEdited(messages=messages):
+            if state.setup.protocol == "native":
+                messages = legal(messages)
+            return settle(_marked(with_messages(state, messages), "edited"))
+        case ReplyEdited():
+            return settle(_reply(state, event))
+        case CallEdited():
+            return _call(state, event), (CheckCalls(),)
+        case ObservationEdited(call=index, text=text, is_error=is_error):
+            edited = (*state.step.calls[index].edited, "observation")
+            state = with_call(
+                state,
+                index,
+                observation=text,
+                is_error=is_error,
+                edited=tuple(dict.fromkeys(edited)),
+            )
+            return settle(_marked(state, "edited"))
+        case ErrorObservationEdited(text=text):
+            if state.error is not None:
+                state = replace(state, error=replace(state.error, observation=text))
+            return settle(state)
+        case TreatedAsFinal(text=text, always=always):
+            plain = state.plain_is_final or always
+            state = replace(state, place="P6", answer=text, error=None, plain_is_final=plain)
+            return settle(replace(_answered(state, text), format_errors=0))
+        case AnswerEdited(text=text):
+            state = replace(state, place="P6", answer=text, answer_problems=(), error=None)
+            return settle(_answered(state, text))
+        case AnswerReturned(text=text):
+            return _go_on(state, text)
+        case OutcomeTold():
+            return _outcome(state, event)
+        case LimitRaised():
+            return settle(replace(state, limits=raised(state.limits, event.limit, event.to)))
+        case Steered(text=text):
+            state = replace(state, steering=(*state.steering, text))
+            return state, pending(state)
+        case _:
+            assert_never(event)
+
+
+def raised(limits: Limits, name: LimitName, to: float | None) -> Limits:
+    """The allowances with one of them changed."""
+    match name:
+        case "iterations":
+            return replace(limits, iterations=None if to is None else int(to))
+        case "tokens":
+            return replace(limits, tokens=None if to is None else int(to))
+        case "cost":
+            return replace(limits, cost=to)
+        case "seconds":
+            return replace(limits, seconds=to)
+        case _:
+            assert_never(name)
+
+
+def _marked(state: RunState, mark: str) -> RunState:
+    return replace(state, step=replace(state.step, marks=state.step.marks | {mark}))
+
+
+def _answered(state: RunState, text: str) -> RunState:
+    """The step keeps the person's answer, which later turns of the thread show."""
+    marked = _marked(state, "edited")
+    return replace(marked, step=replace(marked.step, answer=text))
+
+
+def _reply(state: RunState, event: ReplyEdited) -> RunState:
+    mark = "repaired" if event.repair else "edited"
+    repairs = state.repairs | ({event.repair} if event.repair and event.always else set())
+    origin = "person" if event.given else state.step.reply_origin
+    unread = replace(state.step, reading=None, calls=(), answer=None)
+    step = replace(unread, reply=event.reply, reply_origin=origin)
+    state = replace(state, step=step, place="P2", call=None, error=None, repairs=repairs)
+    # A repaired or mended reply is no second failure.
+    return replace(_marked(state, mark), format_errors=max(0, state.format_errors - 1))
+
+
+def _call(state: RunState, event: CallEdited) -> RunState:
+    before = state.step.calls[event.call]
+    what = [*before.edited]
+    if event.tool != before.tool:
+        what.append("tool")
+    what.append("arguments")
+    state = with_call(
+        state,
+        event.call,
+        tool=event.tool,
+        arguments=event.arguments,
+        text=json_text(event.arguments),
+        status="asked",
+        problems=(),
+        error=None,
+        repairs=(),
+        edited=tuple(dict.fromkeys(what)),
+    )
+    return replace(_marked(state, "edited"), place=None, error=None)
+
+
+def _go_on(state: RunState, text: str) -> Move:
+    """The answer joins the conversation, the person says something more, and the loop goes on."""
+    answer = assistant_message(state.answer or "")
+    said = user_message(text)
+    if state.setup.protocol == "native":
+        # A checked answer has joined the conversation already.
+        held = (said,) if state.status == "done" else (answer, said)
+        state = extended(state, held)
+    else:
+        state = replace(state, injected=(*state.injected, answer, said))
+    allowed = state.setup.limits.iterations
+    if allowed is not None:
+        state = replace(state, limits=replace(state.limits, iterations=state.iteration + allowed))
+    return begin_step(
+        replace(
+            close_step(state),
+            status="running",
+            composing=False,
+            answer=None,
+            answer_value=None,
+            answer_problems=(),
+            pause=None,
+        )
+    )
+
+
+def _outcome(state: RunState, event: OutcomeTold) -> Move:
+    match event.fate:
+        case "did-not-run":
+            state = with_call(state, event.call, status="asked", origin="live")
+        case "ran" | "result":
+            text = event.text if event.fate == "result" else RAN_WITHOUT_RESULT
+            state = with_call(
+                state, event.call, status="answered", observation=text, origin="person"
+            )
+        case _:
+            assert_never(event.fate)
+    lost = first_call(state, lambda call: call.status == "unknown")
+    if lost is not None:
+        return outcome_unknown(state, lost)
+    if event.fate == "did-not-run" or not state.setup.parallel:
+        return next_call(state)
+    return results_ready(replace(state, call=None, error=None))

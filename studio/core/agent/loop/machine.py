@@ -1,0 +1,283 @@
+"""The loop as a pure function: a state and a fact give the next state and what to do.
+
+    RENDER →P1→ INVOKE →P2→ READ → CHECK →P3→ EXECUTE →P4→ FOLD →P5→ RENDER …   final →P6→ done
+                                    any error →PX
+
+Pauses lie between states, never inside an effect, so resuming does nothing twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import assert_never
+
+from studio.core.agent.loop.composing import must_compose
+from studio.core.agent.loop.context import replaced
+from studio.core.agent.loop.edits import edit
+from studio.core.agent.loop.flow import (
+    Move,
+    at_error,
+    begin_step,
+    calls_checked,
+    next_call,
+    next_result,
+    next_step,
+    pending,
+    rendered,
+    request_ready,
+    results_ready,
+    settle,
+)
+from studio.core.agent.loop.steps import (
+    answered,
+    decided,
+    fold_step,
+    new_state,
+    output_error,
+    replied,
+    stopped,
+    tell_bad_calls,
+    tool_ended,
+    with_call,
+    with_checks,
+    with_reading,
+)
+from studio.core.agent.protocols.feedback import format_feedback
+from studio.core.agent.values.copying import replace
+from studio.core.agent.values.effects import CallModel, CheckCalls, RenderPrompt, RunTools
+from studio.core.agent.values.events import (
+    AnswerChecked,
+    AnswerEdited,
+    AnswerReturned,
+    CallDecided,
+    CallEdited,
+    CallsChecked,
+    ContextTrimmed,
+    ErrorObservationEdited,
+    Event,
+    Failed,
+    Forked,
+    LimitRaised,
+    Logged,
+    MessagesEdited,
+    ModelCalled,
+    ModelFailed,
+    ModelReplied,
+    ObservationEdited,
+    OutcomeLost,
+    OutcomeTold,
+    Passed,
+    Paused,
+    Rendered,
+    RenderFailed,
+    ReplyEdited,
+    ReplyRead,
+    Resumed,
+    Started,
+    Steered,
+    Stopped,
+    ToolCalled,
+    ToolEnded,
+    TreatedAsFinal,
+)
+from studio.core.agent.values.reading import Action, Final, FormatError, Refused
+from studio.core.agent.values.state import Pause, RunState, Status, StepError
+from studio.core.wire.reply import Reply
+
+
+def advance(state: RunState, event: Event) -> Move:  # noqa: C901 - one arm per fact
+    """The state after a fact, and the effects that it calls for.
+
+    At a place (`state.place`) the effects are behind the gate: they are done once the place is
+    passed, and an edit there replaces them.
+    """
+    match event:
+        case Started():
+            return begin_step(state)
+        case Rendered(messages=messages):
+            return rendered(state, messages)
+        case RenderFailed(message=message):
+            error = StepError("render", "render", message, "Mend the prompt, then go on.")
+            return at_error(state, error)
+        case ContextTrimmed(messages=messages):
+            return request_ready(replaced(state, messages))
+        case ModelCalled() | ModelReplied() | ModelFailed() | ReplyRead():
+            return _model(state, event)
+        case CallsChecked() | CallDecided() | ToolCalled() | ToolEnded() | OutcomeLost():
+            return _tool(state, event)
+        case AnswerChecked(problems=problems, accepted=False) if problems:
+            state = replace(state, answer_problems=problems, answer_value=event.value)
+            return at_error(state, output_error(problems))
+        case AnswerChecked(value=value, problems=problems):
+            return answered(state, value, problems), ()
+        case Passed():
+            return _passed(state)
+        case Failed(error=error):
+            status: Status = "limit" if error.kind == "limit" else "failed"
+            return replace(state, status=status, place=None, call=None, error=error), ()
+        case Stopped():
+            return stopped(state, event), ()
+        case Logged() | Paused() | Resumed() | Forked():
+            return _control(state, event)
+        case (
+            MessagesEdited() | ReplyEdited() | CallEdited() | ObservationEdited()
+            | ErrorObservationEdited() | TreatedAsFinal() | AnswerEdited() | AnswerReturned()
+            | OutcomeTold() | LimitRaised() | Steered()
+        ):  # fmt: skip
+            return edit(state, event)
+        case _:
+            assert_never(event)
+
+
+def _control(state: RunState, event: Logged | Paused | Resumed | Forked) -> Move:
+    match event:
+        case Logged():
+            return state, pending(state)
+        case Paused(place=place, reason=reason, breakpoints=hit, text=text):
+            return settle(replace(state, pause=Pause(place, reason, hit, text)))
+        case Resumed():
+            return settle(replace(state, pause=None))
+        case Forked():
+            step = replace(state.step, marks=state.step.marks | {"forked"})
+            return settle(replace(state, pause=None, step=step))
+        case _:
+            assert_never(event)
+
+
+# The model ----------------------------------------------------------------------------------------
+
+
+def _model(state: RunState, event: ModelCalled | ModelReplied | ModelFailed | ReplyRead) -> Move:
+    match event:
+        case ModelCalled(attempt=attempt):
+            marks = state.step.marks | ({"retried"} if attempt > 1 else set())
+            step = replace(state.step, attempt=attempt, marks=marks)
+            return replace(state, place=None, step=step, error=None), ()
+        case ModelReplied():
+            return settle(replied(state, event))
+        case ModelFailed():
+            return _model_failed(state, event)
+        case ReplyRead(reading=reading):
+            state = with_reading(state, reading)
+            match reading:
+                case Action():
+                    return state, (CheckCalls(),)
+                case Final() if must_compose(state, reading):
+                    return settle(fold_step(replace(state, composing=True)))
+                case Final(answer=answer):
+                    return settle(replace(state, place="P6", answer=answer))
+                case Refused(text=text):
+                    error = StepError("refusal", "refused", text or "The model declined.")
+                    return replace(state, status="refused", error=error), ()
+                case FormatError():
+                    return _format_error(state, reading)
+                case _:
+                    assert_never(reading)
+        case _:
+            assert_never(event)
+
+
+def _model_failed(state: RunState, event: ModelFailed) -> Move:
+    step = replace(
+        state.step,
+        partial=_furthest(state.step.partial, event.partial),
+        seconds_model=state.step.seconds_model + event.seconds,
+    )
+    state = replace(state, place=None, step=step, seconds=state.seconds + event.seconds)
+    if event.retry_in is not None:
+        attempt = state.step.attempt + 1
+        return state, (CallModel(attempt, event.retry_in),)
+    error = StepError("model", event.kind, event.message, event.hint, retryable=event.retryable)
+    return at_error(state, error)
+
+
+def _furthest(before: Reply | None, now: Reply | None) -> Reply | None:
+    """What has come of a reply; a further try that brings nothing takes nothing away."""
+    return now if now is not None and now.says_something else before
+
+
+def _format_error(state: RunState, reading: FormatError) -> Move:
+    state = replace(state, format_errors=state.format_errors + 1)
+    observation = format_feedback(state.protocol, reading.message)
+    error = StepError(
+        "format", reading.code, f"{reading.message}.", "", reading.repairs, reading.answer,
+        observation, retryable=True,
+    )  # fmt: skip
+    return at_error(state, error)
+
+
+# Tools --------------------------------------------------------------------------------------------
+
+
+def _tool(
+    state: RunState, event: CallsChecked | CallDecided | ToolCalled | ToolEnded | OutcomeLost
+) -> Move:
+    match event:
+        case CallsChecked():
+            return calls_checked(with_checks(state, event))
+        case CallDecided():
+            state = decided(state, event)
+            if event.decision == "approve" and not state.setup.parallel:
+                return replace(state, place=None), (RunTools((event.call,)),)
+            return next_call(state)
+        case ToolCalled(call=index):
+            return replace(with_call(state, index, status="running"), place=None), ()
+        case ToolEnded():
+            return results_ready(tool_ended(state, event))
+        case OutcomeLost(call=index):
+            return results_ready(with_call(state, index, status="unknown", origin="studio"))
+        case _:
+            assert_never(event)
+
+
+# Passing a place ----------------------------------------------------------------------------------
+
+
+def _passed(state: RunState) -> Move:
+    match state.place:
+        case "P4":
+            if state.setup.parallel:
+                return next_result(state, state.call if state.call is not None else -1)
+            return next_call(state)
+        case "P5":
+            return next_step(state)
+        case "PX" if state.error is not None:
+            return _error_passed(state, state.error)
+        case _:
+            return settle(state)
+
+
+def _error_passed(state: RunState, error: StepError) -> Move:
+    match error.kind:
+        case "format" if state.step.reading is None or isinstance(state.step.reading, FormatError):
+            step = replace(state.step, observation=error.observation)
+            return settle(fold_step(replace(state, step=step, error=None)))
+        case "unknown_tool" | "schema" | "format" | "guardrail":
+            return next_call(tell_bad_calls(state))
+        case "model":
+            step = replace(state.step, attempt=state.step.attempt + 1)
+            return settle(replace(state, place="P1", error=None, step=step))
+        case "render":
+            return replace(state, place=None, error=None), (RenderPrompt(state.iteration),)
+        case "limit":
+            return begin_step(replace(state, error=None))
+        case _:
+            return settle(state)
+
+
+def fold(events: Iterable[Event]) -> RunState:
+    """The state that a journal leads to; see `studio.core.agent.past.tree` for forks.
+
+    Raises:
+        ValueError: the first event is not `Started`.
+    """
+    state: RunState | None = None
+    for event in events:
+        if state is None:
+            if not isinstance(event, Started):
+                raise ValueError("a journal begins with Started")
+            state = new_state(event.setup)
+        state, _ = advance(state, event)
+    if state is None:
+        raise ValueError("the journal is empty")
+    return state

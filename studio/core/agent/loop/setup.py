@@ -1,0 +1,115 @@
+"""From a document, values and options to the setup of a run."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping
+from dataclasses import replace
+
+from studio.core.agent.loop.composing import compose_template
+from studio.core.agent.protocols.choose import (
+    Choice,
+    agent_settings,
+    choose_protocol,
+    reading_style,
+)
+from studio.core.agent.values.options import RunOptions
+from studio.core.agent.values.state import Limits, RunSetup
+from studio.core.models.base import ChatModel, ProtocolName
+from studio.core.prompty.checks.secrets import source_without_secrets
+from studio.core.prompty.document import PromptDocument
+from studio.core.prompty.front.declarations import output_schema
+from studio.core.prompty.inputs import resolve_inputs
+from studio.core.prompty.tool_spec import ToolSpec
+from studio.core.text.values import Json
+
+_USUAL_STOP: dict[ProtocolName, tuple[str, ...]] = {
+    "native": (),
+    "react": ("\nObservation:",),
+    "json_action": (),
+}
+_QUESTION_NAMES = ("question", "input", "query", "prompt", "message")
+
+
+def make_setup(
+    document: PromptDocument,
+    inputs: Mapping[str, Json],
+    tools: tuple[ToolSpec, ...],
+    model: ChatModel,
+    options: RunOptions,
+    *,
+    run: str | None = None,
+) -> RunSetup:
+    """What a run is started with; `run` is its id, made here where none is given."""
+    settings = agent_settings(document)
+    choice = choose_protocol(document)
+    if options.protocol is not None and options.protocol != choice.protocol:
+        choice = Choice(options.protocol, "chosen for this run")
+    values, _ = resolve_inputs(document, inputs)
+    stop = options.stop
+    if stop is None:
+        stop = stop_sequences(document, choice.protocol)
+    parallel = options.parallel
+    if parallel is None:
+        parallel = settings.get("parallel_tool_calls") is True
+    return RunSetup(
+        run=run or uuid.uuid4().hex[:12],
+        prompt=document.name or (document.source.path.stem if document.source.path else ""),
+        path=str(document.source.path or ""),
+        source=source_without_secrets(document),
+        protocol=choice.protocol,
+        protocol_reason=choice.reason,
+        inputs=dict(inputs),
+        question=question_of(document, values),
+        tools=tuple(replace(tool, span=None) for tool in tools),
+        model=model.label,
+        options=document.model.options,
+        stop=stop,
+        response_schema=output_schema(document.outputs),
+        limits=options.limits or _limits(settings),
+        parallel=parallel,
+        headless=options.headless,
+        final_words=_texts(settings.get("final_words")),
+        compose=compose_template(document),
+        plain_is_final=options.plain_is_final,
+        repairs=options.repairs,
+        reading=reading_style(document),
+        context_budget=options.context_budget,
+    )
+
+
+def stop_sequences(document: PromptDocument, protocol: ProtocolName) -> tuple[str, ...]:
+    """Where a reply is to end: as the document's agent settings say, else as is usual."""
+    return _texts(agent_settings(document).get("stop")) or _USUAL_STOP[protocol]
+
+
+def _texts(value: Json) -> tuple[str, ...]:
+    if isinstance(value, str):
+        return (value,)
+    if isinstance(value, list | tuple):
+        return tuple(item for item in value if isinstance(item, str))
+    return ()
+
+
+def _limits(settings: Mapping[str, Json]) -> Limits:
+    allowed = settings.get("max_iterations")
+    is_count = isinstance(allowed, int) and not isinstance(allowed, bool) and allowed >= 0
+    return Limits(iterations=int(str(allowed)) if is_count else 10)
+
+
+def question_of(document: PromptDocument, values: Mapping[str, Json]) -> str:
+    """The person's question: the input of a usual name, else the first text input."""
+    for name in _QUESTION_NAMES:
+        if isinstance(value := values.get(name), str):
+            return value
+    for item in document.inputs:
+        if isinstance(value := values.get(item.name), str) and item.kind == "string":
+            return value
+    thread = next(
+        (values.get(item.name) for item in document.inputs if item.kind == "thread"), None
+    )
+    if isinstance(thread, list | tuple):
+        for entry in reversed(thread):
+            if isinstance(entry, Mapping) and entry.get("role") == "user":
+                return str(entry.get("content") or "")
+    return ""

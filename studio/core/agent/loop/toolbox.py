@@ -1,0 +1,64 @@
+"""What the loop needs of the tools of a run; `studio.core.tools.toolbox.Toolbox` is one."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from studio.core.agent.values.state import Origin
+from studio.core.prompty.tool_spec import ToolSpec
+from studio.core.text.values import JsonObject
+from studio.core.tools.source import ToolOutcome
+
+
+class RunToolbox(Protocol):
+    """The tools of one run."""
+
+    @property
+    def specs(self) -> tuple[ToolSpec, ...]:
+        """What the model is offered."""
+        ...
+
+    def check(self, name: str, arguments: JsonObject) -> tuple[str, ...]:
+        """What is wrong with a call before it is made, a sentence each."""
+        ...
+
+    def needs_approval(self, name: str) -> bool:
+        """Whether the person must be asked before the next call."""
+        ...
+
+    def approve(self, name: str) -> None:
+        """Note that the person allowed a call."""
+        ...
+
+    def origin(self, name: str) -> Origin:
+        """Where the tool's last answer came from, or the next one would."""
+        ...
+
+    async def call(self, name: str, arguments: JsonObject, call_id: str = "") -> ToolOutcome:
+        """Call a tool; a failure is an outcome, and cancelling the task stops the tool."""
+        ...
+
+
+class NoTools:
+    """A run without tools."""
+
+    specs: tuple[ToolSpec, ...] = ()
+
+    def check(self, name: str, arguments: JsonObject) -> tuple[str, ...]:
+        """No tool exists."""
+        return (f"there is no tool {name!r}",)
+
+    def needs_approval(self, name: str) -> bool:
+        """Never."""
+        return False
+
+    def approve(self, name: str) -> None:
+        """Nothing to note."""
+
+    def origin(self, name: str) -> Origin:
+        """As if live."""
+        return "live"
+
+    async def call(self, name: str, arguments: JsonObject, call_id: str = "") -> ToolOutcome:
+        """No tool exists."""
+        return ToolOutcome(f"there is no tool {name!r}", "unknown-tool")

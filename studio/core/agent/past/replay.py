@@ -1,0 +1,249 @@
+"""What a run recorded, in the place of a model or of tools.
+
+A replay asks nobody; where the recording does not fit, it says so instead of guessing.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from collections.abc import AsyncIterator, Iterable, Sequence
+from dataclasses import dataclass, field
+
+from studio.core.agent.loop.machine import advance
+from studio.core.agent.loop.steps import call_key, new_state
+from studio.core.agent.loop.toolbox import NoTools, RunToolbox
+from studio.core.agent.values.events import Event, ModelReplied, ReplyEdited, Started, ToolEnded
+from studio.core.agent.values.json_text import json_text
+from studio.core.agent.values.state import Call, Origin, RunState
+from studio.core.models.base import Capabilities, ChatModel, ModelError, ModelRequest
+from studio.core.prompty.messages import Message
+from studio.core.prompty.tool_spec import ToolSpec
+from studio.core.text.values import JsonObject
+from studio.core.tools.arguments import check_arguments
+from studio.core.tools.source import ToolOutcome
+from studio.core.wire.reply import (
+    Finished,
+    ReasoningDelta,
+    RefusalDelta,
+    Reply,
+    ReplyDelta,
+    TextDelta,
+    ToolCallDelta,
+    UsageDelta,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedCall:
+    """One model call of a recording."""
+
+    messages: tuple[Message, ...]
+    """What was sent."""
+
+    reply: Reply
+    """What came."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """What a branch of a run has to give to another."""
+
+    calls: tuple[RecordedCall, ...] = ()
+    """Model calls, in order."""
+
+    outcomes: tuple[tuple[tuple[str, str], ToolOutcome], ...] = ()
+    """((tool, arguments), outcome) of the tool calls, in order."""
+
+
+def recording_of(path: Iterable[Event], *, as_told: bool = False) -> Recording:
+    """What one branch recorded; `path` is `tree.branch_path` of its last event.
+
+    A reply that the person edited counts as edited: that is what the run went on with.
+
+    Args:
+        path: the events.
+        as_told: take what the model was told of each call, refused and edited ones too, in the
+            place of what the tools gave: what an exact replay needs.
+    """
+    calls: list[RecordedCall] = []
+    outcomes: list[tuple[tuple[str, str], ToolOutcome]] = []
+    state: RunState | None = None
+    for event in path:
+        if state is None:
+            if not isinstance(event, Started):
+                raise ValueError("a journal begins with Started")
+            state = new_state(event.setup)
+        match event:
+            case ModelReplied(reply=reply):
+                calls.append(RecordedCall(tuple(state.step.messages), reply))
+            case ReplyEdited(reply=reply) if state.step.reply is not None and calls:
+                calls[-1] = RecordedCall(calls[-1].messages, reply)
+            case ReplyEdited(reply=reply):
+                calls.append(RecordedCall(tuple(state.step.messages), reply))
+            case ToolEnded(call=index, outcome=outcome):
+                outcomes.append((call_key(state.step.calls[index]), outcome))
+            case _:
+                pass
+        state, _ = advance(state, event)
+    if as_told and state is not None:
+        outcomes = [_told(call) for step in (*state.steps, state.step) for call in step.calls]
+    return Recording(tuple(calls), tuple(outcomes))
+
+
+def _told(call: Call) -> tuple[tuple[str, str], ToolOutcome]:
+    """A call with what the model was told of it."""
+    return call_key(call), ToolOutcome(call.observation or "", "error" if call.is_error else "ok")
+
+
+@dataclass
+class RecordedModel:
+    """Answers with a recording's replies in order, then with another model, where there is one."""
+
+    calls: Sequence[RecordedCall]
+    """The recorded calls."""
+
+    then: ChatModel | None = None
+    """What answers once the recording is used up; None: the run comes to an error that says so."""
+
+    strict: bool = False
+    """Whether a request that differs from the recorded one ends the replay."""
+
+    divergence: int | None = None
+    """Number (from 1) of the first request that differed from the recorded one."""
+
+    _used: int = field(default=0, init=False)
+    _is_recorded: bool = field(default=True, init=False)
+
+    @property
+    def label(self) -> str:
+        """For people."""
+        return f"Recorded, then {self.then.label}" if self.then is not None else "Recorded"
+
+    @property
+    def origin(self) -> Origin:
+        """Where the last reply came from."""
+        return "recorded" if self._is_recorded else "live"
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """Those of the model that goes on, else all."""
+        return self.then.capabilities if self.then is not None else Capabilities()
+
+    def request_body(self, request: ModelRequest) -> JsonObject:
+        """The body that the model that goes on would send."""
+        return self.then.request_body(request) if self.then is not None else {}
+
+    async def stream(self, request: ModelRequest) -> AsyncIterator[ReplyDelta]:
+        """Give the next recorded reply.
+
+        Raises:
+            ModelError: "recording-ended", or "diverged" where it is strict.
+        """
+        at = self._used
+        self._used += 1
+        self._is_recorded = at < len(self.calls)
+        if not self._is_recorded:
+            if self.then is None:
+                replies = f"{at} replies" if at != 1 else "one reply"
+                message = f"The recorded run has no more to give: it ends after {replies}."
+                hint = "Go on with a model: fork the run, or run it again."
+                raise ModelError("recording-ended", message, hint)
+            async for delta in self.then.stream(request):
+                yield delta
+            return
+        recorded = self.calls[at]
+        if self.divergence is None and recorded.messages != request.messages:
+            self.divergence = at + 1
+            if self.strict:
+                message = f"Request {at + 1} is not the recorded one."
+                raise ModelError("diverged", message, "Compare both runs.")
+        for delta in _deltas(recorded.reply):
+            yield delta
+
+    async def close(self) -> None:
+        """Let go of the model that goes on."""
+        if self.then is not None:
+            await self.then.close()
+
+
+def _deltas(reply: Reply) -> list[ReplyDelta]:
+    """The pieces that make up a reply again."""
+    made: list[ReplyDelta] = []
+    if reply.reasoning:
+        made.append(ReasoningDelta(reply.reasoning))
+    if reply.text:
+        made.append(TextDelta(reply.text))
+    if reply.refusal:
+        made.append(RefusalDelta(reply.refusal))
+    for index, call in enumerate(reply.tool_calls):
+        made.append(ToolCallDelta(index, call.id, call.name, call.arguments))
+    if reply.usage is not None:
+        made.append(UsageDelta(reply.usage))
+    made.append(Finished(reply.finish_reason or "stop"))
+    return made
+
+
+class RecordedSpecs(NoTools):
+    """The tools of a recorded run as the model was offered them; none can be called."""
+
+    def __init__(self, specs: tuple[ToolSpec, ...]) -> None:
+        """Take what the run was started with (`RunSetup.tools`)."""
+        self.specs = specs
+
+    def check(self, name: str, arguments: JsonObject) -> tuple[str, ...]:
+        """As the tools checked the call then: by the schema that was offered."""
+        spec = next((item for item in self.specs if item.name == name), None)
+        if spec is None:
+            return super().check(name, arguments)
+        return check_arguments(spec.parameters, arguments)
+
+
+class RecordedTools:
+    """Answers calls with the recorded outcomes of the same calls; others go to the toolbox."""
+
+    def __init__(self, toolbox: RunToolbox, recording: Recording, *, live: bool = True) -> None:
+        """Make it.
+
+        Args:
+            toolbox: what the tools are.
+            recording: what they answered.
+            live: whether a call that was not recorded is made; otherwise it is an error.
+        """
+        self._toolbox = toolbox
+        self._live = live
+        self._outcomes: dict[tuple[str, str], deque[ToolOutcome]] = defaultdict(deque)
+        for key, outcome in recording.outcomes:
+            self._outcomes[key].append(outcome)
+        self._recorded: set[str] = set()
+
+    @property
+    def specs(self) -> tuple[ToolSpec, ...]:
+        """The toolbox's."""
+        return self._toolbox.specs
+
+    def check(self, name: str, arguments: JsonObject) -> tuple[str, ...]:
+        """The toolbox's check."""
+        return self._toolbox.check(name, arguments)
+
+    def needs_approval(self, name: str) -> bool:
+        """The toolbox's word; a recorded outcome needs none, but that is known only at the call."""
+        return self._live and self._toolbox.needs_approval(name)
+
+    def approve(self, name: str) -> None:
+        """The toolbox's."""
+        self._toolbox.approve(name)
+
+    def origin(self, name: str) -> Origin:
+        """Where the tool's last answer came from."""
+        return "recorded" if name in self._recorded else self._toolbox.origin(name)
+
+    async def call(self, name: str, arguments: JsonObject, call_id: str = "") -> ToolOutcome:
+        """The recorded outcome of this very call, each once; else the tool itself."""
+        held = self._outcomes.get((name, json_text(arguments)))
+        if held:
+            self._recorded.add(name)
+            return held.popleft()
+        self._recorded.discard(name)
+        if self._live:
+            return await self._toolbox.call(name, arguments, call_id)
+        return ToolOutcome(f"Error: no recorded result of {name!r} with these arguments", "error")

@@ -1,0 +1,170 @@
+"""Whether a run stands still at a place. Only decides; the runner waits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from studio.core.agent.values.breakpoints import HitCounter
+from studio.core.agent.values.options import RunOptions
+from studio.core.agent.values.state import PauseReason, Place, RunState
+
+Stepping = Literal["", "into", "over", "out"]
+"""How the run was last told to go on; empty for "continue"."""
+
+_OUT: frozenset[Place] = frozenset({"P5", "P6", "PX"})
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """Why a run stands still at a place."""
+
+    reason: PauseReason
+    """The reason, in debugger words."""
+
+    breakpoints: tuple[str, ...] = ()
+    """Ids of the breakpoints hit."""
+
+    text: str = ""
+    """A sentence for the person."""
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A place that a run is to go to."""
+
+    place: Place | None
+    """Where; None for the first place of the step."""
+
+    iteration: int | None
+    """In which step; None for any."""
+
+    def is_at(self, state: RunState) -> bool:
+        """Whether a run stands there."""
+        fits = self.iteration is None or state.iteration == self.iteration
+        return fits and self.place in (None, state.place)
+
+
+@dataclass
+class Gate:
+    """Stands in front of every effect."""
+
+    options: RunOptions
+    """The run's options; breakpoints and filters may be changed while it runs."""
+
+    stepping: Stepping = ""
+    """How the run was last told to go on."""
+
+    target: Target | None = None
+    """Where it was told to run to; forgotten at the first stop, whatever its reason."""
+
+    wants_pause: bool = False
+    """Whether the person asked for a pause at the next place."""
+
+    counter: HitCounter = field(default_factory=HitCounter)
+    """How often breakpoints were met."""
+
+    logs: list[tuple[str, str]] = field(default_factory=list)
+    """(id, line) of log points that were met and not yet written."""
+
+    rendered: frozenset[int] = frozenset()
+    """Places in the source of the role markers whose messages were rendered for this request."""
+
+    entered: bool = False
+    """Whether the first place is behind."""
+
+    def decide(self, state: RunState) -> Stop | None:
+        """Why the run stands still at the place that it has reached; None to go on."""
+        stop = self._decide(state)
+        if stop is not None:
+            self.target = None
+        return stop
+
+    def _decide(self, state: RunState) -> Stop | None:
+        if state.place is None:
+            return None
+        first, self.entered = not self.entered, True
+        hit = self.counter.look(self.options.breakpoints, state, self.rendered)
+        self.logs += hit.logs
+        if self.options.headless:
+            return None
+        must = _must_ask(state)
+        if must is not None:
+            return must
+        if hit.stops:
+            return Stop("breakpoint", hit.stops)
+        failed = self._exception(state)
+        if failed is not None:
+            return failed
+        if state.place == "P3" and self._asks_approval(state):
+            return Stop("approval", text="The call waits for your word.")
+        if self.wants_pause:
+            self.wants_pause = False
+            return Stop("pause")
+        if first and self.options.stop_at_entry:
+            return Stop("entry")
+        if self.target is not None:
+            return Stop("step") if self.target.is_at(state) else None
+        if state.place in self.options.pause_at or self._steps_here(state.place):
+            return Stop("step")
+        return None
+
+    def _steps_here(self, place: Place) -> bool:
+        match self.stepping:
+            case "into":
+                return True
+            case "over":
+                return place != "P5"
+            case "out":
+                return place in _OUT
+            case _:
+                return False
+
+    def _asks_approval(self, state: RunState) -> bool:
+        if state.call is None:
+            return False
+        call = state.step.calls[state.call]
+        return call.again or (self.options.approve == "ask" and call.needs_approval)
+
+    def _exception(self, state: RunState) -> Stop | None:
+        wanted = self.options.exceptions
+        if state.place == "PX" and state.error is not None:
+            error = state.error
+            filters = {error.kind, "truncated"} if error.code == "truncated" else {error.kind}
+            if filters & wanted:
+                return Stop("exception", text=error.message)
+            return None
+        if state.place == "P4" and state.call is not None:
+            return self._tool_failed(state, state.call)
+        if state.place in ("P3", "P6") and state.step.warnings:
+            repeated = any(item.code == "repeated_action" for item in state.step.warnings)
+            if "warning" in wanted or (repeated and "repeated_action" in wanted):
+                return Stop("exception", text=state.step.warnings[-1].message)
+        return None
+
+    def _tool_failed(self, state: RunState, index: int) -> Stop | None:
+        call = state.step.calls[index]
+        if not call.is_error:
+            return None
+        timed_out = call.outcome is not None and call.outcome.status == "timeout"
+        if "tool" in self.options.exceptions or (
+            timed_out and "timeout" in self.options.exceptions
+        ):
+            return Stop("exception", text=call.observation or "")
+        return None
+
+
+def _must_ask(state: RunState) -> Stop | None:
+    """What no filter can pass over: an unknown outcome, a limit, a second format error in a row."""
+    if state.place != "PX" or state.error is None:
+        return None
+    error = state.error
+    if error.kind == "outcome_unknown":
+        return Stop("outcome", text=error.message)
+    if error.kind == "limit":
+        return Stop("limit", text=error.message)
+    if error.kind in ("model", "render"):
+        return Stop("exception", text=error.message)
+    if error.kind == "format" and state.format_errors >= 2:
+        return Stop("exception", text=f"{error.message} It is the second reply in a row.")
+    return None

@@ -1,0 +1,272 @@
+"""Does what the machine asks for: renders, calls the model, checks and calls tools."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Mapping
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, replace
+from typing import Literal, TypeAlias
+
+from studio.core.agent.loop.composing import compose_document, tools_output
+from studio.core.agent.loop.context import trim
+from studio.core.agent.loop.steps import request_of
+from studio.core.agent.loop.toolbox import RunToolbox
+from studio.core.agent.past.replay import RecordedModel
+from studio.core.agent.protocols.base import ReadRules
+from studio.core.agent.protocols.choose import reading_style
+from studio.core.agent.protocols.loops import loop_of, rules_of
+from studio.core.agent.run.answers import check_answer
+from studio.core.agent.run.calls import check_calls, denied_reply, denied_request
+from studio.core.agent.values.effects import CallModel, ReadReply
+from studio.core.agent.values.events import (
+    AnswerChecked,
+    CallsChecked,
+    ContextTrimmed,
+    Event,
+    Failed,
+    ModelCalled,
+    ModelFailed,
+    ModelReplied,
+    Rendered,
+    RenderFailed,
+    ReplyRead,
+    ToolCalled,
+    ToolEnded,
+)
+from studio.core.agent.values.options import RunOptions
+from studio.core.agent.values.reading import Action
+from studio.core.agent.values.state import RunState, StepError
+from studio.core.models.base import ChatModel, ModelError, ModelRequest
+from studio.core.prompty.document import PromptDocument
+from studio.core.prompty.messages import Message, Origin, TextPart, ToolCallPart, ToolResultPart
+from studio.core.prompty.prepare import prepare
+from studio.core.prompty.references import ReferenceContext
+from studio.core.text.problem import Severity
+from studio.core.text.values import Json
+from studio.core.tools.source import ToolOutcome
+from studio.core.wire.reply import Notice, Reply, ReplyDelta, accumulate
+
+Emit: TypeAlias = Callable[[Event], None]
+"""Writes a fact and lets the machine move."""
+
+OnStream: TypeAlias = Callable[[ReplyDelta, Reply], None]
+"""Told of each delta and of the reply so far; never journaled."""
+
+_OWNED = frozenset({"tools", "tool_names", "history", "agent_scratchpad", "tools_output"})
+_LONGEST_WAIT = 60.0
+_INVENTED = "Observation:"
+
+
+@dataclass
+class Performer:
+    """The world of one run."""
+
+    document: PromptDocument
+    """The prompt."""
+
+    inputs: Mapping[str, Json]
+    """The person's values."""
+
+    model: ChatModel
+    """What answers."""
+
+    toolbox: RunToolbox
+    """What the model may call."""
+
+    options: RunOptions
+    """How the run goes."""
+
+    emit: Emit
+    """Where facts go."""
+
+    stream: OnStream | None = None
+    """Who watches a reply grow."""
+
+    references: ReferenceContext | None = None
+    """Where `${…}` references find their values."""
+
+    partial: Reply | None = None
+    """What has come of the reply under way; kept where it breaks or is stopped."""
+
+    rendered: frozenset[int] = frozenset()
+    """Places in the source of the role markers whose messages were rendered."""
+
+    ran: AbstractSet[tuple[str, str]] = frozenset()
+    """Calls made on any branch; those with effects are asked about before they are made again."""
+
+    # Prompt ---------------------------------------------------------------------------------------
+
+    def render(self, state: RunState) -> None:
+        """Render the prompt for a step."""
+        document, looped = self.document, state.setup.reading.looped
+        if state.composing:
+            document = compose_document(document)
+            looped = reading_style(document).looped
+        given = loop_of(state.setup.protocol).variables(state, looped)
+        if state.composing:
+            given["tools_output"] = tools_output(state.steps)
+        supplied = {name: value for name, value in given.items() if self._supplies(name)}
+        owned = {name: value for name, value in supplied.items() if name in _OWNED}
+        values: dict[str, Json] = supplied | dict(self.inputs) | owned
+        prepared = prepare(document, values, references=self.references)
+        errors = [item.message for item in prepared.problems if item.severity is Severity.ERROR]
+        if errors:
+            self.emit(RenderFailed(" ".join(errors[:3])))
+            return
+        made = prepared.messages.messages
+        markers = (message.origin.marker for message in made)
+        self.rendered = frozenset(each.start for each in markers if each is not None)
+        messages = tuple(plain(message) for message in made)
+        self.emit(Rendered(messages, tuple(item.message for item in prepared.problems)))
+
+    def _supplies(self, name: str) -> bool:
+        """Whether the loop gives a variable: its own ones always, others unless they are inputs."""
+        declared = self.document.input(name)
+        return name in _OWNED or declared is None or not (declared.required or declared.has_default)
+
+    def trim(self, state: RunState, budget: int) -> None:
+        """Make the conversation fit."""
+        messages, dropped = trim(state.conversation, budget)
+        self.emit(ContextTrimmed(messages, dropped))
+
+    # Model ----------------------------------------------------------------------------------------
+
+    async def call_model(self, state: RunState, effect: CallModel) -> None:
+        """Ask the model; a failure that may pass is tried again with the same snapshot."""
+        if effect.after > 0:
+            self._watch(Notice(f"The model failed; next try in {effect.after:.1f} s."))
+            await asyncio.sleep(effect.after)
+        reason = denied_request(state, self.options)
+        if reason is not None:
+            self.emit(Failed(StepError("guardrail", "request", reason)))
+            return
+        request = request_of(state)
+        self.emit(ModelCalled(effect.attempt))
+        started = time.monotonic()
+        self.partial = None
+        try:
+            reply, was_cut = await self._stream(request)
+        except ModelError as error:
+            self.emit(self._failed(error, effect.attempt, _since(started)))
+            return
+        except Exception as error:  # noqa: BLE001 - the border to foreign code: named and shown
+            wrapped = ModelError("crashed", f"{type(error).__name__}: {error}")
+            self.emit(self._failed(wrapped, effect.attempt, _since(started)))
+            return
+        self.partial = None
+        by = self._stopped_by(request, reply, was_cut=was_cut)
+        origin = self.model.origin if isinstance(self.model, RecordedModel) else "live"
+        self.emit(ModelReplied(reply, _since(started), origin, by))
+
+    async def _stream(self, request: ModelRequest) -> tuple[Reply, bool]:
+        reply = Reply()
+        deltas = self.model.stream(request)
+        try:
+            async for delta in deltas:
+                reply = accumulate(reply, delta)
+                self.partial = reply
+                self._watch(delta, reply)
+                if self._invents(request, reply):
+                    return replace(reply, finish_reason="stop"), True
+        finally:
+            close = getattr(deltas, "aclose", None)
+            if close is not None:
+                await close()
+        return reply, False
+
+    def _invents(self, request: ModelRequest, reply: Reply) -> bool:
+        """Whether the model has begun to write the observation that only a tool can give."""
+        if request.protocol != "react" or _INVENTED not in reply.text:
+            return False
+        tail = reply.text[reply.text.rindex(_INVENTED) :]
+        if len(tail) > len(_INVENTED) + 40:
+            return False  # looked at already
+        reading = loop_of("react").read(reply, ReadRules())
+        return isinstance(reading, Action) and any(
+            warning.code == "invented_observation" for warning in reading.warnings
+        )
+
+    def _stopped_by(
+        self, request: ModelRequest, reply: Reply, *, was_cut: bool
+    ) -> Literal["", "server", "studio"]:
+        if was_cut:
+            return "studio"
+        sent = request.stop and self.model.capabilities.stop
+        if sent and reply.finish_reason == "stop":
+            reading = loop_of(request.protocol).read(reply, ReadRules())
+            return "server" if isinstance(reading, Action) else ""
+        return ""
+
+    def _failed(self, error: ModelError, attempt: int, seconds: float) -> ModelFailed:
+        retry = None
+        may_pass = error.retryable and not error.is_exhausted
+        if may_pass and attempt < self.options.attempts:
+            retry = min(self.options.backoff * 2 ** (attempt - 1), _LONGEST_WAIT)
+        return ModelFailed(
+            error.kind, error.message, error.hint, error.retryable, self.partial, seconds, retry
+        )
+
+    def _watch(self, delta: ReplyDelta, reply: Reply | None = None) -> None:
+        if self.stream is not None:
+            self.stream(delta, reply if reply is not None else Reply())
+
+    def read(self, state: RunState, effect: ReadReply) -> None:
+        """Read a reply by the run's protocol."""
+        reason = denied_reply(state, self.options)
+        if reason is not None:
+            self.emit(Failed(StepError("guardrail", "reply", reason)))
+            return
+        self.emit(ReplyRead(loop_of(state.protocol).read(effect.reply, rules_of(state))))
+
+    # Tools ----------------------------------------------------------------------------------------
+
+    def check_calls(self, state: RunState) -> None:
+        """Check the step's calls against tools, schemas and rules."""
+        self.emit(CallsChecked(check_calls(state, self.toolbox, self.options, self.ran)))
+
+    async def run_tools(self, state: RunState, calls: tuple[int, ...]) -> None:
+        """Run calls; several at once. One that fails stops no sibling."""
+        if len(calls) == 1:
+            await self._run_tool(state, calls[0])
+            return
+        async with asyncio.TaskGroup() as group:
+            for index in calls:
+                group.create_task(self._run_tool(state, index))
+
+    async def _run_tool(self, state: RunState, index: int) -> None:
+        call = state.step.calls[index]
+        self.emit(ToolCalled(index))
+        started = time.monotonic()
+        try:
+            outcome = await self.toolbox.call(call.tool, call.arguments or {}, call.id)
+        except Exception as error:  # noqa: BLE001 - the border to foreign code: an observation
+            text = f"Error: {type(error).__name__}: {error}"
+            outcome = ToolOutcome(text, "error", _since(started))
+        if not outcome.duration:
+            outcome = replace(outcome, duration=_since(started))
+        self.emit(ToolEnded(index, outcome, self.toolbox.origin(call.tool)))
+
+    def check_answer(self, state: RunState, answer: str) -> None:
+        """Compare the answer with the declared outputs."""
+        value, problems = check_answer(state.setup.response_schema, answer)
+        self.emit(AnswerChecked(value, problems))
+
+
+def _since(started: float) -> float:
+    """Seconds since then, to a tenth of a millisecond."""
+    return round(time.monotonic() - started, 4)
+
+
+def plain(message: Message) -> Message:
+    """A message as a journal keeps it: the text, without the pieces it was rendered from."""
+    parts = tuple(
+        replace(part, segments=(), span=None)
+        if isinstance(part, TextPart | ToolResultPart)
+        else replace(part, span=None, raw=None)
+        if isinstance(part, ToolCallPart)
+        else replace(part, span=None)
+        for part in message.parts
+    )
+    return replace(message, parts=parts, origin=Origin(message.origin.source))

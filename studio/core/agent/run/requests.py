@@ -1,0 +1,202 @@
+"""From a person's command at a pause to the facts that it makes; pure, with what is allowed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import assert_never
+
+from studio.core.agent.values.commands import (
+    AnswerCall,
+    Approve,
+    Command,
+    Continue,
+    EditAnswer,
+    EditCall,
+    EditErrorObservation,
+    EditMessages,
+    EditObservation,
+    EditReply,
+    ForkFrom,
+    PauseRun,
+    RaiseLimit,
+    Reject,
+    RunTo,
+    SendBack,
+    SkipCall,
+    Steer,
+    StepOn,
+    StopRun,
+    TakeRepair,
+    TellOutcome,
+    TreatAsFinal,
+)
+from studio.core.agent.values.events import (
+    AnswerEdited,
+    AnswerReturned,
+    CallDecided,
+    CallEdited,
+    ErrorObservationEdited,
+    Event,
+    Forked,
+    LimitRaised,
+    MessagesEdited,
+    ObservationEdited,
+    OutcomeTold,
+    ReplyEdited,
+    Steered,
+    TreatedAsFinal,
+)
+from studio.core.agent.values.reading import Repair
+from studio.core.agent.values.state import CallStatus, RunState
+from studio.core.wire.reply import Reply
+
+
+class NotAllowedError(ValueError):
+    """A command that makes no sense where the run stands; the text says why."""
+
+
+_PLACES: dict[type, str] = {
+    EditMessages: "P1", EditReply: "P1 P2 PX", EditCall: "P3 PX", EditObservation: "P4",
+    EditErrorObservation: "PX", EditAnswer: "P6 PX", Approve: "P3", Reject: "P3", AnswerCall: "P3",
+    SkipCall: "P3", TakeRepair: "PX", TreatAsFinal: "P2 PX", TellOutcome: "PX",
+}  # fmt: skip
+
+
+_WORDS: dict[type, str] = {
+    EditMessages: "editing the messages", EditReply: "another reply", EditCall: "editing a call",
+    EditObservation: "another observation", EditErrorObservation: "another word on the error",
+    EditAnswer: "another answer", Approve: "allowing a call", Reject: "refusing a call",
+    AnswerCall: "a result in the tool's place", SkipCall: "skipping a call",
+    TakeRepair: "a repair", TreatAsFinal: "taking what came as the answer",
+    TellOutcome: "telling what became of a call", SendBack: "a message after the answer",
+    ForkFrom: "going back", Continue: "going on", StepOn: "a step", RunTo: "running to a place",
+    PauseRun: "a pause", StopRun: "stopping", Steer: "a message before the next step",
+    RaiseLimit: "raising a limit",
+}  # fmt: skip
+"""What a command does, for the sentence that refuses it."""
+
+
+def allowed(state: RunState) -> frozenset[type]:
+    """The commands that make sense where the run stands; for enabling buttons."""
+    if state.is_over:
+        return frozenset({ForkFrom, SendBack} if state.status == "done" else {ForkFrom})
+    always: set[type] = {PauseRun, StopRun, Steer, RaiseLimit}
+    if state.pause is None:
+        return frozenset(always)
+    found = {kind for kind, places in _PLACES.items() if state.place in places.split()}
+    error = state.error
+    if state.place == "PX" and error is not None:
+        if error.kind == "outcome_unknown":
+            return frozenset(always | {TellOutcome, ForkFrom})
+        found.discard(TellOutcome)
+        if not error.repairs:
+            found.discard(TakeRepair)
+        if not error.answer:
+            found.discard(TreatAsFinal)
+        if error.kind not in ("unknown_tool", "schema", "format", "guardrail"):
+            found.discard(EditCall)
+        if not error.observation:
+            found.discard(EditErrorObservation)
+        if error.kind == "output":
+            found.add(SendBack)
+        else:
+            found.discard(EditAnswer)
+    if state.place == "P6":
+        found.add(SendBack)
+    return frozenset(always | found | {Continue, StepOn, RunTo, ForkFrom})
+
+
+def facts_of(state: RunState, command: Command) -> tuple[Event, ...]:  # noqa: C901, PLR0912 - arms
+    """The facts that a command makes; none for commands that only move the run.
+
+    Raises:
+        NotAllowedError: it makes no sense where the run stands.
+    """
+    if type(command) not in allowed(state):
+        where = state.place or ("after its end" if state.is_over else "while it works")
+        raise NotAllowedError(f"{_WORDS[type(command)]} is not possible here ({where})")
+    match command:
+        case Continue() | StepOn() | RunTo() | PauseRun() | StopRun():
+            return ()
+        case EditMessages(messages=messages):
+            return (MessagesEdited(messages),)
+        case EditReply(reply=reply):
+            return (ReplyEdited(reply, given=state.place == "P1"),)
+        case EditCall(call=call, tool=tool, arguments=arguments):
+            return (CallEdited(_row(state, call, "asked"), tool, arguments),)
+        case EditObservation(call=call, text=text, is_error=is_error):
+            return (ObservationEdited(_row(state, call), text, is_error),)
+        case EditErrorObservation(text=text):
+            return (ErrorObservationEdited(text),)
+        case EditAnswer(text=text):
+            return (AnswerEdited(text),)
+        case Approve(call=call):
+            return (CallDecided(_row(state, call, "asked"), "approve", by="person"),)
+        case Reject(call=call, reason=reason):
+            return (CallDecided(_row(state, call, "asked"), "reject", reason, by="person"),)
+        case AnswerCall(call=call, text=text):
+            return (CallDecided(_row(state, call, "asked"), "answer", text, by="person"),)
+        case SkipCall(call=call):
+            return (CallDecided(_row(state, call, "asked"), "skip", by="person"),)
+        case TakeRepair():
+            return (_repair(state, command),)
+        case TreatAsFinal(text=answer, always=always):
+            offered = state.error.answer if state.error is not None else ""
+            said = state.step.reply.text if state.step.reply is not None else ""
+            return (TreatedAsFinal(answer if answer is not None else offered or said, always),)
+        case RaiseLimit(limit=limit, to=to):
+            return (LimitRaised(limit, to),)
+        case TellOutcome(call=call, fate=fate, text=text):
+            return (OutcomeTold(_row(state, call, "unknown"), fate, text),)
+        case Steer(text=text):
+            return (Steered(text),)
+        case SendBack(text=text):
+            return (AnswerReturned(text),)
+        case ForkFrom(checkpoint=checkpoint):
+            return (Forked(checkpoint),)
+        case _:
+            assert_never(command)
+
+
+def _row(state: RunState, call: int, status: CallStatus | None = None) -> int:
+    """The row, where there is one that is as far as the command needs it."""
+    if not 0 <= call < len(state.step.calls):
+        raise NotAllowedError(f"there is no call {call}")
+    held = state.step.calls[call]
+    if status is not None and held.status != status:
+        raise NotAllowedError(f"the call of {held.tool!r} is {held.status}, not {status}")
+    if status is None and held.observation is None:
+        raise NotAllowedError(f"the call of {held.tool!r} has no result yet")
+    return call
+
+
+def _repair(state: RunState, command: TakeRepair) -> ReplyEdited:
+    offered = state.error.repairs if state.error is not None else ()
+    for call in state.step.calls:
+        offered += call.repairs
+    for repair in offered:
+        if repair.name == command.name and (repair.span is not None or repair.call == command.call):
+            reply = state.step.reply or Reply()
+            return ReplyEdited(repaired(reply, repair), repair.name, always=command.always)
+    raise NotAllowedError(f"no repair {command.name!r} is offered")
+
+
+def repaired(reply: Reply, repair: Repair) -> Reply:
+    """The reply with a repair made."""
+    if repair.span is not None:
+        text = reply.text[: repair.span.start] + repair.after + reply.text[repair.span.end :]
+        return replace(reply, text=text)
+    calls = list(reply.tool_calls)
+    calls[repair.call] = replace(calls[repair.call], arguments=repair.after)
+    return replace(reply, tool_calls=tuple(calls))
+
+
+def repair_switched_on(state: RunState) -> ReplyEdited | None:
+    """The first offered repair all of whose steps are made without asking in this run."""
+    if state.place != "PX" or state.error is None or state.step.reply is None:
+        return None
+    for repair in state.error.repairs:
+        is_on = repair.name in state.repairs or set(repair.name.split("+")) <= state.repairs
+        if is_on:
+            return ReplyEdited(repaired(state.step.reply, repair), repair.name)
+    return None

@@ -1,0 +1,451 @@
+"""Runs the machine: performs its effects on asyncio, with the gate in front of every one.
+
+Everything happens on one event loop: `go` drives, `send` is called on the same loop. A fact is
+written by the journal first, then shown; a reply's deltas go to `stream` and are not journaled.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from typing import assert_never
+
+from studio.core.agent.loop.flow import Effects
+from studio.core.agent.loop.setup import make_setup
+from studio.core.agent.loop.steps import ending_error
+from studio.core.agent.loop.toolbox import NoTools, RunToolbox
+from studio.core.agent.past.retelling import Retelling
+from studio.core.agent.past.tree import Past, RunTree
+from studio.core.agent.run.course import Course, RunJournal
+from studio.core.agent.run.gate import Gate, Stop, Target
+from studio.core.agent.run.performer import OnStream, Performer
+from studio.core.agent.run.requests import NotAllowedError, facts_of, repair_switched_on
+from studio.core.agent.run.world import OnEvent, RunWorld
+from studio.core.agent.values import commands
+from studio.core.agent.values.commands import Command
+from studio.core.agent.values.effects import (
+    AskOutcome,
+    CallModel,
+    CheckAnswer,
+    CheckCalls,
+    DecideCall,
+    Effect,
+    Pass,
+    ReadReply,
+    RenderPrompt,
+    RunTools,
+    TrimContext,
+)
+from studio.core.agent.values.events import (
+    AnswerChecked,
+    CallDecided,
+    Event,
+    Failed,
+    LimitRaised,
+    Logged,
+    ModelFailed,
+    Passed,
+    Paused,
+    Resumed,
+    Started,
+    Steered,
+    Stopped,
+)
+from studio.core.agent.values.options import RunOptions
+from studio.core.agent.values.state import Place, RunSetup, RunState, StepError
+from studio.core.models.base import ChatModel
+from studio.core.prompty.document import PromptDocument
+from studio.core.prompty.references import ReferenceContext
+from studio.core.text.values import Json
+
+__all__ = ["OnEvent", "Run", "RunWorld", "start_run"]
+
+STOP_SECONDS = 0.15
+"""How long a cancelled effect may take to end before the run goes on without it."""
+
+
+class Run:
+    """One run, from its start to its end and through all its forks."""
+
+    def __init__(
+        self,
+        world: RunWorld,
+        options: RunOptions,
+        setup: RunSetup,
+        events: Sequence[Event] | Past = (),
+    ) -> None:
+        """Make a run; nothing happens before `go`.
+
+        Args:
+            world: what it works with.
+            options: how it goes.
+            setup: what it is started with.
+            events: the journal of a run that is taken up again, or that run as it was read; empty
+                for a new one.
+        """
+        self.gate = Gate(options)
+        """What decides on pauses; its options may be replaced while the run goes."""
+        self._world = world
+        self._course = Course(setup, events)
+        self._journal = RunJournal(world.journal)
+        self._effects: Effects = self._course.effects
+        self._passed_gate = False
+        self._wake = asyncio.Event()
+        self._work: asyncio.Task[None] | None = None
+        self._stopping = False
+        self._aborting = False
+        self._performer = self._new_performer()
+
+    @property
+    def state(self) -> RunState:
+        """Where the run is."""
+        return self._course.state
+
+    @property
+    def tree(self) -> RunTree:
+        """The places reached so far."""
+        return self._course.tree
+
+    @property
+    def events(self) -> Sequence[Event]:
+        """The journal so far."""
+        return self._course.events
+
+    @property
+    def is_working(self) -> bool:
+        """Whether an effect is under way."""
+        return self._work is not None and not self._work.done()
+
+    # Going ----------------------------------------------------------------------------------------
+
+    async def go(self, *first: Command) -> RunState:
+        """Drive the run until it is over; pauses wait inside. Cancelling stops the run.
+
+        Args:
+            first: commands to begin with; a run that is over goes on with `ForkFrom` or `SendBack`.
+
+        Raises:
+            NotAllowedError: one of them makes no sense where the run stands.
+        """
+        if not self.events:
+            self._emit(Started(self.state.setup))
+        for command in first:
+            self.send(command)
+        try:
+            while not self._ends():
+                if self._stopping:
+                    self._emit_stop()
+                elif self.state.pause is not None:
+                    await self._stand_still()
+                elif not self._stops_here():
+                    await self._perform_all()
+        except asyncio.CancelledError:
+            if not self.state.is_over:
+                try:
+                    await self._cancel_work()
+                finally:  # a loop that ends cancels what is still being cancelled once more
+                    self._emit_stop()
+            raise
+        return self.state
+
+    def _stops_here(self) -> bool:
+        """Ask the gate, once for each place reached; a repair that is switched on comes first."""
+        if self.state.place is None or self._passed_gate:
+            return False
+        if self._stops_unwritten():
+            return True
+        if self._retold():
+            return False
+        repair = repair_switched_on(self.state)
+        if repair is not None:
+            self._emit(repair)
+            return False
+        stop = self.gate.decide(self.state)
+        self._passed_gate = True
+        for source, line in self.gate.logs:
+            self._emit(Logged(line, source))
+        self.gate.logs.clear()
+        self._passed_gate = True
+        if stop is None:
+            return False
+        self._pause(stop)
+        return True
+
+    def _retold(self) -> bool:
+        """Make the edits that a run of the past had here; whether the run goes on from here now."""
+        past = self._world.retelling
+        if past is None:
+            return False
+        while (fact := past.due(self.state)) is not None:
+            self._emit(fact)
+            if self.state.place is None:
+                return True
+        # What was a problem then was gone on from; only the person's breakpoints stop.
+        return self.state.place == "PX" and past.goes_on
+
+    def _ends(self) -> bool:
+        """Whether it is over; a run of the past may have gone on with one more message."""
+        if self.state.status == "done":
+            self._retold()
+        return self.state.is_over
+
+    def _pause(self, stop: Stop) -> None:
+        place = self.state.place
+        if place is not None:
+            self._emit(Paused(place, stop.reason, stop.breakpoints, stop.text))
+
+    async def _stand_still(self) -> None:
+        """Wait for the person; what an edit makes necessary (checks, reading) is done meanwhile."""
+        if self.state.place is None and self._effects:
+            await self._perform_all()
+            now, pause = self.state.place, self.state.pause
+            if now is not None and pause is not None and now != pause.place:
+                self._pause(Stop("step"))
+            return
+        self._wake.clear()
+        await self._wake.wait()
+
+    async def _perform_all(self) -> None:
+        effects, self._effects = self._effects, ()
+        if not effects:
+            raise RuntimeError(f"nothing follows {self.state.place} of a run that goes on")
+        for effect in effects:
+            self._work = asyncio.ensure_future(self._perform(effect))
+            await self._finish_work()
+
+    async def _finish_work(self) -> None:
+        """Wait for the effect; when it is cancelled, not longer than `STOP_SECONDS`."""
+        work = self._work
+        if work is None:
+            return
+        while not work.done():
+            self._wake.clear()
+            waker = asyncio.ensure_future(self._wake.wait())
+            try:
+                await asyncio.wait({work, waker}, return_when=asyncio.FIRST_COMPLETED)
+            finally:
+                waker.cancel()
+            if self._stopping or self._aborting:
+                await self._cancel_work()
+                break
+        if work.done() and not work.cancelled():
+            work.result()
+        if self._aborting and not self._stopping:
+            self._emit_aborted()
+        self._aborting = False
+
+    async def _cancel_work(self) -> None:
+        work = self._work
+        if work is None or work.done():
+            return
+        work.cancel()
+        await asyncio.wait({work}, timeout=STOP_SECONDS)
+
+    def _emit_stop(self) -> None:
+        self._stopping = False
+        partial = self._performer.partial
+        self._performer = self._new_performer()
+        self._emit(Stopped(partial))
+
+    def _emit_aborted(self) -> None:
+        if self.state.place is None and self.state.step.reply is None:
+            partial = self._performer.partial
+            self._performer = self._new_performer()
+            self._emit(ModelFailed("aborted", "The reply was cut off by you.", partial=partial))
+
+    def _new_performer(self) -> Performer:
+        """A performer for one effect; the next one makes it mute, should it outlive its end."""
+        world = self._world
+
+        def emit(event: Event) -> None:
+            if self._performer is performer:
+                self._emit(event)
+
+        performer = Performer(
+            world.document, world.inputs, world.model, world.toolbox, self.gate.options, emit,
+            world.stream, world.references, ran=self._course.ran,
+        )  # fmt: skip
+        return performer
+
+    # Effects --------------------------------------------------------------------------------------
+
+    async def _perform(self, effect: Effect) -> None:
+        state = self.state
+        performer = self._performer = self._new_performer()
+        match effect:
+            case RenderPrompt():
+                performer.render(state)
+                self.gate.rendered = performer.rendered
+            case TrimContext(budget=budget):
+                performer.trim(state, budget)
+            case CallModel():
+                self.gate.rendered = frozenset()
+                await performer.call_model(state, effect)
+            case ReadReply():
+                performer.read(state, effect)
+            case CheckCalls():
+                performer.check_calls(state)
+            case DecideCall(call=index):
+                self._decide(index)
+            case RunTools(calls=calls):
+                await performer.run_tools(state, calls)
+            case AskOutcome():
+                if state.error is not None:
+                    self._emit(Failed(state.error))
+            case CheckAnswer(answer=answer):
+                performer.check_answer(state, answer)
+            case Pass(place=place):
+                self._emit(_passing(state, place, headless=self.gate.options.headless))
+            case _:
+                assert_never(effect)
+
+    def _decide(self, index: int) -> None:
+        """The gate was passed: the call runs, unless it wants a word that nobody can give."""
+        call = self.state.step.calls[index]
+        options = self.gate.options
+        if call.needs_approval and options.approve != "always":
+            if options.headless or options.approve == "never":
+                self._emit(CallDecided(index, "reject", "nobody is there to allow it"))
+                return
+            self._world.toolbox.approve(call.tool)
+            self._emit(CallDecided(index, "approve", by="person"))
+            return
+        self._emit(CallDecided(index, "approve"))
+
+    # Facts ----------------------------------------------------------------------------------------
+
+    def _emit(self, event: Event) -> None:
+        event = self._course.stamped(event)
+        self._journal.write(event)
+        if self._course.take(event):
+            self._passed_gate = False
+        if self._world.retelling is not None:
+            self._world.retelling.saw(event)
+        # What is said meanwhile must not take away an effect that is still to be performed.
+        if self.state.place is not None or not isinstance(
+            event, Steered | LimitRaised | Logged | Resumed
+        ):
+            self._effects = self._course.effects
+        if self._world.shown is not None:
+            self._world.shown(event)
+
+    def _stops_unwritten(self) -> bool:
+        """Stand still (headless: end) once where the journal cannot be written."""
+        fault = self._journal.new_fault()
+        if not fault:
+            return False
+        message = f"The run cannot be kept: {fault}."
+        if self.gate.options.headless:
+            self._emit(Failed(StepError("journal", "unwritten", message)))
+        else:
+            text = f"{message} It is in memory; going on tries to write it again."
+            self._pause(Stop("exception", text=text))
+            self._passed_gate = True
+        return True
+
+    # Commands -------------------------------------------------------------------------------------
+
+    def send(self, command: Command) -> None:
+        """Tell the run something; must be called on the loop that drives it.
+
+        Raises:
+            NotAllowedError: it makes no sense where the run stands.
+        """
+        facts = facts_of(self.state, command)
+        if isinstance(command, commands.ForkFrom) and self.tree.get(command.checkpoint) is None:
+            raise NotAllowedError(f"there is no checkpoint {command.checkpoint}")
+        for fact in facts:
+            self._emit(fact)
+        match command:
+            case commands.StopRun():
+                self._stopping = True
+            case commands.PauseRun(abort=abort):
+                self.gate.wants_pause = True
+                is_asking = self.is_working and self.state.step.reply is None
+                self._aborting = abort and is_asking
+            case commands.Continue():
+                self._resume("")
+            case commands.StepOn(how=how):
+                self._resume(how)
+            case commands.RunTo(place=place, iteration=iteration):
+                self._resume("")
+                self.gate.target = Target(place, iteration)
+            case (
+                commands.Approve() | commands.Reject() | commands.AnswerCall()
+                | commands.SkipCall() | commands.SendBack()
+            ):  # fmt: skip
+                self._decided(command)
+            case commands.TakeRepair() | commands.TreatAsFinal() | commands.TellOutcome():
+                self._stay(command)
+            case commands.ForkFrom():
+                self._pause(Stop("entry", text="Went back to here; going on makes a new branch."))
+                self._passed_gate = True
+            case _:
+                self._passed_gate = self.state.pause is not None
+        self._wake.set()
+
+    def _resume(self, how: str) -> None:
+        self.gate.stepping = how if how in ("into", "over", "out") else ""  # type: ignore[assignment]
+        self.gate.wants_pause = False
+        self._emit(Resumed(how or "continue"))
+        self._passed_gate = True
+
+    def _decided(self, command: Command) -> None:
+        """The run goes on as it was going."""
+        if isinstance(command, commands.Approve):
+            self._world.toolbox.approve(self.state.step.calls[command.call].tool)
+        if self.state.pause is not None:
+            self._emit(Resumed("continue"))
+        self._passed_gate = False
+
+    def _stay(self, command: Command) -> None:
+        """After a repair the reply is read again, and the run stands still at what comes of it."""
+        self._emit(Resumed("into"))
+        self._passed_gate = isinstance(command, commands.TakeRepair)
+        self.gate.wants_pause = True
+
+
+def _passing(state: RunState, place: Place, *, headless: bool) -> Event:
+    """The fact that passing a place makes."""
+    error = ending_error(state, headless=headless)
+    if error is not None:
+        return Failed(error)
+    if place == "PX" and state.error is not None and state.error.kind == "output":
+        return AnswerChecked(state.answer_value, state.answer_problems, accepted=True)
+    return Passed(place)
+
+
+def start_run(
+    document: PromptDocument,
+    inputs: Mapping[str, Json],
+    model: ChatModel,
+    toolbox: RunToolbox | None = None,
+    options: RunOptions | None = None,
+    *,
+    run: str | None = None,
+    journal: OnEvent | None = None,
+    shown: OnEvent | None = None,
+    stream: OnStream | None = None,
+    references: ReferenceContext | None = None,
+    retelling: Retelling | None = None,
+) -> Run:
+    """A run of a prompt, ready for `await run.go()`.
+
+    Args:
+        document: the prompt.
+        inputs: values by input name.
+        model: what answers.
+        toolbox: the tools; none where None.
+        options: how it goes.
+        run: its id; made here where None.
+        journal: writes each fact before anything else sees it.
+        shown: told of each fact once the state has moved.
+        stream: told of each delta of a reply.
+        references: where `${…}` references find their values.
+        retelling: a run of the past that is gone through again.
+    """
+    tools = toolbox if toolbox is not None else NoTools()
+    chosen = options if options is not None else RunOptions()
+    setup = make_setup(document, inputs, tools.specs, model, chosen, run=run)
+    world = RunWorld(document, inputs, model, tools, journal, shown, stream, references, retelling)
+    return Run(world, chosen, setup)

@@ -1,0 +1,195 @@
+"""What a person can tell a run to do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from studio.core.agent.values.state import LimitName, Place
+from studio.core.prompty.messages import Message
+from studio.core.text.values import JsonObject
+from studio.core.wire.reply import Reply
+
+
+@dataclass(frozen=True, slots=True)
+class Continue:
+    """Go on to the next breakpoint, error or end (F5). At PX: tell the model, or do it again."""
+
+
+@dataclass(frozen=True, slots=True)
+class StepOn:
+    """Go on to a nearby place (F10, F11, Shift+F11)."""
+
+    how: Literal["over", "into", "out"] = "over"
+    """`into`: the next place of any kind. `over`: a model call with its reading, or a tool, counts
+    as one. `out`: the end of this step."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunTo:
+    """Go on to a place, past no breakpoint and no error."""
+
+    place: Place | None = None
+    """Where; None for the first place of the step."""
+
+    iteration: int | None = None
+    """In which step; None for the next time that the place is reached."""
+
+
+@dataclass(frozen=True, slots=True)
+class PauseRun:
+    """Stand still at the next place."""
+
+    abort: bool = False
+    """Whether a reply under way is cut off (its text so far is kept) instead of waited for."""
+
+
+@dataclass(frozen=True, slots=True)
+class StopRun:
+    """End the run now; what is under way is cancelled."""
+
+
+@dataclass(frozen=True, slots=True)
+class EditMessages:
+    """At P1: send these instead."""
+
+    messages: tuple[Message, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class EditReply:
+    """At P2, PX, or P1 (answering in the model's place): take this as the reply."""
+
+    reply: Reply
+
+
+@dataclass(frozen=True, slots=True)
+class EditCall:
+    """At P3: call this instead."""
+
+    call: int
+    tool: str
+    arguments: JsonObject
+
+
+@dataclass(frozen=True, slots=True)
+class EditObservation:
+    """At P4: tell the model this instead."""
+
+    call: int
+    text: str
+    is_error: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class EditErrorObservation:
+    """At PX: tell the model this about its reply."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class EditAnswer:
+    """At P6: this is the answer."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Approve:
+    """At P3: run the call, then go on to the next pause."""
+
+    call: int
+
+
+@dataclass(frozen=True, slots=True)
+class Reject:
+    """At P3: do not run the call; the model is told why."""
+
+    call: int
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerCall:
+    """At P3: do not run the call; this is its result (mock, skip with a result)."""
+
+    call: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class SkipCall:
+    """At P3: do not run the call; the model is told that it was not run."""
+
+    call: int
+
+
+@dataclass(frozen=True, slots=True)
+class TakeRepair:
+    """At PX: read the reply again after this repair."""
+
+    name: str
+    always: bool = False
+    """Whether it is made without asking for the rest of the run."""
+
+    call: int = 0
+    """For a native call: which one."""
+
+
+@dataclass(frozen=True, slots=True)
+class TreatAsFinal:
+    """At PX: what came is the answer."""
+
+    text: str | None = None
+    """Other words; None takes what the error offers."""
+
+    always: bool = False
+    """Whether replies without labels count as the answer for the rest of the run."""
+
+
+@dataclass(frozen=True, slots=True)
+class RaiseLimit:
+    """At PX of a limit: allow more; `Continue` then goes on."""
+
+    limit: LimitName
+    to: float | None
+    """The new allowance; None for none."""
+
+
+@dataclass(frozen=True, slots=True)
+class TellOutcome:
+    """What became of a call whose outcome is unknown."""
+
+    call: int
+    fate: Literal["ran", "did-not-run", "result"]
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Steer:
+    """Put a user message in before the next step."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class SendBack:
+    """At P6 or after the end: go on with this user message (feedback, or the next question)."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ForkFrom:
+    """Go back to a checkpoint and stand there as a new branch; what was is kept."""
+
+    checkpoint: int
+
+
+Command: TypeAlias = (
+    Continue | StepOn | RunTo | PauseRun | StopRun | EditMessages | EditReply | EditCall
+    | EditObservation | EditErrorObservation | EditAnswer | Approve | Reject | AnswerCall
+    | SkipCall | TakeRepair | TreatAsFinal | RaiseLimit | TellOutcome | Steer | SendBack | ForkFrom
+)  # fmt: skip
+"""Closed: consumers `match` and `assert_never`."""

@@ -1,0 +1,265 @@
+"""The journal of a run: a closed union of facts. Folding them gives the run back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from studio.core.agent.values.person_events import (
+    AnswerEdited,
+    AnswerReturned,
+    CallDecided,
+    CallEdited,
+    ErrorObservationEdited,
+    Forked,
+    LimitRaised,
+    MessagesEdited,
+    ObservationEdited,
+    OutcomeTold,
+    Paused,
+    ReplyEdited,
+    Resumed,
+    Steered,
+    TreatedAsFinal,
+)
+from studio.core.agent.values.reading import Reading
+from studio.core.agent.values.stamped import Stamped
+from studio.core.agent.values.state import (
+    Origin,
+    Place,
+    RunSetup,
+    StepError,
+)
+from studio.core.prompty.messages import Message
+from studio.core.text.values import Json, JsonObject
+from studio.core.tools.source import ToolOutcome
+from studio.core.wire.reply import Reply
+
+__all__ = [
+    "AnswerChecked", "AnswerEdited", "AnswerReturned", "CallCheck", "CallDecided", "CallEdited",
+    "CallsChecked", "ContextTrimmed", "ErrorObservationEdited", "Event", "Failed", "Forked",
+    "LimitRaised", "Logged", "MessagesEdited", "ModelCalled", "ModelFailed", "ModelReplied",
+    "ObservationEdited", "OutcomeLost", "OutcomeTold", "Passed", "Paused", "RenderFailed",
+    "Rendered", "ReplyEdited", "ReplyRead", "Resumed", "Started", "Steered", "Stopped",
+    "ToolCalled", "ToolEnded", "TreatedAsFinal",
+]  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Started(Stamped):
+    """A run begins."""
+
+    setup: RunSetup
+    """Everything it is started with."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rendered(Stamped):
+    """The prompt was rendered for a step."""
+
+    messages: tuple[Message, ...]
+    """The messages, segments left out."""
+
+    problems: tuple[str, ...] = ()
+    """Problems of the rendering, one sentence each."""
+
+
+@dataclass(frozen=True, slots=True)
+class RenderFailed(Stamped):
+    """The prompt could not be rendered."""
+
+    message: str
+    """Why, one plain sentence."""
+
+
+@dataclass(frozen=True, slots=True)
+class ContextTrimmed(Stamped):
+    """Old messages were left out to fit the context budget."""
+
+    messages: tuple[Message, ...]
+    """The conversation that is left."""
+
+    dropped: int
+    """How many messages were dropped."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelCalled(Stamped):
+    """A request was sent."""
+
+    attempt: int
+    """Which try, from 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelReplied(Stamped):
+    """A reply ended."""
+
+    reply: Reply
+    """All of it."""
+
+    seconds: float = 0.0
+    """How long it took."""
+
+    origin: Origin = "live"
+    """Whether it was asked for, recorded or given."""
+
+    stopped_by: Literal["", "server", "studio"] = ""
+    """Whether it ended at a stop sequence sent, or was cut by us."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelFailed(Stamped):
+    """A model call failed."""
+
+    kind: str
+    """`ModelError.kind`."""
+
+    message: str
+    """What happened, one plain sentence."""
+
+    hint: str = ""
+    """What to do about it."""
+
+    retryable: bool = False
+    """Whether the same request may succeed later."""
+
+    partial: Reply | None = None
+    """What had come before it broke."""
+
+    seconds: float = 0.0
+    """How long it took."""
+
+    retry_in: float | None = None
+    """Seconds until it is tried again by itself; None: it is not."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReplyRead(Stamped):
+    """The reply was read."""
+
+    reading: Reading
+    """What it says."""
+
+
+@dataclass(frozen=True, slots=True)
+class CallCheck:
+    """What checking one call gave."""
+
+    problems: tuple[str, ...] = ()
+    """What is wrong, one plain sentence each."""
+
+    kind: Literal["", "unknown_tool", "schema", "format", "guardrail"] = ""
+    """What sort of wrong; empty for none."""
+
+    needs_approval: bool = False
+    """Whether the person is asked first."""
+
+    bound: tuple[str, ...] = ()
+    """Parameters that bindings put in."""
+
+    arguments: JsonObject | None = None
+    """The arguments with bindings put in."""
+
+    again: bool = False
+    """Whether a call with effects was made before, on this branch or another."""
+
+
+@dataclass(frozen=True, slots=True)
+class CallsChecked(Stamped):
+    """The calls were checked against the tools."""
+
+    checks: tuple[CallCheck, ...]
+    """One for each call, in order."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCalled(Stamped):
+    """A tool call begins; written before it does, so that a crash leaves a trace of it."""
+
+    call: int
+    """Row of the step."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolEnded(Stamped):
+    """A tool call ended."""
+
+    call: int
+    """Row of the step."""
+
+    outcome: ToolOutcome
+    """How."""
+
+    origin: Origin = "live"
+    """Whether it ran, was recorded or mocked."""
+
+
+@dataclass(frozen=True, slots=True)
+class OutcomeLost(Stamped):
+    """A tool call was interrupted and nobody knows whether it did its work."""
+
+    call: int
+    """Row of the step."""
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerChecked(Stamped):
+    """The answer was compared with the declared outputs; the run is done where it fits."""
+
+    value: Json = None
+    """The answer as a value, where it fits."""
+
+    problems: tuple[str, ...] = ()
+    """Where it does not fit; the run then comes to PX, unless it was accepted as it is."""
+
+    accepted: bool = False
+    """Whether an answer that does not fit was passed all the same."""
+
+
+@dataclass(frozen=True, slots=True)
+class Passed(Stamped):
+    """A place was passed that no effect of its own follows (P4, P5, PX, a limit)."""
+
+    place: Place
+    """Which."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failed(Stamped):
+    """The run cannot go on."""
+
+    error: StepError
+    """Why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stopped(Stamped):
+    """The person (or the end of the program) stopped the run."""
+
+    partial: Reply | None = None
+    """What had come of a reply."""
+
+    interrupted: bool = False
+    """Whether the process died and the store closed the run afterwards."""
+
+
+@dataclass(frozen=True, slots=True)
+class Logged(Stamped):
+    """A log point or guardrail had something to say; changes nothing."""
+
+    text: str
+    """The line."""
+
+    source: str = ""
+    """Id of the breakpoint or rule."""
+
+
+Event: TypeAlias = (
+    Started | Rendered | RenderFailed | ContextTrimmed | ModelCalled | ModelReplied | ModelFailed
+    | ReplyRead | CallsChecked | ToolCalled | ToolEnded | OutcomeLost | AnswerChecked | Passed
+    | Failed | Stopped | Logged | Paused | Resumed | MessagesEdited | ReplyEdited | CallEdited
+    | CallDecided | ObservationEdited | ErrorObservationEdited | TreatedAsFinal | AnswerEdited
+    | AnswerReturned | OutcomeTold | LimitRaised | Steered | Forked
+)  # fmt: skip
+"""Closed: consumers `match` and `assert_never`."""

@@ -1,0 +1,147 @@
+"""Reading JSON out of a reply: by a real decoder, from a given place, never by counting braces."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass
+from typing import NoReturn
+
+from studio.core.agent.values.reading import FormatErrorCode
+from studio.core.text.values import Json
+
+
+@dataclass(frozen=True, slots=True)
+class Decoded:
+    """A JSON value that was read."""
+
+    value: Json
+    """The value."""
+
+    end: int
+    """One past its last character."""
+
+    has_raw_breaks: bool = False
+    """Whether a string holds an unescaped line break or tab (accepted, with a warning)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Undecoded:
+    """A text that is no JSON."""
+
+    code: FormatErrorCode
+    """What sort of wrong."""
+
+    message: str
+    """One plain sentence without a full stop, fit for "Args: …"."""
+
+    at: int
+    """Where the decoder gave up."""
+
+
+class _BadJsonError(ValueError):
+    def __init__(self, code: FormatErrorCode, message: str) -> None:
+        super().__init__(message)
+        self.code: FormatErrorCode = code
+
+
+def _pairs(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
+    made = dict(pairs)
+    if len(made) != len(pairs):
+        seen: set[str] = set()
+        twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
+        raise _BadJsonError("duplicate_key", f"the key {twice!r} stands there twice")
+    return made
+
+
+def _no_constant(word: str) -> NoReturn:
+    raise _BadJsonError("not_finite", f"{word} is no JSON number")
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise _BadJsonError("not_finite", f"the number {text[:20]} is too large")
+    return number
+
+
+def _decoder(*, strict: bool) -> json.JSONDecoder:
+    return json.JSONDecoder(
+        object_pairs_hook=_pairs, parse_constant=_no_constant, parse_float=_finite, strict=strict
+    )
+
+
+_STRICT = _decoder(strict=True)
+_BREAKS_ALLOWED = _decoder(strict=False)
+
+
+def decode_at(text: str, start: int) -> Decoded | Undecoded:
+    """Read the JSON value that begins at `start`; what follows it is left alone.
+
+    A raw line break inside a string is accepted (its meaning cannot differ); everything else that
+    JSON forbids is not.
+    """
+    try:
+        value, end = _STRICT.raw_decode(text, start)
+        has_raw_breaks = False
+    except (ValueError, RecursionError) as first:
+        try:
+            value, end = _BREAKS_ALLOWED.raw_decode(text, start)
+            has_raw_breaks = True
+        except (ValueError, RecursionError):
+            return _why(text, first)
+    if has_lone_surrogate(value):
+        return Undecoded("lone_surrogate", "a \\u escape gives half a character", start)
+    return Decoded(value, end, has_raw_breaks)
+
+
+def _why(text: str, error: ValueError | RecursionError) -> Undecoded:
+    match error:
+        case RecursionError():
+            return Undecoded("too_deep", "the JSON is nested too deeply", 0)
+        case _BadJsonError():
+            return Undecoded(error.code, str(error), 0)
+        case json.JSONDecodeError():
+            if is_cut(text, error):
+                return Undecoded("truncated", "the JSON is cut off", error.pos)
+            what = error.msg[:1].lower() + error.msg[1:]
+            return Undecoded(
+                "bad_args", f"{what} (line {error.lineno}, column {error.colno})", error.pos
+            )
+        case _:
+            return Undecoded("bad_args", "a number is too long", 0)
+
+
+def is_cut(text: str, error: json.JSONDecodeError) -> bool:
+    """Whether the decoder wanted more text than there is."""
+    if error.msg.startswith("Unterminated string"):
+        return True
+    rest = text[error.pos :]
+    if error.msg.startswith("Invalid \\uXXXX") or error.msg.startswith("Invalid \\escape"):
+        return len(rest) <= 6 and '"' not in rest
+    # A word cut in half ("tru", "-") fails where it begins, a missing token where the text ends.
+    return not rest.strip("`\n\r\t ") or (
+        error.msg.startswith("Expecting value")
+        and any(word.startswith(rest.strip()) for word in ("true", "false", "null", "-"))
+    )
+
+
+def has_lone_surrogate(value: Json) -> bool:
+    """Whether any string in it holds half a surrogate pair."""
+    try:
+        json.dumps(value, ensure_ascii=False).encode("utf-8")
+    except UnicodeEncodeError:
+        return True
+    except RecursionError:
+        return False
+    return False
+
+
+def json_text(value: Json) -> str:
+    """A value as JSON in one line, characters as they are (lone surrogates escaped)."""
+    text = json.dumps(value, ensure_ascii=False)
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return json.dumps(value)
+    return text

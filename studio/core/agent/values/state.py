@@ -1,0 +1,338 @@
+"""The state of a run: immutable values that `studio.core.agent.loop.machine.advance` makes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+from studio.core.agent.values.reading import Reading, ReadingWarning, Repair
+from studio.core.agent.values.run_setup import Limits, ReadingStyle, RunSetup
+from studio.core.agent.values.trail import Trail
+from studio.core.models.base import ProtocolName
+from studio.core.prompty.messages import Message
+from studio.core.text.values import Json, JsonObject
+from studio.core.tools.source import ToolOutcome
+from studio.core.wire.reply import Reply, Usage
+
+__all__ = [
+    "PLACES", "Call", "CallStatus", "Checkpoint", "ErrorKind", "LimitName", "Limits", "Origin",
+    "Pause", "PauseReason", "Place", "ReadingStyle", "RunSetup", "RunState", "Status", "Step",
+    "StepError",
+]  # fmt: skip
+
+Place: TypeAlias = Literal["P1", "P2", "P3", "P4", "P5", "P6", "PX"]
+"""Where a run can pause (docs/design/agent-loop.md): P1 request ready, P2 reply ready, P3 call
+ready (per call), P4 result ready (per call), P5 step done, P6 answer ready, PX an error."""
+
+PLACES: tuple[Place, ...] = ("P1", "P2", "P3", "P4", "P5", "P6", "PX")
+"""All of them, in the order of one step."""
+
+Status: TypeAlias = Literal[
+    "running", "done", "refused", "stopped", "failed", "limit", "interrupted"
+]
+"""`running` until an end; `limit` is the headless end of a run that used up an allowance;
+`interrupted` is a run whose process died."""
+
+CallStatus: TypeAlias = Literal[
+    "asked", "approved", "running", "done", "rejected", "answered", "skipped", "unknown"
+]
+"""`answered`: the person gave the result. `skipped`: removed by the person. `unknown`: the call
+was interrupted and nobody knows whether it ran; only the person can say."""
+
+Origin: TypeAlias = Literal["live", "recorded", "mock", "person", "studio"]
+"""Where a reply or a result came from; `studio` for results that the studio had to synthesise."""
+
+ErrorKind: TypeAlias = Literal[
+    "format", "model", "unknown_tool", "schema", "tool", "timeout", "limit", "refusal",
+    "repeated_action", "guardrail", "output", "outcome_unknown", "render", "journal",
+]  # fmt: skip
+"""What a PX is about; also the names of the exception filters (with `warning`, `truncated`)."""
+
+LimitName: TypeAlias = Literal["iterations", "tokens", "cost", "seconds"]
+"""Allowances of a run."""
+
+PauseReason: TypeAlias = Literal[
+    "entry", "step", "breakpoint", "exception", "pause", "approval", "limit", "outcome"
+]
+"""Why a run stands still, in debugger words."""
+
+
+@dataclass(frozen=True)
+class Call:
+    """One tool call of a step: a row of the run pane."""
+
+    id: str
+    """Identifier that the result answers to."""
+
+    tool: str
+    """The tool, as the model (or the person) named it."""
+
+    arguments: JsonObject | None
+    """The arguments as they will be sent; None where they cannot be read."""
+
+    text: str = ""
+    """The arguments' text as it stands in the reply."""
+
+    status: CallStatus = "asked"
+    """How far it is."""
+
+    problems: tuple[str, ...] = ()
+    """What is wrong with it, one plain sentence each; such a call is not run, the model is told."""
+
+    error: ErrorKind | None = None
+    """What kind of wrong."""
+
+    repairs: tuple[Repair, ...] = ()
+    """Repairs of unreadable arguments."""
+
+    needs_approval: bool = False
+    """Whether the run's rules ask the person before this call."""
+
+    again: bool = False
+    """Whether it has effects and was made before; it is not made again without a question."""
+
+    observation: str | None = None
+    """What the model will be told; None until there is a result."""
+
+    is_error: bool = False
+    """Whether the observation tells of a failure."""
+
+    outcome: ToolOutcome | None = None
+    """How the call really ended, where it ran."""
+
+    origin: Origin = "live"
+    """Where the result came from."""
+
+    bound: tuple[str, ...] = ()
+    """Parameters that bindings put in."""
+
+    edited: tuple[str, ...] = ()
+    """What the person changed: "tool", "arguments", "observation"."""
+
+
+@dataclass(frozen=True, slots=True)
+class StepError:
+    """Why a run stands at PX, or how it failed."""
+
+    kind: ErrorKind
+    """What sort of failure."""
+
+    code: str
+    """Finer word: a format error's code, a model error's kind, a limit's name."""
+
+    message: str
+    """One plain sentence."""
+
+    hint: str = ""
+    """What to do about it."""
+
+    repairs: tuple[Repair, ...] = ()
+    """Repairs offered, for a format error."""
+
+    answer: str = ""
+    """What "treat as the answer" would take; empty where it makes no sense."""
+
+    observation: str = ""
+    """What the model is told if the run goes on; can be edited. Empty where going on means
+    doing the same again (a model call, a rendering) or raising a limit."""
+
+    retryable: bool = False
+    """Whether doing the same again may help."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """One iteration: a request, its reply, its calls. A card of the run pane."""
+
+    number: int
+    """From 1."""
+
+    attempt: int = 1
+    """Which try of the model call, from 1; a retry sends the same snapshot."""
+
+    messages: Sequence[Message] = ()
+    """What was (or will be) sent; in `native` a beginning of the run's conversation, which shares
+    its memory."""
+
+    sent: int = 0
+    """How many messages were sent."""
+
+    calls_before: int = 0
+    """How many calls the steps before it made."""
+
+    reply: Reply | None = None
+    """The reply, whole."""
+
+    reply_origin: Origin = "live"
+    """Where the reply came from."""
+
+    partial: Reply | None = None
+    """What had come of a reply that broke or was stopped."""
+
+    reading: Reading | None = None
+    """What the reply was read as."""
+
+    warnings: tuple[ReadingWarning, ...] = ()
+    """The reading's remarks and the machine's own (`repeated_action`)."""
+
+    calls: tuple[Call, ...] = ()
+    """One row per call, in call order."""
+
+    observation: str = ""
+    """What the model is told apart from tool results: after a format error, or a remark."""
+
+    answer: str | None = None
+    """The answer as the person gave or changed it; None where the reading's own stands."""
+
+    appended: tuple[Message, ...] = ()
+    """Messages that this step added to the conversation."""
+
+    marks: frozenset[str] = frozenset()
+    """"edited", "replayed", "mocked", "repaired", "warned", "retried", "forked"."""
+
+    seconds_model: float = 0.0
+    """Time of the model call."""
+
+    seconds_tools: float = 0.0
+    """Time of the tool calls, added up."""
+
+    stopped_by: Literal["", "server", "studio"] = ""
+    """Whether the reply ended at a stop sequence sent, or was cut by us."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pause:
+    """A run that stands still and waits for the person."""
+
+    place: Place
+    """Where."""
+
+    reason: PauseReason
+    """Why."""
+
+    breakpoints: tuple[str, ...] = ()
+    """Ids of the breakpoints that were hit."""
+
+    text: str = ""
+    """A sentence for the person."""
+
+
+@dataclass(frozen=True)
+class RunState:
+    """Everything a run is at one moment."""
+
+    setup: RunSetup
+    """What it was started with."""
+
+    status: Status = "running"
+    """Whether it goes on, and how it ended."""
+
+    place: Place | None = None
+    """The place reached; None between places (an effect is under way)."""
+
+    call: int | None = None
+    """At P3 and P4: which row of the step."""
+
+    pause: Pause | None = None
+    """Set while it waits for the person."""
+
+    iteration: int = 0
+    """Number of the current step, from 1; 0 before the first."""
+
+    step: Step = field(default_factory=lambda: Step(0))
+    """The current step."""
+
+    steps: Trail[Step] = field(default_factory=Trail)
+    """Steps that are done, in order."""
+
+    conversation: Trail[Message] = field(default_factory=Trail)
+    """`native`: all messages so far. Text protocols: the messages last rendered."""
+
+    settled: Trail[Message] = field(default_factory=Trail)
+    """The conversation as it was when the last step was done."""
+
+    characters: int = 0
+    """Size of the conversation, counted where there is a context budget."""
+
+    limits: Limits = field(default_factory=Limits)
+    """Allowances now."""
+
+    usage: Usage = field(default_factory=Usage)
+    """Tokens and money so far, over leaf model calls."""
+
+    seconds: float = 0.0
+    """Time spent in model and tool calls so far."""
+
+    seconds_tools: float = 0.0
+    """The part of it that went to tool calls."""
+
+    format_errors: int = 0
+    """Format errors in a row."""
+
+    plain_is_final: bool = False
+    """Whether a reply without any label counts as the answer from now on."""
+
+    repairs: frozenset[str] = frozenset()
+    """Repairs that are made without asking from now on."""
+
+    past_calls: Trail[tuple[str, str]] = field(default_factory=Trail)
+    """(tool, arguments as JSON text) of the calls of the steps that are done."""
+
+    observations: Trail[str] = field(default_factory=Trail)
+    """What those calls answered."""
+
+    composing: bool = False
+    """Whether the step now writes the answer (`RunSetup.compose`); its reply is read as it is."""
+
+    steering: tuple[str, ...] = ()
+    """Messages of the person that wait for the next step."""
+
+    injected: tuple[Message, ...] = ()
+    """Text protocols: messages put in by the person (and answers they answer to), which follow
+    the rendered ones from then on."""
+
+    answer: str | None = None
+    """The final answer, once there is one."""
+
+    answer_value: Json = None
+    """The answer as a value, where outputs are declared and it fits them."""
+
+    answer_problems: tuple[str, ...] = ()
+    """Where the answer does not fit the declared outputs."""
+
+    error: StepError | None = None
+    """What a PX or a failed run is about."""
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing more will happen by itself."""
+        return self.status != "running"
+
+    @property
+    def protocol(self) -> ProtocolName:
+        """How the current step speaks with the model."""
+        return "native" if self.composing else self.setup.protocol
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    """A place that a run reached: a node of its tree. Going back is choosing another node."""
+
+    id: int
+    """Sequence number of the event that reached it."""
+
+    parent: int | None
+    """The checkpoint before it; None for the first."""
+
+    place: Place
+    """Where."""
+
+    iteration: int
+    """Step number."""
+
+    call: int | None
+    """Row, at P3 and P4."""
+
+    branch: int
+    """Branch number: 0 for the first way through, then one more for each fork."""

@@ -1,0 +1,260 @@
+"""A Python file with a LangChain `ChatPromptTemplate`.
+
+Python, and not the JSON of `dumps`: the JSON names classes of one version and needs `loads`, which
+LangChain calls unsafe for files of others; ten lines of Python are read, reviewed and imported.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from studio.core.agent.protocols.choose import choose_protocol
+from studio.core.export.chat_items import THREAD, chat_items
+from studio.core.export.chat_template import ChatTemplate, chat_template, used_inputs
+from studio.core.export.langchain.proof import CLASSES, langchain_rounds
+from studio.core.export.proof import utf8_problem
+from studio.core.export.python.literal import python_literal
+from studio.core.export.requests import lost
+from studio.core.export.target import ExportResult, ExportSource, TargetGroup, result
+from studio.core.export.unread import unread_tools
+from studio.core.imports.compose import literal
+from studio.core.prompty.document import TemplateFormat
+from studio.core.prompty.templates import find_variables
+from studio.core.text.values import Json, JsonObject
+from studio.core.wire.chat import function_definition
+from studio.core.wire.draft import is_sendable
+
+_FORMATS: dict[TemplateFormat, str] = {
+    "jinja2": "jinja2", "mustache": "mustache", "fstring": "f-string",
+}  # fmt: skip
+_ROLES = {"system": "system", "user": "human", "assistant": "ai"}
+_ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
+
+
+@dataclass(frozen=True, slots=True)
+class LangChainPrompt:
+    """`prompt` to be imported, with `TOOLS` for `bind_tools`."""
+
+    name: str = "langchain"
+    label: str = "LangChain prompt (Python)"
+    group: TargetGroup = "Code"
+    suffix: str = ".py"
+    needs_values: bool = False
+    about: str = (
+        "A Python file with a ChatPromptTemplate: import prompt from it, and bind its TOOLS to a "
+        "model."
+    )
+
+    def make(self, source: ExportSource) -> ExportResult:
+        """The file; the proof reads its templates again and renders them."""
+        template = chat_template(source)
+        made = _LangChain(source, template)
+        text = made.text()
+        problems = list(source.document.problems)
+        fault = utf8_problem(text)
+        if fault is not None:
+            return result(text, (*problems, fault))
+        rounds = tuple(
+            langchain_rounds(
+                source, text, made.format, made.defaults(), [tool.name for tool in made.tools]
+            )
+        )
+        losses = (*template.losses, *made.losses, *unread_tools(source))
+        return result(text, problems, losses, rounds)
+
+
+class _LangChain:
+    """Messages as LangChain writes them, and what that leaves out."""
+
+    def __init__(self, source: ExportSource, template: ChatTemplate) -> None:
+        self.source = source
+        self.document = source.document
+        self.losses: list[str] = []
+        self.format: TemplateFormat = template.format if not template.is_plain else "fstring"
+        self.is_plain = template.is_plain
+        items, problems = chat_items(template)
+        self.losses += lost(problems)
+        self.items = items
+        self.rows = [self._row(item) for item in items]
+        self.tools = [tool for tool in source.told_tools if is_sendable(tool)]
+        self.losses += (
+            f"{tool.name}: a tool of kind {tool.kind} names a service; it is left out."
+            for tool in source.told_tools
+            if not is_sendable(tool)
+        )
+        self.losses += self._settings_lost()
+
+    def text(self) -> str:
+        """The source of the file."""
+        document = self.document
+        path = document.source.path
+        name = document.name or (path.stem if path else "Prompt")
+        classes = sorted({row.split("(")[0] for row in self.rows if row[0].isupper()})
+        placeholder = "MessagesPlaceholder" in classes
+        messages = [each for each in classes if each != "MessagesPlaceholder"]
+        names = ["ChatPromptTemplate", *(["MessagesPlaceholder"] if placeholder else [])]
+        defaults = self.defaults()
+        partial = f".partial(**{python_literal(defaults)})" if defaults else ""
+        form = python_literal(_FORMATS[self.format])
+        lines = [
+            f'"""{_safe(name)}: a prompt for LangChain, made by Prompt Studio.',
+            "",
+            "It needs: pip install langchain-core. Then: prompt.invoke({…}), or prompt | model.",
+            '"""',
+            "",
+            *([f"from langchain_core.messages import {', '.join(messages)}"] if messages else []),
+            f"from langchain_core.prompts import {', '.join(names)}",
+            "",
+            "MESSAGES = [",
+            *(f"    {row}," for row in self.rows),
+            "]",
+            "",
+            f"prompt = ChatPromptTemplate(MESSAGES, template_format={form}){partial}",
+        ]
+        if self.tools:
+            tools: list[Json] = [
+                {"type": "function", "function": function_definition(tool)} for tool in self.tools
+            ]
+            lines += ["", f"TOOLS = {python_literal(tools)}"]
+        options = dict(document.model.options)
+        if document.model.id:
+            lines += ["", f"MODEL = {python_literal(document.model.id)}"]
+        if options:
+            lines += ["", f"OPTIONS = {python_literal(options)}"]
+        return "\n".join(lines) + "\n"
+
+    def defaults(self) -> dict[str, Json]:
+        """Defaults of inputs, so that only what has none must be given."""
+        used = used_inputs(self.document)
+        threads = {item.name for item in self.document.inputs if item.kind == "thread"}
+        return {
+            name: "" if value is None else value
+            for name, value in used.items()
+            if name not in threads
+            and name in self._variables()
+            and (value is not None or not self._is_required(name))
+        }
+
+    def _variables(self) -> set[str]:
+        texts = "\n".join(_strings(self.items)) if not self.is_plain else ""
+        return {variable.name for variable in find_variables(texts, self.format)[0]}
+
+    def _is_required(self, name: str) -> bool:
+        declared = self.document.input(name)
+        return declared is not None and (declared.required or declared.has_sample)
+
+    def _row(self, item: JsonObject) -> str:
+        """One entry of the list of messages."""
+        if THREAD in item:
+            return f"MessagesPlaceholder({python_literal(item[THREAD])}, optional=True)"
+        role = str(item.get("role"))
+        extra = [key for key in item if key not in ("role", "content")]
+        if role in _ROLES and not extra:
+            content = python_literal(self._content(item.get("content")), 8)
+            return f"({python_literal(_ROLES[role])}, {content})"
+        return self._message(role, item)
+
+    def _content(self, content: Json) -> Json:
+        if isinstance(content, str):
+            return literal(content, "fstring") if self.is_plain else content
+        blocks: list[Json] = []
+        for block in content if isinstance(content, list) else []:
+            kind = block.get("type") if isinstance(block, Mapping) else ""
+            self.losses += _local_files(block)
+            if kind not in ("text", "image_url"):
+                self.losses.append(
+                    f"A part of type {kind!r} stays as chat completions write it; LangChain "
+                    "renders only texts and images."
+                )
+            blocks.append(_braces(block) if self.is_plain else block)
+        return blocks
+
+    def _message(self, role: str, item: JsonObject) -> str:
+        """A message object: LangChain renders nothing in it."""
+        name = CLASSES.get(role, "HumanMessage")
+        if not self.is_plain and any(
+            find_variables(text, self.format)[0] for text in _strings([item])
+        ):
+            self.losses.append(
+                f"A {role} message with attributes, calls or results is no template in LangChain: "
+                "its expressions stay as text."
+            )
+        arguments = [f"content={python_literal(item.get('content') or '', 8)}"]
+        if role == "developer":
+            arguments.append("additional_kwargs={'__openai_role__': 'developer'}")
+        for key, value in item.items():
+            if key == "tool_calls":
+                arguments.append(f"tool_calls={python_literal(_calls(value), 8)}")
+            elif key == "tool_call_id" or (key == "name" and isinstance(value, str)):
+                arguments.append(f"{key}={value!r}")
+            elif key not in ("role", "content"):
+                self.losses.append(f"The attribute {key} of a {role} message has no place there.")
+        if role == "tool" and "tool_call_id" not in item:
+            arguments.append("tool_call_id=''")
+        return f"{name}({', '.join(arguments)})"
+
+    def _settings_lost(self) -> Iterator[str]:
+        document = self.document
+        defaults = self.defaults()
+        for item in document.inputs:
+            if item.kind in ("image", "file", "audio") and item.name in defaults:
+                yield from _local_file(item.kind, defaults[item.name])
+        if document.outputs:
+            yield "outputs: a prompt of LangChain has no schema of the answer."
+        if choose_protocol(document).protocol != "native":
+            yield (
+                "The loop is not in it: the file holds the prompt, which wants the history and "
+                "tools of each step as values."
+            )
+
+
+def _calls(value: Json) -> list[Json]:
+    """Tool calls with their arguments as objects."""
+    made: list[Json] = []
+    for call in value if isinstance(value, list) else []:
+        inner = call.get("function") if isinstance(call, Mapping) else None
+        if not isinstance(inner, Mapping) or not isinstance(call, Mapping):
+            continue
+        try:
+            arguments: Json = json.loads(str(inner.get("arguments") or "{}"))
+        except ValueError:
+            arguments = {"_raw": inner.get("arguments")}
+        made.append({"id": call.get("id"), "name": inner.get("name"), "args": arguments})
+    return made
+
+
+def _braces(value: Json) -> Json:
+    if isinstance(value, str):
+        return literal(value, "fstring")
+    if isinstance(value, Mapping):
+        return {key: item if key == "type" else _braces(item) for key, item in value.items()}
+    return value
+
+
+def _local_files(block: Json) -> Iterator[str]:
+    """Pictures that are files: LangChain sends the path, and reads nothing."""
+    inner = block.get("image_url") if isinstance(block, Mapping) else None
+    yield from _local_file("image", inner.get("url") if isinstance(inner, Mapping) else None)
+
+
+def _local_file(kind: str, url: Json) -> Iterator[str]:
+    if isinstance(url, str) and url and "{" not in url and _ADDRESS.match(url) is None:
+        yield f"The {kind} {url!r} is only named: LangChain does not read files."
+
+
+def _strings(value: Json | list[JsonObject]) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for item in value.values():
+            yield from _strings(item)
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from _strings(item)
+
+
+def _safe(text: str) -> str:
+    return " ".join(text.replace("\\", " ").replace('"', "'").split())

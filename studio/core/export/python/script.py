@@ -1,0 +1,265 @@
+"""A Python script that runs the prompt as it is: messages, model, tools and the loop, one file.
+
+It speaks chat completions through the openai package, since every server that the studio knows
+does; what the prompt asks for beyond that is told as a loss.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from studio.core.agent.loop.first_step import first_step_values
+from studio.core.agent.protocols.choose import agent_settings, choose_protocol, reading_style
+from studio.core.export.chat_items import chat_items
+from studio.core.export.chat_template import ChatTemplate, chat_template, used_inputs
+from studio.core.export.proof import utf8_problem
+from studio.core.export.python import code
+from studio.core.export.python.literal import python_literal
+from studio.core.export.python.loops import PLAIN_RUN, RUNS
+from studio.core.export.python.proof import script_rounds
+from studio.core.export.python.settings import chat_tool, key_variable, quoted, setting, stops
+from studio.core.export.python.tools import PythonTools, python_tools, stub, stub_name
+from studio.core.export.requests import lost
+from studio.core.export.target import ExportResult, ExportSource, TargetGroup, result
+from studio.core.export.unread import unread_tools
+from studio.core.prompty.document import TemplateFormat
+from studio.core.text.problem import Problem, Severity
+from studio.core.text.span import Span
+from studio.core.text.values import Json
+from studio.core.wire.draft import is_sendable
+from studio.core.wire.request import to_request
+
+_SDK_OPTIONS = frozenset({
+    "frequency_penalty", "logit_bias", "logprobs", "max_completion_tokens", "max_tokens",
+    "metadata", "modalities", "n", "parallel_tool_calls", "presence_penalty", "reasoning_effort",
+    "response_format", "seed", "service_tier", "stop", "store", "temperature", "tool_choice",
+    "top_logprobs", "top_p", "user", "verbosity",
+})  # fmt: skip
+"""Options that the SDK has arguments for; others go into `extra_body`."""
+
+_TAKEN = frozenset({
+    "MODEL", "OPTIONS", "MESSAGES", "TOOLS", "FUNCTIONS", "BINDINGS", "INPUTS", "REQUIRED",
+    "TEXTS", "FOLDER", "MOST_CALLS", "SUPPLIED", "FINAL_WORDS", "HISTORY_IS_LIST", "KEY_VARIABLE",
+    "BASE_URL", "ENVIRONMENT", "FIELD", "FIXED", "render", "fill", "build_messages", "media",
+    "data_uri", "holds", "call_tool", "ask", "make_client", "run", "fenced", "only_argument",
+    "read_object", "main", "read_value", "_plain", "_load", "_wait",
+})  # fmt: skip
+_LOOP_NAMES = ("history", "agent_scratchpad", "tools", "tool_names", "examples", "chat_history")
+
+
+@dataclass(frozen=True, slots=True)
+class PythonScript:
+    """One file that needs the openai package, and jinja2 or chevron where the prompt does."""
+
+    name: str = "python"
+    label: str = "Python script (openai)"
+    group: TargetGroup = "Code"
+    suffix: str = ".py"
+    needs_values: bool = False
+    about: str = (
+        "Runs as it is: fills in the inputs, asks the model through the openai package, runs the "
+        "Python tools and asks again until there is an answer."
+    )
+
+    def make(self, source: ExportSource) -> ExportResult:
+        """The script; the proof reads its messages and tools out of it again."""
+        document = source.document
+        problems: list[Problem] = list(document.problems)
+        if document.model.api_type in ("embedding", "image"):
+            message = f"A script runs chats; this prompt asks for {document.model.api_type}."
+            problems.append(_problem("export-not-a-chat", message))
+        script = _Script(source)
+        text = script.text()
+        fault = utf8_problem(text)
+        if fault is not None:
+            return result(text, (*problems, fault))
+        try:
+            ast.parse(text)
+        except (SyntaxError, ValueError) as error:
+            problems.append(_problem("export-no-python", f"The script cannot be read: {error}."))
+            return result(text, problems)
+        problems += (
+            Problem("export-remark", Severity.HINT, remark, Span(0, 0))
+            for remark in script.tools.remarks
+        )
+        return result(text, problems, script.losses(), script_rounds(text, source, script.form))
+
+
+class _Script:
+    """The parts of one script."""
+
+    def __init__(self, source: ExportSource) -> None:
+        self.source = source
+        self.document = source.document
+        self.template: ChatTemplate = chat_template(source)
+        self.protocol = choose_protocol(self.document).protocol
+        self.specs = tuple(tool for tool in source.all_tools if is_sendable(tool))
+        self.tools: PythonTools = python_tools(self.document, self.specs, _TAKEN)
+        self.items, self.item_problems = chat_items(self.template)
+        self.request = to_request(
+            (), (), replace(self.document.model, api_type="chat"), provider="openai-chat",
+            outputs=self.document.outputs, stop=stops(source, self.protocol),
+        )  # fmt: skip
+
+    @property
+    def form(self) -> TemplateFormat | None:
+        """The template language; None where there is nothing to render."""
+        return None if self.template.is_plain else self.template.format
+
+    def losses(self) -> Iterator[str]:
+        """What the script does not carry, or does differently."""
+        yield from self.template.losses
+        yield from lost((*self.item_problems, *self.request.problems))
+        yield from unread_tools(self.source)
+        for tool in self.source.all_tools:
+            if not is_sendable(tool):
+                yield f"{tool.name}: a tool of kind {tool.kind} names a service; it is left out."
+        for tool in self.tools.stubs:
+            where = "" if tool.source == "document" else f" (it comes from {tool.source})"
+            yield (
+                f"{tool.name}: no Python function runs it{where}; the script holds a stand-in that "
+                "answers with an error."
+            )
+        if self.document.model.api_type == "responses":
+            yield "The script asks through chat completions instead of the responses API."
+        if self.document.model.provider == "anthropic" and not self.source.base_url:
+            yield "Set OPENAI_BASE_URL: Anthropic is asked through its OpenAI endpoint."
+        if self.template.is_plain and self.protocol != "native":
+            yield "The template cannot be rendered at each step, so the model sees no earlier step."
+
+    def text(self) -> str:
+        """The source of the script."""
+        form = self.form
+        imports, _, renderer = code.RENDERERS[form] if form else ("", "", "")
+        has_tools = bool(self.specs)
+        loops = has_tools or self.protocol != "native"
+        run = RUNS[self.protocol] if loops else (PLAIN_RUN,)
+        parts = [
+            self._head(),
+            "\n".join(part for part in (code.IMPORTS, imports) if part),
+            self._settings(),
+            *(part.strip() for part in self.tools.blocks),
+            *([code.LOAD.strip()] if self.tools.loaded else []),
+            *(stub(tool) for tool in self.tools.stubs),
+            self._functions() if has_tools else "",
+            renderer.strip(),
+            (code.FILL if form else code.FILL_PLAIN).strip(),
+            code.BUILD.strip(),
+            code.CALL.strip() if loops else "",
+            code.ASK.strip(),
+            *(part.strip() for part in run),
+            code.MAIN.strip(),
+        ]
+        return "\n\n\n".join(part for part in parts if part) + "\n"
+
+    def _head(self) -> str:
+        document = self.document
+        path = document.source.path
+        name = document.name or (path.stem if path else "Prompt")
+        told = " ".join(f"{name}: {document.description}".split()) if document.description else name
+        packages = " ".join(
+            part for part in ("openai", code.RENDERERS[self.form][1] if self.form else "") if part
+        )
+        lines = [
+            _safe(told),
+            "",
+            f"Made by Prompt Studio{f' from {_safe(path.name)}' if path else ''}. It needs: pip "
+            f"install {packages}",
+            f"The key is read from {key_variable(self.document)}; OPENAI_BASE_URL names another"
+            " server.",
+        ]
+        body = "\n".join(lines)
+        return f'#!/usr/bin/env python3\n"""{body}\n"""\n\nfrom __future__ import annotations'
+
+    def _settings(self) -> str:
+        document = self.document
+        body = {
+            key: value for key, value in self.request.body.items()
+            if key not in ("model", "messages", "tools", "stream")
+        }  # fmt: skip
+        options = {key: value for key, value in body.items() if key in _SDK_OPTIONS}
+        further = {key: value for key, value in body.items() if key not in _SDK_OPTIONS}
+        if further:
+            options["extra_body"] = further
+        inputs = self._inputs()
+        required = [
+            item.name for item in document.inputs if item.required and inputs.get(item.name) is None
+        ]
+        loop = self.protocol != "native"
+        texts = [
+            name for name in inputs
+            if (declared := document.input(name)) is None
+            or declared.kind in ("string", "image", "file", "audio")
+        ]  # fmt: skip
+        lines = [
+            "FOLDER = Path(__file__).resolve().parent",
+            f"MODEL = {setting(document.model.id or self.source.model, 'OPENAI_MODEL')}",
+            f"BASE_URL = {self._base_url()}",
+            f"KEY_VARIABLE = {quoted(key_variable(document))}",
+            f"OPTIONS = {python_literal(options)}",
+            f"INPUTS = {python_literal(inputs)}",
+            f"REQUIRED = {python_literal(required)}",
+            f"TEXTS = {python_literal(texts)}  # inputs whose values are texts; others are JSON",
+            f"MESSAGES = {python_literal(list(self.items))}",
+        ]
+        if self.specs or loop:
+            limit = agent_settings(document).get("max_iterations")
+            count = limit if isinstance(limit, int) and not isinstance(limit, bool) else 10
+            lines.append(f"MOST_CALLS = {count}")
+            lines.append(f"TOOLS = {python_literal(list(map(chat_tool, self.specs)))}")
+        if loop:
+            lines += self._loop_settings()
+        return "\n".join(lines)
+
+    def _loop_settings(self) -> Iterator[str]:
+        supplied = first_step_values(self.document, self.source.prepared.inputs, self.specs)
+        own = {item.name for item in self.document.inputs}
+        kept: dict[str, Json] = {
+            key: value for key, value in supplied.items()
+            if key not in own and key not in ("question", "input", "history", "agent_scratchpad")
+        }  # fmt: skip
+        yield f"SUPPLIED = {python_literal(kept)}"
+        if self.protocol == "react":
+            yield f"HISTORY_IS_LIST = {'history' in reading_style(self.document).looped}"
+        else:
+            words = agent_settings(self.document).get("final_words")
+            listed = words if isinstance(words, list) else [words] if words else []
+            bare = [re.sub(r"[\W_]", "", str(word)).lower() for word in listed]
+            yield f"FINAL_WORDS = {python_literal(['finalanswer', 'noaction', *bare])}"
+
+    def _functions(self) -> str:
+        functions = {**self.tools.functions, **{t.name: stub_name(t) for t in self.tools.stubs}}
+        ordered = [tool.name for tool in self.specs if tool.name in functions]
+        rows = "".join(f"    {quoted(name)}: {functions[name]},\n" for name in ordered)
+        bindings = {tool.name: dict(tool.bindings) for tool in self.specs if tool.bindings}
+        return f"FUNCTIONS = {{\n{rows}}}\nBINDINGS = {python_literal(bindings)}"
+
+    def _inputs(self) -> dict[str, Json]:
+        """Defaults, with the values of now; samples are no values."""
+        prepared = self.source.prepared
+        loop = _LOOP_NAMES if self.protocol != "native" else ()
+        found = used_inputs(self.document, tuple(loop))
+        for name in found:
+            if name in prepared.inputs and name not in prepared.samples:
+                found[name] = prepared.inputs[name]
+        return found
+
+    def _base_url(self) -> str:
+        endpoint = self.document.model.connection.get("endpoint")
+        given = self.source.base_url or (endpoint if isinstance(endpoint, str) else "")
+        if self.document.model.provider == "foundry" and given and not self.source.base_url:
+            fallback = setting(given, "")
+            return f'os.environ.get("OPENAI_BASE_URL") or {fallback}.rstrip("/") + "/openai/v1"'
+        fallback = setting(given, "") if given else "None"
+        return f'os.environ.get("OPENAI_BASE_URL") or {fallback}'
+
+
+def _safe(text: str) -> str:
+    return re.sub(r'["\\\x00-\x1f\x7f-\x9f\u2028\u2029]', " ", text)
+
+
+def _problem(code_: str, message: str) -> Problem:
+    return Problem(code_, Severity.ERROR, message, Span(0, 0))

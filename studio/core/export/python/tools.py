@@ -1,0 +1,207 @@
+"""Where a script gets the functions of its tools from: put in, loaded from beside it, stand-ins."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from studio.core.export.python.literal import python_literal
+from studio.core.prompty.document import PromptDocument
+from studio.core.prompty.tool_spec import ToolSpec
+from studio.core.tools.document import PythonFile, named_sources
+
+_MOST_BYTES = 200_000
+
+
+@dataclass(slots=True)
+class PythonTools:
+    """The functions of a script."""
+
+    blocks: list[str] = field(default_factory=list)
+    """Source to put into the script, one block a file."""
+
+    loaded: list[str] = field(default_factory=list)
+    """Files that the script loads from beside itself."""
+
+    functions: dict[str, str] = field(default_factory=dict)
+    """Tool name → the expression that is its function."""
+
+    stubs: list[ToolSpec] = field(default_factory=list)
+    """Tools that nothing runs: the script holds a stand-in for each."""
+
+    remarks: list[str] = field(default_factory=list)
+    """What a person who moves the script should know."""
+
+
+def python_tools(
+    document: PromptDocument, tools: Sequence[ToolSpec], taken: frozenset[str]
+) -> PythonTools:
+    """Find the functions of the tools in the files that the prompt names; none of them is run.
+
+    Args:
+        document: The prompt.
+        tools: The tools that the model is told of.
+        taken: Names that the script itself uses.
+    """
+    made = PythonTools()
+    folder = document.source.path.parent if document.source.path else None
+    wanted = {tool.name for tool in tools}
+    names = set(taken)
+    for source in named_sources(document):
+        if not isinstance(source, PythonFile):
+            continue
+        read = _read(source.path)
+        if isinstance(read, str):
+            made.remarks.append(read)
+            continue
+        text, tree = read
+        offered = _public(tree)
+        found = [name for name in offered if name in wanted and name not in made.functions]
+        if not found:
+            continue
+        own = _top_level(tree)
+        if own & names or _must_stay_a_file(tree, source.path.parent):
+            path = _beside(source.path, folder)
+            made.loaded.append(path)
+            made.functions |= {
+                name: f"_load({python_literal(path)}, {python_literal(name)})" for name in found
+            }
+            made.remarks.append(f"The script loads {path}: keep that file beside it.")
+        else:
+            names |= own
+            made.blocks.append(_inline(text, tree, source.path.name))
+            made.functions |= {name: name for name in found}
+        for data in _data_files(tree, source.path.parent):
+            made.remarks.append(f"The tools name {data}: keep that file beside the script.")
+    made.stubs = [tool for tool in tools if tool.name not in made.functions]
+    return made
+
+
+def stub(tool: ToolSpec) -> str:
+    """A stand-in whose answer tells the model, and whose text tells the person."""
+    where = "no Python function" if tool.source == "document" else f"{tool.source}, not Python"
+    told = f"{tool.name} has no implementation in this script yet."
+    name = (
+        tool.name
+        if tool.name.isidentifier()
+        else "".join(char if char.isalnum() else "_" for char in tool.name)
+    )
+    return "\n".join([
+        f"def _stub_{name}(**arguments):",
+        f'    """Stand-in for {tool.name} ({where}): write what it does here."""',
+        f"    return {python_literal('Error: ' + told)}",
+    ])  # fmt: skip
+
+
+def stub_name(tool: ToolSpec) -> str:
+    """The name of a stand-in."""
+    return "_stub_" + "".join(char if char.isalnum() else "_" for char in tool.name)
+
+
+def _read(path: Path) -> tuple[str, ast.Module] | str:
+    """The file's text and tree, or why it cannot be used."""
+    try:
+        if path.stat().st_size > _MOST_BYTES:
+            return f"{path.name} is too large to be put into a script."
+        text = path.read_text(encoding="utf-8-sig")
+        return text, ast.parse(text)
+    except (OSError, UnicodeDecodeError):
+        return f"{path.name} cannot be read, so its functions are not in the script."
+    except (SyntaxError, ValueError) as error:
+        line = getattr(error, "lineno", None)
+        return f"{path.name} is no valid Python{f' (line {line})' if line else ''}."
+
+
+def _public(tree: ast.Module) -> list[str]:
+    """Functions that are tools: those of `__all__`, otherwise every public one."""
+    functions = [
+        node.name for node in tree.body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    ]
+    for node in tree.body:
+        if isinstance(node, ast.Assign) and any(
+            isinstance(target, ast.Name) and target.id == "__all__" for target in node.targets
+        ):
+            try:
+                listed = ast.literal_eval(node.value)
+            except ValueError:
+                break
+            return [name for name in functions if name in listed]
+    return [name for name in functions if not name.startswith("_")]
+
+
+def _top_level(tree: ast.Module) -> set[str]:
+    """Every name that the file makes."""
+    found: set[str] = set()
+    for node in tree.body:
+        match node:
+            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
+                found.add(node.name)
+            case ast.Import() | ast.ImportFrom():
+                continue  # the same name for the same module does no harm
+            case _:
+                found |= {
+                    each.id
+                    for each in ast.walk(node)
+                    if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)
+                }
+    return found - {"__all__"}
+
+
+def _must_stay_a_file(tree: ast.Module, folder: Path) -> bool:
+    """Whether the file runs something as a program, or imports its neighbours."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.If) and "__name__" in ast.dump(node.test):
+            return True
+        modules: list[str] = []
+        if isinstance(node, ast.Import):
+            modules = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            modules = [node.module or ""]
+            if node.level or any(alias.name == "*" for alias in node.names):
+                return True
+        if any((folder / f"{module.partition('.')[0]}.py").is_file() for module in modules):
+            return True
+    return False
+
+
+def _inline(text: str, tree: ast.Module, name: str) -> str:
+    """The file's source without its docstring, `__future__` imports and `__all__`."""
+    lines = re.split(r"\r\n|\r|\n", text)  # as Python counts them: a form feed ends no line
+    dropped: set[int] = set()
+    for index, node in enumerate(tree.body):
+        is_doc = (
+            index == 0 and isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+            and isinstance(node.value.value, str)
+        )  # fmt: skip
+        is_future = isinstance(node, ast.ImportFrom) and node.module == "__future__"
+        is_all = isinstance(node, ast.Assign) and any(
+            isinstance(target, ast.Name) and target.id == "__all__" for target in node.targets
+        )
+        if is_doc or is_future or is_all:
+            dropped |= set(range(node.lineno - 1, node.end_lineno or node.lineno))
+    kept = "\n".join(line for number, line in enumerate(lines) if number not in dropped)
+    return f"# --- from {name} ---\n\n{kept.strip()}\n\n# --- end of {name} ---"
+
+
+def _data_files(tree: ast.Module, folder: Path) -> list[str]:
+    """Files beside the tools that they name in a text."""
+    found: list[str] = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            text = node.value
+            if 2 < len(text) < 100 and "." in text and "\n" not in text and "\x00" not in text:
+                try:
+                    if (folder / text).is_file():
+                        found.append(text)
+                except OSError:
+                    continue
+    return list(dict.fromkeys(found))
+
+
+def _beside(path: Path, folder: Path | None) -> str:
+    if folder is not None and path.is_relative_to(folder):
+        return path.relative_to(folder).as_posix()
+    return path.name

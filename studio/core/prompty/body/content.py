@@ -1,0 +1,284 @@
+"""The content of one section: text, media and conversations, in order."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from itertools import islice
+
+from studio.core.prompty.body.masked import MaskedText, trim_newlines, with_plain_newlines
+from studio.core.prompty.body.media import MediaKind, MediaToken, find_media, find_threads
+from studio.core.prompty.body.roles import Attribute
+from studio.core.prompty.body.sections import is_inside
+from studio.core.prompty.document import BodySection, PromptDocument
+from studio.core.prompty.messages import MediaPart, Message, Origin, Part, Role, TextPart
+from studio.core.prompty.rendering import Segment
+from studio.core.prompty.threads import read_thread
+from studio.core.text.problem import Problem, Severity
+from studio.core.text.span import Span
+from studio.core.text.values import Json
+
+THREAD_INPUT = "thread"
+"""The input that `![thread]` and `thread:` stand for (docs/design/file-format.md)."""
+
+MOST_PROBLEMS = 200
+"""Problems that reading one rendering may report."""
+
+MOST_TOOL_SECTIONS = 20
+"""`tools:` sections that are read; there should be one."""
+
+_MEDIA_KINDS: dict[str, MediaKind] = {"image": "image", "file": "file", "audio": "audio"}
+
+
+@dataclass(slots=True)
+class Conversation:
+    """The messages so far, and what was found on the way."""
+
+    document: PromptDocument
+    """The prompt."""
+
+    masked: MaskedText
+    """Its rendering."""
+
+    inputs: Mapping[str, Json]
+    """Values of the inputs, for threads and media."""
+
+    messages: list[Message] = field(default_factory=list)
+    """In order."""
+
+    problems: list[Problem] = field(default_factory=list)
+    """In the order found."""
+
+    used_rich: set[str] = field(default_factory=set)
+    """Rich inputs that were put in somewhere."""
+
+    tool_sections: dict[int, BodySection] = field(init=False)
+    """The `tools:` sections that are not read yet, by the place of their marker."""
+
+    def __post_init__(self) -> None:
+        found = (item for item in self.document.sections if item.role == "tools" and item.marker)
+        self.tool_sections = {item.span.start: item for item in islice(found, MOST_TOOL_SECTIONS)}
+
+    def report(self, code: str, severity: Severity, message: str, span: Span | None) -> None:
+        """Add a problem; one without a place stands at the body's start."""
+        if len(self.problems) >= MOST_PROBLEMS:
+            return
+        start = self.document.body.start
+        self.problems.append(Problem(code, severity, message, span or Span(start, start)))
+
+    def add_thread(self, name: str, attributes: Mapping[str, Json], span: Span | None) -> None:
+        """Put the messages of a thread input in."""
+        self.used_rich.add(name)
+        value = self.inputs.get(name)
+        messages = read_thread(value, attributes, span, name)
+        if messages is not None:
+            self.messages += messages
+        elif value is not None:
+            text = f"The input {name!r} must be a list of messages; it is left out."
+            self.report("thread-not-list", Severity.WARNING, text, span)
+
+
+@dataclass(frozen=True, slots=True)
+class SectionHead:
+    """What a marker says about the messages of its section."""
+
+    role: Role
+    """Who speaks."""
+
+    attributes: Mapping[str, Json]
+    """The marker's attributes, values put in."""
+
+    origin: Origin
+    """Where it was written."""
+
+
+_Item = tuple[int, int, Segment | MediaToken | None]
+"""Start, end, and what stands there: a rich input, a media token, or a thread token."""
+
+
+def read_content(talk: Conversation, head: SectionHead, start: int, end: int) -> None:
+    """Read one section's content and add its messages.
+
+    Args:
+        talk: The conversation so far.
+        head: Role, attributes and origin of the section.
+        start: Start of the content in the masked text.
+        end: End of the content.
+    """
+    items = _items(talk, start, end)
+    if not items:
+        text = _text_parts(talk.masked, start, end, keep_blank=True)
+        talk.messages.append(Message(head.role, text, head.attributes, head.origin))
+        return
+    parts: list[Part] = []
+    role = head.role
+    at, after_thread = start, False
+    for item in items:
+        item_start, item_end, what = item
+        current = replace(head, role=role)
+        is_thread = _is_thread(talk, item)
+        parts += _text_between(talk, at, item_start, by_thread=is_thread or after_thread)
+        at, after_thread = item_end, is_thread
+        span = talk.masked.source(item_start, item_end)
+        if isinstance(what, MediaToken):
+            parts.append(_token_part(talk, what, span))
+        elif what is not None and not is_thread:
+            _add_media_input(talk, current, what.input or "", span, parts)
+        else:
+            _flush(talk, current, parts)
+            talk.add_thread(what.input or "" if what else thread_input(talk), {}, span)
+            if talk.document.dialect == "legacy":
+                role = "user"  # the Prompty 1 runtime's rule for text after ![thread]
+    parts += _text_between(talk, at, end, by_thread=after_thread)
+    _flush(talk, replace(head, role=role), parts)
+
+
+def _text_between(
+    talk: Conversation, start: int, end: int, *, by_thread: bool
+) -> tuple[TextPart, ...]:
+    """Text beside a token. Next to a thread Prompty 2 takes blanks away as well (§5.3)."""
+    blanks = by_thread and talk.document.dialect == "prompty"
+    return _text_parts(talk.masked, start, end, keep_blank=False, blanks=blanks)
+
+
+def _add_media_input(
+    talk: Conversation, head: SectionHead, name: str, span: Span | None, parts: list[Part]
+) -> None:
+    """Put an image, file or audio input in place; outside user messages it becomes one."""
+    talk.used_rich.add(name)
+    declared = talk.document.input(name)
+    kind = _MEDIA_KINDS[declared.kind] if declared else "file"
+    part = input_part(kind, talk.inputs.get(name), span)
+    if part is None:
+        return
+    if head.role == "user":
+        parts.append(part)
+    else:
+        _flush(talk, head, parts)
+        _add_for_user(talk, part, head.origin)
+
+
+def _is_thread(talk: Conversation, item: _Item) -> bool:
+    """Whether an item stands for a conversation."""
+    if not isinstance(item[2], Segment):
+        return item[2] is None
+    declared = talk.document.input(item[2].input or "")
+    return declared is None or declared.kind not in _MEDIA_KINDS
+
+
+def input_part(kind: MediaKind, value: Json, span: Span | None) -> MediaPart | None:
+    """The part for the value of an image, file or audio input; None for no value."""
+    if isinstance(value, Mapping):
+        source = next(
+            (str(value[key]) for key in ("source", "url", "path", "data") if value.get(key)), ""
+        )
+        rest = {key: item for key, item in value.items() if key in ("mediaType", "detail")}
+        return MediaPart(kind, source, rest, span=span) if source else None
+    if value is None or value == "":
+        return None
+    source = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return MediaPart(kind, source, span=span)
+
+
+def attribute_values(masked: MaskedText, attributes: tuple[Attribute, ...]) -> dict[str, Json]:
+    """Attributes as a mapping, with template values put in; of a key written twice, the last."""
+    found: dict[str, Json] = {}
+    for item in attributes:
+        start, end = item.value_span.start, item.value_span.end
+        hidden = masked.holds_value(start, end)
+        found[item.key] = masked.read(start, end) if hidden else item.value
+    return found
+
+
+def _items(talk: Conversation, start: int, end: int) -> list[_Item]:
+    """Everything in a range that is not text, in order."""
+    found: list[_Item] = [
+        (place, place + 1, segment) for place, segment in talk.masked.rich_places(start, end)
+    ]
+    if talk.document.dialect != "prompty":
+        text = talk.masked.text[start:end]
+        if "![" in text:
+            for span in find_threads(text):
+                found.append((start + span.start, start + span.end, None))
+            threads = {item[0] for item in found}
+            for token in find_media(text):
+                if start + token.span.start not in threads:
+                    moved = _shift(token, start)
+                    found.append((moved.span.start, moved.span.end, moved))
+            tokens = [Span(item[0], item[1]) for item in found if isinstance(item[2], MediaToken)]
+            found = [item for item in found if not _is_within(item, tokens)]
+    return sorted(found, key=lambda item: item[0])
+
+
+def _is_within(item: _Item, tokens: list[Span]) -> bool:
+    """Whether a rich input stands inside a media token (`![image]({{photo}})`)."""
+    return isinstance(item[2], Segment) and is_inside(tokens, item[0])
+
+
+def _shift(token: MediaToken, by: int) -> MediaToken:
+    return MediaToken(
+        token.kind,
+        token.span.shift(by),
+        token.target.shift(by),
+        tuple(
+            replace(item, key_span=item.key_span.shift(by), value_span=item.value_span.shift(by))
+            for item in token.attributes
+        ),
+        token.alt.shift(by) if token.alt else None,
+    )
+
+
+def thread_input(talk: Conversation) -> str:
+    """What `![thread]` and `thread:` mean: `thread`, else the only declared thread input."""
+    if THREAD_INPUT in talk.inputs:
+        return THREAD_INPUT
+    declared = [item.name for item in talk.document.inputs if item.kind == "thread"]
+    return declared[0] if len(declared) == 1 else THREAD_INPUT
+
+
+def _token_part(talk: Conversation, token: MediaToken, span: Span | None) -> MediaPart:
+    masked = talk.masked
+    attributes = attribute_values(masked, token.attributes)
+    attributes.pop("type", None)
+    source = ""
+    for piece in masked.pieces(token.target.start, token.target.end):
+        if piece.kind == "rich":  # `![image]({{photo}})` with an input of kind image
+            inner = input_part(token.kind, talk.inputs.get(piece.input or ""), span)
+            talk.used_rich.add(piece.input or "")
+            source += inner.source if inner else ""
+        else:
+            source += piece.text
+    alt = masked.read(token.alt.start, token.alt.end) if token.alt else ""
+    return MediaPart(token.kind, source.strip(), attributes, alt, span)
+
+
+def _text_parts(
+    masked: MaskedText, start: int, end: int, *, keep_blank: bool, blanks: bool = False
+) -> tuple[TextPart, ...]:
+    """The text of a range as a part; none where nothing is left of it."""
+    pieces = with_plain_newlines(trim_newlines(masked.pieces(start, end), blanks=blanks))
+    text = "".join(piece.text for piece in pieces)
+    if not text or (not keep_blank and not text.strip()):
+        return ()
+    return (TextPart(text, pieces, _cover(pieces)),)
+
+
+def _cover(pieces: tuple[Segment, ...]) -> Span | None:
+    spans = [piece.span for piece in pieces if piece.span is not None]
+    return spans[0].cover(spans[-1]) if spans else None
+
+
+def _flush(talk: Conversation, head: SectionHead, parts: list[Part]) -> None:
+    if parts:
+        talk.messages.append(Message(head.role, tuple(parts), head.attributes, head.origin))
+        parts.clear()
+
+
+def _add_for_user(talk: Conversation, part: MediaPart, origin: Origin) -> None:
+    """Put a media input in the user message before it, or in a new one (public runtime)."""
+    last = talk.messages[-1] if talk.messages else None
+    if last is not None and last.role == "user":
+        talk.messages[-1] = replace(last, parts=(*last.parts, part))
+    else:
+        talk.messages.append(Message("user", (part,), {}, origin))

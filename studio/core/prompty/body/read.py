@@ -1,0 +1,200 @@
+"""Rendering → messages: roles, attributes, content, threads and hoisted tools."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from studio.core.prompty.body.content import (
+    Conversation,
+    SectionHead,
+    attribute_values,
+    read_content,
+    thread_input,
+)
+from studio.core.prompty.body.hoist import has_statements, hoist_rendered, hoist_tools
+from studio.core.prompty.body.injection import injected_markers
+from studio.core.prompty.body.masked import MaskedText, Trust, trim_newlines, with_plain_newlines
+from studio.core.prompty.body.rendered_yaml import RenderedYaml
+from studio.core.prompty.body.roles import STANDARD_ROLES, Marker
+from studio.core.prompty.body.sections import YAML_TYPES, after_line, find_markers
+from studio.core.prompty.document import PromptDocument
+from studio.core.prompty.messages import (
+    HoistedTool,
+    MediaPart,
+    Message,
+    Messages,
+    Origin,
+    Role,
+    ToolCallPart,
+    ToolResultPart,
+)
+from studio.core.prompty.rendering import Rendering
+from studio.core.prompty.threads import read_call
+from studio.core.text.problem import Severity
+from studio.core.text.span import Span
+from studio.core.text.values import Json
+
+_ROLES: dict[str, Role] = {
+    "system": "system",
+    "developer": "developer",
+    "user": "user",
+    "assistant": "assistant",
+    "tool": "tool",
+    "function": "tool",
+}
+_KNOWN_TYPES = (*YAML_TYPES, "text", "tool_result")
+
+
+def read_messages(
+    document: PromptDocument, rendering: Rendering, inputs: Mapping[str, Json]
+) -> Messages:
+    """Read what a rendering means. Never raises.
+
+    A marker counts only where it is the author's own text (docs/design/file-format.md).
+
+    Args:
+        document: The prompt that was rendered.
+        rendering: Its body, rendered.
+        inputs: The values that it was rendered with; threads and media are taken from here.
+    """
+    masked = MaskedText(rendering, _trust(document), STANDARD_ROLES)
+    markers = find_markers(masked.text, document.dialect)
+    talk = Conversation(document, masked, inputs)
+    first = markers[0].span.start if markers else len(masked.text)
+    if masked.read(0, first).strip() or masked.rich_places(0, first):
+        span = masked.source(0, first)
+        head = SectionHead("system", {}, Origin("implicit", span))
+        read_content(talk, head, 0, first)
+        talk.messages = [_for_user(message) for message in talk.messages]
+    tools: list[HoistedTool] = []
+    role: Role = "system"
+    for index, marker in enumerate(markers):
+        end = markers[index + 1].span.start if index + 1 < len(markers) else len(masked.text)
+        if marker.role == "tools":
+            tools += _read_tools(talk, marker, end)
+        else:
+            role = _read_section(talk, marker, end, role)
+    _append_unused_threads(talk)
+    talk.problems += injected_markers(document, masked, markers)
+    return Messages(tuple(talk.messages), tuple(tools), tuple(talk.problems))
+
+
+def _for_user(message: Message) -> Message:
+    """Media with no role and no text is the user's: no provider takes it from the system.
+
+    A media part that stands without a role is a user message (docs/design/file-format.md).
+    """
+    is_media = message.parts and all(isinstance(part, MediaPart) for part in message.parts)
+    return replace(message, role="user") if is_media and message.role == "system" else message
+
+
+def _trust(document: PromptDocument) -> Trust:
+    if document.dialect == "legacy":
+        return "literal" if document.template.strict else "role-words"
+    return "literal" if document.template.strict else "all"
+
+
+def _read_section(talk: Conversation, marker: Marker, end: int, role: Role) -> Role:
+    """Read one section; the role that text after a thread goes on with."""
+    masked = talk.masked
+    start = _content_start(masked.text, marker.span.end, end)
+    attributes = attribute_values(masked, marker.attributes)
+    marker_span = masked.source(marker.span.start, marker.span.end)
+    origin = Origin("template", masked.source(marker.span.start, end), marker_span)
+    if marker.role == "thread":
+        talk.add_thread(thread_input(talk), attributes, marker_span)
+        if masked.read(start, end).strip():
+            read_content(talk, SectionHead(role, {}, origin), start, end)
+        return role
+    role = _ROLES[marker.role]
+    head = SectionHead(role, attributes, origin)
+    kind = attributes.get("type")
+    if talk.document.dialect == "section" and kind is not None and kind not in _KNOWN_TYPES:
+        text = f"The content type {str(kind)!r} is not known; its content is read as text."
+        talk.report("unknown-content-type", Severity.HINT, text, marker_span)
+    if kind in YAML_TYPES and talk.document.dialect == "section":
+        _read_calls(talk, head, start, end)
+    elif role == "tool" and talk.document.dialect != "legacy":
+        _read_result(talk, head, start, end)
+    else:
+        read_content(talk, head, start, end)
+    return role
+
+
+def _content_start(text: str, line_end: int, end: int) -> int:
+    """Where a section's content starts: after the marker's line and any blanks at its end."""
+    while line_end < end and text[line_end] in " \t\f\v":
+        line_end += 1
+    return after_line(text, line_end)
+
+
+def _read_calls(talk: Conversation, head: SectionHead, start: int, end: int) -> None:
+    """A section of `type="tool_call"`: YAML of one call, or of a list of calls."""
+    source = talk.masked.source(start, end)
+    reading = RenderedYaml(talk.masked.pieces(start, end), talk.inputs)
+    value = reading.value
+    calls = value if isinstance(value, list) else [value]
+    parts: list[ToolCallPart] = []
+    for call in calls:
+        if isinstance(call, Mapping):
+            parts.append(read_call(call, source))
+    if not parts or reading.broken or any(not part.name for part in parts):
+        what, place = "it needs function.name", source
+        if reading.problems:
+            what = reading.problems[0].message.removeprefix("Invalid frontmatter: ")
+            place = reading.source(reading.problems[0].span) or source
+        message = f"This tool call is YAML with id, type and function: {what}"
+        talk.report("tool-call-yaml", Severity.ERROR, message, place or head.origin.marker)
+    attributes = {key: item for key, item in head.attributes.items() if key != "type"}
+    talk.messages.append(Message(head.role, tuple(parts), attributes, head.origin))
+
+
+def _read_result(talk: Conversation, head: SectionHead, start: int, end: int) -> None:
+    """A `tool[…]:` section: what a tool answered, as text."""
+    pieces = with_plain_newlines(trim_newlines(talk.masked.pieces(start, end)))
+    text = "".join(piece.text for piece in pieces)
+    part = ToolResultPart(text, pieces, talk.masked.source(start, end))
+    talk.messages.append(Message("tool", (part,), head.attributes, head.origin))
+
+
+def _read_tools(talk: Conversation, marker: Marker, end: int) -> tuple[HoistedTool, ...]:
+    """Hoist the `tools:` section that a marker of the rendering stands for."""
+    span = talk.masked.source(marker.span.start, marker.span.end)
+    section = talk.tool_sections.pop(span.start, None) if span else None
+    if section is None:
+        return ()
+    if has_statements(talk.document, section):
+        start = _content_start(talk.masked.text, marker.span.end, end)
+        yaml = RenderedYaml(talk.masked.pieces(start, end), talk.inputs)
+        tools, problems = hoist_rendered(yaml, section.marker or section.span)
+    else:
+        tools, problems = hoist_tools(talk.document, section, talk.inputs)
+    talk.problems += problems
+    for tool in tools:
+        if tool.dynamic_inputs:
+            names = ", ".join(map(repr, tool.dynamic_inputs))
+            text = f"The tool {tool.id!r} is made with the value of {names}; it asks for approval."
+            talk.report("dynamic-tool", Severity.HINT, text, tool.span)
+    _report_duplicates(talk, tools)
+    return tools
+
+
+def _report_duplicates(talk: Conversation, tools: tuple[HoistedTool, ...]) -> None:
+    """A hoisted tool with the name of another one."""
+    names = {tool.name for tool in talk.document.tools}
+    for tool in tools:
+        if tool.id in names:
+            text = f"There are two tools named {tool.id!r}; rename one."
+            talk.report("duplicate-tool", Severity.ERROR, text, tool.span)
+        names.add(tool.id)
+
+
+def _append_unused_threads(talk: Conversation) -> None:
+    """A thread that stands nowhere comes last, where nothing rich stood (Prompty runtimes)."""
+    if talk.used_rich or talk.document.dialect != "prompty":
+        return
+    for item in talk.document.inputs:
+        if item.kind == "thread" and item.name in talk.inputs:
+            end = talk.document.body.end
+            talk.add_thread(item.name, {}, Span(end, end))

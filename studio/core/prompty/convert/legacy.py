@@ -1,0 +1,252 @@
+"""Prompty 2 and the section dialect in the words of Prompty 1, for programs that stayed there.
+
+The reverse of `convert_front`: what Prompty 1 has no place for is kept under its own name, which
+its runtimes ignore, and is reported (docs/design/file-format.md).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from studio.core.prompty.convert.body import hoist_body_tools
+from studio.core.prompty.document import PromptDocument
+from studio.core.prompty.edit.draft import Draft
+from studio.core.prompty.edit.edits import write_scalar
+from studio.core.prompty.front.front_matter import LEGACY_OPTIONS, parameter_schema, read_bindings
+from studio.core.text.problem import TextEdit
+from studio.core.text.values import Json, JsonObject
+
+_TYPES = {"foundry": "azure_openai", "azure": "azure_openai"}
+_OPTIONS = {
+    new: old for old, new in reversed(LEGACY_OPTIONS.items()) if old != "max_completion_tokens"
+}
+_KINDS = {"float": "number", "integer": "number"}
+_CONNECTION = {"apiKey": "api_key"}
+_ROOT_KEYS = ("authors", "tags", "version")
+_ROLES = ("tool", "function", "developer", "thread")
+_RICH = ("image", "file", "audio")
+
+
+def convert_to_legacy(draft: Draft, document: PromptDocument) -> None:
+    """Rewrite a file for Prompty 1.
+
+    Args:
+        draft: The file, not yet changed.
+        document: The same file as it was parsed.
+    """
+    if document.dialect == "section":
+        hoist_body_tools(draft, document)
+    _threads(draft, document)
+    for step in _STEPS:
+        step(draft)
+    _body_notes(draft, document)
+
+
+def _threads(draft: Draft, document: PromptDocument) -> None:
+    """A thread input that stands in the body becomes `![thread]`."""
+    if document.dialect != "prompty":
+        return
+    names = {item.name for item in document.inputs if item.kind == "thread"}
+    shift = len(draft.text) - len(document.source.text)
+    edits = [
+        TextEdit(variable.expression.shift(shift), "![thread]")
+        for variable in document.variables
+        if variable.name in names
+    ]
+    draft.apply(edits)
+    for name in names - {"thread"}:
+        draft.notes.append(
+            f"inputs.{name}: Prompty 1 takes a conversation from the input 'thread' alone"
+        )
+
+
+def _model(draft: Draft) -> None:
+    model = draft.value("model")
+    if isinstance(model, str):
+        draft.remove("model")
+        draft.add_value(("model",), "api", "chat")
+        draft.add_value(("model", "configuration"), "type", "openai")
+        draft.add_value(("model", "configuration"), "name", model)
+        return
+    if draft.has("model", "apiType"):
+        draft.rename(("model", "apiType"), "api")
+    elif not draft.has("model", "api"):
+        draft.add_value(("model",), "api", "chat")
+    if draft.has("model", "connection"):
+        draft.rename(("model", "connection"), "configuration")
+    elif draft.has("model", "provider") or draft.has("model", "id"):
+        draft.add_value(("model",), "configuration", {"type": _type(draft)})
+    _configuration(draft)
+
+
+def _type(draft: Draft) -> str:
+    provider = draft.value("model", "provider")
+    word = provider if isinstance(provider, str) and provider else "openai"
+    return _TYPES.get(word, word)
+
+
+def _configuration(draft: Draft) -> None:
+    at = ("model", "configuration")
+    if not draft.has(*at):
+        return
+    word = _type(draft)
+    is_azure = word == "azure_openai"
+    kind = draft.value(*at, "kind")
+    if kind not in (None, "key"):
+        draft.notes.append(
+            f"model.connection.kind: Prompty 1 knows no connection of kind {kind!r}; write its "
+            "endpoint and key there"
+        )
+    if draft.has(*at, "kind"):
+        draft.replace((*at, "kind"), word)
+        draft.rename((*at, "kind"), "type")
+    elif not draft.has(*at, "type"):
+        draft.add_value(at, "type", word)
+    if draft.has(*at, "endpoint"):
+        draft.rename((*at, "endpoint"), "azure_endpoint" if is_azure else "base_url")
+    for new, old in _CONNECTION.items():
+        if draft.has(*at, new):
+            draft.rename((*at, new), old)
+    if draft.has("model", "provider"):
+        draft.remove("model", "provider")
+    if draft.has("model", "id"):
+        name = "azure_deployment" if is_azure else "name"
+        if draft.has(*at, name):
+            draft.notes.append(f"model.connection.{name}: the model's id stands there now")
+            draft.remove(*at, name)
+        draft.move(("model", "id"), at, name)
+
+
+def _options(draft: Draft) -> None:
+    at = ("model", "parameters")
+    if draft.has("model", "options"):
+        draft.rename(("model", "options"), "parameters")
+    for key in list(draft.block(*at)):
+        if key in _OPTIONS:
+            draft.rename((*at, key), _OPTIONS[key])
+    further = list(draft.block(*at, "additionalProperties"))
+    for key in further:
+        draft.move((*at, "additionalProperties", key), at, key)
+    if draft.has(*at, "additionalProperties"):
+        draft.remove(*at, "additionalProperties")
+
+
+def _declarations(draft: Draft) -> None:
+    for block in ("inputs", "outputs"):
+        value = draft.value(block)
+        if isinstance(value, list):
+            named = {
+                str(item.get("name")): {k: v for k, v in item.items() if k != "name"}
+                for item in value
+                if isinstance(item, Mapping)
+            }
+            if "#" in draft.document.source.slice(draft.document.entry(block).value):  # type: ignore[union-attr]
+                draft.notes.append(f"{block}: comments inside the list are not carried over")
+            draft.remove(block)
+            draft.add_value((), block, named)
+        for name, item in draft.block(block).items():
+            if isinstance(item, Mapping):
+                _declaration(draft, (block, name), item)
+
+
+def _declaration(draft: Draft, path: tuple[str, str], item: JsonObject) -> None:
+    kind = item.get("kind")
+    if isinstance(kind, str):
+        if kind in _KINDS:
+            draft.replace((*path, "kind"), _KINDS[kind])
+        draft.rename((*path, "kind"), "type")
+        if kind in _RICH:
+            draft.notes.append(
+                f"{'.'.join(path)}: Prompty 1 has no inputs of kind {kind!r}; write the file into "
+                "the body as ![image](path)"
+            )
+        elif kind == "integer":
+            draft.notes.append(f"{'.'.join(path)}: an integer is a number in Prompty 1")
+    if "example" in item and "sample" not in item:
+        draft.rename((*path, "example"), "sample")
+    lost = [key for key in ("items", "properties", "enumValues", "oneOf", "anyOf") if key in item]
+    if lost:
+        told = ", ".join(lost)
+        draft.notes.append(f"{'.'.join(path)}: Prompty 1 ignores {told}")
+
+
+def _tools(draft: Draft) -> None:
+    """Declared functions go where Prompty 1 has them: among the model's parameters."""
+    tools = draft.value("tools")
+    pairs: list[tuple[str, Json]] = []
+    if isinstance(tools, Mapping):
+        pairs = [(str(name), item) for name, item in tools.items()]
+    elif isinstance(tools, list):
+        pairs = [(str(item.get("name", "")), item) for item in tools if isinstance(item, Mapping)]
+    if not pairs:
+        return
+    for name, item in pairs:
+        block = item if isinstance(item, Mapping) else {"kind": item}
+        kind = block.get("kind", block.get("type", "function"))
+        if kind != "function":
+            draft.notes.append(f"tools.{name}: Prompty 1 has no tools of kind {kind!r}")
+            continue
+        if block.get("bindings"):
+            draft.notes.append(f"tools.{name}.bindings: Prompty 1 binds no inputs to arguments")
+        draft.add_item(("model", "parameters", "tools"), _request_tool(name, block))
+    entry = draft.document.entry("tools")
+    if entry is not None and "#" in draft.document.source.slice(entry.value):
+        draft.notes.append("tools: comments inside the list are not carried over")
+    draft.remove("tools")
+
+
+def _request_tool(name: str, item: JsonObject) -> dict[str, Json]:
+    options = item.get("options")
+    parameters = item.get("parameters")
+    if parameters is None and isinstance(options, Mapping):
+        parameters = options.get("parameters")
+    bound = frozenset(read_bindings(item.get("bindings")))
+    function: dict[str, Json] = {"name": name}
+    if item.get("description"):
+        function["description"] = item["description"]
+    function["parameters"] = parameter_schema(parameters, bound)
+    if item.get("strict") is True:
+        function["strict"] = True
+    return {"type": "function", "function": function}
+
+
+def _metadata(draft: Draft) -> None:
+    for key in _ROOT_KEYS:
+        if draft.has("metadata", key) and not draft.has(key):
+            draft.move(("metadata", key), (), key)
+    if draft.has("metadata") and not draft.block("metadata"):
+        draft.remove("metadata")
+
+
+def _template(draft: Draft) -> None:
+    template = draft.value("template")
+    form: Json = "jinja2"
+    strict: Json = None
+    if isinstance(template, Mapping):
+        inner = template.get("format", "jinja2")
+        form = inner.get("kind", "jinja2") if isinstance(inner, Mapping) else inner
+        strict = inner.get("strict") if isinstance(inner, Mapping) else None
+    elif isinstance(template, str):
+        form = template
+    draft.remove("template")
+    draft.add((), "template", [write_scalar(form)], f"template: {form}")
+    if form not in ("jinja2", "mustache"):
+        draft.notes.append(f"template.format: Prompty 1 has no template language {form!r}")
+    if strict is True:
+        draft.notes.append("template.format.strict: values may add messages in Prompty 1")
+
+
+def _body_notes(draft: Draft, document: PromptDocument) -> None:
+    roles = dict.fromkeys(item.role for item in document.sections if item.role in _ROLES)
+    for role in roles:
+        draft.notes.append(f"{role}: is no role of Prompty 1, so the marker is text there")
+
+
+_STEPS: tuple[Callable[[Draft], None], ...] = (
+    _model,
+    _options,
+    _declarations,
+    _tools,
+    _metadata,
+    _template,
+)

@@ -1,0 +1,144 @@
+"""Convert a prompt file from one dialect to another, and prove what that did."""
+
+from __future__ import annotations
+
+import difflib
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from studio.core.prompty.convert.body import convert_body, write_user_after_threads
+from studio.core.prompty.convert.front import convert_front
+from studio.core.prompty.convert.legacy import convert_to_legacy
+from studio.core.prompty.document import Dialect, PromptDocument
+from studio.core.prompty.edit.draft import Draft
+from studio.core.prompty.parse import MAX_TEXT, parse
+from studio.core.prompty.prepare import prepare
+from studio.core.prompty.shapes import messages_to_json
+from studio.core.text.problem import TextEdit
+from studio.core.text.span import Span
+from studio.core.text.values import Json
+
+_CAREFUL = 40_000
+"""Pairs of lines up to which the fewest changes are looked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Conversion:
+    """A conversion that is offered, and what it would do."""
+
+    edits: tuple[TextEdit, ...]
+    """Changes to the file's text; none where it is in that dialect already."""
+
+    text: str
+    """The file after them."""
+
+    notes: tuple[str, ...]
+    """What has no home in the other dialect, and what a person should look at."""
+
+    same_messages: bool
+    """Whether the messages of a preview are the same before and after."""
+
+
+def convert(document: PromptDocument, to: Dialect) -> Conversion:
+    """Convert a document to another dialect.
+
+    Args:
+        document: As `parse` gave it.
+        to: The dialect to write; `legacy` is for programs that stayed with Prompty 1.
+    """
+    old = document.source.text
+    if len(old) > MAX_TEXT:
+        return Conversion((), old, ("the file is too large to be read; it stays as it is",), True)
+    draft = Draft(old)
+    if document.dialect != to and to == "legacy":
+        convert_to_legacy(draft, document)
+    elif document.dialect != to:
+        if to == "prompty":
+            convert_body(draft, document)
+        elif document.dialect == "legacy":
+            write_user_after_threads(draft, document)
+        if document.dialect == "legacy":
+            convert_front(draft, to)
+        else:
+            draft.set(("template", "parser", "kind"), to)
+    after = parse(draft.text, document.source.path)
+    same = _messages(document) == _messages(after)
+    if not same:
+        draft.notes.append("the messages of a preview differ; compare them before you keep this")
+    return Conversion(line_edits(old, draft.text), draft.text, tuple(draft.notes), same)
+
+
+def line_edits(old: str, new: str) -> tuple[TextEdit, ...]:
+    """The edits that make one text of another, by lines; equal lines are left alone."""
+    if old == new:
+        return ()
+    before, after = old.splitlines(keepends=True), new.splitlines(keepends=True)
+    head = 0
+    while head < min(len(before), len(after)) and before[head] == after[head]:
+        head += 1
+    tail = 0
+    while tail < min(len(before), len(after)) - head and before[-1 - tail] == after[-1 - tail]:
+        tail += 1
+    middle_old = before[head : len(before) - tail]
+    middle_new = after[head : len(after) - tail]
+    starts = [sum(map(len, before[:head]))]
+    for line in middle_old:
+        starts.append(starts[-1] + len(line))
+    return tuple(
+        TextEdit(Span(starts[i1], starts[i2]), "".join(middle_new[j1:j2]))
+        for i1, i2, j1, j2 in _changes(middle_old, middle_new)
+    )
+
+
+def _changes(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[int, int, int, int]]:
+    """The ranges of lines that differ, as `(old start, old end, new start, new end)`.
+
+    Few lines are compared for the fewest changes. Of many, the n-th of equal lines stands for the
+    n-th: difflib takes minutes where a line comes hundreds of times (`user:` in a long prompt).
+    """
+    if len(old) * len(new) <= _CAREFUL:
+        matcher = difflib.SequenceMatcher(None, old, new, autojunk=False)
+        for tag, i1, i2, j1, j2 in matcher.get_opcodes():
+            if tag != "equal":
+                yield i1, i2, j1, j2
+        return
+    at_old, at_new = 0, 0
+    for one, other in (*_matches(old, new), (len(old), len(new))):
+        if at_old < one or at_new < other:
+            yield at_old, one, at_new, other
+        at_old, at_new = one + 1, other + 1
+
+
+def _matches(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int]]:
+    """Pairs of equal lines in the order of both: the longest row of them that rises."""
+    places = {key: place for place, key in enumerate(_numbered(new))}
+    pairs = [(place, places[key]) for place, key in enumerate(_numbered(old)) if key in places]
+    ends: list[int] = []
+    last: list[int] = []
+    before: list[int] = []
+    for index, (_, place) in enumerate(pairs):
+        at = bisect_left(ends, place)
+        before.append(last[at - 1] if at else -1)
+        ends[at : at + 1] = [place]
+        last[at : at + 1] = [index]
+    row: list[tuple[int, int]] = []
+    index = last[-1] if last else -1
+    while index >= 0:
+        row.append(pairs[index])
+        index = before[index]
+    return row[::-1]
+
+
+def _numbered(lines: Sequence[str]) -> Iterator[tuple[str, int]]:
+    """Each line with how often it came before."""
+    seen: Counter[str] = Counter()
+    for line in lines:
+        yield line, seen[line]
+        seen[line] += 1
+
+
+def _messages(document: PromptDocument) -> list[Json]:
+    """The messages of a preview without references, in one shape for both dialects."""
+    return messages_to_json(prepare(document, {}, preview=True).messages, "prompty")

@@ -1,0 +1,239 @@
+"""Read declarations of inputs, outputs and parameters from plain values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TypeGuard
+
+from studio.core.prompty.document import InputDeclaration
+from studio.core.prompty.yaml.places import Path, Places
+from studio.core.text.values import Json, JsonObject
+
+INPUT_KINDS = (
+    "string", "integer", "float", "boolean", "array", "object", "union", "thread", "image", "file",
+    "audio",
+)  # fmt: skip
+"""Kinds of Prompty 2 §2.4."""
+
+RICH_KINDS = frozenset({"thread", "image", "file", "audio"})
+"""Kinds whose value is not text: it becomes messages or parts (§2.4, §5.3)."""
+
+LEGACY_KINDS = {"number": "float", "list": "array", "dict": "object", "bool": "boolean"}
+"""Words of Prompty 1's `type` that Prompty 2 spells otherwise."""
+
+
+def read_declarations(
+    value: Json, places: Places | None = None, path: Path = (), depth: int = 0
+) -> tuple[InputDeclaration, ...]:
+    """Declarations of a list of properties, or of a mapping from names to properties.
+
+    Args:
+        value: As written in front matter; anything else gives none.
+        places: Where the keys stand.
+        path: The path of `value`.
+        depth: Levels above, for the bound on nesting.
+    """
+    places = places or Places()
+    if depth > 32:
+        return ()
+    if isinstance(value, Mapping):
+        inner = value.get("properties")
+        if isinstance(inner, Mapping | list) and set(value) <= {"properties", "strict", "examples"}:
+            return read_declarations(inner, places, (*path, "properties"), depth)
+        return tuple(
+            _read_one(str(name), item, places, (*path, name), depth) for name, item in value.items()
+        )
+    if isinstance(value, list):
+        return tuple(
+            _read_one(_name_of(item), item, places, (*path, index), depth)
+            for index, item in enumerate(value)
+        )
+    return ()
+
+
+_PROPERTY_KEYS = frozenset(
+    {
+        "name", "kind", "type", "description", "required", "nullable", "default", "sample",
+        "example", "enumValues", "enum", "items", "properties", "oneOf", "anyOf", "strict",
+        "json_schema",
+    }
+)  # fmt: skip
+
+
+def is_declaration(item: Json) -> TypeGuard[Mapping[str, Json]]:
+    """Whether a mapping declares a property; otherwise it is a default (Prompty 2 §2.7)."""
+    return isinstance(item, Mapping) and (not item or not _PROPERTY_KEYS.isdisjoint(item))
+
+
+def kind_of_value(value: Json) -> str:
+    """The kind that a plain value shows (Prompty 2 §2.7: boolean before integer)."""
+    match value:
+        case bool():
+            return "boolean"
+        case int():
+            return "integer"
+        case float():
+            return "float"
+        case Mapping():
+            return "object"
+        case str() | None:
+            return "string"
+        case _:
+            return "array"
+
+
+def _name_of(item: Json) -> str:
+    name = item.get("name") if isinstance(item, Mapping) else None
+    return name if isinstance(name, str) else "" if name is None else str(name)
+
+
+def _read_one(name: str, item: Json, places: Places, path: Path, depth: int) -> InputDeclaration:
+    span = places.whole(*path)
+    in_mapping = isinstance(path[-1], str)
+    name_span = places.key(*path) if in_mapping else places.value(*path, "name")
+    if not is_declaration(item):
+        has_default = item is not None
+        return InputDeclaration(
+            name,
+            kind_of_value(item),
+            default=item,
+            has_default=has_default,
+            span=span,
+            name_span=name_span,
+        )
+    properties = item.get("properties")
+    sample_key = "sample" if "sample" in item else "example"
+    enum = item.get("enumValues", item.get("enum"))
+    inner_path = (*path, "items")
+    return InputDeclaration(
+        name,
+        _kind(item),
+        _text(item.get("description")),
+        item.get("required") is True,
+        item.get("default"),
+        "default" in item,
+        item.get(sample_key),
+        sample_key in item,
+        tuple(enum) if isinstance(enum, list) else (),
+        read_declarations(properties, places, (*path, "properties"), depth + 1),
+        _read_items(item.get("items"), places, inner_path, depth),
+        _read_variants(item, places, path, depth),
+        item.get("nullable") is True,
+        span,
+        name_span,
+    )
+
+
+def _kind(item: Mapping[str, Json]) -> str:
+    """`kind`, or Prompty 1's `type`; without either what the values show."""
+    for key in ("kind", "type"):
+        kind = item.get(key)
+        if isinstance(kind, str) and kind:
+            return LEGACY_KINDS.get(kind, kind) if key == "type" else kind
+    for key in ("default", "sample", "example"):
+        if item.get(key) is not None:
+            return kind_of_value(item[key])
+    return "union" if "oneOf" in item or "anyOf" in item else "string"
+
+
+def _read_items(value: Json, places: Places, path: Path, depth: int) -> InputDeclaration | None:
+    if depth > 32:
+        return None
+    if isinstance(value, Mapping):
+        return _read_one(_name_of(value), value, places, path, depth + 1)
+    if isinstance(value, str):
+        return InputDeclaration("", LEGACY_KINDS.get(value, value), span=places.value(*path))
+    return None
+
+
+def _read_variants(
+    item: Mapping[str, Json], places: Places, path: Path, depth: int
+) -> tuple[InputDeclaration, ...]:
+    for key in ("oneOf", "anyOf"):
+        value = item.get(key)
+        if isinstance(value, list):
+            return read_declarations(value, places, (*path, key), depth + 1)
+    return ()
+
+
+def _text(value: Json) -> str:
+    return value if isinstance(value, str) else "" if value is None else str(value)
+
+
+# --- JSON schema -----------------------------------------------------------------------------
+
+
+def object_schema(
+    declarations: Sequence[InputDeclaration], leave_out: frozenset[str] = frozenset()
+) -> dict[str, Json]:
+    """The JSON schema of an object with these properties, as tools and outputs are told.
+
+    Args:
+        declarations: The properties.
+        leave_out: Names that the model is not told of (bound parameters, §2.9.1).
+    """
+    shown = [item for item in declarations if item.name and item.name not in leave_out]
+    schema: dict[str, Json] = {
+        "type": "object",
+        "properties": {item.name: property_schema(item) for item in shown},
+    }
+    required = [item.name for item in shown if item.required]
+    if required:
+        schema["required"] = required
+    return schema
+
+
+def output_schema(outputs: Sequence[InputDeclaration]) -> JsonObject | None:
+    """The JSON schema of the declared outputs; None where none are declared.
+
+    Runs, previews, the request command and exports all start from this one. What is not declared
+    as required may be missing here; each form of request then closes it as its provider wants
+    (`wire.schema`: OpenAI requires everything and lets what was optional be null, §7.1.6).
+    """
+    return object_schema(outputs) if outputs else None
+
+
+_JSON_TYPES = {
+    "string": "string",
+    "integer": "integer",
+    "float": "number",
+    "number": "number",
+    "boolean": "boolean",
+    "array": "array",
+    "object": "object",
+}
+
+
+def property_schema(declaration: InputDeclaration) -> dict[str, Json]:
+    """The JSON schema of one property (§7.1.5); an unknown kind allows anything."""
+    schema: dict[str, Json] = {}
+    json_type = _JSON_TYPES.get(declaration.kind)
+    if declaration.kind == "object" and declaration.properties:
+        schema = object_schema(declaration.properties)
+    elif json_type is not None:
+        schema["type"] = json_type
+    if declaration.kind == "array":
+        item = declaration.items
+        schema["items"] = property_schema(item) if item else {"type": "string"}
+    if declaration.variants:
+        schema["anyOf"] = [property_schema(item) for item in declaration.variants]
+    if declaration.description:
+        schema["description"] = declaration.description
+    if declaration.enum:
+        schema["enum"] = list(declaration.enum)
+    if declaration.nullable:
+        _allow_null(schema)
+    return schema
+
+
+def _allow_null(schema: dict[str, Json]) -> None:
+    if isinstance(schema.get("type"), str):
+        schema["type"] = [schema["type"], "null"]
+    elif isinstance(schema.get("anyOf"), list):
+        schema["anyOf"] = [*_list(schema["anyOf"]), {"type": "null"}]
+    if isinstance(schema.get("enum"), list) and None not in _list(schema["enum"]):
+        schema["enum"] = [*_list(schema["enum"]), None]
+
+
+def _list(value: Json) -> list[Json]:
+    return list(value) if isinstance(value, list) else []

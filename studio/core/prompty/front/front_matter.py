@@ -1,0 +1,317 @@
+"""Read the typed blocks of the front matter from plain values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from studio.core.prompty.document import (
+    Dialect,
+    InputDeclaration,
+    ModelDeclaration,
+    TemplateDeclaration,
+    TemplateFormat,
+)
+from studio.core.prompty.front.declarations import kind_of_value, object_schema, read_declarations
+from studio.core.prompty.tool_spec import ToolKind, ToolSpec
+from studio.core.prompty.yaml.places import Path, Places
+from studio.core.text.values import Json, JsonObject
+
+LEGACY_OPTIONS = {
+    "max_tokens": "maxOutputTokens",
+    "max_completion_tokens": "maxOutputTokens",
+    "top_p": "topP",
+    "top_k": "topK",
+    "frequency_penalty": "frequencyPenalty",
+    "presence_penalty": "presencePenalty",
+    "stop": "stopSequences",
+    "parallel_tool_calls": "allowMultipleToolCalls",
+}
+"""Prompty 1's sampling options by their Prompty 2 names."""
+
+SAME_OPTIONS = frozenset({"temperature", "seed"})
+"""Options that both versions spell alike."""
+
+LEGACY_PROVIDERS = {
+    "azure_openai": "foundry",
+    "azure": "foundry",
+    "openai": "openai",
+    "anthropic": "anthropic",
+}
+"""Prompty 1's connection types by the Prompty 2 provider that they mean."""
+
+FORMATS: dict[str, TemplateFormat] = {
+    "jinja2": "jinja2",
+    "jinja": "jinja2",
+    "mustache": "mustache",
+    "fstring": "fstring",
+}
+"""Template languages by the words that name them."""
+
+
+@dataclass(frozen=True, slots=True)
+class FrontMatter:
+    """What the front matter declares."""
+
+    name: str
+    """`name`."""
+
+    description: str
+    """`description`."""
+
+    model: ModelDeclaration
+    """`model`."""
+
+    inputs: tuple[InputDeclaration, ...]
+    """`inputs`, with root samples of Prompty 1."""
+
+    outputs: tuple[InputDeclaration, ...]
+    """`outputs`."""
+
+    tools: tuple[ToolSpec, ...]
+    """`tools`, and those among Prompty 1's options."""
+
+    template: TemplateDeclaration
+    """`template`."""
+
+    metadata: JsonObject
+    """`metadata`."""
+
+
+def read_front_matter(data: JsonObject, places: Places, dialect: Dialect) -> FrontMatter:
+    """Read every typed block; what has a wrong shape reads as absent (checks report it)."""
+    metadata = data.get("metadata")
+    model = _read_model(data.get("model"), places, dialect)
+    tools = _read_tools(data.get("tools"), places, ("tools",))
+    if dialect == "legacy":
+        tools += _legacy_tools(data.get("model"), places)
+    return FrontMatter(
+        _text(data.get("name")),
+        _text(data.get("description")),
+        model,
+        _read_inputs(data, places),
+        read_declarations(data.get("outputs"), places, ("outputs",)),
+        tools,
+        _read_template(data.get("template"), places, dialect),
+        metadata if isinstance(metadata, Mapping) else {},
+    )
+
+
+def _read_inputs(data: JsonObject, places: Places) -> tuple[InputDeclaration, ...]:
+    inputs = read_declarations(data.get("inputs"), places, ("inputs",))
+    samples = data.get("sample")
+    if not isinstance(samples, Mapping):
+        return inputs
+    known = {item.name for item in inputs}
+    filled = tuple(
+        replace(
+            item,
+            default=item.default if item.has_default else samples[item.name],
+            has_default=True,
+            sample=item.sample if item.has_sample else samples[item.name],
+            has_sample=True,
+        )
+        if item.name in samples
+        else item
+        for item in inputs
+    )
+    extra = tuple(
+        InputDeclaration(
+            name,
+            kind_of_value(value),
+            default=value,
+            has_default=True,
+            sample=value,
+            has_sample=True,
+            span=places.whole("sample", name),
+            name_span=places.key("sample", name),
+        )
+        for name, value in samples.items()
+        if name not in known
+    )
+    return filled + extra
+
+
+def _read_model(value: Json, places: Places, dialect: Dialect) -> ModelDeclaration:
+    span = places.value("model")
+    if isinstance(value, str):
+        return ModelDeclaration(value, span=span)
+    if not isinstance(value, Mapping):
+        return ModelDeclaration(span=span)
+    if dialect == "legacy":
+        return _read_legacy_model(value, places)
+    return ModelDeclaration(
+        _text(value.get("id")),
+        _text(value.get("provider")),
+        _text(value.get("apiType")) or "chat",
+        _mapping(value.get("connection")),
+        _mapping(value.get("options")),
+        span,
+    )
+
+
+def _read_legacy_model(value: JsonObject, places: Places) -> ModelDeclaration:
+    """Prompty 1's block in Prompty 2's words; a v2 key that is there as well wins."""
+    old = _mapping(value.get("connection")) or _mapping(value.get("configuration"))
+    model_id = (
+        _text(value.get("id"))
+        or _text(old.get("azure_deployment"))
+        or _text(old.get("name"))
+        or _text(old.get("model"))
+    )
+    kind = _text(old.get("type"))
+    provider = _text(value.get("provider")) or LEGACY_PROVIDERS.get(kind, kind)
+    if not provider and ("azure_deployment" in old or "azure_endpoint" in old):
+        provider = "foundry"
+    connection: dict[str, Json] = {"kind": "key"} if old else {}
+    for key, item in old.items():
+        new = {"azure_endpoint": "endpoint", "base_url": "endpoint", "api_key": "apiKey"}
+        if key not in ("type", "azure_deployment", "name"):
+            connection[new.get(key, key)] = item
+    options = _mapping(value.get("parameters")) or _mapping(value.get("options"))
+    return ModelDeclaration(
+        model_id,
+        provider,
+        _text(value.get("apiType")) or "chat",
+        connection,
+        legacy_options(options),
+        places.value("model"),
+    )
+
+
+def legacy_options(options: JsonObject) -> dict[str, Json]:
+    """Prompty 1's options in Prompty 2's names; the rest under `additionalProperties`."""
+    found: dict[str, Json] = {}
+    rest: dict[str, Json] = {}
+    for key, value in options.items():
+        if key in LEGACY_OPTIONS:
+            name = LEGACY_OPTIONS[key]
+            found[name] = [value] if name == "stopSequences" and isinstance(value, str) else value
+        elif key in SAME_OPTIONS or key in LEGACY_OPTIONS.values():
+            found[key] = value
+        elif key != "tools":
+            rest[key] = value
+    if rest:
+        found["additionalProperties"] = rest
+    return found
+
+
+def _read_template(value: Json, places: Places, dialect: Dialect) -> TemplateDeclaration:
+    span = places.value("template")
+    legacy = dialect == "legacy"
+    if isinstance(value, str):
+        return TemplateDeclaration(FORMATS.get(value, "jinja2"), strict=not legacy, span=span)
+    if not isinstance(value, Mapping):
+        return TemplateDeclaration(strict=not legacy, span=span)
+    form, parser = value.get("format"), value.get("parser")
+    kind = form.get("kind") if isinstance(form, Mapping) else form
+    if kind is None and "type" in value:
+        kind = value.get("type")  # Prompty 1
+    strict = form.get("strict") if isinstance(form, Mapping) else value.get("strict")
+    word = parser.get("kind") if isinstance(parser, Mapping) else parser
+    return TemplateDeclaration(
+        FORMATS.get(_text(kind), "jinja2"),
+        _text(word),
+        strict is True if legacy else strict is not False,
+        span,
+    )
+
+
+def _read_tools(value: Json, places: Places, path: Path) -> tuple[ToolSpec, ...]:
+    """Tools of a list, or of a mapping from names (Prompty 2 §2.9)."""
+    if isinstance(value, Mapping):
+        pairs: list[tuple[str | int, Json]] = list(value.items())
+    elif isinstance(value, list):
+        pairs = list(enumerate(value))
+    else:
+        return ()
+    found = (read_tool(item, key, places, (*path, key)) for key, item in pairs)
+    return tuple(tool for tool in found if tool is not None)
+
+
+def read_tool(item: Json, key: str | int, places: Places, path: Path) -> ToolSpec | None:
+    """One declared tool; None where it has no name."""
+    if isinstance(item, str) and isinstance(key, str):
+        item = {"kind": item}
+    if not isinstance(item, Mapping):
+        return None
+    inner = item.get("function")
+    if isinstance(inner, Mapping):  # the shape of a request, as Prompty 1's options hold it
+        item = {**inner, "kind": "function"}
+    default_name = key if isinstance(key, str) else ""
+    name = _text(item.get("name")) or _text(item.get("id")) or default_name
+    if not name:
+        return None
+    kind = _text(item.get("kind")) or _text(item.get("type"))
+    bindings = read_bindings(item.get("bindings"))
+    options = _mapping(item.get("options"))
+    parameters = item["parameters"] if "parameters" in item else options.get("parameters")
+    return ToolSpec(
+        name,
+        _text(item.get("description")),
+        parameter_schema(parameters, frozenset(bindings)),
+        _tool_kind(kind),
+        strict=item.get("strict") is True,
+        bindings=bindings,
+        span=places.whole(*path),
+    )
+
+
+def read_bindings(value: Json) -> dict[str, str]:
+    """Parameter name → input name, of either form (`unit: {input: x}`, `unit: x`)."""
+    found: dict[str, str] = {}
+    if isinstance(value, Mapping):
+        for name, item in value.items():
+            source = item.get("input") if isinstance(item, Mapping) else item
+            if isinstance(source, str) and source:
+                found[str(name)] = source
+    elif isinstance(value, list):
+        for item in value:
+            if isinstance(item, Mapping) and isinstance(item.get("input"), str):
+                found[_text(item.get("name"))] = _text(item["input"])
+    return found
+
+
+def parameter_schema(value: Json, bound: frozenset[str] = frozenset()) -> JsonObject:
+    """The JSON schema of a tool's arguments, without what is bound.
+
+    `value` is a list or mapping of properties (Prompty 2), or a JSON schema already.
+    """
+    if isinstance(value, Mapping) and value.get("type") == "object":
+        properties = _mapping(value.get("properties"))
+        schema: dict[str, Json] = {**value}
+        schema["properties"] = {
+            name: item for name, item in properties.items() if name not in bound
+        }
+        required = value.get("required")
+        if isinstance(required, list):
+            schema["required"] = [
+                name for name in required if isinstance(name, str) and name not in bound
+            ]
+        return schema
+    return object_schema(read_declarations(value), bound)
+
+
+def _tool_kind(word: str) -> ToolKind:
+    match word:
+        case "function" | "mcp" | "openapi":
+            return word
+        case _:
+            return "custom"
+
+
+def _legacy_tools(model: Json, places: Places) -> tuple[ToolSpec, ...]:
+    """Tools that Prompty 1 kept among the model's options."""
+    found: list[ToolSpec] = []
+    for block in ("parameters", "options"):
+        options = _mapping(_mapping(model).get(block))
+        found += _read_tools(options.get("tools"), places, ("model", block, "tools"))
+    return tuple(found)
+
+
+def _mapping(value: Json) -> JsonObject:
+    return value if isinstance(value, Mapping) else {}
+
+
+def _text(value: Json) -> str:
+    return value if isinstance(value, str) else "" if value is None else str(value)

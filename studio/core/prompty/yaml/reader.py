@@ -1,0 +1,230 @@
+"""YAML as plain values with the place of every key; the only file that imports yaml.
+
+Built on libyaml's events, so that nesting, aliases and size are bounded before anything is made
+of them, and a half-typed front matter still gives what can be read of it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import yaml
+from yaml.constructor import ConstructorError, SafeConstructor
+from yaml.resolver import Resolver
+
+from studio.core.prompty.document import Entry
+from studio.core.prompty.yaml.tree import STRING_TAGS, Event, TreeBuilder
+from studio.core.text.problem import Fix, Problem, Severity, TextEdit
+from studio.core.text.span import Span
+from studio.core.text.values import Json
+
+MAX_DEPTH = 100
+"""Levels of nesting that are read."""
+
+MAX_NODES = 50_000
+"""Values that are read, aliases counted with all that they stand for."""
+
+_RETRIES = 3
+_NOT_YAML = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_TAB_INDENT = re.compile(r"(?m)^( *)(\t[\t ]*)(?=\S)")
+_RESOLVERS = Resolver.yaml_implicit_resolvers
+_CONSTRUCTOR = SafeConstructor()
+
+
+@dataclass(frozen=True, slots=True)
+class YamlReading:
+    """What could be read of a YAML text."""
+
+    value: Json
+    """The plain value; None for an empty text."""
+
+    entries: tuple[Entry, ...]
+    """Every key and list item, in source order."""
+
+    problems: tuple[Problem, ...]
+    """Syntax errors, duplicate keys and the like, in the order found."""
+
+    broken: bool
+    """Whether a syntax error was met, so that `value` may be incomplete."""
+
+
+def read_yaml(text: str, offset: int = 0, path: tuple[str | int, ...] = ()) -> YamlReading:
+    """Read one YAML document.
+
+    Args:
+        text: The YAML.
+        offset: Where `text` starts in the source; all spans count from the source's start.
+        path: Keys that lead to this text, put before every entry's path.
+    """
+    problems: list[Problem] = []
+    text = _replace_unreadable(text, offset, problems)
+    attempt = text
+    for _ in range(_RETRIES + 1):
+        tree = TreeBuilder(attempt, offset, path, _resolve, _construct)
+        error = _run(tree)
+        if error is None:
+            break
+        if attempt is text:
+            problems.append(error)
+        shorter = _blank_line(attempt, error.span.start - offset)
+        if shorter == attempt or error.code == "yaml-too-large":
+            break
+        attempt = shorter
+    problems += tree.problems
+    broken = attempt is not text or error is not None
+    return YamlReading(tree.value, tuple(tree.entries), tuple(problems), broken)
+
+
+def plain_scalar(text: str) -> Json:
+    """The value of an unquoted scalar, as YAML 1.1 reads it (`true`, `12`, `null`, text)."""
+    return _construct(_resolve(text), text)
+
+
+def write_yaml(value: Json) -> list[str]:
+    """A value as lines of block-style YAML, keys in their order."""
+    text = yaml.safe_dump(
+        _plain(value), sort_keys=False, allow_unicode=True, default_flow_style=False, width=10_000
+    )
+    lines = text.rstrip("\n").split("\n")
+    return lines[:-1] if lines[-1] == "..." else lines
+
+
+def _plain(value: Json) -> Json:
+    """A copy that shares nothing, so that no anchors are written."""
+    if isinstance(value, Mapping):
+        return {key: _plain(item) for key, item in value.items()}
+    return [_plain(item) for item in value] if isinstance(value, list) else value
+
+
+def _replace_unreadable(text: str, offset: int, problems: list[Problem]) -> str:
+    """Put U+FFFD for characters that YAML forbids, and report the first."""
+    found = _NOT_YAML.search(text)
+    if found is None:
+        return text
+    place = Span(offset + found.start(), offset + found.end())
+    message = f"The character U+{ord(found[0]):04X} is not allowed in YAML; remove it."
+    fix = Fix("Remove the character", (TextEdit(place, ""),))
+    problems.append(Problem("yaml-character", Severity.ERROR, message, place, (fix,)))
+    return _NOT_YAML.sub("\ufffd", text)
+
+
+def _blank_line(text: str, at: int) -> str:
+    """The text with the line at `at` (or the last one before it that has text) made blank."""
+    at = max(0, min(at, len(text)))
+    end = text.find("\n", at)
+    end = len(text) if end < 0 else end
+    while True:
+        start = text.rfind("\n", 0, end) + 1
+        if text[start:end].strip():
+            return text[:start] + " " * (end - start) + text[end:]
+        if start == 0:
+            return text
+        end = start - 1
+
+
+def _run(tree: TreeBuilder) -> Problem | None:
+    """Read all events; the problem that ended it early, if one did."""
+    try:
+        for event in yaml.parse(tree.text, Loader=yaml.CSafeLoader):
+            if isinstance(event, yaml.DocumentStartEvent) and tree.has_value:
+                message = "Only the first YAML document is read; remove the second one."
+                tree.problems.append(tree.problem("yaml-documents", message, _place(event)))
+                return None
+            _take(tree, event)
+            if tree.nodes > MAX_NODES or tree.depth > MAX_DEPTH:
+                return _too_large(tree, event)
+    except yaml.MarkedYAMLError as error:
+        return _syntax_problem(tree, error)
+    except yaml.YAMLError as error:
+        return tree.problem("yaml-syntax", f"Invalid frontmatter: {error}", Span(0, 0))
+    return None
+
+
+def _take(tree: TreeBuilder, event: Event) -> None:
+    match event:
+        case yaml.ScalarEvent():
+            tree.scalar(event)
+        case yaml.MappingStartEvent():
+            tree.open(event, {}, None)
+        case yaml.SequenceStartEvent():
+            tree.open(event, None, [])
+        case yaml.MappingEndEvent() | yaml.SequenceEndEvent():
+            tree.close(event)
+        case yaml.AliasEvent():
+            tree.alias(event)
+
+
+def _too_large(tree: TreeBuilder, event: Event) -> Problem:
+    what = "deeply nested" if tree.depth > MAX_DEPTH else "large"
+    message = (
+        f"This YAML is too {what} to be read whole (at most {MAX_NODES} values, "
+        f"{MAX_DEPTH} levels)."
+    )
+    start = _place(event).start
+    return tree.problem("yaml-too-large", message, Span(start, start))
+
+
+def _syntax_problem(tree: TreeBuilder, error: yaml.MarkedYAMLError) -> Problem:
+    what = str(error.problem or error.context or "it cannot be read")
+    mark = error.problem_mark or error.context_mark
+    context = error.context or ""
+    if error.context_mark is not None and ("flow" in context or "quoted" in context):
+        mark = error.context_mark
+        what = f"{what} ({context})"
+    at = mark.index if mark is not None else 0
+    if at >= len(tree.text):
+        at = len(tree.text.rstrip())
+    end = tree.text.find("\n", at)
+    place = Span(at, len(tree.text) if end < 0 else max(end, at))
+    tab = next((tab for tab in _TAB_INDENT.finditer(tree.text) if tab.end() >= at), None)
+    if "\\t" in what or (tab is not None and tab.start() <= at <= tab.end()):
+        return _tab_problem(tree, tab or _TAB_INDENT.search(tree.text), place)
+    return tree.problem("yaml-syntax", f"Invalid frontmatter: {what}.", place)
+
+
+def _tab_problem(tree: TreeBuilder, tab: re.Match[str] | None, place: Span) -> Problem:
+    fixes: tuple[Fix, ...] = ()
+    if tab is not None:
+        place = Span(*tab.span(2))
+        edits = tuple(
+            TextEdit(Span(*found.span(2)).shift(tree.offset), found[2].replace("\t", "  "))
+            for found in _TAB_INDENT.finditer(tree.text)
+        )
+        fixes = (Fix("Indent with spaces", edits),)
+    message = "Invalid frontmatter: YAML is indented with spaces, and here stands a tab."
+    return Problem("yaml-tab", Severity.ERROR, message, place.shift(tree.offset), fixes)
+
+
+def _place(event: Event) -> Span:
+    return Span(event.start_mark.index, event.end_mark.index)
+
+
+def _resolve(text: str) -> str:
+    """The tag of a plain scalar (YAML 1.1, as the public runtime reads it)."""
+    for tag, pattern in _RESOLVERS.get(text[:1], ()):
+        if pattern.match(text):
+            return str(tag)
+    return "tag:yaml.org,2002:str"
+
+
+def _construct(tag: str, text: str) -> Json:
+    """The plain value of a scalar; text where it is nothing that JSON knows."""
+    if tag in STRING_TAGS:
+        return text
+    node = yaml.ScalarNode(tag, text)
+    try:
+        match tag.rpartition(":")[2]:
+            case "null":
+                return None
+            case "bool":
+                return bool(_CONSTRUCTOR.construct_yaml_bool(node))
+            case "int":
+                return int(_CONSTRUCTOR.construct_yaml_int(node))
+            case "float":
+                number = float(_CONSTRUCTOR.construct_yaml_float(node))
+                return number if number - number == 0 else text  # no .inf, no .nan in JSON
+    except (ValueError, KeyError, OverflowError, ConstructorError):
+        return text
+    return text

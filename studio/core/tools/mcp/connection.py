@@ -1,0 +1,298 @@
+"""One live connection to an MCP server.
+
+The SDK's client must be entered and left in one task, so a task of its own holds it; calls may come
+from any task of the loop.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Awaitable, Callable
+from types import TracebackType
+from typing import TYPE_CHECKING, TypeVar
+
+from studio import __version__
+from studio.core.text.values import Json, JsonObject
+from studio.core.tools.imports import MCP, import_packages
+from studio.core.tools.mcp.streams import Opener
+from studio.core.tools.mcp.values import (
+    CallResult,
+    ListedTool,
+    block_text,
+    listed_tool,
+    server_offer,
+)
+from studio.core.tools.source import ServerOffer, ToolSourceError
+
+if TYPE_CHECKING:
+    import mcp_types as types
+    from mcp import Client
+    from mcp.client._transport import TransportStreams
+
+Result = TypeVar("Result")
+Page = TypeVar("Page", bound="types.PaginatedResult")
+
+_LONGEST_SAYING = 2_000
+_MOST_SAYINGS = 200
+_MOST_PAGES = 100
+
+
+class ServerRefusal(Exception):  # noqa: N818 - an answer, not a failure of ours
+    """The server answered a request with a protocol error."""
+
+    def __init__(self, message: str, data: Json = None) -> None:
+        super().__init__(message)
+        self.message = message
+        """The server's words."""
+        self.data = data
+        """What it sent along."""
+
+
+class ConnectionLost(Exception):  # noqa: N818 - names the state
+    """The server went away before it answered."""
+
+
+class McpConnection:
+    """A connection that is open; make one with `open`."""
+
+    def __init__(self, on_change: Callable[[], None] | None = None) -> None:
+        self._on_change = on_change
+        self._client: Client | None = None
+        self._said: list[str] = []
+        self._closing = asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
+
+    @classmethod
+    async def open(
+        cls, opener: Opener, seconds: float, on_change: Callable[[], None] | None = None
+    ) -> McpConnection:
+        """Connect and shake hands.
+
+        Args:
+            opener: makes the streams.
+            seconds: the longest time for it.
+            on_change: called when the server says that its lists changed.
+
+        Raises:
+            ToolSourceError: no connection within the time, or the other side is no MCP server.
+        """
+        await import_packages(MCP)
+        connection = cls(on_change)
+        ready: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        connection._task = asyncio.create_task(connection._hold(opener, ready))
+        try:
+            await asyncio.wait_for(asyncio.shield(ready), seconds)
+        except TimeoutError:
+            await connection.abandon()
+            raise ToolSourceError(f"did not answer within {seconds:g} s") from None
+        except BaseException:
+            await connection.abandon()
+            raise
+        return connection
+
+    @property
+    def is_open(self) -> bool:
+        """Whether requests can still be sent."""
+        return self._client is not None and not self._closing.is_set()
+
+    @property
+    def facts(self) -> dict[str, str]:
+        """What the server says of itself: name, version, protocol, capabilities, instructions."""
+        if self._client is None:
+            return {}
+        info, able = self._client.server_info, self._client.server_capabilities
+        return {
+            "name": info.name if info else "",
+            "version": info.version if info else "",
+            "protocol": self._client.protocol_version,
+            "capabilities": ", ".join(sorted(able.model_dump(exclude_none=True))),
+            "instructions": self._client.instructions or "",
+        }
+
+    async def list_tools(self, source: str) -> tuple[tuple[ListedTool, ...], JsonObject]:
+        """Every tool, all pages, and the last page's `_meta`.
+
+        Raises:
+            ServerRefusal: the server refuses.
+            ConnectionLost: it went away.
+        """
+        found: list[ListedTool] = []
+        meta: JsonObject = {}
+        async for page in self._pages(self._live().list_tools):
+            found += (listed_tool(tool, source) for tool in page.tools)
+            meta = page.meta or {}
+        return tuple(found), meta
+
+    async def call(self, name: str, arguments: JsonObject) -> CallResult:
+        """Call a tool; cancelling the task tells the server to stop.
+
+        Raises:
+            ServerRefusal: the server refuses the call.
+            ConnectionLost: it went away.
+        """
+        result = await self._request(self._live().call_tool(name, dict(arguments)))
+        return CallResult(
+            "\n".join(block_text(block) for block in result.content),
+            result.is_error,
+            result.structured_content,
+            result.meta or {},
+        )
+
+    async def list_offers(self) -> tuple[ServerOffer, ...]:
+        """The server's prompts, resources and templates of resources, all pages of each.
+
+        Raises:
+            ServerRefusal: the server refuses.
+            ConnectionLost: it went away.
+        """
+        client = self._live()
+        able = client.server_capabilities
+        found: list[ServerOffer] = []
+        if able.prompts is not None:
+            async for prompts in self._pages(client.list_prompts):
+                found += (server_offer("prompt", item, item.name) for item in prompts.prompts)
+        if able.resources is not None:
+            async for page in self._pages(client.list_resources):
+                found += (server_offer("resource", item, str(item.uri)) for item in page.resources)
+            async for templates in self._pages(client.list_resource_templates):
+                found += (
+                    server_offer("resource template", item, item.uri_template)
+                    for item in templates.resource_templates
+                )
+        return tuple(found)
+
+    async def _pages(self, ask: Callable[..., Awaitable[Page]]) -> AsyncIterator[Page]:
+        """Every page of a list; a server that never ends is not followed for ever."""
+        cursor: str | None = None
+        for _ in range(_MOST_PAGES):
+            page = await self._request(ask(cursor=cursor, cache_mode="refresh"))
+            yield page
+            cursor = page.next_cursor
+            if not cursor:
+                return
+
+    def take_messages(self) -> str:
+        """What the server wrote to its log over the protocol since the last time."""
+        text = "".join(f"{line}\n" for line in self._said)
+        self._said.clear()
+        return text
+
+    async def close(self) -> None:
+        """Say goodbye and let go."""
+        self._closing.set()
+        if self._task is not None:
+            with contextlib.suppress(Exception):
+                await asyncio.shield(self._task)
+
+    async def abandon(self) -> None:
+        """Let go without waiting for the other side."""
+        self._closing.set()
+        if self._task is not None:
+            self._task.cancel()
+            with contextlib.suppress(BaseException):
+                await asyncio.wait({self._task})
+
+    def _live(self) -> Client:
+        if self._client is None or self._closing.is_set():
+            raise ConnectionLost("the connection is closed")
+        return self._client
+
+    async def _request(self, request: Awaitable[Result]) -> Result:
+        from mcp import MCPError
+
+        try:
+            return await request
+        except MCPError as error:
+            if "onnection closed" in error.message or not self.is_open:
+                raise ConnectionLost(error.message) from error
+            raise ServerRefusal(error.message, error.data) from error
+        except (RuntimeError, ValueError) as error:
+            # An answer that does not keep the tool's own output schema, or the protocol.
+            raise ServerRefusal(str(error)) from error
+        except OSError as error:
+            raise ConnectionLost(str(error)) from error
+
+    async def _hold(self, opener: Opener, ready: asyncio.Future[None]) -> None:
+        from mcp import Client, Implementation
+
+        who = Implementation(name="prompt-studio", version=__version__)
+        try:
+            async with Client(
+                _Transport(opener),
+                client_info=who,
+                message_handler=self._heard,
+                logging_callback=self._logged,
+            ) as client:
+                self._client = client
+                if not ready.done():
+                    ready.set_result(None)
+                listening = asyncio.create_task(self._listen(client))
+                try:
+                    await self._closing.wait()
+                finally:
+                    listening.cancel()
+                    await asyncio.wait({listening})
+        except Exception as error:  # noqa: BLE001 - the SDK raises groups of many kinds
+            if not ready.done():
+                ready.set_exception(ToolSourceError(_innermost(error)))
+                ready.exception()
+        finally:
+            self._closing.set()
+            if not ready.done():
+                ready.cancel()
+
+    async def _listen(self, client: Client) -> None:
+        """Ask servers of the newer protocol to tell of changed lists; older ones do it unasked."""
+        from mcp import MCPError
+        from mcp.client.subscriptions import ListenNotSupportedError, SubscriptionLost
+
+        able = client.server_capabilities
+        try:
+            async with client.listen(
+                tools_list_changed=able.tools is not None,
+                prompts_list_changed=able.prompts is not None,
+                resources_list_changed=able.resources is not None,
+            ) as changes:
+                async for _ in changes:
+                    self._tell()
+        except (ListenNotSupportedError, SubscriptionLost, MCPError, TimeoutError, OSError):
+            return  # asked again for its lists after a while, then
+
+    async def _heard(self, message: object) -> None:
+        if str(getattr(message, "method", "")).endswith("/list_changed"):
+            self._tell()
+
+    async def _logged(self, params: types.LoggingMessageNotificationParams) -> None:
+        source = f" {params.logger}" if params.logger else ""
+        self._said.append(f"[{params.level}{source}] {params.data}"[:_LONGEST_SAYING])
+        del self._said[:-_MOST_SAYINGS]
+
+    def _tell(self) -> None:
+        if self._on_change is not None:
+            self._on_change()
+
+
+class _Transport:
+    """The SDK wants an object to enter, ours is a function that makes one."""
+
+    def __init__(self, opener: Opener) -> None:
+        self._manager = opener()
+
+    async def __aenter__(self) -> TransportStreams:
+        return await self._manager.__aenter__()
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> bool | None:
+        return await self._manager.__aexit__(kind, error, trace)
+
+
+def _innermost(error: BaseException) -> str:
+    """The text of the exception that a group of exceptions is about."""
+    while isinstance(error, BaseExceptionGroup) and error.exceptions:
+        error = error.exceptions[0]
+    return str(error) or type(error).__name__

@@ -1,0 +1,261 @@
+"""A server of somebody else's, over stdio or streamable HTTP, as a source of tools.
+
+One connection serves all calls, several at once. A cancelled call is cancelled by the protocol's
+own notification; a server that then answers nothing any more is ended and started again at need.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal, assert_never
+
+from studio.core.prompty.tool_spec import ToolSpec
+from studio.core.text.values import JsonObject
+from studio.core.tools.imports import MCP, import_packages
+from studio.core.tools.limits import DEFAULT_LIMITS, ToolLimits, cut
+from studio.core.tools.mcp.child import LONGEST_LOG, ChildProcess
+from studio.core.tools.mcp.connection import ConnectionLost, McpConnection, ServerRefusal
+from studio.core.tools.mcp.server_config import HttpServer, ServerAddress, StdioServer, expand
+from studio.core.tools.mcp.streams import command_line, over_child, over_http, safe_environment
+from studio.core.tools.source import ServerOffer, ToolOutcome, ToolSourceError
+
+_SIGN_OF_LIFE_SECONDS = 2.0
+_FRESH_SECONDS = 30.0  # asked at every pause in typing; a list is asked for again after this time
+_PATIENCE_SECONDS = 5.0  # and a server that could not be started is not tried again before
+
+
+@dataclass(frozen=True, slots=True)
+class ServerFacts:
+    """What is known of a server beside its tools."""
+
+    words: Mapping[str, str] = field(default_factory=dict)
+    """What it says of itself: name, version, protocol, capabilities, instructions."""
+
+    offers: tuple[ServerOffer, ...] = ()
+    """Its prompts and resources."""
+
+
+class McpSource:
+    """The tools of one MCP server."""
+
+    def __init__(
+        self,
+        name: str,
+        address: ServerAddress,
+        *,
+        allowed: tuple[str, ...] = (),
+        limits: ToolLimits = DEFAULT_LIMITS,
+        environment: Callable[[], dict[str, str]] = lambda: dict(os.environ),
+        on_change: Callable[[], None] | None = None,
+    ) -> None:
+        """Make a source; nothing is started before it is asked for something.
+
+        Args:
+            name: the server's name.
+            address: how to reach it.
+            allowed: tools that may be used; empty for all.
+            limits: bounds of a call.
+            environment: the variables that references are resolved with.
+            on_change: called when the server says that its lists changed.
+        """
+        self._on_change = on_change
+        self._name = name
+        self._address = address
+        self._allowed = allowed
+        self._limits = limits
+        self._environment = environment
+        self._child: ChildProcess | None = None
+        self._connection: McpConnection | None = None
+        self._opening = asyncio.Lock()
+        self._calls = 0
+        self._log = ""
+        self._listed: tuple[float, tuple[ToolSpec, ...]] | None = None
+        self._facts: ServerFacts | None = None
+        self._failure: tuple[float, ToolSourceError] | None = None
+        self._endings: set[asyncio.Task[None]] = set()
+
+    @property
+    def label(self) -> str:
+        """The server's name, said to be one of MCP."""
+        return f"mcp: {self._name}"
+
+    @property
+    def log(self) -> str:
+        """The newest of what the server wrote on its error stream and logged by the protocol."""
+        if self._child is not None:
+            self._log += self._child.take_log()
+        if self._connection is not None:
+            self._log += self._connection.take_messages()
+        self._log = self._log[-LONGEST_LOG:]
+        return self._log
+
+    async def list_tools(self) -> tuple[ToolSpec, ...]:
+        """Every tool that the document allows.
+
+        Raises:
+            ToolSourceError: the server cannot be reached or started, or refuses.
+        """
+        if self._listed is not None and time.monotonic() - self._listed[0] < _FRESH_SECONDS:
+            return self._listed[1]
+        connection = await self._connected()
+        try:
+            listed, _ = await asyncio.wait_for(
+                connection.list_tools(self.label), self._limits.start_seconds
+            )
+        except TimeoutError as error:
+            await self.restart()
+            raise ToolSourceError(
+                f"{self.label} did not list its tools within {self._limits.start_seconds:g} s"
+            ) from error
+        except (ServerRefusal, ConnectionLost) as error:
+            await self.restart()
+            raise ToolSourceError(f"{self.label} does not list its tools: {error}") from error
+        specs = tuple(
+            tool.spec for tool in listed if not self._allowed or tool.spec.name in self._allowed
+        )
+        self._listed = (time.monotonic(), specs)
+        self._facts = None
+        return specs
+
+    async def facts(self) -> ServerFacts:
+        """What the server says of itself, and its prompts and resources, for the tools view."""
+        if self._facts is not None:
+            return self._facts
+        connection = await self._connected()
+        try:
+            offers = await asyncio.wait_for(connection.list_offers(), self._limits.start_seconds)
+        except (ServerRefusal, ConnectionLost, TimeoutError):
+            offers = ()
+        self._facts = ServerFacts(connection.facts, offers)
+        return self._facts
+
+    async def call(self, name: str, arguments: JsonObject) -> ToolOutcome:
+        """Call a tool; cancelling the task tells the server to stop."""
+        if self._allowed and name not in self._allowed:
+            return ToolOutcome(f"{name} is not among allowedTools", "unknown-tool")
+        try:
+            connection = await self._connected()
+        except ToolSourceError as error:
+            return ToolOutcome(str(error), "crashed")
+        started = time.perf_counter()
+        status: Literal["ok", "error", "crashed", "timeout"] = "ok"
+        value = None
+        self._calls += 1
+        try:
+            result = await asyncio.wait_for(connection.call(name, arguments), self._limits.seconds)
+            text, value = result.text, result.structured
+            status = "error" if result.is_error else "ok"
+        except TimeoutError:
+            text = f"{name} was given up after {self._limits.seconds:g} s"
+            status = "timeout"
+            self._check_later(connection)
+        except ServerRefusal as error:
+            text, status = error.message, "error"
+        except ConnectionLost as error:
+            text = f"{self.label} went away while it ran {name}: {error}"
+            status = "crashed"
+            await self.restart()
+        except BaseException:
+            self._check_later(connection)
+            raise
+        finally:
+            self._calls -= 1
+        duration = time.perf_counter() - started
+        text, truncated = cut(text, self._limits.characters)
+        return ToolOutcome(text, status, duration, value=value, truncated=truncated)
+
+    async def restart(self) -> None:
+        """End the server; the next question starts it again."""
+        connection, child = self._connection, self._child
+        _ = self.log
+        self._connection = self._child = self._listed = self._facts = None
+        if connection is not None:
+            await connection.abandon()
+        if child is not None:
+            await child.close()
+
+    async def close(self) -> None:
+        """Say goodbye; a server that does not leave is ended."""
+        for task in tuple(self._endings):
+            task.cancel()
+        await self.restart()
+
+    async def _connected(self) -> McpConnection:
+        async with self._opening:
+            if self._connection is not None and self._connection.is_open:
+                return self._connection
+            if self._failure and time.monotonic() - self._failure[0] < _PATIENCE_SECONDS:
+                raise self._failure[1].with_traceback(None)
+            await self.restart()
+            try:
+                self._connection = await self._open()
+            except ToolSourceError as error:
+                log = self.log.strip()
+                await self.restart()
+                last = f" ({log.splitlines()[-1]})" if log else ""
+                failure = ToolSourceError(f"{self.label} {error}{last}")
+                self._failure = (time.monotonic(), failure)
+                raise failure from error
+            except BaseException:
+                await self.restart()
+                raise
+            return self._connection
+
+    async def _open(self) -> McpConnection:
+        await import_packages(MCP)
+        try:
+            match self._address:
+                case HttpServer(url, headers):
+                    known = self._environment()
+                    ready = {key: expand(text, known) for key, text in headers.items()}
+                    opener = over_http(expand(url, known), ready)
+                case StdioServer():
+                    opener = over_child(await self._start(self._address))
+                case _:
+                    assert_never(self._address)
+        except LookupError as error:
+            raise ToolSourceError(f"cannot be reached: {error.args[0]}") from error
+        return await McpConnection.open(opener, self._limits.start_seconds, self._changed)
+
+    async def _start(self, server: StdioServer) -> ChildProcess:
+        known = self._environment()
+        command = expand(server.command, known)
+        arguments = [expand(text, known) for text in server.arguments]
+        given = {key: expand(text, known) for key, text in server.environment.items()}
+        try:
+            self._child = await ChildProcess.start(
+                [command, *arguments],
+                cwd=server.folder or Path.cwd(),
+                env={**safe_environment(), **given},
+            )
+        except OSError as error:
+            shown = command_line(server.command, server.arguments)
+            raise ToolSourceError(f"cannot be started: {error.strerror}: {shown}") from error
+        return self._child
+
+    def _changed(self) -> None:
+        self._listed = self._facts = None
+        if self._on_change is not None:
+            self._on_change()
+
+    def _check_later(self, connection: McpConnection) -> None:
+        """See whether the server still answers; one that hangs in a call does not, and is ended."""
+        if self._child is None:
+            return
+        task = asyncio.create_task(self._check(connection))
+        self._endings.add(task)
+        task.add_done_callback(self._endings.discard)
+
+    async def _check(self, connection: McpConnection) -> None:
+        if self._calls:
+            return  # other calls run: they will show it
+        try:
+            await asyncio.wait_for(connection.list_tools(self.label), _SIGN_OF_LIFE_SECONDS)
+        except (TimeoutError, ServerRefusal, ConnectionLost):
+            if connection is self._connection:
+                await self.restart()

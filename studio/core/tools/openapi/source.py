@@ -1,0 +1,225 @@
+"""The operations of an OpenAPI description as a source of tools."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from studio.core.prompty.tool_spec import ToolSpec
+from studio.core.prompty.yaml.reader import read_yaml
+from studio.core.text.values import Json, JsonObject
+from studio.core.tools.imports import HTTP, import_packages
+from studio.core.tools.limits import DEFAULT_LIMITS, ToolLimits, cut
+from studio.core.tools.mcp.server_config import expand
+from studio.core.tools.openapi.description import Description, OpenApiError, read_description
+from studio.core.tools.openapi.named_connection import (
+    FindConnection,
+    NamedConnection,
+    address_for,
+    name_of,
+    no_connection,
+)
+from studio.core.tools.openapi.request import (
+    MASK,
+    HttpRequest,
+    build_request,
+    masked_request,
+    server_url,
+)
+from studio.core.tools.source import ToolOutcome, ToolSourceError
+
+LONGEST_DESCRIPTION = 8 * 1024 * 1024
+"""Bytes of a description that are read."""
+
+_SHORTEST_KEY = 6
+"""Characters from which on a key is masked in answers; shorter ones are parts of many words."""
+
+
+class OpenApiSource:
+    """One description, and the service it describes."""
+
+    def __init__(
+        self,
+        name: str,
+        place: Path | str,
+        connection: JsonObject,
+        limits: ToolLimits = DEFAULT_LIMITS,
+        environment: Callable[[], dict[str, str]] = lambda: dict(os.environ),
+        find: FindConnection = no_connection,
+    ) -> None:
+        """Make a source.
+
+        Args:
+            name: the declared tool's name.
+            place: the description's file, or its URL.
+            connection: the tool's `connection`: `endpoint`, `apiKey`; references unresolved.
+            limits: bounds of a call.
+            environment: the variables that references are resolved with, asked at each call.
+            find: finds the connection that `connection` names, asked at each call.
+        """
+        self._name = name
+        self._place = place
+        self._connection = connection
+        self._limits = limits
+        self._environment = environment
+        self._find = find
+        self._description: Description | None = None
+        self._stamp: object = None
+
+    @property
+    def label(self) -> str:
+        """The declared tool's name, said to be of OpenAPI."""
+        return f"openapi: {self._name}"
+
+    async def list_tools(self) -> tuple[ToolSpec, ...]:
+        """Every operation.
+
+        Raises:
+            ToolSourceError: the description cannot be read.
+        """
+        description = await self._read()
+        return tuple(operation.spec for operation in description.operations)
+
+    async def request_text(self, name: str, arguments: JsonObject) -> str:
+        """The request that a call would send, with its key masked, for the person to see first.
+
+        Raises:
+            ToolSourceError: there is no such operation, or the request cannot be made.
+        """
+        description = await self._read()
+        operation = next((item for item in description.operations if item.spec.name == name), None)
+        if operation is None:
+            raise ToolSourceError(f"{self.label} has no operation {name!r}")
+        try:
+            base, named = self._base(description)
+            has_key = named.has_key if named else bool(self._connection.get("apiKey"))
+            request = masked_request(
+                operation, arguments, base, description.credential, has_key=has_key
+            )
+        except (OpenApiError, LookupError) as error:
+            raise ToolSourceError(f"{self.label}: {error.args[0]}") from error
+        return request.text()
+
+    async def call(self, name: str, arguments: JsonObject) -> ToolOutcome:
+        """Send one request; cancelling the task closes the connection."""
+        started = time.perf_counter()
+        try:
+            description = await self._read()
+            operation = next(item for item in description.operations if item.spec.name == name)
+            base, named = self._base(description)
+            key = await named.read_key() if named else self._own_key()
+            request = build_request(operation, arguments, base, description.credential, key)
+        except StopIteration:
+            return ToolOutcome(f"{self.label} has no operation {name!r}", "unknown-tool")
+        except (ToolSourceError, OpenApiError, LookupError) as error:
+            return ToolOutcome(f"{self.label}: {error.args[0]}", "error")
+        outcome = await _send(request, self.label, self._limits, key)
+        duration = time.perf_counter() - started
+        return ToolOutcome(
+            outcome.text, outcome.status, duration, value=outcome.value, truncated=outcome.truncated
+        )
+
+    async def close(self) -> None:
+        """Nothing runs between calls."""
+
+    def _own_key(self) -> str:
+        key = self._connection.get("apiKey")
+        return expand(key, self._environment()) if isinstance(key, str) else ""
+
+    def _base(self, description: Description) -> tuple[str, NamedConnection | None]:
+        """Where requests go, and the connection whose key goes along, where one is named."""
+        endpoint = self._connection.get("endpoint") or self._connection.get("url")
+        known = self._environment()
+        given = expand(endpoint, known) if isinstance(endpoint, str) else ""
+        base = server_url(description, given, str(self._place))
+        name = name_of(self._connection)
+        named = self._find(name) if name else None
+        return (address_for(named, given, base) if named else base), named
+
+    async def _read(self) -> Description:
+        stamp, text = await self._text()
+        if self._description is None or stamp != self._stamp:
+            try:
+                self._description = read_description(_loaded(text), self.label)
+            except (OpenApiError, RecursionError) as error:
+                raise ToolSourceError(f"{self.label}: {error}") from error
+            self._stamp = stamp
+        return self._description
+
+    async def _text(self) -> tuple[object, str]:
+        if isinstance(self._place, str):
+            if self._description is not None:
+                return self._stamp, ""
+            return self._place, await self._fetched(self._place)
+        try:
+            facts = self._place.stat()
+            if facts.st_size > LONGEST_DESCRIPTION:
+                raise ToolSourceError(f"{self.label}: {self._place.name} is too large")
+            text = self._place.read_text(encoding="utf-8", errors="replace")
+        except OSError as error:
+            raise ToolSourceError(
+                f"{self.label}: {self._place.name} cannot be read: {error.strerror}"
+            ) from error
+        return (facts.st_mtime_ns, facts.st_size), text
+
+    async def _fetched(self, url: str) -> str:
+        limits = ToolLimits(self._limits.start_seconds, characters=LONGEST_DESCRIPTION)
+        outcome = await _send(HttpRequest("GET", url), self.label, limits)
+        if outcome.status != "ok":
+            raise ToolSourceError(outcome.text)
+        return outcome.text
+
+
+async def _send(request: HttpRequest, label: str, limits: ToolLimits, key: str = "") -> ToolOutcome:
+    """Send a request and read its answer, within the limits; a key that it repeats is masked."""
+    await import_packages(HTTP)
+    import httpx2
+
+    content = request.body.encode() or None
+    try:
+        async with (
+            asyncio.timeout(limits.seconds),
+            httpx2.AsyncClient(timeout=limits.seconds) as http,
+            http.stream(
+                request.method, request.url, headers=dict(request.headers), content=content
+            ) as response,
+        ):
+            body = bytearray()
+            async for chunk in response.aiter_bytes():
+                body += chunk
+                if len(body) > limits.characters * 4:
+                    break
+            text = bytes(body).decode(response.charset_encoding or "utf-8", "replace")
+            if len(key) >= _SHORTEST_KEY:
+                text = text.replace(key, MASK)
+            status, reason = response.status_code, response.reason_phrase
+    except (TimeoutError, httpx2.TimeoutException):
+        return ToolOutcome(f"{label} did not answer within {limits.seconds:g} s", "timeout")
+    except (httpx2.HTTPError, httpx2.InvalidURL, LookupError, ValueError) as error:
+        return ToolOutcome(f"{label} cannot be reached: {error}", "error")
+    text, truncated = cut(text, limits.characters)
+    if not 200 <= status < 300:
+        return ToolOutcome(f"HTTP {status} {reason}: {text}".strip(": "), "error")
+    return ToolOutcome(text, "ok", value=_value(text), truncated=truncated)
+
+
+def _loaded(text: str) -> Json:
+    """JSON or YAML; what is neither gives nothing."""
+    try:
+        loaded: Json = json.loads(text)
+    except ValueError:
+        return read_yaml(text).value
+    return loaded
+
+
+def _value(text: str) -> Json:
+    try:
+        value: Any = json.loads(text)
+    except ValueError:
+        return text
+    return value if isinstance(value, Mapping | list | str | int | float | None) else text

@@ -1,0 +1,236 @@
+"""The functions of a Python file as a source of tools.
+
+The file is served by our own MCP server in a child process. Each call has a child for itself: calls
+one after the other use the same one (so a tool may keep state), calls at the same time use further
+ones, and stopping a call ends its child and no other.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import Coroutine, Mapping
+from pathlib import Path
+from typing import Literal
+
+from studio.core.prompty.tool_spec import ToolSpec
+from studio.core.text.values import Json, JsonObject
+from studio.core.tools.limits import DEFAULT_LIMITS, ToolLimits, cut
+from studio.core.tools.mcp.connection import ConnectionLost, ServerRefusal
+from studio.core.tools.mcp.values import CallResult
+from studio.core.tools.meta import ARGUMENTS, LINE, PROBLEMS, TRUNCATED, VALUE
+from studio.core.tools.python.worker import (
+    ToolFileProblem,
+    UnusableToolFileError,
+    Worker,
+    crash_text,
+    file_signature,
+    start_worker,
+)
+from studio.core.tools.source import ToolOutcome, ToolSourceError
+
+
+class PythonFileSource:
+    """Tools of one Python file; only for folders that the person trusts (`trust.py`)."""
+
+    def __init__(self, path: Path, limits: ToolLimits = DEFAULT_LIMITS) -> None:
+        self._path = path
+        self._limits = limits
+        self._idle: list[Worker] = []
+        self._busy: set[Worker] = set()
+        self._seats = asyncio.Semaphore(limits.at_once)
+        self._endings: set[asyncio.Task[None]] = set()
+        self._listed: (
+            tuple[tuple[object, ...], tuple[ToolSpec, ...] | UnusableToolFileError] | None
+        ) = None
+        self.problems: tuple[ToolFileProblem, ...] = ()
+        """Functions that cannot be tools, known after `list_tools`."""
+        self.lines: Mapping[str, int] = {}
+        """Line of each tool's definition, known after `list_tools`."""
+
+    @property
+    def path(self) -> Path:
+        """The file."""
+        return self._path
+
+    @property
+    def label(self) -> str:
+        """The file's name."""
+        return self._path.name
+
+    async def list_tools(self) -> tuple[ToolSpec, ...]:
+        """Every function that is a tool.
+
+        Raises:
+            UnusableToolFileError: the file cannot be imported, or its process cannot be started.
+        """
+        signature = file_signature(self._path)
+        if self._listed is None or self._listed[0] != signature:
+            # Asked at every pause in typing: a file that did not change answers as before.
+            try:
+                self._listed = (signature, await self._list())
+            except UnusableToolFileError as error:
+                self._listed = (signature, error)
+        answer = self._listed[1]
+        if isinstance(answer, UnusableToolFileError):
+            raise answer.with_traceback(None)
+        return answer
+
+    async def call(self, name: str, arguments: JsonObject) -> ToolOutcome:
+        """Call one function; cancelling the task ends its process."""
+        try:
+            worker = await self._take()
+        except ToolSourceError as error:
+            return ToolOutcome(str(error), "crashed")
+        started = time.perf_counter()
+        worker.child.take_log()
+        try:
+            result = await asyncio.wait_for(
+                worker.connection.call(name, arguments), self._limits.seconds
+            )
+        except TimeoutError:
+            log = worker.child.take_log()
+            await self._retire(worker)
+            return ToolOutcome(
+                f"{name} was stopped after {self._limits.seconds:g} s",
+                "timeout", time.perf_counter() - started, log,
+            )  # fmt: skip
+        except ServerRefusal as error:
+            self._give_back(worker)
+            unknown = "has no tool" in error.message
+            return ToolOutcome(
+                error.message, "unknown-tool" if unknown else "error",
+                time.perf_counter() - started, worker.child.take_log(),
+            )  # fmt: skip
+        except ConnectionLost:
+            text = await crash_text(worker, f"while it ran {name}")
+            log = worker.child.take_log()
+            await self._retire(worker)
+            return ToolOutcome(text, "crashed", time.perf_counter() - started, log)
+        except BaseException:
+            # Cancelled: the function may never return, so its process goes, at once.
+            self._drop(worker)
+            raise
+        duration = time.perf_counter() - started
+        # Its output and its result come by two pipes; one turn of the loop brings both.
+        await asyncio.sleep(0)
+        log = worker.child.take_log()
+        self._give_back(worker)
+        return self._outcome(result, duration, log)
+
+    async def close(self) -> None:
+        """End every process of the file."""
+        workers = [*self._idle, *self._busy]
+        self._idle, self._busy = [], set()
+        await asyncio.gather(*(worker.leave() for worker in workers))
+        if self._endings:
+            await asyncio.wait(set(self._endings))
+
+    async def _list(self) -> tuple[ToolSpec, ...]:
+        worker = await self._take()
+        try:
+            listed, meta = await asyncio.wait_for(
+                worker.connection.list_tools(self.label), self._limits.start_seconds
+            )
+        except ServerRefusal as error:
+            await self._retire(worker)
+            raise UnusableToolFileError(self._path, error.message, _line(error.data)) from error
+        except ConnectionLost as error:
+            text = await crash_text(worker, "while it was imported")
+            await self._retire(worker)
+            raise UnusableToolFileError(self._path, text) from error
+        except TimeoutError as error:
+            await self._retire(worker)
+            raise UnusableToolFileError(
+                self._path, f"is still being imported after {self._limits.start_seconds:g} s"
+            ) from error
+        except BaseException:
+            await self._retire(worker)
+            raise
+        self._give_back(worker)
+        self.lines = {tool.spec.name: _line(tool.meta) for tool in listed}
+        self.problems = tuple(_problems(meta.get(PROBLEMS)))
+        return tuple(tool.spec for tool in listed)
+
+    def _outcome(self, result: CallResult, duration: float, log: str) -> ToolOutcome:
+        text, truncated = cut(result.text, self._limits.characters + 200)
+        truncated = truncated or bool(result.meta.get(TRUNCATED))
+        value: Json = result.text
+        if result.meta.get(VALUE) == "json" and not truncated:
+            value = json.loads(result.text)
+        failure: Literal["error", "bad-arguments"] = "error"
+        if result.meta.get(ARGUMENTS):
+            failure = "bad-arguments"
+        return ToolOutcome(
+            text,
+            failure if result.is_error else "ok",
+            duration,
+            log,
+            None if result.is_error else value,
+            truncated,
+        )
+
+    async def _take(self) -> Worker:
+        """An idle child that knows the file as it is now, or a new one; waits for a seat."""
+        await self._seats.acquire()
+        try:
+            signature = file_signature(self._path)
+            while self._idle:
+                worker = self._idle.pop()
+                if worker.signature == signature and worker.child.is_alive:
+                    break
+                self._end_later(worker)
+            else:
+                worker = await start_worker(self._path, self._limits)
+        except BaseException:
+            self._seats.release()
+            raise
+        self._busy.add(worker)
+        return worker
+
+    def _give_back(self, worker: Worker) -> None:
+        if worker not in self._busy:
+            return  # closed meanwhile
+        self._busy.discard(worker)
+        self._seats.release()
+        if self._idle or not worker.child.is_alive:
+            self._end_later(worker)
+        else:
+            self._idle.append(worker)
+
+    def _drop(self, worker: Worker) -> None:
+        """Kill now, clean up later: for use while being cancelled."""
+        worker.child.kill()
+        if worker in self._busy:
+            self._busy.discard(worker)
+            self._seats.release()
+        self._end_later(worker)
+
+    async def _retire(self, worker: Worker) -> None:
+        if worker in self._busy:
+            self._busy.discard(worker)
+            self._seats.release()
+        await worker.stop()
+
+    def _end_later(self, worker: Worker) -> None:
+        self._later(worker.leave())
+
+    def _later(self, work: Coroutine[object, object, None]) -> None:
+        task = asyncio.create_task(work)
+        self._endings.add(task)
+        task.add_done_callback(self._endings.discard)
+
+
+def _line(data: object) -> int:
+    line = data.get(LINE) if isinstance(data, Mapping) else None
+    return line if isinstance(line, int) else 0
+
+
+def _problems(listed: object) -> list[ToolFileProblem]:
+    found = []
+    for item in listed if isinstance(listed, list) else []:
+        match item:
+            case [str() as message, int() as line]:
+                found.append(ToolFileProblem(message, line))
+    return found

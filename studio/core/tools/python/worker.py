@@ -1,0 +1,118 @@
+"""A child process that serves one Python file of tools: how it is started, and how it ended."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from pathlib import Path
+
+from studio.core.tools.limits import ToolLimits
+from studio.core.tools.mcp.child import LONGEST_LINE, ChildProcess
+from studio.core.tools.mcp.connection import McpConnection
+from studio.core.tools.mcp.streams import over_child
+from studio.core.tools.python.server_process import server_command, server_environment
+from studio.core.tools.source import ToolSourceError
+
+
+@dataclass(frozen=True, slots=True)
+class ToolFileProblem:
+    """Something wrong in a tool file."""
+
+    message: str
+    """What, in one sentence."""
+
+    line: int = 0
+    """Where, from 1; 0 when it has no place."""
+
+
+class UnusableToolFileError(ToolSourceError):
+    """A tool file that cannot be used."""
+
+    def __init__(self, path: Path, message: str, line: int = 0) -> None:
+        place = f"{path.name}:{line}" if line else path.name
+        super().__init__(f"{place}: {message}")
+        self.path = path
+        """The file."""
+        self.message = message
+        """What is wrong with it."""
+        self.line = line
+        """Where, from 1; 0 when it has no place."""
+
+
+@dataclass(eq=False)
+class Worker:
+    """A child that serves the file, and the connection to it."""
+
+    child: ChildProcess
+    """The process."""
+
+    connection: McpConnection
+    """What is spoken with it."""
+
+    signature: tuple[object, ...]
+    """How the file stood when it was started (`file_signature`)."""
+
+    async def stop(self) -> None:
+        """End it at once."""
+        self.child.kill()
+        await self.connection.abandon()
+        await self.child.close()
+
+    async def leave(self) -> None:
+        """Let it leave; one that does not is ended."""
+        await self.connection.abandon()
+        await self.child.close()
+
+
+async def start_worker(path: Path, limits: ToolLimits) -> Worker:
+    """Start a process that serves a file, and shake hands with it.
+
+    Raises:
+        UnusableToolFileError: there is no such file, or its process does not start.
+    """
+    signature = file_signature(path)
+    if not path.is_file():
+        raise UnusableToolFileError(path, "the file does not exist")
+    try:
+        child = await ChildProcess.start(
+            server_command(path, limits), cwd=path.parent, env=server_environment()
+        )
+    except OSError as error:
+        raise UnusableToolFileError(path, f"its process cannot be started: {error}") from error
+    try:
+        connection = await McpConnection.open(over_child(child), limits.start_seconds)
+    except ToolSourceError as error:
+        log = child.take_log().strip()
+        await child.close()
+        last = f": {log.splitlines()[-1]}" if log else ""
+        raise UnusableToolFileError(path, f"its process {error}{last}") from error
+    except BaseException:
+        child.kill()
+        await asyncio.shield(child.close())  # killed already: this only tidies up
+        raise
+    return Worker(child, connection, signature)
+
+
+async def crash_text(worker: Worker, when: str) -> str:
+    """How a process ended, in a sentence; `when` says what it did then."""
+    if worker.child.overflowed:
+        return f"its process wrote more than {LONGEST_LINE // 1_048_576} MB at once {when}"
+    code: int | None = None
+    try:
+        code = await asyncio.wait_for(worker.child.wait(), 1.0)
+    except TimeoutError:
+        return f"its process closed the connection {when}"
+    how = f"by signal {-code}" if code is not None and code < 0 else f"with exit code {code}"
+    return f"its process ended {how} {when}"
+
+
+def file_signature(path: Path) -> tuple[object, ...]:
+    """What changes when the file, or a neighbour it may import, is saved."""
+    found: list[tuple[str, int, int]] = []
+    try:
+        for neighbour in sorted(path.parent.glob("*.py"))[:200]:
+            facts = neighbour.stat()
+            found.append((neighbour.name, facts.st_mtime_ns, facts.st_size))
+    except OSError:
+        return ()
+    return tuple(found)

@@ -1,0 +1,199 @@
+"""Asks in the palette: which command, file, template, symbol or line."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, QTimer
+from PySide6.QtGui import QKeySequence
+from PySide6.QtWidgets import QInputDialog
+
+from studio.ui.style.icons import icon
+from studio.ui.window.palette import Choice
+from studio.ui.window.welcome import bundled
+
+if TYPE_CHECKING:
+    from studio.core.text.span import Span
+    from studio.ui.app.commands import Commands
+    from studio.ui.editor.page.page import EditorPage
+    from studio.ui.window.window import MainWindow
+
+_MOST_BESIDE = 500
+
+
+class Chooser(QObject):
+    """Fills the window's palette and goes where the person chose."""
+
+    def __init__(self, window: MainWindow, commands: Commands) -> None:
+        super().__init__(commands)
+        self._window = window
+        self._commands = commands
+
+    def ask_command(self) -> None:
+        """Choose any action."""
+        choices = []
+        for action in self._window.actions_by_id:
+            if action.objectName() == "view.commands":
+                continue
+            keys = action.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
+            choices.append(
+                Choice(
+                    action.text().removesuffix("…"),
+                    # After the palette gave the keyboard back to the editor.
+                    lambda action=action: QTimer.singleShot(0, action, action.trigger),
+                    keys,
+                    action.icon() if not action.icon().isNull() else None,
+                    action.isEnabled(),
+                )
+            )
+        for toggle in self._window.docks.toggles():
+            choices.append(
+                Choice(
+                    self.tr("Show or hide {toggle}").format(toggle=toggle.text()), toggle.trigger
+                )
+            )
+        self._window.palette_box.ask(self.tr("Type a command"), choices)
+
+    def ask_symbol(self) -> None:
+        """Choose a key or section of the document."""
+        self._window.palette_box.ask(
+            self.tr("Go to symbol"),
+            [
+                Choice(name, lambda span=span: self._window.reveal(span))
+                for name, span in self._window.outline.symbols()
+            ],
+        )
+
+    def ask_use(self) -> None:
+        """Choose one of the places that name the input or tool at the caret."""
+        page = self._window.tabs.current
+        if page is not None:
+            page.names.find_uses(lambda name, places: self._ask_use(page, name, places))
+
+    def _ask_use(self, page: EditorPage, name: str, places: tuple[Span, ...]) -> None:
+        if not places:
+            self._window.services.messages.info(
+                self.tr("Nothing is named here."),
+                self.tr("Put the caret on an input or a tool to find its uses."),
+            )
+            return
+        source = page.editor.source()
+        lines = source.text.split("\n")
+        choices = []
+        for place in places:
+            line = source.line_of(place.start)
+            choices.append(
+                Choice(
+                    lines[line].strip() or name,
+                    lambda place=place: self._window.reveal(place),
+                    self.tr("line {line}").format(line=line + 1),
+                )
+            )
+        self._window.palette_box.ask(self.tr("Uses of {name}").format(name=name), choices)
+
+    def ask_snippet(self) -> None:
+        """Choose a snippet that is right at the caret, and put it in."""
+        from studio.ui.editor.completion.offers import snippets_at
+
+        page = self._window.tabs.current
+        if page is None:
+            return
+        found = snippets_at(page.editor.text(), page.editor.caret(), page.document)
+        self._window.palette_box.ask(
+            self.tr("Insert snippet"),
+            [
+                Choice(
+                    each.name,
+                    # After the palette gave the keyboard back to the editor.
+                    lambda each=each: QTimer.singleShot(
+                        0, page.assist, lambda: page.assist.insert_snippet(each.body)
+                    ),
+                    each.detail,
+                    icon("braces"),
+                )
+                for each in found
+            ],
+        )
+
+    def ask_spelling(self) -> None:
+        """Choose the language that prose is checked in, or none."""
+        from studio.core.spelling import languages
+
+        store = self._window.services.settings
+
+        def choose(language: str) -> None:
+            store.set(replace(store.value, spelling=language))
+
+        now = store.value.spelling
+        choices = [Choice(self.tr("Off"), lambda: choose(""), "" if now else self.tr("now"))]
+        choices += [
+            Choice(each, lambda each=each: choose(each), self.tr("now") if each == now else "")
+            for each in languages()
+        ]
+        self._window.palette_box.ask(self.tr("Check the spelling of prose in"), choices)
+
+    def ask_line(self) -> None:
+        """Choose a line."""
+        page = self._window.tabs.current
+        if page is None:
+            return
+        line, chosen = QInputDialog.getInt(
+            self._window,
+            self.tr("Go to line"),
+            self.tr("Line (1 to {blockcount}):").format(blockcount=page.editor.blockCount()),
+            page.editor.textCursor().blockNumber() + 1,
+            1,
+            page.editor.blockCount(),
+        )
+        if chosen:
+            page.editor.go_to_line(line)
+
+    def ask_file(self) -> None:
+        """Choose a file of the folder, a recent one, or one beside the prompt shown."""
+        window = self._window
+        root = window.files.root
+        page = window.tabs.current
+        paths = [Path(name) for name in window.services.settings.value.recent]
+        paths += [path for path in window.files.prompts() if path not in paths]
+        if page is not None and page.controller.path is not None:
+            beside = itertools.islice(page.controller.path.parent.glob("*.prompty"), _MOST_BESIDE)
+            paths += sorted(path for path in beside if path not in paths)
+        window.palette_box.ask(
+            self.tr("Go to file"),
+            [
+                Choice(
+                    path.name,
+                    lambda path=path: window.open_path(path),
+                    _short(path.parent, root),
+                    icon("file-text"),
+                )
+                for path in paths
+            ],
+        )
+
+    def ask_template(self) -> None:
+        """Choose a template."""
+        self._window.palette_box.ask(
+            self.tr("New from template"),
+            [
+                Choice(
+                    each.name,
+                    lambda each=each: self._commands.new_from(each.path),
+                    each.description,
+                    icon("file-plus"),
+                )
+                for each in bundled("templates")
+            ],
+        )
+
+
+def _short(folder: Path, root: Path | None) -> str:
+    if root is not None and folder.is_relative_to(root):
+        return str(folder.relative_to(root)) if folder != root else ""
+    with contextlib.suppress(ValueError, RuntimeError):
+        return f"~/{folder.relative_to(Path.home())}"
+    return str(folder)

@@ -1,0 +1,359 @@
+"""What the window's actions do: one table from action to function."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject
+from PySide6.QtWidgets import QFileDialog
+
+from studio.core.resource_files import resource
+from studio.core.text.problem import Fix
+from studio.ui.app.editor_commands import EditorCommands
+from studio.ui.app.mirror import EnabledMirror
+from studio.ui.editor.page.page import EditorPage
+from studio.viewmodels.app.messages import Notice, Offer
+
+if TYPE_CHECKING:
+    from studio.core.text.span import Span
+    from studio.ui.app.chooser import Chooser
+    from studio.ui.app.exchange_commands import ExchangeCommands
+    from studio.ui.base.actions import ActionSet
+    from studio.ui.dialogs.settings.dialog import SettingsDialog
+    from studio.ui.run.pane import RunPane
+    from studio.ui.window.window import MainWindow
+
+
+class Commands(QObject):
+    """Carries out actions for one window."""
+
+    def __init__(self, window: MainWindow) -> None:
+        super().__init__(window)
+        self._window = window
+        self._mirror = EnabledMirror(self)
+        self._editing = EditorCommands(window, self)
+
+    @cached_property
+    def exchange(self) -> ExchangeCommands:
+        """Export and import, made when they are first asked for."""
+        from studio.ui.app.exchange_commands import ExchangeCommands
+
+        return ExchangeCommands(self._window)
+
+    def export(self) -> None:
+        """Open the export dialog."""
+        self.exchange.export()
+
+    def import_file(self) -> None:
+        """Ask for a file of another format."""
+        self.exchange.ask_import()
+
+    @cached_property
+    def chooser(self) -> Chooser:
+        """What asks for one of many things, made when it is first asked for."""
+        from studio.ui.app import chooser
+
+        return chooser.Chooser(self._window, self)
+
+    def _asking(self, name: str) -> Callable[[], None]:
+        def ask() -> None:
+            getattr(self.chooser, name)()
+
+        return ask
+
+    def connect_actions(self, actions: ActionSet) -> None:
+        """Join each action of the table to what it does."""
+        for identifier, act in self._table().items():
+            actions[identifier].triggered.connect(lambda _=False, act=act: act())
+
+    def connect_run(self, pane: RunPane) -> None:
+        """Join the run actions to the run pane."""
+        actions = self._window.actions_by_id
+        for identifier, act in {
+            "run.start": pane.run_or_continue,
+            "run.step": lambda: pane.step("over"),
+            "run.into": lambda: pane.step("into"),
+            "run.out": lambda: pane.step("out"),
+            "run.pause": pane.pause,
+            "run.stop": pane.stop,
+            "run.breakpoints": pane.request_breakpoints.emit,
+            "run.go": pane.timeline.setFocus,
+            "run.find": pane.search.open_search,
+            "run.branches": pane.bar.branches.click,
+            "run.rerun": pane.request_rerun.emit,
+            "run.replay": pane.request_replay.emit,
+            "run.export": pane.bar.export.click,
+        }.items():
+            actions[identifier].triggered.connect(lambda _=False, act=act: self._run(act))
+        for identifier, button in {
+            "run.start": pane.bar.run,
+            "run.step": pane.bar.over,
+            "run.into": pane.bar.into,
+            "run.out": pane.bar.out,
+            "run.pause": pane.bar.pause,
+            "run.stop": pane.bar.stop,
+            "run.branches": pane.bar.branches,
+            "run.find": pane.bar.search,
+            "run.rerun": pane.bar.restart,
+            "run.replay": pane.bar.restart,
+            "run.export": pane.bar.export,
+        }.items():
+            self._mirror.follow(button, actions[identifier])
+
+    def _run(self, act: Callable[[], None]) -> None:
+        self._window.docks.show("run")
+        act()
+
+    def _table(self) -> dict[str, Callable[[], object]]:
+        window, tabs = self._window, self._window.tabs
+        return {
+            "file.new": self.new,
+            "file.template": self._asking("ask_template"),
+            "file.open": tabs.ask_open,
+            "file.folder": self.ask_folder,
+            "file.quick": self._asking("ask_file"),
+            "file.save": tabs.save,
+            "file.save_as": tabs.save_as,
+            "file.save_all": tabs.save_all,
+            "file.reload": self._on_page(EditorPage.reload),
+            "file.close": tabs.close_page,
+            "file.export": self.export,
+            "file.import": self.import_file,
+            "file.settings": self.settings,
+            "file.quit": window.close,
+            "edit.line": self._asking("ask_line"),
+            "edit.symbol": self._asking("ask_symbol"),
+            "edit.uses": self._asking("ask_use"),
+            "edit.snippet": self._asking("ask_snippet"),
+            "edit.spelling": self._asking("ask_spelling"),
+            **self._editing.table(self._on_page),
+            "view.commands": self._asking("ask_command"),
+            "view.light": lambda: self._set(theme="light"),
+            "view.dark": lambda: self._set(theme="dark"),
+            "view.system": lambda: self._set(theme="system"),
+            "view.zoom_in": lambda: self.zoom(1),
+            "view.zoom_out": lambda: self.zoom(-1),
+            "view.zoom_reset": lambda: self.zoom(0),
+            "view.wrap": lambda: self._set(word_wrap=self._is_on("view.wrap")),
+            "view.whitespace": lambda: self._set(show_whitespace=self._is_on("view.whitespace")),
+            "view.problems": lambda: window.docks.show("problems"),
+            "view.reset": window.docks.reset,
+            "prompt.check": self.check,
+            "run.breakpoint": self._on_page(self.toggle_breakpoint),
+            "help.guide": self.guide,
+            "help.tour": self.tour,
+            "help.storage": self.show_storage,
+            "help.shortcuts": self.show_shortcuts,
+            "help.welcome": tabs.show_welcome,
+            "help.about": self.about,
+        }
+
+    def _on_page(self, act: Callable[[EditorPage], object]) -> Callable[[], None]:
+        def run() -> None:
+            page = self._window.tabs.current
+            if page is not None:
+                self._window.tabs.show_tabs()
+                act(page)
+
+        return run
+
+    # -- files ----------------------------------------------------------------------------------
+
+    def new(self) -> None:
+        """A new prompt from the simplest template, so that it is never a blank page."""
+        self._window.tabs.new(resource("templates", "chat.prompty").read_text(encoding="utf-8"))
+
+    def new_from(self, template: object) -> None:
+        """A new prompt from a bundled template."""
+        if isinstance(template, Path):
+            self._window.tabs.new(template.read_text(encoding="utf-8"))
+
+    def open_example(self, example: object) -> None:
+        """Open the person's own copy of an example, with the tools that stand beside it."""
+        if not isinstance(example, Path):
+            return
+        folder = self._window.services.paths.data / "examples"
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            for path in example.parent.iterdir():
+                if path.is_file() and not (folder / path.name).exists():
+                    shutil.copyfile(path, folder / path.name)
+        except OSError:
+            self._window.services.messages.error(
+                self.tr("The example could not be copied to your own folder."),
+                self.tr("It is opened where it is; save it under another name to change it."),
+                str(folder),
+            )
+            folder = example.parent
+        self._window.open_path(folder / example.name)
+
+    def ask_folder(self) -> None:
+        """Choose the workspace folder."""
+        start = self._window.services.settings.value.workspace or str(Path.home())
+        name = QFileDialog.getExistingDirectory(self._window, self.tr("Open folder"), start)
+        if name:
+            self.show_folder(Path(name))
+
+    def show_folder(self, folder: Path) -> None:
+        """Show a folder in Files and remember it."""
+        self._set(workspace=str(folder))
+        self._window.files.set_root(folder)
+        self._window.docks.show("files")
+
+    def fill_recent(self) -> None:
+        """Fill the menu of recent files."""
+        menu = self._window.recent_menu
+        menu.clear()
+        for name in self._window.services.settings.value.recent:
+            menu.addAction(name).triggered.connect(
+                lambda _=False, name=name: self._window.open_path(Path(name))
+            )
+        if menu.isEmpty():
+            menu.addAction(self.tr("No recent files")).setEnabled(False)
+
+    def offer_recovery(self) -> None:
+        """Offer the text that an earlier session could not save."""
+        swaps = self._window.services.swaps
+        left = swaps.left_behind()
+        if not left:
+            swaps.clear_left_behind()
+            return
+
+        def recover() -> None:
+            for swap in left:
+                self._window.tabs.recover(swap)
+            swaps.clear_left_behind()
+
+        names = ", ".join(swap.title for swap in left[:3]) + ("…" if len(left) > 3 else "")
+        self._window.services.messages.say(
+            Notice(
+                "warning",
+                self.tr("The studio ended before this was saved: {names}.").format(names=names),
+                self.tr("The text that was typed is still here."),
+                offers=(
+                    Offer(self.tr("Recover"), recover),
+                    Offer(self.tr("Throw away"), swaps.clear_left_behind),
+                ),
+                key="recovery",
+            )
+        )
+
+    # -- the prompt -----------------------------------------------------------------------------
+
+    def apply_fix(self, fix: object) -> None:
+        """Make a fix's edits, as one step that can be undone."""
+        page = self._window.tabs.current
+        document = self._window.document
+        if page is None or document is None or not isinstance(fix, Fix):
+            return
+        if page.assist.apply(fix, document.source.text):
+            page.editor.setFocus()
+
+    def declare_input(self, name: str) -> None:
+        """Declare an input in the front matter, as one step that can be undone."""
+        from studio.core.prompty.edit.edits import declare_input
+        from studio.core.prompty.used_kind import used_kinds
+
+        page, document = self._window.tabs.current, self._window.document
+        if page is not None and document is not None and document.source.text == page.editor.text():
+            kind = used_kinds(document).get(name, "string")
+            page.editor.apply_edits(declare_input(document, name, kind))
+
+    def toggle_breakpoint(self, page: EditorPage) -> None:
+        """Set or clear a breakpoint on the tool or the message at the caret."""
+        if not page.editor.toggle_breakpoint():
+            self._window.services.messages.info(
+                self.tr("Neither a tool nor a message stands on this line."),
+                self.tr(
+                    "A run stops before a tool's call, or with a message in its request: put the "
+                    "caret on the tool or the role. Other places are in the Run pane's diagram."
+                ),
+            )
+
+    def check(self) -> None:
+        """Show all problems, and go to the first one."""
+        page, document = self._window.tabs.current, self._window.document
+        self._window.docks.show("problems")
+        if page is None or document is None:
+            return
+        if not page.editor.problems:
+            self._window.services.messages.say(
+                Notice("success", self.tr("No problems found."), key="check")
+            )
+            return
+        first: Span = page.editor.problems[0].span
+        page.editor.reveal(first)
+
+    def settings(self) -> None:
+        """Open the settings."""
+        self._settings_dialog().open()
+
+    def show_shortcuts(self) -> None:
+        """Open the settings at the shortcuts."""
+        dialog = self._settings_dialog()
+        dialog.show_shortcuts()
+        dialog.open()
+
+    def _settings_dialog(self) -> SettingsDialog:
+        from studio.ui.dialogs.settings.dialog import SettingsDialog
+
+        window = self._window
+        dialog = SettingsDialog(window.services, window.theme, window)
+        dialog.connections_asked.connect(window.actions_by_id["run.connections"].trigger)
+        dialog.trust_forgotten.connect(window.trust_changed)
+        window.theme_changed.connect(dialog.keys_page.set_theme)
+        return dialog
+
+    def guide(self) -> None:
+        """Open the user guide."""
+        from studio.ui.dialogs.help import HelpDialog
+
+        dialog = HelpDialog(self._window.theme, self._window)
+        self._window.theme_changed.connect(dialog.set_theme)
+        dialog.show()
+
+    def tour(self) -> None:
+        """Show what is where in the window."""
+        from studio.ui.app.tour import Tour
+
+        self._set(tour_seen=True)
+        self._window.services.messages.withdraw("tour")
+        if self._window.tabs.current is None:
+            self.open_example(resource("examples", "react-agent.prompty"))
+        self._window.tabs.show_tabs()
+        Tour(self._window).start()
+
+    def no_tour(self) -> None:
+        """Do not offer the tour again."""
+        self._set(tour_seen=True)
+
+    def show_storage(self) -> None:
+        """Open the settings at what is stored where."""
+        dialog = self._settings_dialog()
+        dialog.show_storage()
+        dialog.open()
+
+    def about(self) -> None:
+        """Say what this is."""
+        from studio.ui.dialogs.about import AboutDialog
+
+        AboutDialog(self._window).open()
+
+    # -- settings -------------------------------------------------------------------------------
+
+    def _set(self, **changes: object) -> None:
+        store = self._window.services.settings
+        store.set(replace(store.value, **changes))  # type: ignore[arg-type]
+
+    def _is_on(self, identifier: str) -> bool:
+        return self._window.actions_by_id[identifier].isChecked()
+
+    def zoom(self, by: int) -> None:
+        """Larger or smaller text in every editor; 0 is the usual size."""
+        size = self._window.services.settings.value.editor_font_size + by if by else 11.0
+        self._set(editor_font_size=max(6.0, min(size, 40.0)))

@@ -1,0 +1,150 @@
+"""What the window's actions do in the editor area: the part of the table about texts and sides."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Qt
+from PySide6.QtWidgets import QApplication, QLineEdit, QPlainTextEdit, QTextEdit
+
+from studio.ui.editor.page.page import EditorPage
+
+if TYPE_CHECKING:
+    from studio.core.text.problem import Fix
+    from studio.ui.window.window import MainWindow
+
+OnPage = Callable[[Callable[[EditorPage], object]], Callable[[], None]]
+"""Makes an act on a page into one on the page shown."""
+
+
+class EditorCommands(QObject):
+    """Carries out the editor's actions for one window."""
+
+    def __init__(self, window: MainWindow, parent: QObject) -> None:
+        super().__init__(parent)
+        self._window = window
+
+    def table(self, on_page: OnPage) -> dict[str, Callable[[], object]]:
+        """Each action and what it does."""
+        return {**self._editing(on_page), **self._sides(on_page)}
+
+    def _editing(self, on_page: OnPage) -> dict[str, Callable[[], object]]:
+        return {
+            "edit.undo": self._in_text("undo", on_page(lambda page: page.editor.undo())),
+            "edit.redo": self._in_text("redo", on_page(lambda page: page.editor.redo())),
+            "edit.cut": self._in_text("cut", on_page(lambda page: page.editor.cut())),
+            "edit.copy": self._in_text("copy", on_page(lambda page: page.editor.copy())),
+            "edit.paste": self._in_text("paste", on_page(lambda page: page.editor.paste())),
+            "edit.all": self._in_text("selectAll", on_page(lambda page: page.editor.selectAll())),
+            "edit.find": on_page(lambda page: page.find_bar.ask(replace=False)),
+            "edit.replace": on_page(lambda page: page.find_bar.ask(replace=True)),
+            "edit.find_next": on_page(lambda page: page.find_bar.go(1)),
+            "edit.find_previous": on_page(lambda page: page.find_bar.go(-1)),
+            "edit.find_in_files": lambda: self.find_in_files(replace=False),
+            "edit.replace_in_files": lambda: self.find_in_files(replace=True),
+            "edit.comment": on_page(lambda page: page.editor.toggle_comment()),
+            "edit.format": on_page(self.tidy),
+            "edit.protocol": on_page(self.rewrite),
+            "edit.complete": on_page(lambda page: page.assist.complete()),
+            "edit.fix": on_page(lambda page: page.assist.show_fixes()),
+            "edit.rename": on_page(lambda page: page.names.rename()),
+            "edit.definition": on_page(lambda page: page.names.go_to_definition()),
+            "edit.next_problem": on_page(lambda page: page.assist.go_to_problem(1)),
+            "edit.previous_problem": on_page(lambda page: page.assist.go_to_problem(-1)),
+            "edit.fold": on_page(lambda page: page.editor.toggle_fold()),
+            "edit.fold_all": on_page(lambda page: page.editor.fold_all()),
+            "edit.unfold_all": on_page(lambda page: page.editor.unfold_all()),
+        }
+
+    def _in_text(self, act: str, on_editor: Callable[[], object]) -> Callable[[], None]:
+        """Act on the text that has the keyboard; on the prompt where that is no text.
+
+        Read-only texts (a reply, a card) leave these keys to the window: without this Ctrl+A there
+        chose, and Ctrl+X cut, the whole prompt.
+        """
+
+        def run() -> None:
+            page, text = self._window.tabs.current, QApplication.focusWidget()
+            is_other = page is None or text is not page.editor
+            if is_other and isinstance(text, QTextEdit | QPlainTextEdit | QLineEdit):
+                getattr(text, act)()
+            else:
+                on_editor()
+
+        return run
+
+    def _sides(self, on_page: OnPage) -> dict[str, Callable[[], object]]:
+        tabs = self._window.tabs
+        return {
+            "view.next_tab": lambda: tabs.step(1),
+            "view.previous_tab": lambda: tabs.step(-1),
+            "view.editor": on_page(lambda page: page.editor.setFocus()),
+            "view.breadcrumbs": on_page(lambda page: page.crumbs.take_keyboard()),
+            "view.split": on_page(lambda _: tabs.split()),
+            "view.split_down": on_page(lambda _: tabs.split(Qt.Orientation.Vertical)),
+            "view.other_side": on_page(lambda _: tabs.sides.go_over()),
+            "view.move_over": on_page(lambda _: tabs.move_over()),
+            "view.join": on_page(lambda _: tabs.join()),
+        }
+
+    def tidy(self, page: EditorPage) -> None:
+        """Put the prompt into its usual form, as one step that can be undone."""
+        from studio.core.prompty.fmt import tidy_edits
+        from studio.core.prompty.parse import parse
+
+        edits = tidy_edits(parse(page.editor.text(), page.controller.path))
+        if edits:
+            page.editor.apply_edits(edits)
+        else:
+            self._window.services.messages.info(self.tr("The prompt is tidy already."))
+
+    def rewrite(self, page: EditorPage) -> None:
+        """Rewrite the prompt for another protocol of the loop, after a look at the difference."""
+        from studio.core.prompty.parse import parse
+        from studio.ui.dialogs.rewrite import RewriteDialog
+
+        document = parse(page.editor.text(), page.controller.path)
+        dialog = RewriteDialog(document, self._window.theme, self._window)
+
+        def take(fix: Fix) -> None:
+            page.editor.apply_edits(fix.edits)
+
+        dialog.accepted_fix.connect(take)
+        self._window.theme_changed.connect(dialog.set_theme)
+        dialog.open()
+
+    def find_in_files(self, *, replace: bool) -> None:
+        """Look for a text in the folder of Files, else in the folder of the prompt shown."""
+        from studio.ui.search.find_in_files import FindInFiles
+        from studio.ui.search.replace import FileReplacer
+
+        window = self._window
+        page = window.tabs.current
+        folder = window.files.root
+        if folder is None and page is not None and page.controller.path is not None:
+            folder = page.controller.path.parent
+        if folder is None:
+            window.services.messages.info(
+                self.tr("There is no folder to look in."),
+                self.tr("Open a folder first: File, Open folder…"),
+            )
+            return
+        chosen = page.editor.textCursor().selectedText() if page is not None else ""
+        text = chosen if "\u2029" not in chosen else ""
+        open_one = window.findChild(FindInFiles)
+        if open_one is not None:
+            open_one.close()  # one search at a time; the newest has the keyboard
+        dialog = FindInFiles(folder, text, FileReplacer(window), window, replace=replace)
+        dialog.chosen.connect(self._show_match)
+        dialog.show()
+        dialog.field.setFocus()
+
+    def _show_match(self, match: object) -> None:
+        from studio.core.search_files import Match
+
+        if not isinstance(match, Match):
+            return
+        opened = self._window.open_path(match.path)
+        if opened is not None:
+            opened.editor.reveal(match.span)

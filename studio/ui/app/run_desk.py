@@ -1,0 +1,238 @@
+"""Everything of runs that the window does: starting them, taking them up, keeping edits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import get_args
+
+from PySide6.QtCore import QObject, Qt, Signal
+
+from studio.application.connections.model import AskedModel
+from studio.application.run.again import exactly, is_other_prompt, values_of, with_results_of
+from studio.application.run.compare import Comparison
+from studio.application.run.launch import Refusal, refusal_of, run_references, run_values
+from studio.application.run.plan import OpenToolbox, RunPlan
+from studio.core.agent.values.commands import Command
+from studio.core.agent.values.options import RunOptions
+from studio.core.agent.values.state import Place
+from studio.core.models.base import ModelError, ProtocolName
+from studio.core.prompty.document import PromptDocument
+from studio.core.text.span import Span
+from studio.core.text.values import Json
+from studio.core.tools.trust import TrustStore
+from studio.ui.app.connection_desk import ConnectionDesk
+from studio.ui.inputs.pane import InputsPane
+from studio.ui.run.breakpoints_dialog import BreakpointsDialog
+from studio.ui.window.window import MainWindow
+from studio.viewmodels.app.messages import Messages, Notice, Offer
+from studio.viewmodels.connections.controller import ConnectionsController
+from studio.viewmodels.run.controller import RunController
+
+_SHARE = 0.46
+"""How much of the window's height the run has at least, when the first one begins."""
+
+Toolboxes = Callable[[PromptDocument, dict[str, Json]], OpenToolbox]
+"""Gives, for a document and its values, what makes its tools ready."""
+
+
+class RunDesk(QObject):
+    """Stands between the run pane's wishes and the run's controller."""
+
+    input_wanted = Signal(str)  # name of an input that wants a value
+    protocol_changed = Signal(object)  # ProtocolName for runs, or None for the prompt's own
+
+    def __init__(
+        self,
+        window: MainWindow,
+        run: RunController,
+        connections: ConnectionsController,
+        questions: ConnectionDesk,
+        inputs: InputsPane,
+        trust: TrustStore,
+        toolboxes: Toolboxes,
+    ) -> None:
+        """Make it.
+
+        Args:
+            window: the window.
+            run: what runs.
+            connections: where models come from.
+            questions: what is asked before a folder's connection is used.
+            inputs: the person's values.
+            trust: the folders that are trusted.
+            toolboxes: what makes a document's tools ready.
+        """
+        super().__init__(window)
+        self._window = window
+        self._run = run
+        self._connections = connections
+        self._questions = questions
+        self._inputs = inputs
+        self._trust = trust
+        self._toolboxes = toolboxes
+        self._protocol: ProtocolName | None = None
+        self._grown = False
+        run.started.connect(self._make_room)
+
+    @property
+    def _messages(self) -> Messages:
+        return self._window.services.messages
+
+    # -- starting -------------------------------------------------------------------------------
+
+    def start(self, at_entry: bool, to: Place | None = None) -> None:
+        """Run the prompt as it stands in the editor.
+
+        Args:
+            at_entry: stand still at its first place.
+            to: stand still at the first place of this sort.
+        """
+        document = self._window.document
+        if document is None or document.is_tool_file:
+            self._messages.info(
+                self.tr("Nothing to run."), self.tr("Open or write a prompt first.")
+            )
+            return
+        if self._questions.asks_first(lambda: self.start(at_entry, to)):
+            return
+        plan = self._checked_plan(document)
+        if plan is not None:
+            self._inputs.keep_history()
+            self._run.start(plan, at_entry=at_entry, to=to)
+
+    def run_to(self, place: str) -> None:
+        """Go on to a place of the loop; without a run that waits, start one."""
+        wanted: Place | None = next((each for each in get_args(Place) if each == place), None)
+        if wanted is None:
+            return
+        if self._run.view.is_waiting:
+            self._run.run_to(wanted)
+        elif not self._run.view.is_busy:
+            self.start(at_entry=False, to=wanted)
+
+    def resume(self) -> None:
+        """Go on with the run of the past that is shown, with the prompt as it was then."""
+        past = self._run.past
+        if past is None or past.checkpoint is None:
+            self.refuse(self.tr("This run reached no place to go on from."))
+            return
+        if self._questions.asks_first(self.resume, self._asked_by(past.document)):
+            return
+        plan = self._plan(past.document, dict(past.setup.inputs))
+        if plan is not None:
+            self._run.take_up(replace(plan, past=past.to_take_up), past.checkpoint)
+
+    def rerun(self) -> None:
+        """Run the prompt of the editor with the results of the run that is shown."""
+        past, document = self._run.past, self._window.document
+        if past is None or document is None:
+            self.refuse(self.tr("Open the prompt that should be run again."))
+            return
+        if is_other_prompt(past, document.source.path):
+            name = Path(past.setup.path).name
+            words = self.tr("This run is of another prompt: open {name}, then run it again.")
+            self.refuse(words.format(name=name))
+            return
+        if self._questions.asks_first(self.rerun):
+            return
+        plan = self._checked_plan(document, values_of(past, self._inputs.values()))
+        if plan is not None:
+            self._run.start(with_results_of(plan, past), against=past)
+
+    def replay(self) -> None:
+        """Go through the run that is shown once more; no model is asked, no tool is called."""
+        past = self._run.past
+        if past is None:
+            self.refuse(self.tr("There is no run to go through again."))
+            return
+        folder = Path(past.setup.path).parent if past.setup.path else None
+        trusted = folder is None or self._trust.is_trusted(folder)
+        self._messages.withdraw("run")
+        plan = exactly(past, run_references(folder, trusted=trusted))
+        self._run.start(plan, against=past)
+
+    def choose_protocol(self, protocol: str) -> None:
+        """The protocol for runs from now on; empty for the prompt's own."""
+        self._protocol = next((each for each in get_args(ProtocolName) if each == protocol), None)
+        self.protocol_changed.emit(self._protocol)
+
+    def send(self, commands: tuple[Command, ...]) -> None:
+        """Tell the run something."""
+        self._run.send(*commands)
+
+    def _checked_plan(
+        self, document: PromptDocument, given: dict[str, Json] | None = None
+    ) -> RunPlan | None:
+        values = run_values(document, self._inputs.values() if given is None else given)
+        refusal = refusal_of(document, values)
+        if refusal is not None:
+            self._show_refusal(refusal)
+            return None
+        return self._plan(document, values)
+
+    def _plan(self, document: PromptDocument, values: dict[str, Json]) -> RunPlan | None:
+        folder = document.source.path.parent if document.source.path is not None else None
+        try:
+            model = self._connections.open(folder, self._asked_by(document))
+        except ModelError as error:
+            self._messages.error(error.message, error.hint)
+            return None
+        self._messages.withdraw("run")
+        trusted = folder is None or self._trust.is_trusted(folder)
+        return RunPlan(
+            document,
+            values,
+            model,
+            open_toolbox=self._toolboxes(document, values),
+            options=RunOptions(protocol=self._protocol),
+            references=run_references(folder, trusted=trusted),
+        )
+
+    def _asked_by(self, document: PromptDocument) -> AskedModel:
+        """What a document says of its model; a run of the past has one that may not be open."""
+        path = document.source.path
+        return AskedModel(document.model, path is None or self._trust.is_trusted(path.parent))
+
+    def _make_room(self) -> None:
+        """At the first run of a window, a low dock grows: what was said should be readable."""
+        window = self._window
+        dock = window.docks["run"]
+        wanted = int(window.height() * _SHARE)
+        if not self._grown and not dock.isFloating() and dock.height() < wanted:
+            window.resizeDocks([dock], [wanted], Qt.Orientation.Vertical)
+        self._grown = True
+
+    # -- saying how it went ---------------------------------------------------------------------
+
+    def show_repeated(self, comparison: Comparison) -> None:
+        """Say how a replay compares with its run; where they part, both are shown."""
+        if comparison.first_difference is None:
+            words = self.tr("The replay says the same as the run, from the first message on.")
+            self._messages.say(Notice("success", words, key="run"))
+        else:
+            self._run.compared.emit(comparison)
+
+    def refuse(self, text: str) -> None:
+        """Say why something was not done."""
+        self._messages.say(Notice("warning", text, key="run"))
+
+    def _show_refusal(self, refusal: Refusal) -> None:
+        if refusal.input:
+            self.input_wanted.emit(refusal.input)
+        offers = ()
+        if refusal.span is not None:
+            span: Span = refusal.span
+            offers = (Offer(self.tr("Show"), lambda: self._window.reveal(span)),)
+        self._messages.say(Notice("warning", refusal.text, refusal.hint, offers=offers, key="run"))
+
+    # -- breakpoints ----------------------------------------------------------------------------
+
+    def show_breakpoints(self, tools: list[str]) -> None:
+        """Open the list of breakpoints."""
+        dialog = BreakpointsDialog(self._run.breakpoints, self._window)
+        dialog.set_theme(self._window.theme)
+        dialog.set_tools(tools)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.open()

@@ -1,0 +1,278 @@
+"""A short tour: each step points at a real part of the window. Esc ends it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import (
+    QT_TRANSLATE_NOOP,
+    QCoreApplication,
+    QEvent,
+    QObject,
+    QPoint,
+    QRect,
+    Qt,
+    Signal,
+)
+from PySide6.QtGui import QColor, QKeyEvent, QPainter, QPainterPath, QPaintEvent, QPen
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+
+from studio.ui.style.theme import Theme
+
+if TYPE_CHECKING:
+    from studio.ui.window.window import MainWindow
+
+_WIDTH = 340
+_GAP = 14
+_MARGIN = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """One step of the tour."""
+
+    part: str
+    """What it points at: a dock's name, "editor", "toolbar" or "status"."""
+
+    title: str
+    """In a few words."""
+
+    text: str
+    """One or two sentences."""
+
+
+STOPS: tuple[Stop, ...] = (
+    Stop(
+        "editor",
+        QT_TRANSLATE_NOOP("Tour", "The prompt is a file"),
+        QT_TRANSLATE_NOOP(
+            "Tour",
+            "Front matter above, the messages below. Problems are underlined as you type, "
+            "Ctrl+Space completes, Ctrl+. mends.",
+        ),
+    ),
+    Stop(
+        "inputs",
+        QT_TRANSLATE_NOOP("Tour", "Its inputs"),
+        QT_TRANSLATE_NOOP(
+            "Tour", "Values for what the prompt asks for. Samples of the file stand in until then."
+        ),
+    ),
+    Stop(
+        "preview",
+        QT_TRANSLATE_NOOP("Tour", "What the model gets"),
+        QT_TRANSLATE_NOOP(
+            "Tour",
+            "The exact messages at every keystroke; Request shows the body that is sent. Click a "
+            "coloured value to see where it comes from.",
+        ),
+    ),
+    Stop(
+        "tools",
+        QT_TRANSLATE_NOOP("Tour", "What it may call"),
+        QT_TRANSLATE_NOOP(
+            "Tour", "Tools of the prompt, of Python files and of MCP servers. Try one by hand here."
+        ),
+    ),
+    Stop(
+        "toolbar",
+        QT_TRANSLATE_NOOP("Tour", "Run it"),
+        QT_TRANSLATE_NOOP(
+            "Tour",
+            "Choose a connection and a model; a small model on this machine is there from the "
+            "start. F5 runs, F10 goes one step.",
+        ),
+    ),
+    Stop(
+        "run",
+        QT_TRANSLATE_NOOP("Tour", "Watch it think"),
+        QT_TRANSLATE_NOOP(
+            "Tour",
+            "The loop lights up where the run stands. At a pause you can edit what comes next, go "
+            "back, or fork.",
+        ),
+    ),
+    Stop(
+        "history",
+        QT_TRANSLATE_NOOP("Tour", "Nothing is lost"),
+        QT_TRANSLATE_NOOP(
+            "Tour",
+            "Every run is kept, up to its last step. Open one again, compare two, or export them.",
+        ),
+    ),
+)
+
+
+class Tour(QWidget):
+    """Darkens the window but for the part that is told of, with a card beside it."""
+
+    ended = Signal()
+
+    def __init__(self, window: MainWindow) -> None:
+        super().__init__(window)
+        self._window = window
+        self._index = 0
+        self._hole = QRect()
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setAccessibleName(self.tr("Tour of the window"))
+        self.card = QFrame(self)
+        self.card.setObjectName("tour")
+        self.card.setFixedWidth(_WIDTH)
+        self.title = QLabel()
+        self.title.setProperty("title", True)
+        self.title.setWordWrap(True)
+        self.text = QLabel()
+        self.text.setWordWrap(True)
+        self.count = QLabel()
+        self.count.setProperty("muted", True)
+        self.skip = QPushButton(self.tr("End the tour"))
+        self.back = QPushButton(self.tr("Back"))
+        self.forward = QPushButton()
+        self.forward.setProperty("primary", True)
+        for button in (self.skip, self.back, self.forward):
+            button.setAutoDefault(True)  # Return presses the one that has the keyboard
+        self.skip.clicked.connect(self.close)
+        self.back.clicked.connect(lambda: self.go(self._index - 1))
+        self.forward.clicked.connect(lambda: self.go(self._index + 1))
+        self._lay_out()
+        self._paint(window.theme)
+        window.installEventFilter(self)
+        window.theme_changed.connect(self._paint)
+
+    def _lay_out(self) -> None:
+        row = QHBoxLayout()
+        row.setSpacing(8)
+        row.addWidget(self.count)
+        row.addStretch(1)
+        for button in (self.skip, self.back, self.forward):
+            row.addWidget(button)
+        box = QVBoxLayout(self.card)
+        box.setContentsMargins(16, 14, 16, 12)
+        box.setSpacing(8)
+        box.addWidget(self.title)
+        box.addWidget(self.text)
+        box.addLayout(row)
+
+    @property
+    def part(self) -> str:
+        """What the step points at."""
+        return STOPS[self._index].part
+
+    def start(self) -> None:
+        """Begin with the first step."""
+        self.setGeometry(self._window.rect())
+        self.show()
+        self.raise_()
+        self.go(0)
+
+    def go(self, index: int) -> None:
+        """Show a step; after the last one the tour ends."""
+        if index >= len(STOPS):
+            self.close()
+            return
+        self._index = max(0, index)
+        stop = STOPS[self._index]
+        if stop.part in self._window.docks:
+            self._window.docks.show(stop.part)
+            self.raise_()  # a dock that comes to the front comes over everything
+        self.title.setText(QCoreApplication.translate("Tour", stop.title))
+        self.text.setText(QCoreApplication.translate("Tour", stop.text))
+        self.count.setText(
+            self.tr("{number} of {count}").format(number=self._index + 1, count=len(STOPS))
+        )
+        self.back.setEnabled(self._index > 0)
+        is_last = self._index == len(STOPS) - 1
+        self.forward.setText(self.tr("Done") if is_last else self.tr("Next"))
+        self.forward.setFocus()
+        self._place()
+
+    def _place(self) -> None:
+        part = _widget_of(self._window, STOPS[self._index].part)
+        corner = part.mapTo(self._window, QPoint(0, 0))
+        self._hole = QRect(corner, part.size()).intersected(self.rect())
+        # Not `adjustSize`: it measures wrapped text before it knows the width.
+        layout = self.card.layout()
+        if layout is not None:
+            self.card.resize(_WIDTH, layout.totalHeightForWidth(_WIDTH))
+        self.card.move(_beside(self._hole, self.card.rect(), self.rect()))
+        self.update()
+
+    def _paint(self, theme: Theme) -> None:
+        self._accent = QColor(theme.accent)
+        self.card.setStyleSheet(
+            f"QFrame#tour {{ background: {theme.surface}; border: 1px solid {theme.border};"
+            " border-radius: 8px; }"
+        )
+        self.update()
+
+    # -- events ---------------------------------------------------------------------------------
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Everything but the part lies in the shade."""
+        del event
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        shade = QPainterPath()
+        shade.addRect(self.rect())
+        light = QPainterPath()
+        light.addRoundedRect(self._hole, 6, 6)
+        painter.fillPath(shade.subtracted(light), QColor(0, 0, 0, 110))
+        painter.setPen(QPen(self._accent, 2))
+        painter.drawPath(light)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Esc ends it, arrows go on and back."""
+        keys: dict[int, Callable[[], object]] = {
+            int(Qt.Key.Key_Escape): self.close,
+            int(Qt.Key.Key_Right): lambda: self.go(self._index + 1),
+            int(Qt.Key.Key_Left): lambda: self.go(self._index - 1),
+        }
+        act = keys.get(event.key())
+        if act is None:
+            super().keyPressEvent(event)
+        else:
+            act()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Stay over the window when its size changes."""
+        if event.type() == QEvent.Type.Resize and watched is self._window:
+            self.setGeometry(self._window.rect())
+            self._place()
+        return False
+
+    def hideEvent(self, event: QEvent) -> None:
+        """Tell that it is over."""
+        self._window.removeEventFilter(self)
+        self.ended.emit()
+        super().hideEvent(event)  # type: ignore[arg-type]
+
+
+def _widget_of(window: MainWindow, part: str) -> QWidget:
+    if part == "toolbar":
+        return window.toolbar
+    if part == "status":
+        return window.status
+    if part in window.docks:
+        return window.docks[part]
+    return window.tabs
+
+
+def _beside(hole: QRect, card: QRect, room: QRect) -> QPoint:
+    """A place for the card beside the part: right, left, below, above, else inside its corner."""
+    width, height = card.width(), card.height()
+    middle_y = hole.center().y() - height // 2
+    middle_x = hole.center().x() - width // 2
+    for place in (
+        QPoint(hole.right() + _GAP, middle_y),
+        QPoint(hole.left() - _GAP - width, middle_y),
+        QPoint(middle_x, hole.bottom() + _GAP),
+        QPoint(middle_x, hole.top() - _GAP - height),
+    ):
+        x = min(max(place.x(), _MARGIN), room.width() - width - _MARGIN)
+        y = min(max(place.y(), _MARGIN), room.height() - height - _MARGIN)
+        if not QRect(QPoint(x, y), card.size()).intersects(hole):
+            return QPoint(x, y)
+    return QPoint(hole.right() - width - _MARGIN, hole.bottom() - height - _MARGIN)

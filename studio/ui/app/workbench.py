@@ -1,0 +1,417 @@
+"""The window with its panes and what feeds them: panes are joined here and nowhere else."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from uuid import uuid4
+
+from PySide6.QtCore import QObject
+
+from studio.application.connections.tools import tool_connection
+from studio.application.inputs.sample import sample_edits
+from studio.application.preview.meter import meter
+from studio.application.preview.target import preview_target
+from studio.application.preview.value import Preview
+from studio.application.run.breakpoints import BreakpointSet
+from studio.application.run.journal import StoreJournal
+from studio.application.run.memory import DebugMemory
+from studio.application.run.plan import OpenToolbox
+from studio.application.run.record import RunRecord
+from studio.application.run.view import RunView
+from studio.core.agent.loop.toolbox import RunToolbox
+from studio.core.models.choice import ModelChoice
+from studio.core.prompty.document import PromptDocument
+from studio.core.prompty.messages import HoistedTool
+from studio.core.prompty.prepare import prepare
+from studio.core.runs.store import RunStore, StoreError
+from studio.core.text.values import Json
+from studio.core.tokens.tokenizers import Tokenizers
+from studio.core.tools.mcp.server_config import OWN_FILE
+from studio.core.tools.openapi.named_connection import NamedConnection
+from studio.core.tools.registry import ToolRegistry
+from studio.core.tools.trust import TrustStore
+from studio.ui.app.connection_desk import ConnectionDesk
+from studio.ui.app.kept_edits import KeptEdits
+from studio.ui.app.run_desk import RunDesk
+from studio.ui.app.run_files import RunFiles
+from studio.ui.app.tools_desk import ToolsDesk
+from studio.ui.base.services import Services
+from studio.ui.editor.completion.knowledge import knowledge_of
+from studio.ui.history.pane import HistoryPane
+from studio.ui.inputs.pane import InputsPane
+from studio.ui.preview.pane import PreviewPane
+from studio.ui.run.pane import RunPane
+from studio.ui.style.theme import load_other_fonts, theme_for
+from studio.ui.tools.pane import ToolsPane
+from studio.ui.window.panes import Panes
+from studio.ui.window.window import MainWindow
+from studio.viewmodels.app.background import Background
+from studio.viewmodels.connections.controller import ConnectionsController
+from studio.viewmodels.history.controller import HistoryController
+from studio.viewmodels.preview.controller import PreviewController
+from studio.viewmodels.preview.count import EmbeddedCount
+from studio.viewmodels.run.controller import RunController
+from studio.viewmodels.run.debugging import Debugging
+from studio.viewmodels.run.exchange import RunExchange
+from studio.viewmodels.tools.controller import ToolsController
+from studio.viewmodels.tools.request import CallRequest
+
+
+class Workbench(QObject):
+    """Owns the controllers and the window, and joins them."""
+
+    def __init__(self, services: Services, window: MainWindow | None = None) -> None:
+        """Make the controllers and panes.
+
+        Args:
+            services: what everything works with.
+            window: a window that keeps places for the panes; one is made where None.
+        """
+        super().__init__()
+        load_other_fonts()
+        self._services = services
+        theme = theme_for(services.settings.value.theme)
+        # In safe mode a store that is empty, and that nothing is kept in.
+        held = "trust.json" if not services.is_safe else f"safe-mode-{uuid4().hex}.json"
+        self.trust = TrustStore(services.paths.data / held)
+        if not services.is_safe:
+            # The person's copies of the bundled examples: the studio itself writes this folder.
+            self.trust.trust(services.paths.data / "examples")
+        self.background = Background(self)
+        tokenizers = Tokenizers(services.paths.cache / "tokenizers")
+        self.preview = PreviewController(self, tokenizers=tokenizers)
+        own_servers = services.paths.config / OWN_FILE
+        self.tools = ToolsController(
+            self.background,
+            self.trust,
+            self,
+            own_servers=own_servers,
+            history=services.paths.data / "runs.sqlite",
+        )
+        self.connections = ConnectionsController(
+            self.background, services.paths.config / "connections.toml", self
+        )
+        self.tools.session.find_connection = self._find_connection
+        self.counter = EmbeddedCount(self.background, self.connections.server, self)
+        self.history = HistoryController(services.paths.data / "runs.sqlite", self)
+        self._store = self._open_store()
+        journal = StoreJournal(self._store) if self._store is not None else None
+        self.run = RunController(self.background, journal, parent=self)
+        self.call_request = CallRequest(self.background, self.tools.session, self)
+        self.inputs_pane = InputsPane(theme)
+        self.preview_pane = PreviewPane(theme)
+        self.tools_pane = ToolsPane(theme)
+        self.run_pane = RunPane()
+        self.history_pane = HistoryPane()
+        self.exchange = RunExchange(services.paths.data / "runs.sqlite", self)
+        self._values: dict[Path | None, dict[str, Json]] = {}
+        self._path: Path | None = None
+        panes = Panes(
+            self.preview_pane, self.inputs_pane, self.tools_pane, self.run_pane, self.history_pane
+        )
+        if window is None:
+            window = MainWindow(services, panes)
+        else:
+            window.take_panes(panes)
+        self.window = window
+        self.desk = ConnectionDesk(self.connections, self.window, services.messages)
+        self.run_desk = RunDesk(
+            window, self.run, self.connections, self.desk, self.inputs_pane, self.trust,
+            self._toolbox_of,
+        )  # fmt: skip
+        self.kept_edits = KeptEdits(window, self.run)
+        self.debugging = Debugging(
+            DebugMemory(services.paths.data / "debugging.json"), self.run.breakpoints, self
+        )
+        self.run_files = RunFiles(self.window, services.messages, self.run, self.exchange)
+        self.tools_desk = ToolsDesk(
+            self.tools_pane, self.tools, self.window, self.trust, own_servers
+        )
+        self._wire()
+        self._on_choice(self.connections.choice)
+        self.history.mark_interrupted()
+        held = services.settings.value
+        self._keep_runs(held.history_keep, held.history_days)
+        if window.document is not None:
+            self._on_document(window.document)
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether the panes show the document as it stands; for taking pictures."""
+        document = self.window.document
+        preview = self.preview.preview
+        if document is None:
+            return self.window.tabs.current is None
+        if document.is_tool_file:
+            return not self.tools.is_loading
+        is_shown = preview is not None and preview.document is document
+        return is_shown and not self.tools.is_loading
+
+    def _wire(self) -> None:  # noqa: PLR0915 - a list, to be read on one page
+        """Every connection between panes, on one page."""
+        window, choices = self.window, self.window.run_choices
+        window.document_changed.connect(self._on_document)
+        window.trust_changed.connect(self.tools.reload)
+        window.trust_changed.connect(self._show_trust)
+        window.closing.connect(self.close)
+        # inputs → preview, tools
+        self.inputs_pane.values_changed.connect(self._on_values)
+        self.inputs_pane.request_declare.connect(window.commands.declare_input)
+        self.inputs_pane.request_reveal.connect(window.reveal)
+        self.inputs_pane.request_samples.connect(self._keep_samples)
+        self.inputs_pane.refused.connect(self.run_desk.refuse)
+        # preview
+        self.preview.previewed.connect(self._on_previewed)
+        self.preview.request_count.connect(self.counter.count)
+        self.counter.counted.connect(self.preview.show_count)
+        self.run.ended.connect(self.preview.count_again)
+        self.preview.compared.connect(self.preview_pane.show_comparison)
+        self.preview_pane.request_compare.connect(self.preview.compare)
+        self.inputs_pane.library.changed.connect(self._on_sets)
+        self.preview.probed.connect(self.preview_pane.show_probe)
+        self.preview_pane.request_probe.connect(self.preview.probe)
+        self.preview_pane.request_input.connect(self._focus_input)
+        # tools
+        self.tools.registry_changed.connect(self.tools_pane.show_registry)
+        self.tools.registry_changed.connect(self._on_registry)
+        self.tools.loading_changed.connect(self.tools_pane.show_loading)
+        self.tools.trial_changed.connect(self.tools_pane.show_trial)
+        self.tools_pane.request_change.connect(self.tools.change)
+        self.tools_pane.request_try.connect(self.tools.try_tool)
+        self.tools_pane.request_cancel.connect(self.tools.cancel_trial)
+        self.tools_pane.request_trust.connect(self.tools.trust_folder)
+        self.tools_pane.request_reload.connect(self.tools.reload)
+        self.tools_pane.request_reveal.connect(window.reveal)
+        self.tools_pane.request_open.connect(self._open_at)
+        # run
+        pane, desk, run = self.run_pane, self.run_desk, self.run
+        pane.request_run.connect(desk.start)
+        pane.request_run_to.connect(desk.run_to)
+        pane.request_commands.connect(desk.send)
+        pane.request_resume.connect(desk.resume)
+        pane.request_rerun.connect(desk.rerun)
+        pane.request_replay.connect(desk.replay)
+        pane.request_breakpoints.connect(self._show_breakpoints)
+        pane.request_record_move.connect(run.move_record)
+        pane.request_inspection.connect(run.inspect)
+        pane.request_fork.connect(run.fork_from)
+        pane.request_branch.connect(run.go_to)
+        pane.request_branch_name.connect(run.name_branch)
+        pane.request_compare.connect(run.compare_branches)
+        pane.request_file_edit.connect(self.kept_edits.keep)
+        self.kept_edits.mock_wanted.connect(self.tools.change)
+        self.kept_edits.refused.connect(desk.refuse)
+        run.repeated.connect(desk.show_repeated)
+        run.branch_named.connect(self.history.name_branch)
+        desk.input_wanted.connect(self._focus_input)
+        # breakpoints and watches of the open file
+        pane.request_break_place.connect(run.breakpoints.toggle_place)
+        pane.watches_changed.connect(self.debugging.set_watches)
+        self.debugging.watches_changed.connect(pane.show_watches)
+        self.debugging.failed.connect(desk.refuse)
+        window.tabs.breakpoint_toggled.connect(run.breakpoints.toggle_tool)
+        window.tabs.message_breakpoint_toggled.connect(run.breakpoints.toggle_message)
+        run.breakpoints.changed.connect(self._mark_breakpoints)
+        self.run.state_changed.connect(self.run_pane.show_view)
+        self.run.state_changed.connect(self._on_run)
+        self.run.state_changed.connect(self.desk.show_speed)
+        self.call_request.changed.connect(self.run_pane.show_request)
+        self.run.inspector_changed.connect(self.run_pane.show_inspector)
+        self.run.compared.connect(self.run_pane.show_comparison)
+        self.run.refused.connect(self.run_desk.refuse)
+        self.run.started.connect(self.history.refresh)
+        self.run.ended.connect(self.history.refresh)
+        # history
+        self.history.listed.connect(self.history_pane.show_runs)
+        self.history.opening_changed.connect(self.history_pane.show_opening)
+        self.history.size_changed.connect(self.history_pane.show_size)
+        self.history.opened.connect(self._show_record)
+        self.history.compared.connect(self.run_pane.show_comparison)
+        self.history.failed.connect(self.run_desk.refuse)
+        self.history_pane.request_refresh.connect(self.history.refresh)
+        self.history_pane.request_filter.connect(self.history.set_filter)
+        self.history_pane.request_open.connect(self.history.open)
+        self.history_pane.request_compare.connect(self.history.compare)
+        self.history_pane.request_delete.connect(self.history.delete)
+        self.history_pane.request_pin.connect(self.history.set_pinned)
+        self.history_pane.request_describe.connect(self.history.describe)
+        self.history_pane.request_retention.connect(self._keep_runs)
+        # runs to files and back
+        self.run_pane.request_export.connect(self.run_files.export_shown)
+        self.history_pane.request_export.connect(self.run_files.export_kept)
+        self.history_pane.request_import.connect(self.run_files.take)
+        self.exchange.imported.connect(self.history.refresh)
+        # what a run uses
+        choices.protocol_chosen.connect(self.run_desk.choose_protocol)
+        self.run_desk.protocol_changed.connect(self.preview.set_protocol)
+        self.connections.changed.connect(self._on_choice)
+        self.connections.saved.connect(self.tools.reload)  # tools may name a connection
+
+    # -- the open document ----------------------------------------------------------------------
+
+    def _on_document(self, document: PromptDocument | None) -> None:
+        path = document.source.path if document is not None else None
+        prompt = None if document is not None and document.is_tool_file else document
+        if path != self._path:
+            self._values[self._path] = self.inputs_pane.values()
+            self._path = path
+            self.inputs_pane.set_document(prompt)
+            self.inputs_pane.set_values(self._values.get(path, {}))
+        else:
+            self.inputs_pane.set_document(prompt)
+        self._show_trust()
+        if prompt is not None:
+            self.debugging.open_file(path)
+        self.preview.set_document(prompt)
+        self.connections.set_document(prompt)
+        self.tools_pane.set_insertable(prompt is not None)
+        if prompt is None:
+            self.preview_pane.show_preview(None)
+            self.window.status.set_tokens("")
+            self._load_tools(document)  # none, or a Python file: its functions are the tools
+
+    def _on_sets(self) -> None:
+        self.preview_pane.set_input_sets(self.inputs_pane.library.sets)
+
+    def _keep_samples(self, values: dict[str, Json]) -> None:
+        page, document = self.window.tabs.current, self.window.document
+        if page is None or document is None or document.source.text != page.editor.text():
+            return
+        kept = sample_edits(document, values)
+        page.editor.apply_edits(kept.edits)
+        if kept.left_out:
+            names = ", ".join(kept.left_out)
+            self.run_desk.refuse(
+                self.tr("Not kept as samples: {names}. Declare them as inputs first.").format(
+                    names=names
+                )
+            )
+
+    def _on_values(self, values: dict[str, Json]) -> None:
+        self.preview.set_inputs(values)
+        self.tools.set_inputs(values)
+        self._tell_editor()
+
+    def _tell_editor(self) -> None:
+        """What completion and hover know of the world around the prompt."""
+        page, path = self.window.tabs.current, self._path
+        if page is None:
+            return
+        folder = path.parent if path is not None else None
+        page.assist.know(
+            knowledge_of(
+                self.inputs_pane.values(),
+                self.tools.registry.specs,
+                self.connections.models,
+                folder,
+                trusted=folder is None or self.trust.is_trusted(folder),
+            )
+        )
+
+    def _on_previewed(self, preview: Preview) -> None:
+        self.preview_pane.show_preview(preview)
+        self.window.show_more_problems(preview.problems)
+        count = meter(preview)
+        self.window.status.set_tokens(count.text, count.detail)
+        self._load_tools(preview.document, preview.messages.tools)
+
+    def _load_tools(
+        self, document: PromptDocument | None, hoisted: tuple[HoistedTool, ...] = ()
+    ) -> None:
+        if not self._services.is_safe:  # safe mode has no tools
+            self.tools.set_document(document, hoisted)
+
+    def _on_registry(self, registry: ToolRegistry) -> None:
+        # Trusting a folder loads its tools, and lets its variables be looked up.
+        self._show_trust()
+        self.preview.set_tools(registry.specs)
+        self._tell_editor()
+
+    def _show_trust(self) -> None:
+        path = self._path
+        trusted = path is None or self.trust.is_trusted(path.parent)
+        self.preview.set_trusted(trusted)
+        self.connections.set_trusted(trusted)
+
+    def _focus_input(self, name: str) -> None:
+        self.window.docks.show("inputs")
+        self.inputs_pane.focus_input(name)
+
+    def _open_at(self, path: Path, line: int) -> None:
+        page = self.window.open_path(path)
+        if page is not None:
+            page.editor.go_to_line(line)
+
+    # -- running --------------------------------------------------------------------------------
+
+    def _toolbox_of(self, document: PromptDocument, values: dict[str, Json]) -> OpenToolbox:
+        """What makes the tools of a document ready, as they are then; it runs in the loop."""
+
+        async def open_toolbox() -> RunToolbox:
+            prepared = prepare(document, values)
+            session, ask = self.tools.session, self.tools.questions.ask
+            if self._services.is_safe:
+                return session.toolbox(prepared.inputs, ask)
+            return await session.open_toolbox(
+                document, prepared.messages.tools, prepared.inputs, ask
+            )
+
+        return open_toolbox
+
+    def _find_connection(self, name: str) -> NamedConnection | None:
+        """A connection that a tool names; asked in the loop, which only reads."""
+        return tool_connection(self.connections.connections, self.connections.secrets, name)
+
+    def _on_run(self, view: RunView) -> None:
+        self.window.status.set_run(view.sentence)
+        self.call_request.follow(self.run.state)
+
+    def _keep_runs(self, keep: int, days: int) -> None:
+        """How long runs are kept: remembered, shown, and done."""
+        settings = self._services.settings
+        settings.set(replace(settings.value, history_keep=keep, history_days=days))
+        self.history_pane.show_retention(keep, days)
+        self.history.prune(keep, days)
+
+    def _show_record(self, record: RunRecord) -> None:
+        self.window.docks.show("run")
+        self.run.open_record(record)
+
+    def _mark_breakpoints(self, value: BreakpointSet) -> None:
+        tools = {each.tool for each in value.breakpoints if each.tool and each.enabled}
+        messages = {each.message for each in value.breakpoints if each.message and each.enabled}
+        self.window.tabs.show_breakpoints(frozenset(tools), frozenset(messages))
+
+    def _show_breakpoints(self) -> None:
+        self.run_desk.show_breakpoints([spec.name for spec in self.tools.registry.specs])
+
+    # -- what a run uses ------------------------------------------------------------------------
+
+    def _on_choice(self, choice: ModelChoice) -> None:
+        target = preview_target(choice)
+        self.preview.set_target(target)
+        self.window.commands.exchange.set_answerer(target.base_url, target.model_id)
+        self._tell_editor()
+
+    # -- the end --------------------------------------------------------------------------------
+
+    def close(self) -> None:
+        """Stop the run, the tools, the model and the loop; nothing is left running."""
+        self.desk.close()
+        self.run.close()
+        self.exchange.close()
+        self.tools.close()
+        self.connections.close()
+        self.background.stop()
+        self.history.close()
+        if self._store is not None:
+            self._store.close()
+            self._store = None
+
+    def _open_store(self) -> RunStore | None:
+        try:
+            return RunStore(self._services.paths.data / "runs.sqlite")
+        except (StoreError, OSError) as error:
+            self._services.messages.error(self.tr("Runs will not be kept in History."), str(error))
+            return None

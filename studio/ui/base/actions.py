@@ -1,0 +1,235 @@
+"""Every action of the window in one table: it feeds the menus, the toolbar and the palette."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from PySide6.QtCore import QCoreApplication, QObject
+from PySide6.QtGui import QAction, QKeySequence
+from PySide6.QtWidgets import QWidget
+
+from studio.ui.style.icons import icon
+
+
+@dataclass(frozen=True, slots=True)
+class ActionSpec:
+    """One action."""
+
+    id: str
+    """Stable identifier, used in settings and by tests."""
+
+    text: str
+    """What the menu and the palette say."""
+
+    shortcut: str = ""
+    """The usual shortcuts, separated by spaces."""
+
+    icon: str = ""
+    """Name of its drawing; empty for none."""
+
+    tip: str = ""
+    """A longer word on what it does; the text where empty."""
+
+    checkable: bool = False
+    """Whether it is a switch."""
+
+
+ACTIONS: tuple[ActionSpec, ...] = (
+    ActionSpec("file.new", "New prompt", "Ctrl+N", "file-plus"),
+    ActionSpec("file.template", "New from template…", "Ctrl+Alt+N", "file-text"),
+    ActionSpec("file.open", "Open…", "Ctrl+O", "folder-open"),
+    ActionSpec("file.folder", "Open folder…", "Ctrl+Shift+O", "folder"),
+    ActionSpec("file.quick", "Go to file…", "Ctrl+P", "search"),
+    ActionSpec("file.save", "Save", "Ctrl+S", "save"),
+    ActionSpec("file.save_as", "Save as…", "Ctrl+Shift+S"),
+    ActionSpec("file.save_all", "Save all", "Ctrl+Alt+S"),
+    ActionSpec("file.reload", "Reload from disk"),
+    ActionSpec("file.close", "Close tab", "Ctrl+W", "x"),
+    ActionSpec("file.export", "Export…", "Ctrl+E", "share", "Check the prompt and export it"),
+    ActionSpec(
+        "file.import", "Import…", "Ctrl+Alt+I", "file-input", "Make a prompt of another format"
+    ),
+    ActionSpec("file.settings", "Settings…", "Ctrl+,", "settings"),
+    ActionSpec("file.quit", "Quit", "Ctrl+Q"),
+    ActionSpec("edit.undo", "Undo", "Ctrl+Z", "undo-2"),
+    ActionSpec("edit.redo", "Redo", "Ctrl+Shift+Z Ctrl+Y", "redo-2"),
+    ActionSpec("edit.cut", "Cut", "Ctrl+X"),
+    ActionSpec("edit.copy", "Copy", "Ctrl+C", "copy"),
+    ActionSpec("edit.paste", "Paste", "Ctrl+V"),
+    ActionSpec("edit.all", "Select all", "Ctrl+A"),
+    ActionSpec("edit.find", "Find", "Ctrl+F", "search"),
+    ActionSpec("edit.replace", "Replace", "Ctrl+H", "replace"),
+    ActionSpec("edit.find_next", "Find next", "F3"),
+    ActionSpec("edit.find_previous", "Find previous", "Shift+F3"),
+    ActionSpec("edit.find_in_files", "Find in files…", "Ctrl+Shift+F", "search"),
+    ActionSpec("edit.replace_in_files", "Replace in files…", "Ctrl+Shift+H", "replace"),
+    ActionSpec("edit.line", "Go to line…", "Ctrl+G"),
+    ActionSpec("edit.symbol", "Go to symbol…", "Ctrl+Shift+G", "list-tree"),
+    ActionSpec("edit.comment", "Comment in or out", "Ctrl+/"),
+    ActionSpec("edit.complete", "Complete", "Ctrl+Space"),
+    ActionSpec("edit.snippet", "Insert snippet…", "Ctrl+J", "braces"),
+    ActionSpec("edit.format", "Tidy the prompt", "Ctrl+Shift+I", "", "Put it into its usual form"),
+    ActionSpec("edit.protocol", "Rewrite for another protocol…", "", "replace"),
+    ActionSpec("edit.spelling", "Check spelling…", "", "", "Check prose with a dictionary"),
+    ActionSpec("edit.fix", "Quick fix…", "Ctrl+.", "lightbulb"),
+    ActionSpec("edit.rename", "Rename input or tool…", "F2", "pencil"),
+    ActionSpec("edit.definition", "Go to definition", "F12"),
+    ActionSpec("edit.uses", "Find uses…", "Shift+F12"),
+    ActionSpec("edit.next_problem", "Next problem", "F8"),
+    ActionSpec("edit.previous_problem", "Previous problem", "Shift+F8"),
+    ActionSpec("edit.fold", "Fold or unfold here", "Ctrl+Shift+["),
+    ActionSpec("edit.fold_all", "Fold all"),
+    ActionSpec("edit.unfold_all", "Unfold all", "Ctrl+Shift+]"),
+    ActionSpec("view.commands", "All commands…", "Ctrl+Shift+P Ctrl+K", "command"),
+    ActionSpec("view.light", "Light theme", "", "sun"),
+    ActionSpec("view.dark", "Dark theme", "", "moon"),
+    ActionSpec("view.system", "Theme of the system", "", "sun-moon"),
+    ActionSpec("view.zoom_in", "Larger text", "Ctrl++ Ctrl+="),
+    ActionSpec("view.zoom_out", "Smaller text", "Ctrl+-"),
+    ActionSpec("view.zoom_reset", "Usual text size", "Ctrl+0"),
+    ActionSpec("view.wrap", "Word wrap", "Alt+Z", "wrap-text", checkable=True),
+    ActionSpec("view.whitespace", "Show whitespace", checkable=True),
+    ActionSpec("view.next_tab", "Next tab", "Ctrl+Tab Ctrl+PgDown"),
+    ActionSpec("view.previous_tab", "Previous tab", "Ctrl+Shift+Tab Ctrl+PgUp"),
+    ActionSpec("view.editor", "Go to the editor", "Ctrl+1"),
+    ActionSpec("view.breadcrumbs", "Go to the breadcrumbs", "Ctrl+Shift+."),
+    ActionSpec("view.split", "Split editor", "Ctrl+\\", "split", "The same prompt, twice"),
+    ActionSpec("view.split_down", "Split editor downwards", "Ctrl+Alt+\\"),
+    ActionSpec("view.other_side", "Go to the other side", "Ctrl+2"),
+    ActionSpec("view.move_over", "Move tab to the other side", "Ctrl+Alt+2"),
+    ActionSpec("view.join", "One side only", "Ctrl+Shift+\\"),
+    ActionSpec("view.problems", "Go to the problems", "Ctrl+Shift+M", "triangle-alert"),
+    ActionSpec("view.reset", "Reset layout"),
+    ActionSpec("prompt.check", "Check", "Ctrl+Shift+C", "circle-check", "Show all problems"),
+    ActionSpec("run.start", "Run or continue", "F5", "play", "Run the prompt, or go on"),
+    ActionSpec("run.step", "Step", "F10", "step-forward", "Run to the next stop, over details"),
+    ActionSpec("run.into", "Step into", "F11", "arrow-down"),
+    ActionSpec("run.out", "Step out", "Shift+F11", "arrow-up"),
+    ActionSpec("run.pause", "Pause", "F6", "pause", "Stop before the next step"),
+    ActionSpec("run.stop", "Stop", "Shift+F5", "square", "End the run; it stays in History"),
+    ActionSpec("run.connections", "Connections…", "Ctrl+Shift+L", "plug", "Where models answer"),
+    ActionSpec("run.breakpoint", "Breakpoint", "F9", "circle-dot"),
+    ActionSpec("run.breakpoints", "All breakpoints…", "Ctrl+Shift+F9", "circle-dot"),
+    ActionSpec("run.go", "Go to the run", "Ctrl+3", "list-ordered"),
+    ActionSpec("run.find", "Find in the run…", "", "search"),
+    ActionSpec("run.branches", "Branches of the run…", "Ctrl+Shift+B", "git-branch"),
+    ActionSpec("run.rerun", "Run again with these results", "", "rotate-ccw"),
+    ActionSpec("run.replay", "Replay the run exactly", "", "history"),
+    ActionSpec("run.export", "Export this run…", "", "file-output"),
+    ActionSpec("tools.search", "Search tools…", "Ctrl+Alt+T", "wrench"),
+    ActionSpec("tools.sources", "Sources of tools and trust…", "", "plug"),
+    ActionSpec("tools.reload", "Load the tools again", "", "refresh-cw"),
+    ActionSpec("tools.window", "Tools in a window of their own", "", "external-link"),
+    ActionSpec("help.guide", "User guide", "F1", "circle-help"),
+    ActionSpec("help.tour", "Tour of the window", "", "flag"),
+    ActionSpec("help.storage", "What is stored where…", "", "database"),
+    ActionSpec("help.shortcuts", "Keyboard shortcuts", "Ctrl+F1", "keyboard"),
+    ActionSpec("help.welcome", "Welcome page", "", "book-open"),
+    ActionSpec("help.about", "About Prompt Studio", "", "info"),
+)
+
+SEPARATOR = ""
+RECENT = "file.recent"
+"""Stands in a menu for the submenu of recent files."""
+PANES = "view.panes"
+"""Stands in a menu for the switches of the docks."""
+
+MENUS: tuple[tuple[str, tuple[str, ...]], ...] = (
+    (
+        "&File",
+        ("file.new", "file.template", "file.open", "file.folder", RECENT, SEPARATOR, "file.save",
+         "file.save_as", "file.save_all", "file.reload", SEPARATOR, "file.import", "file.export",
+         SEPARATOR,
+         "file.settings", "file.close", "file.quit"),
+    ),
+    (
+        "&Edit",
+        ("edit.undo", "edit.redo", SEPARATOR, "edit.cut", "edit.copy", "edit.paste", "edit.all",
+         SEPARATOR, "edit.find", "edit.replace", "edit.find_next", "edit.find_previous",
+         "edit.find_in_files", "edit.replace_in_files", SEPARATOR, "edit.comment", "edit.complete",
+         "edit.snippet", "edit.fix", "edit.rename", "edit.spelling", "edit.format",
+         "edit.protocol"),
+    ),
+    (
+        "&Go",
+        ("file.quick", "edit.symbol", "edit.line", "edit.definition", "edit.uses", SEPARATOR,
+         "edit.next_problem", "edit.previous_problem", SEPARATOR, "view.next_tab",
+         "view.previous_tab", "view.other_side", "view.editor", "view.breadcrumbs",
+         "view.problems"),
+    ),
+    (
+        "&View",
+        ("view.commands", SEPARATOR, PANES, "view.reset", SEPARATOR, "view.light", "view.dark",
+         "view.system", SEPARATOR, "view.zoom_in", "view.zoom_out", "view.zoom_reset", SEPARATOR,
+         "view.split", "view.split_down", "view.move_over", "view.join", SEPARATOR,
+         "view.wrap", "view.whitespace", "edit.fold", "edit.fold_all", "edit.unfold_all"),
+    ),
+    (
+        "&Run",
+        ("prompt.check", SEPARATOR, "run.start", "run.step", "run.into", "run.out", "run.pause",
+         "run.stop", SEPARATOR, "run.breakpoint", "run.breakpoints", SEPARATOR, "run.go",
+         "run.find", "run.branches", "run.rerun", "run.replay", "run.export", SEPARATOR,
+         "run.connections"),
+    ),
+    ("&Tools", ("tools.search", "tools.sources", "tools.reload", SEPARATOR, "tools.window")),
+    (
+        "&Help",
+        ("help.guide", "help.tour", "help.welcome", "help.shortcuts", "help.storage",
+         SEPARATOR, "help.about"),
+    ),
+)  # fmt: skip
+
+EDITING = (
+    "file.save", "file.save_as", "file.reload", "file.close", "file.export", "edit.undo",
+    "edit.redo", "edit.cut", "edit.copy", "edit.paste", "edit.all", "edit.find", "edit.replace",
+    "edit.find_next", "edit.find_previous", "edit.line", "edit.symbol", "edit.comment",
+    "edit.complete", "edit.fix", "edit.rename", "edit.definition", "edit.uses", "edit.next_problem",
+    "edit.previous_problem", "edit.fold", "edit.fold_all", "edit.unfold_all", "prompt.check",
+    "run.breakpoint", "view.editor", "view.breadcrumbs", "view.split", "view.split_down",
+    "view.other_side", "view.move_over", "view.join", "edit.snippet", "edit.format",
+    "edit.protocol",
+)  # fmt: skip
+"""Actions that need an open document."""
+
+
+class ActionSet(QObject):
+    """The table's actions as Qt actions of one window."""
+
+    def __init__(self, window: QWidget, shortcuts: Mapping[str, str]) -> None:
+        super().__init__(window)
+        self._actions: dict[str, QAction] = {}
+        for spec in ACTIONS:
+            action = QAction(QCoreApplication.translate("Actions", spec.text), window)
+            action.setObjectName(spec.id)
+            action.setCheckable(spec.checkable)
+            if spec.icon:
+                action.setIcon(icon(spec.icon))
+            window.addAction(action)
+            self._actions[spec.id] = action
+        self._shortcuts: Mapping[str, str] | None = None
+        self.set_shortcuts(shortcuts)
+
+    def __getitem__(self, identifier: str) -> QAction:
+        return self._actions[identifier]
+
+    def __iter__(self) -> Iterator[QAction]:
+        return iter(self._actions.values())
+
+    def set_shortcuts(self, shortcuts: Mapping[str, str]) -> None:
+        """Give every action its shortcuts: the person's own, else the usual ones."""
+        if self._shortcuts == shortcuts:
+            return
+        self._shortcuts = dict(shortcuts)
+        for spec in ACTIONS:
+            keys = shortcuts.get(spec.id, spec.shortcut)
+            action = self._actions[spec.id]
+            action.setShortcuts([QKeySequence(each) for each in keys.split()])
+            shown = action.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
+            words = QCoreApplication.translate("Actions", spec.tip or spec.text)
+            action.setToolTip(f"{words}  ({shown})" if shown else words)
+
+    def enable(self, identifiers: tuple[str, ...], *, enabled: bool) -> None:
+        """Switch a group of actions on or off."""
+        for identifier in identifiers:
+            self._actions[identifier].setEnabled(enabled)

@@ -1,0 +1,40 @@
+"""What the window is given to work with; built once by the composition root."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from studio.viewmodels.app.messages import Messages
+from studio.viewmodels.app.settings import SettingsStore
+from studio.viewmodels.document.swap import SwapFolder
+
+if TYPE_CHECKING:
+    from studio.core.paths import UserPaths
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    """The window's own services."""
+
+    paths: UserPaths
+    """The person's folders."""
+
+    settings: SettingsStore
+    """Settings."""
+
+    messages: Messages
+    """The road of notices."""
+
+    swaps: SwapFolder
+    """Unsaved text, safe against a crash."""
+
+    is_safe: bool = False
+    """Safe mode: usual settings, nothing restored, no tools, no folder trusted."""
+
+
+def build_services(paths: UserPaths, *, is_safe: bool = False) -> Services:
+    """The services for a person's folders, in safe mode without the person's settings."""
+    messages = Messages()
+    settings = SettingsStore(paths.config / "settings.toml", messages, is_kept=not is_safe)
+    return Services(paths, settings, messages, SwapFolder(paths.data / "swap"), is_safe)

@@ -1,0 +1,272 @@
+"""Export: choose a form, see what was checked and what will be written, then write it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from PySide6.QtCore import QTimer, Signal
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QDialog,
+    QFrame,
+    QLabel,
+    QSplitter,
+    QVBoxLayout,
+    QWidget,
+)
+
+from studio.core.export.target import ExportResult, ExportTarget
+from studio.core.prompty.document import PromptDocument
+from studio.core.text.problem import Fix
+from studio.ui.dialogs.export.checks import CheckList
+from studio.ui.dialogs.export.foot import ExportFoot
+from studio.ui.dialogs.export.forms import FormList
+from studio.ui.dialogs.export.result import ResultTabs
+from studio.ui.dialogs.export.subject import ExportSubject
+from studio.ui.dialogs.state_line import StateLine
+from studio.ui.parts.screen_room import resize_within_screen
+from studio.ui.style.theme import Theme
+from studio.viewmodels.app.messages import Messages, Notice
+from studio.viewmodels.exchange.export import Difference, ExportController, ExportOrder, targets
+
+_WAIT = 250
+"""Milliseconds before a check that goes on is said to be under way."""
+
+
+class ExportDialog(QDialog):
+    """Nothing is written before the person chose where, and agreed to what is lost."""
+
+    fix_requested = Signal(object)  # Fix: edits to the prompt in the editor
+
+    def __init__(
+        self, subject: ExportSubject, messages: Messages, theme: Theme, parent: QWidget
+    ) -> None:
+        super().__init__(parent)
+        self.setWindowTitle(self.tr("Export {title}").format(title=subject.title))
+        resize_within_screen(self, 1080, 700)
+        self._subject = subject
+        self._messages = messages
+        self._result: ExportResult | None = None
+        self._controller = ExportController(self)
+        self._waiting = QTimer(self)
+        self._waiting.setSingleShot(True)
+        self._waiting.setInterval(_WAIT)
+        self._make_parts(theme)
+        self._lay_out()
+        self._wire()
+        self.forms.choose("file")
+
+    # -- what it shows --------------------------------------------------------------------------
+
+    @property
+    def target(self) -> ExportTarget | None:
+        """The form chosen."""
+        return self.forms.target
+
+    @property
+    def made(self) -> ExportResult | None:
+        """What would be written; None while it is being made."""
+        return self._result
+
+    @property
+    def path(self) -> Path | None:
+        """Where it will be written."""
+        return self.foot.path
+
+    def choose(self, name: str) -> None:
+        """Choose a form by its stable name."""
+        self.forms.choose(name)
+
+    def set_document(self, document: PromptDocument) -> None:
+        """Take the prompt as it is after a fix, and check it again."""
+        self._subject = replace(self._subject, document=document)
+        self._order()
+
+    def set_theme(self, theme: Theme) -> None:
+        """Take other colours, also for what is already shown."""
+        for part in (self.forms, self.state, self.checks, self.tabs):
+            part.set_theme(theme)
+
+    def write(self, path: Path) -> bool:
+        """Write the file; says so itself when it cannot."""
+        if self._result is None or not self._may_write():
+            return False
+        failure = self._controller.write(path, self._result)
+        if failure:
+            self._messages.error(
+                failure, self.tr("Nothing was changed. Choose another place."), str(path)
+            )
+            self.state.say("circle-x", "error", failure)
+            return False
+        said = self.tr("Exported {name}.").format(name=path.name)
+        self._messages.say(Notice("success", said, where=str(path)))
+        return True
+
+    # -- parts ----------------------------------------------------------------------------------
+
+    def _make_parts(self, theme: Theme) -> None:
+        self.forms = FormList(targets(), theme)
+        self.heading = QLabel()
+        self.heading.setProperty("title", True)
+        self.about = _muted()
+        self.state = StateLine(theme)
+        self.checks = CheckList(theme)
+        self.tabs = ResultTabs(theme)
+        self.text, self.diff, self.rounds = self.tabs.text, self.tabs.diff, self.tabs.rounds
+        self.consent = QCheckBox()
+        self.foot = ExportFoot(self._subject.folder)
+        self.place, self.copy, self.save = self.foot.place, self.foot.copy, self.foot.save
+
+    def _lay_out(self) -> None:
+        frame = QFrame()
+        frame.setFrameShape(QFrame.Shape.StyledPanel)
+        inside = QVBoxLayout(frame)
+        inside.setContentsMargins(0, 0, 0, 0)
+        inside.addWidget(self.tabs)
+        right = QWidget()
+        column = QVBoxLayout(right)
+        column.setContentsMargins(14, 0, 0, 0)
+        column.setSpacing(8)
+        column.addWidget(self.heading)
+        column.addWidget(self.about)
+        column.addWidget(self.state)
+        column.addWidget(self.checks)
+        column.addWidget(frame, 1)
+        column.addWidget(self.consent)
+        split = QSplitter()
+        split.addWidget(self.forms)
+        split.addWidget(right)
+        split.setSizes([270, 780])
+        split.setStretchFactor(1, 1)
+        split.setChildrenCollapsible(False)
+        box = QVBoxLayout(self)
+        box.setContentsMargins(16, 16, 16, 16)
+        box.setSpacing(12)
+        box.addWidget(split, 1)
+        box.addWidget(self.foot)
+
+    def _wire(self) -> None:
+        self.forms.target_chosen.connect(lambda _: self._on_target())
+        self._controller.made.connect(self._show)
+        self._controller.compared.connect(self._on_compared)
+        self._controller.failed.connect(self._on_failed)
+        self._waiting.timeout.connect(self._say_waiting)
+        self.checks.fix_chosen.connect(self._on_fix)
+        self.consent.toggled.connect(lambda _: self._offer())
+        self.place.textChanged.connect(lambda _: self._on_place())
+        self.copy.clicked.connect(self._copy)
+        self.save.clicked.connect(self._on_save)
+        self.foot.leave.clicked.connect(self.reject)
+        self.finished.connect(self._controller.close)
+        self.finished.connect(self.deleteLater)
+
+    # -- what happens ---------------------------------------------------------------------------
+
+    def _on_target(self) -> None:
+        target = self.target
+        if target is None:
+            return
+        self.heading.setText(target.label)
+        self.about.setText(target.about)
+        self.foot.propose(self._subject.path_for(target))
+        self._order()
+
+    def _order(self) -> None:
+        target = self.target
+        if target is None:
+            return
+        subject = self._subject
+        self._result = None
+        self.consent.setChecked(False)
+        self._offer()
+        self._waiting.start()
+        self._controller.order(
+            ExportOrder(
+                subject.document, target, subject.inputs, subject.tools, subject.sets,
+                subject.base_url, subject.model,
+            )
+        )  # fmt: skip
+
+    def _show(self, result: ExportResult) -> None:
+        self._waiting.stop()
+        self._result = result
+        self.tabs.show_text(result.text)
+        self.checks.show_result(result, self._subject.document.source)
+        self.tabs.show_rounds(result.rounds)
+        self._show_state(result)
+        count = len(result.losses)
+        self.consent.setVisible(bool(count) and not result.blocked)
+        self.consent.setText(
+            self.tr("Write it although one thing is lost or changed")
+            if count == 1
+            else self.tr("Write it although {count} things are lost or changed").format(count=count)
+        )
+        self._on_place()
+
+    def _show_state(self, result: ExportResult) -> None:
+        if result.blocked:
+            said = self.tr("Cannot be exported yet: mend the errors below first")
+            self.state.say("circle-x", "error", said)
+        elif result.needs_consent:
+            said = self.tr("Can be exported, but not everything comes along as it is")
+            self.state.say("triangle-alert", "warning", said)
+        elif result.rounds:
+            said = self.tr("Checked, and proven: read back, the messages and tools are the same")
+            self.state.say("circle-check", "success", said)
+        else:
+            said = self.tr("Checked: nothing stands in the way")
+            self.state.say("circle-check", "success", said)
+
+    def _on_place(self) -> None:
+        """Compare with the file that would be replaced, and name the button after what it does."""
+        if self._result is not None:
+            self._controller.compare(self._result, self.path)
+        self._offer()
+
+    def _on_compared(self, made: Difference) -> None:
+        self.diff.show_difference(made.text, made.against)
+
+    def _offer(self) -> None:
+        result = self._result
+        self.foot.offer(
+            may_write=self._may_write(),
+            may_copy=result is not None and result.data is None,
+            is_ready=result is not None,
+        )
+        if result is None:
+            self.consent.hide()
+
+    def _may_write(self) -> bool:
+        result = self._result
+        if result is None or result.blocked:
+            return False
+        return not result.needs_consent or self.consent.isChecked()
+
+    def _say_waiting(self) -> None:
+        self.state.say("loader", "muted", self.tr("Checking…"))
+
+    def _on_failed(self, sentence: str) -> None:
+        self._waiting.stop()
+        self.state.say("circle-x", "error", sentence)
+        self.text.clear()
+        self.checks.hide()
+
+    def _on_fix(self, fix: Fix) -> None:
+        self.fix_requested.emit(fix)
+
+    def _copy(self) -> None:
+        if self._result is not None:
+            QGuiApplication.clipboard().setText(self._result.text)
+
+    def _on_save(self) -> None:
+        if self.path is not None and self.write(self.path):
+            self.accept()
+
+
+def _muted() -> QLabel:
+    label = QLabel()
+    label.setProperty("muted", True)
+    label.setWordWrap(True)
+    return label

@@ -1,0 +1,82 @@
+"""The list of forms that a prompt can be exported to, under their headings."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication, QSize, Qt, Signal
+from PySide6.QtGui import QColor
+from PySide6.QtWidgets import QListWidget, QListWidgetItem
+
+from studio.core.export.target import ExportTarget
+from studio.ui.style.icons import icon
+from studio.ui.style.theme import Theme
+
+_TARGET = Qt.ItemDataRole.UserRole
+_ICONS = {
+    "Prompt files": "file-text",
+    "Requests": "braces",
+    "Code": "terminal",
+    "Documents": "files",
+}
+_HEADINGS = (
+    QT_TRANSLATE_NOOP("Export", "Prompt files"),
+    QT_TRANSLATE_NOOP("Export", "Requests"),
+    QT_TRANSLATE_NOOP("Export", "Code"),
+    QT_TRANSLATE_NOOP("Export", "Documents"),
+)
+"""The groups of the forms, in the words that are translated."""
+
+
+class FormList(QListWidget):
+    """Headings cannot be chosen; the arrow keys jump over them."""
+
+    target_chosen = Signal(object)  # ExportTarget
+
+    def __init__(self, targets: Sequence[ExportTarget], theme: Theme) -> None:
+        super().__init__()
+        self.setAccessibleName(QCoreApplication.translate("Export", "Forms"))
+        self.setIconSize(QSize(16, 16))
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self._headings: list[QListWidgetItem] = []
+        self._groups: list[tuple[QListWidgetItem, str]] = []  # items with what they belong to
+        groups = list(dict.fromkeys(target.group for target in targets))
+        for group in groups:
+            heading = QListWidgetItem(QCoreApplication.translate("Export", group))
+            heading.setFlags(Qt.ItemFlag.NoItemFlags)
+            font = self.font()
+            font.setBold(True)
+            heading.setFont(font)
+            heading.setSizeHint(QSize(0, 30))
+            self.addItem(heading)
+            self._headings.append(heading)
+            for target in targets:
+                if target.group == group:
+                    item = QListWidgetItem(target.label)
+                    item.setData(_TARGET, target)
+                    item.setToolTip(target.about)
+                    item.setSizeHint(QSize(0, 28))
+                    self.addItem(item)
+                    self._groups.append((item, group))
+        self.set_theme(theme)
+        self.currentItemChanged.connect(lambda *_: self.target_chosen.emit(self.target))
+
+    @property
+    def target(self) -> ExportTarget | None:
+        """The form chosen."""
+        item = self.currentItem()
+        return item.data(_TARGET) if item is not None else None
+
+    def set_theme(self, theme: Theme) -> None:
+        """Take other colours."""
+        for heading in self._headings:
+            heading.setForeground(QColor(theme.muted))
+        for item, group in self._groups:
+            item.setIcon(icon(_ICONS[group], theme.muted))
+
+    def choose(self, name: str) -> None:
+        """Choose a form by its stable name."""
+        for row in range(self.count()):
+            target = self.item(row).data(_TARGET)
+            if target is not None and target.name == name:
+                self.setCurrentRow(row)

@@ -1,0 +1,228 @@
+"""Settings: every change holds at once, and is written to one readable file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import QSize, Qt, QUrl, Signal
+from PySide6.QtGui import QDesktopServices
+from PySide6.QtWidgets import (
+    QDialog,
+    QDialogButtonBox,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QListWidget,
+    QListWidgetItem,
+    QPushButton,
+    QStackedWidget,
+    QVBoxLayout,
+    QWidget,
+)
+
+from studio.core.tools.trust import TrustStore
+from studio.ui.base.services import Services
+from studio.ui.dialogs.settings.keys import KeysPage
+from studio.ui.dialogs.settings.looks import EditorSettingsPage, LooksPage
+from studio.ui.dialogs.settings.page import SettingsPage
+from studio.ui.dialogs.settings.trust import TrustList
+from studio.ui.style.icons import icon
+from studio.ui.style.theme import Theme
+
+_PICTURES = ("palette", "pencil", "keyboard", "plug", "shield-check", "eye-off", "database")
+
+
+class SettingsDialog(QDialog):
+    """A search field over pages; there is nothing to confirm."""
+
+    connections_asked = Signal()
+    trust_forgotten = Signal(object)  # Path
+
+    def __init__(self, services: Services, theme: Theme, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setWindowTitle(self.tr("Settings"))
+        self.resize(820, 600)
+        self._services = services
+        self._store = services.settings
+        self._theme = theme
+        self.search = QLineEdit()
+        self.search.setPlaceholderText(self.tr("Search settings"))
+        self.search.setAccessibleName(self.tr("Search settings"))
+        self.search.setClearButtonEnabled(True)
+        self.sections = QListWidget()
+        self.sections.setAccessibleName(self.tr("Pages of the settings"))
+        self.sections.setIconSize(QSize(16, 16))
+        self.sections.setFixedWidth(180)
+        self._pages = QStackedWidget()
+        self._nothing = QLabel(self.tr("No setting holds these words."))
+        self._nothing.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self._nothing.setProperty("muted", True)
+        keys = KeysPage(self._store, theme)
+        self.keys_page = keys
+        self.filter, self.list, self.keys, self.note = keys.filter, keys.list, keys.keys, keys.note
+        self.apply_keys, self.clear_keys = keys.apply_keys, keys.clear_keys
+        self.reset_keys = keys.reset_keys
+        self.looks = LooksPage(self._store)
+        self.editor = EditorSettingsPage(self._store)
+        self._all: list[SettingsPage | KeysPage] = [
+            self.looks,
+            self.editor,
+            keys,
+            self._connections(),
+            self._trust(),
+            self._privacy(),
+            self._storage(),
+        ]
+        self._lay_out()
+        self.search.textChanged.connect(self._search)
+        self.sections.currentRowChanged.connect(self._pages.setCurrentIndex)
+        self.sections.setCurrentRow(0)
+        self.search.setFocus()
+
+    def _lay_out(self) -> None:
+        for page, picture in zip(self._all, _PICTURES, strict=True):
+            item = QListWidgetItem(icon(picture), page.title)
+            item.setSizeHint(QSize(0, 32))
+            self.sections.addItem(item)
+            self._pages.addWidget(page)
+        self._pages.addWidget(self._nothing)
+        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
+        buttons.button(QDialogButtonBox.StandardButton.Close).setAutoDefault(False)
+        buttons.rejected.connect(self.reject)
+        middle = QHBoxLayout()
+        middle.setSpacing(8)
+        middle.addWidget(self.sections)
+        middle.addWidget(self._pages, 1)
+        box = QVBoxLayout(self)
+        box.setContentsMargins(12, 12, 12, 12)
+        box.setSpacing(10)
+        box.addWidget(self.search)
+        box.addLayout(middle, 1)
+        box.addWidget(buttons)
+
+    def show_shortcuts(self) -> None:
+        """Begin at the keys."""
+        self.sections.setCurrentRow(self._all.index(self.keys_page))
+        self.filter.setFocus()
+
+    def show_storage(self) -> None:
+        """Begin at what is stored where."""
+        self.sections.setCurrentRow(len(self._all) - 1)
+
+    def _search(self, query: str) -> None:
+        """Leave the pages and rows that hold the words."""
+        first = -1
+        for index, page in enumerate(self._all):
+            hits = page.search(query)
+            if isinstance(page, KeysPage):
+                page.filter.setText(query)
+            item = self.sections.item(index)
+            item.setHidden(not hits)
+            if hits and first < 0:
+                first = index
+        current = self.sections.currentRow()
+        if first < 0:
+            self._pages.setCurrentWidget(self._nothing)
+        elif current < 0 or self.sections.item(current).isHidden():
+            self.sections.setCurrentRow(first)
+            self._pages.setCurrentIndex(first)
+        else:
+            self._pages.setCurrentIndex(current)
+
+    # -- pages ----------------------------------------------------------------------------------
+
+    def _connections(self) -> SettingsPage:
+        page = SettingsPage(self.tr("Connections"))
+        button = QPushButton(icon("plug"), self.tr("Open Connections…"))
+        button.setAutoDefault(False)
+        button.clicked.connect(self._go_to_connections)
+        page.add(
+            self.tr("Where models answer"),
+            self.tr(
+                "Providers, servers of your own, and the small model that comes with the studio. "
+                "Keys are kept in the system's key store, in variables, or for the session only."
+            ),
+            button,
+        )
+        return page
+
+    def _trust(self) -> SettingsPage:
+        page = SettingsPage(self.tr("Trust"))
+        self.trusted = TrustList(TrustStore(self._services.paths.data / "trust.json"))
+        self.trusted.forgotten.connect(self.trust_forgotten)
+        page.add(
+            self.tr("Trusted folders"),
+            self.tr(
+                "Prompts in these folders may run Python tools and MCP servers and read variables "
+                "of the environment. No file can trust itself: you are asked once for each folder."
+            ),
+            self.trusted,
+            wide=True,
+        )
+        return page
+
+    def _privacy(self) -> SettingsPage:
+        page = SettingsPage(self.tr("Privacy"))
+        page.add(
+            self.tr("Nothing leaves this machine but what you send"),
+            self.tr(
+                "The studio has no telemetry, looks for no updates and reports no errors. A run "
+                "sends the prompt, the inputs and what tools answered to the connection that you "
+                "chose, and to nobody else; the embedded model is on this machine."
+            ),
+        )
+        page.add(
+            self.tr("You are asked first"),
+            self.tr(
+                "An address that a prompt file names is used only after you allowed it. Pictures "
+                "at network addresses are not fetched for the preview."
+            ),
+        )
+        page.add(
+            self.tr("Keys"),
+            self.tr(
+                "Keys never stand in prompts, settings, runs, exports or logs. What looks like "
+                "one is hidden where it is shown."
+            ),
+        )
+        return page
+
+    def _storage(self) -> SettingsPage:
+        paths = self._services.paths
+        page = SettingsPage(self.tr("Storage"))
+        for name, sentence, folder in (
+            (
+                self.tr("Settings and connections"),
+                self.tr("settings.toml and connections.toml; texts that can be read and edited."),
+                paths.config,
+            ),
+            (
+                self.tr("Runs, unsaved text, trust and logs"),
+                self.tr("runs.sqlite, swap files of unsaved text, trust.json, session.json, log."),
+                paths.data,
+            ),
+            (
+                self.tr("What can be made again"),
+                self.tr("Files that are only kept to be faster; may be deleted."),
+                paths.cache,
+            ),
+        ):
+            page.add(name, f"{sentence}\n{folder}", self._folder_button(name, folder))
+        return page
+
+    def _folder_button(self, name: str, folder: Path) -> QPushButton:
+        button = QPushButton(icon("folder-open"), self.tr("Open folder"))
+        button.setAutoDefault(False)
+        button.setAccessibleName(self.tr("Open folder: {name}").format(name=name))
+        button.clicked.connect(lambda: _open_folder(folder))
+        return button
+
+    def _go_to_connections(self) -> None:
+        self.accept()
+        self.connections_asked.emit()
+
+
+def _open_folder(folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    QDesktopServices.openUrl(QUrl.fromLocalFile(str(folder)))

@@ -1,0 +1,213 @@
+"""The settings' page of keys: every action can have others, and a key taken twice is said."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from types import MappingProxyType
+
+from PySide6.QtCore import QCoreApplication, Qt
+from PySide6.QtGui import QColor, QKeySequence
+from PySide6.QtWidgets import (
+    QHBoxLayout,
+    QHeaderView,
+    QKeySequenceEdit,
+    QLabel,
+    QLineEdit,
+    QPushButton,
+    QTreeWidget,
+    QTreeWidgetItem,
+    QVBoxLayout,
+    QWidget,
+)
+
+from studio.ui.base.actions import ACTIONS, ActionSpec
+from studio.ui.style.theme import Theme
+from studio.viewmodels.app.settings import SettingsStore
+
+_ID = Qt.ItemDataRole.UserRole
+
+
+class KeysPage(QWidget):
+    """A list of actions with their keys, and a field to press others."""
+
+    def __init__(self, store: SettingsStore, theme: Theme) -> None:
+        super().__init__()
+        self._store = store
+        self._theme = theme
+        self.title = self.tr("Keyboard")
+        self.filter = QLineEdit()
+        self.filter.setPlaceholderText(self.tr("Search actions and keys"))
+        self.filter.setAccessibleName(self.tr("Search actions and keys"))
+        self.filter.setClearButtonEnabled(True)
+        self.list = QTreeWidget()
+        self.list.setHeaderLabels([self.tr("Action"), self.tr("Keys")])
+        self.list.setRootIsDecorated(False)
+        self.list.setAccessibleName(self.tr("Actions and their keys"))
+        self.list.header().setStretchLastSection(False)
+        self.list.header().setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
+        self.list.header().setSectionResizeMode(1, QHeaderView.ResizeMode.ResizeToContents)
+        self.keys = QKeySequenceEdit()
+        self.keys.setAccessibleName(self.tr("New keys"))
+        self.keys.setMaximumSequenceLength(1)
+        self.apply_keys = QPushButton(self.tr("Set"))
+        self.clear_keys = QPushButton(self.tr("None"))
+        self.reset_keys = QPushButton(self.tr("Usual"))
+        self.reset_all = QPushButton(self.tr("All as usual"))
+        self.note = QLabel()
+        self.note.setWordWrap(True)
+        self._lay_out()
+        self._fill()
+        self._warn()
+        self.filter.textChanged.connect(self.search)
+        self.list.currentItemChanged.connect(self._on_item)
+        self.keys.keySequenceChanged.connect(self._say_taken)
+        self.apply_keys.clicked.connect(lambda: self._rebind(self.keys.keySequence().toString()))
+        self.clear_keys.clicked.connect(lambda: self._rebind(""))
+        self.reset_keys.clicked.connect(lambda: self._rebind(None))
+        self.reset_all.clicked.connect(self._reset_all)
+        self.list.setCurrentItem(self.list.topLevelItem(0))
+
+    def _lay_out(self) -> None:
+        row = QHBoxLayout()
+        row.addWidget(QLabel(self.tr("Keys")))
+        row.addWidget(self.keys, 1)
+        for button in (self.apply_keys, self.clear_keys, self.reset_keys, self.reset_all):
+            button.setAutoDefault(False)
+            row.addWidget(button)
+        box = QVBoxLayout(self)
+        box.setContentsMargins(20, 8, 20, 8)
+        for part in (self.filter, self.list):
+            box.addWidget(part)
+        box.addLayout(row)
+        box.addWidget(self.note)
+
+    def search(self, query: str) -> int:
+        """Show the actions whose name or keys hold all words; gives how many do.
+
+        A word for what the page is about holds for each of them.
+        """
+        page = f"{self.title} {self.tr('keys shortcuts bindings')}".casefold()
+        wanted = [word for word in query.casefold().split() if word not in page]
+        hits = 0
+        for index in range(self.list.topLevelItemCount()):
+            item = self.list.topLevelItem(index)
+            if item is not None:
+                words = f"{item.text(0)} {item.text(1)}".casefold()
+                fits = all(word in words for word in wanted)
+                item.setHidden(not fits)
+                hits += fits
+        return hits
+
+    def _fill(self) -> None:
+        own = self._store.value.shortcuts
+        double = {spec.id for pair in conflicts(own).values() for spec in pair}
+        self.list.clear()
+        for spec in ACTIONS:
+            item = QTreeWidgetItem([name_of(spec), _shown(own.get(spec.id, spec.shortcut))])
+            item.setData(0, _ID, spec.id)
+            if spec.id in own:
+                font = item.font(1)
+                font.setBold(True)
+                item.setFont(1, font)
+            if spec.id in double:
+                item.setForeground(1, QColor(self._theme.error))
+            self.list.addTopLevelItem(item)
+
+    def _on_item(self, item: QTreeWidgetItem | None) -> None:
+        if item is not None:
+            self.keys.setKeySequence(QKeySequence(item.text(1).split(", ")[0]))
+            self._warn()
+
+    def _say_taken(self, keys: QKeySequence) -> None:
+        """While keys are pressed: say at once whose they are."""
+        item = self.list.currentItem()
+        if item is None or keys.isEmpty():
+            return
+        own = {**self._store.value.shortcuts, item.data(0, _ID): keys.toString()}
+        taken = [
+            name_of(each)
+            for pair in conflicts(own).values()
+            for each in pair
+            if item.data(0, _ID) in {one.id for one in pair} and each.id != item.data(0, _ID)
+        ]
+        if taken:
+            self._say(
+                self.tr("{key} belongs to {names} already.").format(
+                    key=keys.toString(QKeySequence.SequenceFormat.NativeText),
+                    names=", ".join(taken),
+                )
+            )
+        else:
+            self._warn()
+
+    def _rebind(self, keys: str | None) -> None:
+        item = self.list.currentItem()
+        if item is None:
+            return
+        identifier = item.data(0, _ID)
+        own = dict(self._store.value.shortcuts)
+        own.pop(identifier, None)
+        if keys is not None:
+            own[identifier] = keys
+        self._store.set(replace(self._store.value, shortcuts=MappingProxyType(own)))
+        row = self.list.indexOfTopLevelItem(item)
+        self._fill()
+        self.list.setCurrentItem(self.list.topLevelItem(row))
+        self.search(self.filter.text())
+        self._warn()
+
+    def _reset_all(self) -> None:
+        self._store.set(replace(self._store.value, shortcuts=MappingProxyType({})))
+        self._fill()
+        self.search(self.filter.text())
+        self._warn()
+
+    def _warn(self) -> None:
+        """Say when two actions share a key: Qt would then do neither."""
+        double = [
+            self.tr("{key}: {first} and {second}").format(
+                key=key, first=name_of(pair[0]), second=name_of(pair[1])
+            )
+            for key, pair in conflicts(self._store.value.shortcuts).items()
+        ]
+        self._say(
+            self.tr("One key for two actions does nothing. {names}.").format(
+                names="; ".join(double)
+            )
+            if double
+            else ""
+        )
+
+    def set_theme(self, theme: Theme) -> None:
+        """Take other colours."""
+        self._theme = theme
+        for index in range(self.list.topLevelItemCount()):
+            item = self.list.topLevelItem(index)
+            if item is not None and item.data(1, Qt.ItemDataRole.ForegroundRole) is not None:
+                item.setForeground(1, QColor(theme.error))
+        self._say(self.note.text())
+
+    def _say(self, text: str) -> None:
+        self.note.setText(text)
+        self.note.setStyleSheet(f"color: {self._theme.error if text else self._theme.muted};")
+
+
+def conflicts(own: Mapping[str, str]) -> dict[str, list[ActionSpec]]:
+    """The keys that more than one action has, with those actions."""
+    users: dict[str, list[ActionSpec]] = {}
+    for spec in ACTIONS:
+        for key in own.get(spec.id, spec.shortcut).split():
+            users.setdefault(key, []).append(spec)
+    return {key: specs for key, specs in users.items() if len(specs) > 1}
+
+
+def name_of(spec: ActionSpec) -> str:
+    """What an action is called in the window's language, without the dots of its menu."""
+    return QCoreApplication.translate("Actions", spec.text).removesuffix("…")
+
+
+def _shown(keys: str) -> str:
+    return ", ".join(
+        QKeySequence(each).toString(QKeySequence.SequenceFormat.NativeText) for each in keys.split()
+    )

@@ -1,0 +1,257 @@
+"""Help while editing: completion, hover and quick fixes."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QEvent, QObject, QPoint, QTimer, Signal
+from PySide6.QtGui import QHelpEvent, QTextCursor
+from PySide6.QtWidgets import QMenu, QToolTip
+
+from studio.core.text.problem import Fix, Problem, TextEdit
+from studio.core.text.span import Span
+from studio.ui.editor.completion.knowledge import NOTHING, Knowledge
+from studio.ui.style.icons import icon
+
+if TYPE_CHECKING:
+    from studio.core.spelling import Misspelled
+    from studio.ui.editor.completion.offered import Completion
+    from studio.ui.editor.completion.popup import CompletionPopup
+    from studio.ui.editor.text.snippet_session import SnippetSession
+    from studio.ui.editor.text.view import PromptEditor
+
+_TYPED_DELAY_MS = 40
+_MOST_FILES = 300
+
+
+class EditorAssist(QObject):
+    """Joins the pure helpers to one editor."""
+
+    word_learned = Signal(str)  # the person says that it is one
+
+    def __init__(self, editor: PromptEditor) -> None:
+        super().__init__(editor)
+        self._editor = editor
+        self._knowledge = NOTHING
+        self._misspelled: tuple[Misspelled, ...] = ()
+        self._suggest: Callable[[str], tuple[str, ...]] = lambda _: ()
+        self._soon = QTimer(self)
+        self._soon.setSingleShot(True)
+        self._soon.setInterval(_TYPED_DELAY_MS)
+        self._soon.timeout.connect(self._on_typed)
+        editor.viewport().installEventFilter(self)
+        editor.character_typed.connect(self._soon.start)
+
+    @cached_property
+    def _popup(self) -> CompletionPopup:
+        """The list of completions, made when there is first something to offer."""
+        from studio.ui.editor.completion import popup as completion_popup
+
+        popup = completion_popup.CompletionPopup(self._editor)
+        popup.chosen.connect(self._insert)
+        return popup
+
+    @cached_property
+    def _snippets(self) -> SnippetSession:
+        """What leads through a snippet's places, made with the first snippet."""
+        from studio.ui.editor.text import snippet_session
+
+        self._editor.snippet = snippet_session.SnippetSession(self._editor)
+        return self._editor.snippet
+
+    def know(self, knowledge: Knowledge) -> None:
+        """Take what is known of the world around the prompt."""
+        self._knowledge = replace(knowledge, files=self._files)
+
+    def _files(self) -> tuple[str, ...]:
+        document = self._editor.parsed
+        return _files_beside(document.source.path) if document is not None else ()
+
+    def rest(self) -> None:
+        """The editor closes: offer nothing more."""
+        self._soon.stop()
+
+    # -- completion -----------------------------------------------------------------------------
+
+    def complete(self) -> None:
+        """Offer what can stand at the caret."""
+        self._offer(asked=True)
+
+    def _on_typed(self) -> None:
+        self._offer(asked=False)
+
+    def _offer(self, *, asked: bool) -> None:
+        if not self._editor.hasFocus() and not asked:
+            return
+        # Rules of completion, hover and names load with their first use, not with the window.
+        from studio.ui.editor.completion.offers import complete
+
+        caret = self._editor.caret()
+        document = self._editor.parsed
+        offer = complete(
+            self._editor.text(), caret, document, asked=asked, knowledge=self._knowledge
+        )
+        if not offer.items:
+            if "_popup" in self.__dict__:
+                self._popup.hide()
+            return
+        self._popup.offer(offer)
+
+    def _insert(self, item: Completion, span: Span) -> None:
+        """Put the chosen text in place of what was typed of it."""
+        caret = self._editor.caret()
+        where = Span(min(span.start, caret), max(caret, min(span.end, len(self._editor.text()))))
+        if item.snippet:
+            self.insert_snippet(item.insert, where)
+            return
+        self._editor.apply_edits((TextEdit(where, item.insert),))
+        cursor = self._editor.textCursor()
+        end = self._editor.source().to_utf16(where.start + len(item.insert))
+        cursor.setPosition(end)
+        if item.caret_back:
+            cursor.movePosition(
+                QTextCursor.MoveOperation.Left, QTextCursor.MoveMode.MoveAnchor, item.caret_back
+            )
+        self._editor.setTextCursor(cursor)
+        if item.again:
+            QTimer.singleShot(0, self, self.complete)
+
+    def insert_snippet(self, body: str, where: Span | None = None) -> None:
+        """Put a snippet in, at the caret or in place of a span, and go to its first place."""
+        if self._editor.isReadOnly():
+            return
+        caret = self._editor.caret()
+        self._snippets.start(where or Span(caret, caret), body)
+        self._editor.setFocus()
+
+    # -- problems -------------------------------------------------------------------------------
+
+    def problems_here(self) -> list[Problem]:
+        """Problems at the caret, else those of its line, with their places in the text of now."""
+        caret, source = self._editor.caret(), self._editor.source()
+        problems = self._editor.problems
+        document = self._editor.document_now()
+        if document is not None and document is not self._editor.parsed:
+            problems = document.problems  # those shown are of a text a few keys back
+        here = [each for each in problems if each.span.touches(caret)]
+        if here:
+            return here
+        line = source.line_of(caret)
+        return [each for each in problems if source.line_of(each.span.start) == line]
+
+    def show_fixes(self) -> None:
+        """A menu of the fixes at the caret."""
+        self._editor.reading.when_read(lambda _: self._popup_fixes())
+
+    def _popup_fixes(self) -> None:
+        menu = self.fix_menu()
+        menu.popup(self._editor.viewport().mapToGlobal(self._editor.cursorRect().bottomLeft()))
+
+    def fix_menu(self) -> QMenu:
+        """The menu of quick fixes at the caret."""
+        menu = QMenu(self._editor)
+        menu.aboutToHide.connect(menu.deleteLater)
+        word = self.misspelled_here()
+        if word is not None:
+            self._add_spelling(menu, word)
+        fixes = [fix for problem in self.problems_here() for fix in problem.fixes]
+        text = self._editor.text()
+        for fix in fixes:
+            menu.addAction(icon("lightbulb"), fix.title).triggered.connect(
+                lambda _=False, fix=fix: self.apply(fix, text)
+            )
+        if menu.isEmpty():
+            menu.addAction(self.tr("No quick fix here")).setEnabled(False)
+        return menu
+
+    def set_spelling(
+        self, words: tuple[Misspelled, ...], suggest: Callable[[str], tuple[str, ...]]
+    ) -> None:
+        """Take the misspelled words of the text, and what finds those that may be meant."""
+        self._misspelled, self._suggest = words, suggest
+
+    def misspelled_here(self) -> Misspelled | None:
+        """The misspelled word at the caret, where it still stands there."""
+        caret, text = self._editor.caret(), self._editor.text()
+        for each in self._misspelled:
+            if each.span.touches(caret) and text[each.span.start : each.span.end] == each.word:
+                return each
+        return None
+
+    def _add_spelling(self, menu: QMenu, found: Misspelled) -> None:
+        for word in self._suggest(found.word):
+            menu.addAction(word).triggered.connect(
+                lambda _=False, word=word: self._editor.apply_edits((TextEdit(found.span, word),))
+            )
+        menu.addSeparator()
+        menu.addAction(
+            icon("plus"), self.tr("Add {word!r} to your words").format(word=found.word)
+        ).triggered.connect(lambda: self.word_learned.emit(found.word))
+        menu.addSeparator()
+
+    def apply(self, fix: Fix, text: str) -> bool:
+        """Make a fix's edits, as one step that can be undone.
+
+        Args:
+            fix: the fix.
+            text: what it was made for; another text has other places, and stays as it is.
+        """
+        if self._editor.text() != text:
+            return False
+        self._editor.apply_edits(fix.edits)
+        return True
+
+    def go_to_problem(self, step: int) -> None:
+        """Go to the next problem or the one before, round the ends."""
+        places = sorted({problem.span for problem in self._editor.problems})
+        if not places:
+            return
+        caret = self._editor.source().from_utf16(self._editor.textCursor().selectionStart())
+        if step > 0:
+            chosen = next((span for span in places if span.start > caret), places[0])
+        else:
+            chosen = next((span for span in reversed(places) if span.start < caret), places[-1])
+        self._editor.reveal(chosen)
+
+    # -- hover ----------------------------------------------------------------------------------
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Tell about what is under the mouse."""
+        if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
+            text = self.hover_text(event.pos())
+            if text:
+                QToolTip.showText(event.globalPos(), text, self._editor)
+            else:
+                QToolTip.hideText()
+            return True
+        return super().eventFilter(watched, event)
+
+    def hover_text(self, at: QPoint) -> str:
+        """What there is to say about a point of the viewport, as rich text."""
+        from studio.ui.editor.completion.hover import hover
+
+        document = self._editor.parsed
+        if document is None:
+            return ""
+        cursor = self._editor.cursorForPosition(at)
+        if self._editor.cursorRect(cursor).left() < at.x() - 40:
+            return ""  # right of the line's end
+        offset = self._editor.source().from_utf16(cursor.position())
+        return hover(document, self._editor.problems, offset, self._knowledge)
+
+
+def _files_beside(path: Path | None) -> tuple[str, ...]:
+    """Files that `${file:}` could read: those in the prompt's folder, two levels deep."""
+    if path is None:
+        return ()
+    found: list[str] = []
+    for pattern in ("*", "*/*"):
+        for each in itertools.islice(path.parent.glob(pattern), _MOST_FILES):
+            if each.suffix.lower() in (".json", ".yaml", ".yml", ".txt", ".md") and each != path:
+                found.append(each.relative_to(path.parent).as_posix())
+    return tuple(sorted(found))

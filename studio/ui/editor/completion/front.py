@@ -1,0 +1,126 @@
+"""What can stand at the caret in the front matter."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from PySide6.QtCore import QCoreApplication
+
+from studio.core.prompty.document import PromptDocument
+from studio.core.prompty.front.schema import key_at, keys_below, values_at
+from studio.ui.editor.completion.knowledge import Knowledge
+from studio.ui.editor.completion.offered import Completion
+from studio.ui.editor.completion.yaml_path import path_at
+from studio.ui.editor.text.snippets import Place, fitting
+
+_KEY_LINE = re.compile(r"(?P<lead>\s*(?:- )*)(?P<word>[\w$-]*)$")
+_VALUE_LINE = re.compile(r"\s*(?:- )*(?P<key>[\w$-]+):\s+[\"']?(?P<word>[\w./:-]*)$")
+PLACES: dict[tuple[str | int, ...], Place] = {
+    (): "root", ("inputs",): "inputs", ("tools",): "tools",
+}  # fmt: skip
+"""Mappings of the front matter that snippets add to."""
+
+
+def front_matter(
+    text: str,
+    caret: int,
+    line: str,
+    document: PromptDocument | None,
+    *,
+    asked: bool,
+    knowledge: Knowledge,
+) -> tuple[str, list[Completion]]:
+    """What was typed of a key or value, and what can stand there.
+
+    Args:
+        text: the whole text.
+        caret: offset in it.
+        line: the caret's line up to the caret.
+        document: the newest parsed document.
+        asked: whether the person asked.
+        knowledge: model ids of the connection.
+    """
+    value = _VALUE_LINE.match(line)
+    if value:
+        path = (*path_at(text, caret), value["key"])
+        key = key_at(path)
+        words = values_at(path)
+        if path == ("model", "id"):
+            return value["word"], _models(knowledge.models)
+        if key is not None and not words and "boolean" in key.types:
+            words = ("true", "false")
+        return value["word"], [Completion(word, word, "", "value") for word in words]
+    key_line = _KEY_LINE.match(line)
+    if key_line and (asked or key_line["word"]):
+        parent = path_at(text, caret)
+        indent = " " * len(key_line["lead"])
+        taken = _siblings(text, caret, len(indent))
+        found = [
+            _key_completion(key.name, key.help, key.types, indent)
+            for key in keys_below(parent)
+            if key.name not in taken or key.name == key_line["word"]
+        ]
+        return key_line["word"], found + _snippets(document, parent, taken, line)
+    return "", []
+
+
+def _snippets(
+    document: PromptDocument | None, parent: tuple[str | int, ...], taken: set[str], line: str
+) -> list[Completion]:
+    """Whole blocks that can be added here; a block whose key is there is not offered again."""
+    place = PLACES.get(parent)
+    if place is None or "- " in line or (place == "root" and line[:1] == " "):
+        return []
+    if place == "inputs" and document and isinstance(document.data.get("inputs"), list):
+        return []
+    return [
+        Completion(each.name, each.body, each.detail, "snippet", snippet=True)
+        for each in fitting(document, place)
+        if place != "root" or each.body.partition(":")[0] not in taken
+    ]
+
+
+def _models(offered: Sequence[str]) -> list[Completion]:
+    """What the connection offers, then ids that something is known of; others can be typed too."""
+    from studio.core.models.capabilities import known_models
+
+    translate = QCoreApplication.translate
+    found = {
+        name: Completion(name, name, translate("Completion", "Offered by the connection"), "value")
+        for name in offered
+    }
+    for name, window in known_models():
+        told = translate("Completion", "{number}k tokens of context").format(number=window // 1000)
+        found.setdefault(name, Completion(name, name, told if window else "", "value"))
+    return list(found.values())
+
+
+def _key_completion(name: str, help_: str, types: Sequence[str], indent: str) -> Completion:
+    if types and types[0] in ("mapping", "list"):
+        dash = "- " if types[0] == "list" else ""
+        return Completion(name, f"{name}:\n{indent}  {dash}", help_, "key")
+    return Completion(name, f"{name}: ", help_, "key", again=True)
+
+
+def _siblings(text: str, caret: int, indent: int) -> set[str]:
+    """Keys of the same mapping, above and below the caret's line."""
+    start = text.rfind("\n", 0, caret) + 1
+    end = text.find("\n", caret)
+    found: set[str] = set()
+    above = text[:start].split("\n")[:-1]
+    below = text[end + 1 :].split("\n") if end >= 0 else []
+    for lines in (reversed(above), below):
+        for number, line in enumerate(lines):
+            bare = line.lstrip(" ")
+            column = len(line) - len(bare)
+            while bare.startswith("- "):
+                bare = bare[2:].lstrip(" ")
+                column = len(line) - len(bare)
+            if line.strip() in ("---", "+++") or number > 500:
+                break
+            if bare and column < indent:
+                break
+            if column == indent and ":" in bare:
+                found.add(bare.split(":", 1)[0].strip("\"' "))
+    return found

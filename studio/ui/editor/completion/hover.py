@@ -1,0 +1,167 @@
+"""What hovering tells: problems, keys, inputs and tools, as rich text."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from html import escape
+from pathlib import Path
+
+from PySide6.QtCore import QCoreApplication
+
+from studio.application.preview.secrets import mask_secrets
+from studio.core.prompty.document import InputDeclaration, PromptDocument
+from studio.core.prompty.front.schema import key_at
+from studio.core.prompty.tool_spec import ToolSpec
+from studio.core.text.problem import Problem
+from studio.ui.editor.completion.knowledge import NOTHING, Knowledge
+from studio.ui.editor.text.names import file_at, name_at, variable_at, word_at
+
+_LONGEST = 240
+
+
+def hover(
+    document: PromptDocument,
+    problems: Sequence[Problem],
+    offset: int,
+    knowledge: Knowledge = NOTHING,
+) -> str:
+    """The tooltip for a place; empty when there is nothing to say."""
+    parts = [
+        f"<b>{problem.severity.value.capitalize()}</b>&nbsp; {escape(problem.message)}"
+        + (
+            QCoreApplication.translate("Hover", "<br><i>Ctrl+. offers a fix</i>")
+            if problem.fixes
+            else ""
+        )
+        for problem in problems
+        if problem.span.touches(offset)
+    ][:3]
+    about = (
+        _variable(document, offset, knowledge)
+        or _file(document, offset)
+        or _name(document, offset, knowledge)
+        or _key(document, offset)
+        or _tool(document, offset, knowledge)
+    )
+    if about:
+        parts.append(about)
+    return "<hr>".join(parts)
+
+
+def _variable(document: PromptDocument, offset: int, knowledge: Knowledge) -> str:
+    """Whether an environment variable is set; its value is never shown."""
+    found = variable_at(document, offset)
+    if found is None:
+        return ""
+    name, default = found
+    translate = QCoreApplication.translate
+    known = knowledge.environment()
+    if known is None:
+        said = translate("Hover", "not looked up: this folder is not trusted")
+    elif name in known:
+        said = translate("Hover", "set in the environment; its value is not shown")
+    elif default is not None:
+        said = translate("Hover", "not set; the default is used")
+    else:
+        said = translate("Hover", "not set, and there is no default")
+    return f"<b>{escape(name)}</b>: {escape(said)}"
+
+
+def _file(document: PromptDocument, offset: int) -> str:
+    name = file_at(document, offset)
+    if name is None:
+        return ""
+    translate = QCoreApplication.translate
+    own = document.source.path
+    path = own.parent / name if own is not None else Path(name)
+    try:
+        said = translate("Hover", "{size:,} bytes; F12 opens it").format(size=path.stat().st_size)
+    except OSError:
+        said = translate("Hover", "there is no such file beside the prompt")
+    return f"<b>{escape(name)}</b>: {escape(said)}"
+
+
+def _name(document: PromptDocument, offset: int, knowledge: Knowledge) -> str:
+    name = name_at(document, offset)
+    if name is None:
+        return ""
+    declared = document.input(name)
+    if declared is None:
+        return QCoreApplication.translate(
+            "Hover", "<b>{name}</b> is not declared under <code>inputs</code>"
+        ).format(name=escape(name))
+    return _input(declared, knowledge)
+
+
+def _input(declared: InputDeclaration, knowledge: Knowledge) -> str:
+    head = f"<b>{escape(declared.name)}</b>: {escape(declared.kind)}"
+    head += " (required)" if declared.required else ""
+    lines = [head]
+    if declared.description:
+        lines.append(escape(declared.description))
+    if declared.enum:
+        lines.append(
+            QCoreApplication.translate("Hover", "One of ")
+            + ", ".join(escape(str(value)) for value in declared.enum)
+        )
+    if declared.has_default:
+        lines.append(
+            QCoreApplication.translate("Hover", "Default: <code>{default}</code>").format(
+                default=_value(declared.default)
+            )
+        )
+    if declared.has_sample:
+        lines.append(
+            QCoreApplication.translate("Hover", "Sample: <code>{sample}</code>").format(
+                sample=_value(declared.sample)
+            )
+        )
+    if declared.name in knowledge.values:
+        shown = mask_secrets({declared.name: knowledge.values[declared.name]})
+        lines.append(
+            QCoreApplication.translate("Hover", "Value now: <code>{value}</code>").format(
+                value=_value(shown[declared.name])
+            )
+        )
+    return "<br>".join(lines)
+
+
+def _key(document: PromptDocument, offset: int) -> str:
+    for entry in document.entries:
+        if entry.key.touches(offset):
+            key = key_at(entry.path)
+            if key is None:
+                return ""
+            text = f"<b>{escape(key.name)}</b><br>{escape(key.help)}"
+            if key.values:
+                text += QCoreApplication.translate("Hover", "<br>One of ") + ", ".join(
+                    f"<code>{escape(value)}</code>" for value in key.values
+                )
+            return text
+    return ""
+
+
+def _tool(document: PromptDocument, offset: int, knowledge: Knowledge) -> str:
+    word = word_at(document.source.text, offset)
+    found = next((tool for tool in document.tools if tool.name == word), None)
+    found = found or knowledge.tool(word)
+    return _spec(found) if found is not None else ""
+
+
+def _spec(tool: ToolSpec) -> str:
+    text = QCoreApplication.translate("Hover", "<b>{name}</b> ({kind} tool)").format(
+        name=escape(tool.name), kind=escape(tool.kind)
+    )
+    if tool.description:
+        text += f"<br>{escape(tool.description)}"
+    schema = json.dumps(tool.parameters, ensure_ascii=False, default=str)
+    return text + f"<br><code>{escape(_short(schema))}</code>"
+
+
+def _value(value: object) -> str:
+    return escape(_short(json.dumps(value, ensure_ascii=False, default=str)))
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"

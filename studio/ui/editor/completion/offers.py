@@ -1,0 +1,162 @@
+"""What can stand at the caret: pure, from the text before it and the parsed document."""
+
+from __future__ import annotations
+
+import re
+
+from studio.core.prompty.document import PromptDocument
+from studio.core.text.span import Span
+from studio.ui.base.fuzzy import score
+from studio.ui.editor.completion import words as known
+from studio.ui.editor.completion.front import PLACES, front_matter
+from studio.ui.editor.completion.knowledge import NOTHING, Knowledge
+from studio.ui.editor.completion.offered import Completion, Offered
+from studio.ui.editor.completion.template import expression_words, variables
+from studio.ui.editor.completion.yaml_path import path_at
+from studio.ui.editor.text.snippets import Snippet, fitting
+
+_EXPRESSION = re.compile(r"(?P<open>\{\{\{?[#^/&]?|\{%[-+]?)(?P<inside>(?:(?!\}\}|%\}).)*)$")
+_FSTRING = re.compile(r"(?<!\{)\{(?P<word>[A-Za-z_]\w*)?$")
+_REFERENCE = re.compile(r"\$\{(?P<inside>[^}\s]*)$")
+_MARKER_OPEN = re.compile(r"#?\s*(?:\w+)\[(?:[^\]]*,)?\s*(?P<word>[\w-]*)$")
+_MEDIA_OPEN = re.compile(r"!\[(?P<word>\w*)$")
+_NAMED = re.compile(r"`(?P<word>[\w-]*)$")
+_TOOL_VALUE = re.compile(
+    r"""(?:\s*(?:tool|function)\[(?:.*,)?\s*name=["']?|\s*name:\s+["']?|\s*Action:\s*)"""
+    r"(?P<word>[\w-]*)$"
+)
+"""Where a tool is named outside backticks: a marker, a tool call's YAML, a ReAct example."""
+_LONGEST_LINE = 5000
+
+
+def complete(
+    text: str,
+    caret: int,
+    document: PromptDocument | None,
+    *,
+    asked: bool,
+    knowledge: Knowledge = NOTHING,
+) -> Offered:
+    """Everything that can stand at the caret.
+
+    Args:
+        text: the whole text.
+        caret: offset in it.
+        document: the newest parsed document, which may be a few keys behind.
+        asked: whether the person asked; otherwise only clear cases are offered.
+        knowledge: tools, models, files and variables around the prompt.
+    """
+    start = text.rfind("\n", 0, caret) + 1
+    line = text[max(start, caret - _LONGEST_LINE) : caret]
+    typed, items = _find(text, caret, line, document, asked=asked, knowledge=knowledge)
+    ranked = []
+    for number, item in enumerate(items):
+        points = score(typed, item.label)
+        if points is not None and item.insert != typed:
+            # A snippet that is found as well as a plain word comes after it.
+            ranked.append((-points, item.snippet, number, item))
+    ranked.sort(key=lambda each: each[:3])
+    return Offered(tuple(item for *_, item in ranked[:200]), Span(caret - len(typed), caret))
+
+
+def _find(
+    text: str,
+    caret: int,
+    line: str,
+    document: PromptDocument | None,
+    *,
+    asked: bool,
+    knowledge: Knowledge,
+) -> tuple[str, list[Completion]]:
+    reference = _REFERENCE.search(line)
+    if reference:
+        return _references(reference["inside"], knowledge)
+    if in_front_matter(text, caret):
+        return front_matter(text, caret, line, document, asked=asked, knowledge=knowledge)
+    template = document.template.format if document else "jinja2"
+    if template == "fstring":
+        field = _FSTRING.search(line)
+        if field:
+            return field["word"] or "", variables(text, caret, document)
+    else:
+        expression = _EXPRESSION.search(line)
+        if expression:
+            return expression_words(text, caret, expression, document)
+    tools = _tools(document, knowledge)
+    named = _NAMED.search(line) if line.count("`") % 2 else _TOOL_VALUE.match(line)
+    if named and tools:
+        return named["word"], tools
+    marker = _MARKER_OPEN.match(line)
+    if marker:
+        return marker["word"], [
+            Completion(name, f'{name}=""', help_, "key", 1)
+            for name, help_ in known.ATTRIBUTES.items()
+        ]
+    media = _MEDIA_OPEN.search(line)
+    if media:
+        return media["word"], [
+            Completion(name, f"{name}]{'' if name == 'thread' else '()'}", help_, "value",
+                       0 if name == "thread" else 1)
+            for name, help_ in known.MEDIA.items()
+        ]  # fmt: skip
+    return _roles(line, document, asked=asked)
+
+
+def _tools(document: PromptDocument | None, knowledge: Knowledge) -> list[Completion]:
+    found = {tool.name: tool for tool in (document.tools if document else ())}
+    for tool in knowledge.tools:
+        found.setdefault(tool.name, tool)
+    return [Completion(tool.name, tool.name, tool.description, "value") for tool in found.values()]
+
+
+def in_front_matter(text: str, caret: int) -> bool:
+    """Whether the caret is between the delimiters of the front matter."""
+    body = text.removeprefix("\ufeff")
+    skipped = len(text) - len(body)
+    for delimiter in ("---", "+++"):
+        if body.startswith(f"{delimiter}\n") and caret > skipped + 3:
+            closed = re.compile(rf"^{re.escape(delimiter)}[ \t]*$", re.MULTILINE).search(body, 4)
+            return closed is None or caret - skipped < closed.start()
+    return False
+
+
+def snippets_at(text: str, caret: int, document: PromptDocument | None) -> list[Snippet]:
+    """Every snippet that is right at a place, for the palette."""
+    if not in_front_matter(text, caret):
+        return list(fitting(document, "body"))
+    place = PLACES.get(path_at(text, caret))
+    return list(fitting(document, place)) if place is not None else []
+
+
+def _references(inside: str, knowledge: Knowledge) -> tuple[str, list[Completion]]:
+    kind, colon, rest = inside.partition(":")
+    if not colon:
+        return inside, [
+            Completion(name, name, help_, "value", 0, again=True)
+            for name, help_ in known.REFERENCES.items()
+        ]
+    if kind == "file":
+        return rest, [Completion(name, name, "", "file") for name in knowledge.files()]
+    if kind == "env" and ":" not in rest:
+        names = sorted(knowledge.environment() or ())
+        return rest, [Completion(name, name, "set", "value") for name in names]
+    return rest, []
+
+
+def _roles(
+    line: str, document: PromptDocument | None, *, asked: bool
+) -> tuple[str, list[Completion]]:
+    if not re.fullmatch(r"[a-z]*", line) or (not asked and len(line) < 2):
+        return "", []
+    plain = document is not None and document.dialect != "section"
+    items = [
+        Completion(name, f"{name}:\n", help_, "role")
+        for name, help_ in known.ROLES.items()
+        if (asked or name.startswith(line)) and not (plain and name in known.SECTION_ROLES)
+    ]
+    items += [
+        Completion(each.name, each.body, each.detail, "snippet", snippet=True)
+        for each in fitting(document, "body")
+        if asked or each.name.startswith(line)
+    ]
+    return line, items

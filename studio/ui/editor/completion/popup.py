@@ -1,0 +1,140 @@
+"""The list of completions below the caret; the keyboard stays in the editor."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QCoreApplication, QEvent, QObject, QPoint, QSize, Qt, Signal
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QFrame, QLabel, QListWidget, QListWidgetItem, QVBoxLayout
+
+from studio.ui.editor.completion.offered import Completion, Offered
+from studio.ui.style.icons import icon
+
+if TYPE_CHECKING:
+    from studio.ui.editor.text.view import PromptEditor
+
+_ROWS = 9
+_WIDTH = 360
+_ICONS = {
+    "key": "key",
+    "value": "square-check",
+    "input": "variable",
+    "word": "type",
+    "role": "user",
+    "filter": "funnel",
+    "file": "file-text",
+    "snippet": "braces",
+}
+_ITEM = Qt.ItemDataRole.UserRole
+
+
+class CompletionPopup(QFrame):
+    """Up and Down choose, Enter and Tab put in, Esc closes."""
+
+    chosen = Signal(object, object)  # Completion, Span that it takes the place of
+
+    def __init__(self, editor: PromptEditor) -> None:
+        super().__init__(editor)
+        self._editor = editor
+        self._offered: Offered | None = None
+        self.setObjectName("popup")
+        self._list = QListWidget()
+        self._list.setAccessibleName(self.tr("Completions"))
+        self._list.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self._list.setUniformItemSizes(True)
+        self._list.setIconSize(QSize(14, 14))
+        self._list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self._detail = QLabel()
+        self._detail.setProperty("muted", True)
+        self._detail.setWordWrap(True)
+        self._detail.setContentsMargins(8, 4, 8, 6)
+        box = QVBoxLayout(self)
+        box.setContentsMargins(4, 4, 4, 2)
+        box.setSpacing(0)
+        box.addWidget(self._list)
+        box.addWidget(self._detail)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self._list.currentItemChanged.connect(self._on_current)
+        self._list.itemClicked.connect(self._take)
+        editor.installEventFilter(self)
+        editor.verticalScrollBar().valueChanged.connect(self.hide)
+        self.hide()
+
+    def labels(self) -> list[str]:
+        """What is shown, from top to bottom."""
+        return [self._list.item(row).text() for row in range(self._list.count())]
+
+    def offer(self, offered: Offered) -> None:
+        """Show completions at the caret."""
+        self._offered = offered
+        self._list.clear()
+        for completion in offered.items:
+            item = QListWidgetItem(icon(_ICONS.get(completion.kind, "type")), completion.label)
+            item.setData(_ITEM, completion)
+            self._list.addItem(item)
+        self._list.setCurrentRow(0)
+        self._place()
+        self.show()
+        self.raise_()
+
+    def _place(self) -> None:
+        rows = min(self._list.count(), _ROWS)
+        height = self._list.sizeHintForRow(0) * rows + 6
+        self._list.setFixedHeight(height)
+        self._detail.setFixedHeight(self._detail.fontMetrics().height() * 2 + 10)
+        size = QSize(_WIDTH, height + self._detail.height() + 8)
+        caret = self._editor.cursorRect()
+        at = self._editor.viewport().mapTo(self._editor, caret.bottomLeft())
+        room = self._editor.rect()
+        x = max(0, min(at.x() - 24, room.width() - size.width() - 4))
+        y = at.y() + 4
+        if y + size.height() > room.height():
+            above = self._editor.viewport().mapTo(self._editor, caret.topLeft()).y()
+            y = max(0, above - size.height() - 4)
+        self.setGeometry(QPoint(x, y).x(), y, size.width(), size.height())
+
+    def _on_current(self, item: QListWidgetItem | None) -> None:
+        completion: Completion | None = item.data(_ITEM) if item else None
+        detail = completion.detail if completion else ""
+        # The words of `completion_words` are English tables; other details pass unchanged.
+        self._detail.setText(
+            QCoreApplication.translate("CompletionWords", detail) if detail else ""
+        )
+
+    def _take(self, item: QListWidgetItem | None = None) -> None:
+        chosen = item or self._list.currentItem()
+        offered = self._offered
+        self.hide()
+        if chosen is not None and offered is not None:
+            self.chosen.emit(chosen.data(_ITEM), offered.span)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Keys while the list is open; it closes when the editor loses the keyboard."""
+        if not self.isVisible():
+            return False
+        if event.type() == QEvent.Type.FocusOut:
+            self.hide()
+            return False
+        if not isinstance(event, QKeyEvent) or event.type() != QEvent.Type.KeyPress:
+            return False
+        row, count = self._list.currentRow(), self._list.count()
+        match event.key():
+            case Qt.Key.Key_Escape:
+                self.hide()
+            case Qt.Key.Key_Return | Qt.Key.Key_Enter | Qt.Key.Key_Tab:
+                self._take()
+            case Qt.Key.Key_Down:
+                self._list.setCurrentRow((row + 1) % count)
+            case Qt.Key.Key_Up:
+                self._list.setCurrentRow((row - 1) % count)
+            case Qt.Key.Key_PageDown:
+                self._list.setCurrentRow(min(count - 1, row + _ROWS))
+            case Qt.Key.Key_PageUp:
+                self._list.setCurrentRow(max(0, row - _ROWS))
+            case Qt.Key.Key_Left | Qt.Key.Key_Right | Qt.Key.Key_Home | Qt.Key.Key_End:
+                self.hide()
+                return False
+            case _:
+                return False
+        return True

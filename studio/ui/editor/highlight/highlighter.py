@@ -1,0 +1,275 @@
+"""Colours the text with the pure lexer, in slices where the text is long."""
+
+from __future__ import annotations
+
+import sys
+from time import perf_counter
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QTimer, Signal
+from PySide6.QtGui import (
+    QColor,
+    QFont,
+    QSyntaxHighlighter,
+    QTextBlock,
+    QTextCharFormat,
+    QTextCursor,
+    QTextDocument,
+)
+
+from studio.ui.editor.highlight.lexer_state import START, State, Token
+
+if TYPE_CHECKING:
+    from studio.ui.style.theme import Theme
+
+_SLICE_SECONDS = 0.006
+_REST_MS = 60
+"""Lines that nobody sees are coloured on once the keys have rested for so long."""
+_LONG_LINES = 2_000
+"""From here on a text that is loaded has its visible lines coloured first."""
+_UNKNOWN = -1  # Qt's word for a block that was never highlighted
+_BODY = State(zone="body")  # the best guess for a line whose lines before are not read yet
+
+
+class Highlighter(QSyntaxHighlighter):
+    """Runs `lex_line` over blocks.
+
+    A change that makes many lines look different (an opened fence) or a long new text is coloured
+    for a few milliseconds at once and goes on when the window has nothing else to do, so that no
+    key press waits for it.
+    """
+
+    coloured = Signal(int, int)  # first and last line, from 0, coloured in the background
+    recounted = Signal(int, int)  # the document's revision before and after, its text being as is
+
+    def __init__(self, document: QTextDocument, theme: Theme) -> None:
+        self._first = START
+        self._numbers: dict[State, int] = {START: 0}
+        self._states: list[State] = [START]
+        self._formats: dict[str, QTextCharFormat] = {}
+        self._deadline = 0.0
+        self._pending: list[QTextCursor] = []
+        """In lines to go on from. No `QTextBlock`s: lines may go away in between."""
+        self._unread_from: int | None = None
+        self._changed_to = -1
+        self._stop_at = sys.maxsize
+        self._first_done, self._last_done = sys.maxsize, -1
+        self._theme = theme
+        self._held = False
+        self._loading = False
+        self._make_formats(theme)
+        super().__init__(None)
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.timeout.connect(self._go_on)
+        # Connected before Qt's own slot, so that each change begins with a fresh budget.
+        document.contentsChange.connect(self._begin)
+        self._deadline = perf_counter() + _SLICE_SECONDS
+        self.setDocument(document)
+        # It goes with its text; given to Qt without a parent, nobody would ever delete it.
+        self.setParent(document)
+
+    @property
+    def is_done(self) -> bool:
+        """Whether every line is coloured."""
+        return not self._pending and self._unread_from is None
+
+    def is_done_to(self, line: int) -> bool:
+        """Whether every line up to one, counted from 0, is coloured."""
+        if self._unread_from is not None and self._unread_from <= line:
+            return False
+        return all(place.block().blockNumber() > line for place in self._pending)
+
+    def set_theme(self, theme: Theme) -> None:
+        """Take other colours; a second editor of the same text asks for the same again."""
+        if theme is self._theme:
+            return
+        self._theme = theme
+        self._make_formats(theme)
+        block = self.document().firstBlock()
+        while block.isValid():
+            block.setUserState(_UNKNOWN)
+            block = block.next()
+        self._pending, self._unread_from = [], 0
+        self._go_on()
+
+    def begin_with(self, state: State) -> None:
+        """Take another state for the first line of the text to come: a file that is no prompt."""
+        self._first = state
+
+    def load(self, text: str) -> None:
+        """Put a new text into the document; a long one is coloured from its first paint on.
+
+        Qt asks for every line of it while the text is set. To put each of them off by itself took
+        three quarters of the time that opening 50,000 lines does.
+        """
+        document = self.document()
+        self._loading = text.count("\n") >= _LONG_LINES
+        try:
+            document.setPlainText(text)
+        finally:
+            if self._loading:
+                self._loading = False
+                document.firstBlock().setUserState(_UNKNOWN)
+                self._pending, self._unread_from = [], 0
+                if not self._held:
+                    self._timer.start(0)
+
+    def hold(self) -> None:
+        """Leave the text without colours until `release`: the window is about to be painted."""
+        self._held = True
+
+    def release(self) -> None:
+        """Colour what was left."""
+        if self._held:
+            self._held = False
+            self._go_on()
+
+    def pause(self) -> None:
+        """Stop colouring in the background until the text changes or is shown again."""
+        self._timer.stop()
+
+    def state_before(self, block: QTextBlock) -> State:
+        """The lexer's state at the start of a line."""
+        before = block.previous()
+        if not before.isValid():
+            return self._first
+        number = before.userState()
+        return self._states[number] if number != _UNKNOWN else _BODY
+
+    def show_range(self, first: QTextBlock, last: QTextBlock) -> None:
+        """Colour the visible lines at once, wherever the slices are."""
+        if self._held:
+            return
+        block = first
+        self._changed_to = -1
+        self._deadline = perf_counter() + 10 * _SLICE_SECONDS
+        self._stop_at = last.blockNumber()
+        revision = self.document().revision()
+        while block.isValid() and block.blockNumber() <= self._stop_at:
+            if block.userState() == _UNKNOWN:
+                self.rehighlightBlock(block)
+            block = block.next()
+        self._stop_at = sys.maxsize
+        self.recounted.emit(revision, self.document().revision())
+
+    def highlightBlock(self, text: str) -> None:
+        """Colour one line, while the budget of this change lasts."""
+        if self._loading:
+            return
+        block = self.currentBlock()
+        late = perf_counter() > self._deadline or block.blockNumber() > self._stop_at
+        if self._held or late:
+            self._put_off(block)
+            return
+        # Its tables take longer to load than a window to paint.
+        from studio.ui.editor.highlight.lexer import lex_line
+
+        before = self.state_before(block)
+        tokens, after = lex_line(text if text.isascii() else _readable(text), before)
+        self._paint(text, tokens)
+        line = block.blockNumber()
+        self._first_done = min(self._first_done, line)
+        self._last_done = max(self._last_done, line)
+        number = self._numbers.get(after)
+        if number is None:
+            number = self._numbers[after] = len(self._states)
+            self._states.append(after)
+        self.setCurrentBlockState(number)
+
+    def _paint(self, text: str, tokens: tuple[Token, ...]) -> None:
+        wide = not text.isascii() and any(char > "\uffff" for char in text)
+        for token in tokens:
+            made = self._formats.get(token.style)
+            if made is None:
+                continue
+            start, end = token.start, token.end
+            if wide:
+                start, end = _units(text, start), _units(text, end)
+            self.setFormat(start, end - start, made)
+
+    def _put_off(self, block: QTextBlock) -> None:
+        """Leave a line for a later slice, with the colours that it has."""
+        for each in block.layout().formats():  # Qt takes them away before it asks for new ones
+            self.setFormat(each.start, each.length, each.format)
+        if block.position() <= self._changed_to:
+            # Qt took the line's colours away, as it does in the whole range of a change.
+            self.setCurrentBlockState(_UNKNOWN)
+            number = block.blockNumber()
+            if self._unread_from is None or number < self._unread_from:
+                self._unread_from = number
+        else:
+            # No state is set, so Qt's walk over the following lines ends here.
+            self._pending.append(QTextCursor(block))
+        if not self._held and not self._timer.isActive():
+            self._timer.start(0)
+
+    def _begin(self, position: int, removed: int, added: int) -> None:
+        self._deadline = perf_counter() + _SLICE_SECONDS
+        self._changed_to = position + added
+        if self._timer.isActive():
+            self._timer.start(_REST_MS)
+
+    def _go_on(self) -> None:
+        """Colour for one slice: where a walk was cut off, then lines that nobody has read yet."""
+        self._deadline = perf_counter() + _SLICE_SECONDS
+        self._changed_to = -1
+        self._first_done, self._last_done = sys.maxsize, -1
+        # Else each line would have the whole viewport painted again (measured: 8 of 10 parts).
+        layout = self.document().documentLayout()
+        layout.blockSignals(True)
+        revision = self.document().revision()
+        while perf_counter() < self._deadline:
+            block = self._take_pending() or self._first_unread()
+            if block is None:
+                break
+            # Qt walks on from here as long as states change.
+            self.rehighlightBlock(block)
+        layout.blockSignals(False)
+        self.recounted.emit(revision, self.document().revision())
+        if self._last_done >= 0:
+            self.coloured.emit(self._first_done, self._last_done)
+        if not self.is_done:
+            self._timer.start(0)
+
+    def _take_pending(self) -> QTextBlock | None:
+        if not self._pending:
+            return None
+        first = min((place.block() for place in self._pending), key=QTextBlock.blockNumber)
+        self._pending = [place for place in self._pending if place.block() != first]
+        return first
+
+    def _first_unread(self) -> QTextBlock | None:
+        """A line that a walk did not come to, because it met lines coloured before their turn."""
+        if self._unread_from is None:
+            return None
+        block = self.document().findBlockByNumber(self._unread_from)
+        while block.isValid():
+            if block.userState() == _UNKNOWN:
+                self._unread_from = block.blockNumber()
+                return block
+            block = block.next()
+        self._unread_from = None
+        return None
+
+    def _make_formats(self, theme: Theme) -> None:
+        self._formats = {}
+        for style, colour in theme.syntax.items():
+            made = QTextCharFormat()
+            made.setForeground(QColor(colour))
+            if style in ("role", "heading", "strong"):
+                made.setFontWeight(QFont.Weight.Bold)
+            if style in ("emphasis", "comment"):
+                made.setFontItalic(True)
+            if style == "link":
+                made.setFontUnderline(True)
+            self._formats[style] = made
+
+
+def _readable(text: str) -> str:
+    """The line with Qt's soft line separator as a space, which no lexer table trips over."""
+    return text.replace("\u2028", " ")
+
+
+def _units(text: str, offset: int) -> int:
+    return offset + sum(1 for char in text[:offset] if char > "\uffff")

@@ -1,0 +1,202 @@
+"""The breadcrumbs above the text: file › section › key, to see and to go by."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QEvent, QObject, QPoint, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QResizeEvent
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QSizePolicy, QToolButton, QWidget
+
+if TYPE_CHECKING:
+    from studio.ui.editor.page.crumbs import Crumb
+    from studio.ui.editor.text.view import PromptEditor
+
+_HEIGHT = 28
+_MOST_FILES = 100
+
+
+class CrumbBar(QWidget):
+    """Buttons in a row; each opens a menu of what stands beside it. Left and Right go along."""
+
+    open_asked = Signal(object)  # Path of a prompt in the same folder
+
+    def __init__(self, editor: PromptEditor, path: Callable[[], Path | None]) -> None:
+        """Make it.
+
+        Args:
+            editor: whose caret it follows.
+            path: the prompt's own file, where it has one.
+        """
+        super().__init__()
+        self._editor = editor
+        self._path = path
+        self._crumbs: tuple[Crumb, ...] = ()
+        self._buttons: list[QToolButton] = []
+        self._marks: list[QLabel] = []
+        self.setObjectName("crumbs")
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        self.setAccessibleName(self.tr("Breadcrumbs"))
+        self.setFixedHeight(_HEIGHT)
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+        self._row = QHBoxLayout(self)
+        self._row.setContentsMargins(8, 0, 8, 0)
+        self._row.setSpacing(0)
+        self._row.setSizeConstraint(QHBoxLayout.SizeConstraint.SetNoConstraint)
+        self._steps = 1
+        """How many steps there are, the file among them; the first hide where room is short."""
+        self._row.addStretch(1)
+        self._file = self._add_button()
+
+    @property
+    def labels(self) -> list[str]:
+        """What is shown, from left to right."""
+        shown = [button for button in self._buttons if not button.isHidden()]
+        return [button.text() for button in shown]
+
+    def set_title(self, title: str) -> None:
+        """Name the file."""
+        self._file.setText(title.replace("&", "&&"))
+        self._fit()
+
+    def follow(self, offset: int) -> None:
+        """Show the way to the caret."""
+        document = self._editor.parsed
+        crumbs: tuple[Crumb, ...] = ()
+        if document is not None:
+            from studio.ui.editor.page.crumbs import crumbs_at
+
+            crumbs = crumbs_at(document, offset)
+        same = [(each.label, each.gist) for each in crumbs] == [
+            (each.label, each.gist) for each in self._crumbs
+        ]
+        self._crumbs = crumbs
+        if not same:
+            self._show()
+
+    def take_keyboard(self) -> None:
+        """Go to the last step."""
+        shown = [button for button in self._buttons if not button.isHidden()]
+        shown[-1].setFocus(Qt.FocusReason.ShortcutFocusReason)
+
+    def menu_of(self, index: int) -> QMenu:
+        """The menu of one step; 0 is the file."""
+        menu = QMenu(self)
+        menu.aboutToHide.connect(menu.deleteLater)
+        if index == 0:
+            self._fill_files(menu)
+        else:
+            self._fill_steps(menu, self._crumbs[index - 1])
+        if menu.isEmpty():
+            menu.addAction(self.tr("Nothing beside it")).setEnabled(False)
+        return menu
+
+    # -- inside ---------------------------------------------------------------------------------
+
+    def _add_button(self) -> QToolButton:
+        if self._buttons:
+            mark = QLabel("›")
+            mark.setProperty("muted", True)
+            mark.setContentsMargins(2, 0, 2, 2)
+            self._marks.append(mark)
+            self._row.insertWidget(self._row.count() - 1, mark)
+        button = QToolButton()
+        button.setProperty("crumb", True)
+        button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        button.installEventFilter(self)
+        index = len(self._buttons)
+        button.clicked.connect(lambda: self._open(index))
+        self._buttons.append(button)
+        self._row.insertWidget(self._row.count() - 1, button)
+        return button
+
+    def _show(self) -> None:
+        while len(self._buttons) <= len(self._crumbs):
+            self._add_button()
+        self._steps = len(self._crumbs) + 1
+        for index, crumb in enumerate(self._crumbs, 1):
+            button = self._buttons[index]
+            button.setText(self._name(crumb).replace("&", "&&"))
+            button.setToolTip(crumb.gist)
+            button.setAccessibleDescription(crumb.gist)
+        self._fit()
+
+    def _fit(self) -> None:
+        """Show the last steps that there is room for; the tab names the file anyway."""
+        room = self.width() - self._row.contentsMargins().left() * 2
+        first = self._steps - 1
+        used = self._buttons[first].sizeHint().width()
+        while first > 0:
+            used += self._buttons[first - 1].sizeHint().width()
+            used += self._marks[first - 1].sizeHint().width()
+            if used > room:
+                break
+            first -= 1
+        for index, button in enumerate(self._buttons):
+            button.setVisible(first <= index < self._steps)
+            if index:
+                self._marks[index - 1].setVisible(first < index < self._steps)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Show as many steps as there is room for."""
+        super().resizeEvent(event)
+        self._fit()
+
+    def _name(self, crumb: Crumb) -> str:
+        if crumb.label:
+            return crumb.label
+        return self.tr("front matter") if crumb.path is not None else self.tr("text")
+
+    def _open(self, index: int) -> None:
+        button = self._buttons[index]
+        self.menu_of(index).popup(button.mapToGlobal(QPoint(0, button.height())))
+
+    def _fill_steps(self, menu: QMenu, crumb: Crumb) -> None:
+        from studio.ui.editor.page.crumbs import beside
+
+        document = self._editor.parsed
+        for each in beside(document, crumb) if document is not None else ():
+            text = self._name(each) + (f"   {each.gist}" if each.gist else "")
+            action = menu.addAction(text.replace("&", "&&"))
+            action.setCheckable(True)
+            action.setChecked(each.place == crumb.place)
+            action.triggered.connect(
+                lambda _=False, place=each.place: self._editor.reveal(place, select=False)
+            )
+            if each.place == crumb.place:
+                menu.setActiveAction(action)
+
+    def _fill_files(self, menu: QMenu) -> None:
+        own = self._path()
+        if own is None:
+            return
+        try:
+            found = sorted(each for each in own.parent.glob("*.prompty") if each.is_file())
+        except OSError:
+            return
+        for path in found[:_MOST_FILES]:
+            action = menu.addAction(path.name.replace("&", "&&"))
+            action.setCheckable(True)
+            action.setChecked(path.name == own.name)
+            action.triggered.connect(lambda _=False, path=path: self.open_asked.emit(path))
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Keys on a step."""
+        if not isinstance(event, QKeyEvent) or event.type() != QEvent.Type.KeyPress:
+            return super().eventFilter(watched, event)
+        shown = [button for button in self._buttons if not button.isHidden()]
+        at = next((index for index, each in enumerate(shown) if each is watched), -1)
+        match event.key():
+            case Qt.Key.Key_Left if at > 0:
+                shown[at - 1].setFocus(Qt.FocusReason.OtherFocusReason)
+            case Qt.Key.Key_Right if 0 <= at < len(shown) - 1:
+                shown[at + 1].setFocus(Qt.FocusReason.OtherFocusReason)
+            case Qt.Key.Key_Down | Qt.Key.Key_Return | Qt.Key.Key_Enter if at >= 0:
+                self._open(at)
+            case Qt.Key.Key_Escape:
+                self._editor.setFocus(Qt.FocusReason.OtherFocusReason)
+            case _:
+                return super().eventFilter(watched, event)
+        return True

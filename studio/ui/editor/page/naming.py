@@ -1,0 +1,120 @@
+"""Going by names: where inputs and tools are declared and used, and giving them other names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtWidgets import QInputDialog, QLineEdit
+
+from studio.ui.editor.text.names import (
+    definition,
+    file_at,
+    name_at,
+    places_of,
+    tool_at,
+    tool_rename,
+)
+
+if TYPE_CHECKING:
+    from studio.core.prompty.document import PromptDocument
+    from studio.core.text.span import Span
+    from studio.ui.editor.text.view import PromptEditor
+
+
+class Naming(QObject):
+    """Go to definition, find uses and rename, in one editor."""
+
+    open_asked = Signal(object)  # Path of a file that the prompt refers to
+
+    def __init__(self, editor: PromptEditor) -> None:
+        super().__init__(editor)
+        self._editor = editor
+
+    def go_to_definition(self) -> None:
+        """Go to where the input or tool at the caret is declared; from there, to its first use.
+
+        On a reference to a file, open the file.
+        """
+        self._editor.reading.when_read(self._go)
+
+    def _go(self, document: PromptDocument) -> None:
+        caret = self._editor.caret()
+        file = file_at(document, caret)
+        if file is not None:
+            self._open(file, document)
+            return
+        place = definition(document, caret)
+        if place is None:
+            self._editor.tell(self.tr("Nothing is declared under this name."))
+            return
+        self._editor.reveal(place)
+
+    def rename(self) -> None:
+        """Ask for a new name of the input or tool at the caret."""
+        self._editor.reading.when_read(self._rename)
+
+    def _rename(self, document: PromptDocument) -> None:
+        caret = self._editor.caret()
+        name = name_at(document, caret)
+        title = self.tr("Rename input")
+        if name is None:
+            name, title = tool_at(document, caret), self.tr("Rename tool")
+        if name is None:
+            self._editor.tell(self.tr("Put the caret on an input or a tool to rename it."))
+            return
+        new, agreed = QInputDialog.getText(
+            self._editor,
+            title,
+            self.tr("New name of {name!r}:").format(name=name),
+            QLineEdit.EchoMode.Normal,
+            name,
+        )
+        if agreed:
+            self.rename_to(new.strip())
+
+    def rename_to(self, new: str) -> bool:
+        """Rename what is at the caret everywhere; False when the name cannot be used."""
+        from studio.core.prompty.edit.edits import rename_input
+
+        document, caret = self._editor.document_now(), self._editor.caret()
+        if document is None:
+            return False
+        name = name_at(document, caret)
+        tool = tool_at(document, caret) if name is None else None
+        if new == (name or tool):
+            return False
+        try:
+            if name is not None:
+                edits = rename_input(document, name, new)
+            elif tool is not None:
+                edits = tool_rename(document, tool, new)
+            else:
+                return False
+        except ValueError as error:
+            self._editor.tell(f"{str(error)[:1].upper()}{str(error)[1:]}.")
+            return False
+        self._editor.apply_edits(edits)
+        return True
+
+    def find_uses(self, show: Callable[[str, tuple[Span, ...]], None]) -> None:
+        """Find the input or tool at the caret and every place that names it.
+
+        Args:
+            show: takes the name and the places; there are none where nothing is named.
+        """
+        self._editor.reading.when_read(
+            lambda document: show(*places_of(document, self._editor.caret()))
+        )
+
+    def _open(self, file: str, document: PromptDocument) -> None:
+        own = document.source.path
+        path = own.parent / Path(file) if own is not None else Path(file)
+        if path.is_file():
+            self.open_asked.emit(path)
+        else:
+            self._editor.tell(
+                self.tr("There is no file {name!r} beside the prompt.").format(name=file)
+            )

@@ -1,0 +1,331 @@
+"""One tab: an editor with its find bar and what is to be said about its file."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+
+from studio.application.document.files import FileError, FileText
+from studio.ui.editor.completion.assist import EditorAssist
+from studio.ui.editor.page.crumb_bar import CrumbBar
+from studio.ui.editor.text.media_drop import MediaDrop
+from studio.ui.editor.text.view import PromptEditor
+from studio.viewmodels.document.controller import DocumentController
+from studio.viewmodels.document.spelling import SpellingController
+
+if TYPE_CHECKING:
+    from studio.core.prompty.document import PromptDocument
+    from studio.core.settings import Settings
+    from studio.core.spelling import Misspelled
+    from studio.core.text.source import SourceText
+    from studio.ui.editor.page.find_bar import FindBar
+    from studio.ui.editor.page.naming import Naming
+    from studio.ui.style.theme import Theme
+    from studio.viewmodels.app.messages import Messages
+    from studio.viewmodels.document.swap import Swap, SwapFolder
+
+
+class EditorPage(QWidget):
+    """Joins an editor, its document and the bars above it."""
+
+    parsed = Signal(object)  # PromptDocument
+    caret_moved = Signal(int)  # offset
+    title_changed = Signal()
+    word_learned = Signal(str)  # a word that the spelling should know from now on
+    open_asked = Signal(object)  # Path of a prompt that was dropped
+
+    def __init__(
+        self,
+        messages: Messages,
+        swaps: SwapFolder,
+        settings: Settings,
+        theme: Theme,
+        *,
+        twin: EditorPage | None = None,
+    ) -> None:
+        """Make it.
+
+        Args:
+            messages: where the person is told things.
+            swaps: where unsaved text is kept safe.
+            settings: font size, wrapping and whitespace marks.
+            theme: its colours.
+            twin: a page whose document this one shows too.
+        """
+        super().__init__()
+        self._messages = messages
+        if twin is None:
+            self.editor = PromptEditor(theme)
+            self.controller = self._new_controller(messages, swaps)
+            self.spelling = SpellingController(messages, self)
+            self.controller.parsed.connect(self.spelling.check)
+        else:
+            self.editor = PromptEditor(theme, prompt=twin.editor.prompt)
+            self.controller, self.spelling = twin.controller, twin.spelling
+        self.crumbs = CrumbBar(self.editor, lambda: self.controller.path)
+        self.assist = EditorAssist(self.editor)
+        self.editor.media = MediaDrop(self.editor, messages, lambda: self.controller.path)
+        self.editor.media.open_asked.connect(self.open_asked)
+        self._disk = _DiskBar()
+        self._on_disk = FileText("")
+        self._is_read_only = False
+        self._theme = theme
+        box = QVBoxLayout(self)
+        box.setContentsMargins(0, 0, 0, 0)
+        box.setSpacing(0)
+        for widget in (self.crumbs, self._disk, self.editor):
+            box.addWidget(widget)
+        self.setFocusProxy(self.editor)
+        self.apply_settings(settings)
+        self._wire()
+        if twin is not None:
+            self._look_at_permissions()
+            self._name_file()
+            if self.document is not None:
+                self.editor.set_document(self.document)
+
+    @cached_property
+    def find_bar(self) -> FindBar:
+        """Search and replace, made when it is first asked for."""
+        from studio.ui.editor.page.find_bar import FindBar
+
+        bar = FindBar(self.editor)
+        box = self.layout()
+        if isinstance(box, QVBoxLayout):
+            box.insertWidget(box.indexOf(self.editor), bar)
+        return bar
+
+    @cached_property
+    def names(self) -> Naming:
+        """Definition, uses and rename, made when one is first asked for."""
+        from studio.ui.editor.page.naming import Naming
+
+        names = Naming(self.editor)
+        names.open_asked.connect(self.open_asked)
+        return names
+
+    def _new_controller(self, messages: Messages, swaps: SwapFolder) -> DocumentController:
+        prompt = self.editor.prompt
+        controller = DocumentController(messages, swaps, prompt.read_again, self)
+        prompt.document.contentsChanged.connect(controller.text_changed)
+        prompt.document.modificationChanged.connect(controller.set_modified)
+        return controller
+
+    def _wire(self) -> None:
+        self.editor.caret_moved.connect(self.caret_moved)
+        self.editor.caret_moved.connect(self.crumbs.follow)
+        self.editor.fixes_asked.connect(self.assist.show_fixes)
+        self.crumbs.open_asked.connect(self.open_asked)
+        self.title_changed.connect(self._name_file)
+        self.controller.parsed.connect(self._on_parsed)
+        self.controller.dirty_changed.connect(self._on_title)
+        self.controller.path_changed.connect(self._on_title)
+        self.controller.saved.connect(self._on_saved)
+        self.controller.changed_on_disk.connect(self._on_changed_on_disk)
+        self.controller.gone_from_disk.connect(self._on_gone)
+        self.controller.disk_settled.connect(self._on_settled)
+        self.spelling.marked.connect(self._on_spelling)
+        self.assist.word_learned.connect(self.word_learned)
+        self._disk.reload.clicked.connect(self.reload)
+        self._disk.keep.clicked.connect(self._keep)
+        self._disk.compare.clicked.connect(self.compare)
+
+    # -- begin ----------------------------------------------------------------------------------
+
+    def begin(self, text: str, title: str) -> None:
+        """Start with a text that has no file."""
+        self.editor.load(text)
+        self.controller.begin(text, title)
+        self.title_changed.emit()
+
+    def open(self, path: Path) -> None:
+        """Show a file.
+
+        Raises:
+            FileError: it cannot be read.
+        """
+        self.editor.load(self.controller.open(path).text)
+        self._look_at_permissions()
+        self.title_changed.emit()
+
+    def recover(self, swap: Swap) -> None:
+        """Show text that a crash left."""
+        self.editor.load(swap.text)
+        self.editor.document().setModified(True)
+        self.controller.recover(Path(swap.path) if swap.path else None, swap.title, swap.base)
+        self.title_changed.emit()
+
+    # -- what it is -----------------------------------------------------------------------------
+
+    @property
+    def document(self) -> PromptDocument | None:
+        """The newest parsed document."""
+        return self.controller.document
+
+    @property
+    def title(self) -> str:
+        """The tab's text, with a dot where there is something to save."""
+        name = self.controller.title + (" (read-only)" if self._is_read_only else "")
+        return f"● {name}" if self.controller.is_dirty else name
+
+    # -- doing ----------------------------------------------------------------------------------
+
+    def save(self, path: Path | None = None) -> bool:
+        """Write the file."""
+        return self.controller.save(path)
+
+    def reload(self) -> None:
+        """Take the text on disk, as a step that can be undone."""
+        file, path = self._on_disk, self.controller.path
+        if not file.digest:
+            if path is None:
+                self._messages.info(
+                    self.tr("There is no file to reload."), self.tr("Save the prompt first.")
+                )
+                return
+            try:
+                file = self.controller.open(path)
+            except FileError as error:
+                self._messages.error(str(error), error.hint, str(path))
+                return
+        self.editor.replace_all(file.text)
+        self.editor.document().setModified(False)
+        self.controller.accept_disk(file)
+
+    def compare(self) -> None:
+        """Show how the text here and the text on disk differ."""
+        from studio.ui.dialogs.compare import CompareDialog
+
+        dialog = CompareDialog(
+            self.controller.title, self.editor.text(), self._on_disk.text, self._theme, self
+        )
+        dialog.reload.clicked.connect(self.reload)
+        dialog.keep.clicked.connect(self._keep)
+        dialog.open()
+
+    def apply_settings(self, settings: Settings) -> None:
+        """Take font size, wrapping and whitespace marks."""
+        self.editor.set_font_size(settings.editor_font_size, settings.editor_font)
+        self.editor.set_wrapped(settings.word_wrap)
+        self.editor.set_whitespace(settings.show_whitespace)
+        self.spelling.set_language(settings.spelling, settings.own_words)
+
+    def restore_place(self, caret: int, scroll: int) -> None:
+        """Put the caret, in UTF-16 units, and the view where they were the last time."""
+        cursor = self.editor.textCursor()
+        cursor.setPosition(min(caret, self.editor.document().characterCount() - 1))
+        self.editor.setTextCursor(cursor)
+        self.editor.verticalScrollBar().setValue(scroll)
+
+    def set_theme(self, theme: Theme) -> None:
+        """Take other colours."""
+        self._theme = theme
+        self.editor.set_theme(theme)
+
+    def close_document(self) -> None:
+        """Let go of the file."""
+        self.assist.rest()
+        self.editor.rest()
+        self.spelling.rest()
+        self.controller.close()
+
+    def hand_over(self, twin: EditorPage) -> None:
+        """Close, where another page goes on with the document."""
+        self.assist.rest()
+        if self.controller.parent() is self:
+            self.controller.setParent(twin)
+            self.spelling.setParent(twin)
+            self.editor.prompt.setParent(twin.editor)
+        self.editor.rest()
+
+    # -- slots ----------------------------------------------------------------------------------
+
+    def _on_parsed(self, document: PromptDocument) -> None:
+        self.editor.set_document(document)
+        self.crumbs.follow(self.editor.caret())
+        self.parsed.emit(document)
+
+    def _on_spelling(self, source: SourceText, words: tuple[Misspelled, ...]) -> None:
+        self.assist.set_spelling(words, self.spelling.suggestions)
+        self.editor.marks.set_spelling([each.span for each in words], source)
+
+    def _name_file(self) -> None:
+        self.crumbs.set_title(self.controller.title)
+
+    def _on_title(self) -> None:
+        self.title_changed.emit()
+
+    def _look_at_permissions(self) -> None:
+        self._is_read_only = self.controller.is_read_only
+        if self._is_read_only:
+            self._disk.tell(
+                self.tr("{title} is read-only; changes need another name.").format(
+                    title=self.controller.title
+                ),
+                reload=False,
+            )
+
+    def _on_saved(self) -> None:
+        self.editor.document().setModified(False)
+        self._is_read_only = self.controller.is_read_only
+        self.title_changed.emit()
+        self._disk.hide()
+
+    def _on_changed_on_disk(self, file: FileText) -> None:
+        self._on_disk = file
+        if file.text == self.editor.text() or not self.controller.is_dirty:
+            # Nothing of the person's is lost, and undo leads back.
+            self.reload()
+            return
+        self._disk.tell(
+            self.tr("{title} changed on disk.").format(title=self.controller.title), reload=True
+        )
+
+    def _on_gone(self) -> None:
+        self._disk.tell(
+            self.tr("{title} was deleted or moved. Save to write it again.").format(
+                title=self.controller.title
+            ),
+            reload=False,
+        )
+
+    def _keep(self) -> None:
+        if self._on_disk.digest:
+            self.controller.keep_own(self._on_disk)
+        self._on_settled()
+
+    def _on_settled(self) -> None:
+        self._on_disk = FileText("")
+        self._disk.hide()
+
+
+class _DiskBar(QWidget):
+    """Says that the file on disk is another one now, and asks which to keep."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setObjectName("diskBar")
+        self._text = QLabel()
+        self._text.setWordWrap(True)
+        self.compare = QPushButton(self.tr("Compare…"))
+        self.reload = QPushButton(self.tr("Reload"))
+        self.keep = QPushButton(self.tr("Keep mine"))
+        row = QHBoxLayout(self)
+        row.setContentsMargins(12, 6, 8, 6)
+        row.addWidget(self._text, 1)
+        row.addWidget(self.compare)
+        row.addWidget(self.reload)
+        row.addWidget(self.keep)
+        self.hide()
+
+    def tell(self, text: str, *, reload: bool) -> None:
+        """Show the bar."""
+        self._text.setText(text)
+        self.reload.setVisible(reload)
+        self.compare.setVisible(reload)
+        self.keep.setText(self.tr("Keep mine") if reload else self.tr("Close"))
+        self.show()

@@ -1,0 +1,153 @@
+"""The editor area: one side of tabs, or two beside or above each other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QApplication, QSplitter, QWidget
+
+from studio.ui.editor.tabs.tab_group import TabGroup
+
+if TYPE_CHECKING:
+    from studio.ui.editor.page.page import EditorPage
+
+
+class EditorSides(QSplitter):
+    """Keeps the groups of tabs; the side that had the keyboard last is the current one."""
+
+    current_changed = Signal()
+    close_asked = Signal(object)  # EditorPage
+    others_asked = Signal(object)  # EditorPage that stays open
+    over_asked = Signal(object)  # EditorPage that goes to the other side
+
+    def __init__(self) -> None:
+        super().__init__(Qt.Orientation.Horizontal)
+        self.setChildrenCollapsible(False)
+        self._groups: list[TabGroup] = []
+        self._active = self._new_group()
+
+    # -- what is there --------------------------------------------------------------------------
+
+    @property
+    def current(self) -> EditorPage | None:
+        """The page that has the keyboard, or had it last."""
+        return self._active.current
+
+    @property
+    def active(self) -> TabGroup:
+        """The side that has the keyboard, or had it last."""
+        return self._active
+
+    @property
+    def is_split(self) -> bool:
+        """Whether there are two sides."""
+        return len(self._groups) > 1
+
+    def pages(self) -> Iterator[EditorPage]:
+        """Every page, those of the current side first."""
+        for group in sorted(self._groups, key=lambda each: each is not self._active):
+            yield from group.pages()
+
+    def views_of(self, page: EditorPage) -> list[EditorPage]:
+        """The pages that show the same document, the page itself among them."""
+        return [each for each in self.pages() if each.controller is page.controller]
+
+    def other_group(self) -> TabGroup | None:
+        """The side that is not the current one."""
+        return next((group for group in self._groups if group is not self._active), None)
+
+    # -- doing ----------------------------------------------------------------------------------
+
+    def add(self, page: EditorPage) -> None:
+        """Show a page in the current side."""
+        self._active.add(page)
+
+    def select(self, page: EditorPage) -> None:
+        """Show the page's tab and make its side the current one."""
+        group = self._group_of(page)
+        if group is not None:
+            group.setCurrentWidget(page)
+            self._activate(group)
+
+    def name(self, page: EditorPage) -> None:
+        """Put the page's title on its tab."""
+        group = self._group_of(page)
+        if group is not None:
+            group.name(page)
+
+    def take(self, page: EditorPage) -> None:
+        """Take a page away; a side that has none left goes away too."""
+        group = self._group_of(page)
+        if group is None:
+            return
+        group.take(page)
+        if not group.count() and self.is_split:
+            self._drop(group)
+
+    def open_side(self, orientation: Qt.Orientation) -> None:
+        """Make the other side the current one; it is new where there was one side."""
+        other = self.other_group()
+        if other is None:
+            other = self._new_group()
+            QApplication.instance().focusChanged.connect(self._on_focus)
+        self.setOrientation(orientation)
+        extent = self.width() if orientation == Qt.Orientation.Horizontal else self.height()
+        self.setSizes([extent // 2, extent // 2])
+        self._activate(other)
+
+    def move_over(self, page: EditorPage) -> None:
+        """Move a page of the current side to the other one, which is made where there is none."""
+        other = self.other_group()
+        self.take(page)
+        if other is None:
+            self.open_side(self.orientation())
+        else:
+            self._activate(other)
+        self.add(page)
+
+    def go_over(self) -> None:
+        """Give the keyboard to the other side."""
+        other = self.other_group()
+        if other is not None and other.current is not None:
+            self._activate(other)
+            other.current.editor.setFocus(Qt.FocusReason.ShortcutFocusReason)
+
+    def _new_group(self) -> TabGroup:
+        group = TabGroup()
+        group.page_changed.connect(lambda: self._on_page(group))
+        group.close_asked.connect(self.close_asked)
+        group.others_asked.connect(self.others_asked)
+        group.over_asked.connect(self.over_asked)
+        self._groups.append(group)
+        self.addWidget(group)
+        return group
+
+    def _drop(self, group: TabGroup) -> None:
+        QApplication.instance().focusChanged.disconnect(self._on_focus)
+        self._groups.remove(group)
+        group.hide()
+        group.deleteLater()
+        self._activate(self._groups[0])
+        if self.current is not None:
+            self.current.editor.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _activate(self, group: TabGroup) -> None:
+        for each in self._groups:
+            each.set_aside(each is not group)
+        if group is not self._active:
+            self._active = group
+            self.current_changed.emit()
+
+    def _group_of(self, page: EditorPage) -> TabGroup | None:
+        return next((group for group in self._groups if group.indexOf(page) >= 0), None)
+
+    def _on_page(self, group: TabGroup) -> None:
+        if group is self._active:
+            self.current_changed.emit()
+
+    def _on_focus(self, old: QWidget | None, new: QWidget | None) -> None:
+        for group in self._groups:
+            if new is not None and group.isAncestorOf(new):
+                self._activate(group)

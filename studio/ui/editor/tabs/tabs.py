@@ -1,0 +1,338 @@
+"""The tabs in the middle, with the welcome page where no document is open."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QStackedWidget, QWidget
+
+from studio.application.document.files import FileError
+from studio.ui.editor.highlight.lexer_state import PYTHON_FILE
+from studio.ui.editor.page.page import EditorPage
+from studio.ui.editor.tabs.file_questions import Unsaved, ask_open, ask_save, ask_unsaved
+from studio.ui.editor.tabs.sides import EditorSides
+
+if TYPE_CHECKING:
+    from studio.core.prompty.document import PromptDocument
+    from studio.ui.style.theme import Theme
+    from studio.viewmodels.app.messages import Messages
+    from studio.viewmodels.app.settings import SettingsStore
+    from studio.viewmodels.document.swap import Swap, SwapFolder
+
+
+class EditorTabs(QStackedWidget):
+    """Opens, shows, saves and closes documents; signals speak of the current one."""
+
+    current_changed = Signal(object)  # EditorPage | None
+    parsed = Signal(object)  # PromptDocument
+    caret_moved = Signal(int)  # offset
+    title_changed = Signal(str)
+    opened = Signal(object)  # Path
+    zoom_asked = Signal(int)  # steps
+    breakpoint_toggled = Signal(str)  # tool name
+    message_breakpoint_toggled = Signal(str)  # message, as "user 2"
+
+    def __init__(
+        self,
+        welcome: QWidget,
+        messages: Messages,
+        swaps: SwapFolder,
+        settings: SettingsStore,
+        theme: Theme,
+    ) -> None:
+        super().__init__()
+        self._messages = messages
+        self._swaps = swaps
+        self._settings = settings
+        self._theme = theme
+        self._untitled = 0
+        self._holds = False
+        self._welcome = welcome
+        self.sides = EditorSides()
+        self.addWidget(welcome)
+        self.addWidget(self.sides)
+        self.sides.current_changed.connect(self._on_current)
+        self.sides.close_asked.connect(self.close_page)
+        self.sides.others_asked.connect(self.close_others)
+        self.sides.over_asked.connect(self.move_over)
+
+    # -- what is open ---------------------------------------------------------------------------
+
+    @property
+    def current(self) -> EditorPage | None:
+        """The page shown, or None on the welcome page."""
+        return self.sides.current
+
+    def pages(self) -> Iterator[EditorPage]:
+        """Every open page; a document that stands in both sides has two."""
+        yield from self.sides.pages()
+
+    # -- open -----------------------------------------------------------------------------------
+
+    def new(self, text: str = "", title: str = "") -> EditorPage:
+        """A document without a file."""
+        self._untitled += 1
+        page = self._page()
+        page.begin(text, title or f"Untitled-{self._untitled}.prompty")
+        return self._show(page)
+
+    def open(self, path: Path) -> EditorPage | None:
+        """Show a file, in the tab that it has already where it is open."""
+        path = path.absolute()
+        held = self._held(path)
+        if held is not None:
+            self._bring(held)
+            return held
+        page = self._page()
+        if path.suffix == ".py":
+            page.editor.highlighter.begin_with(PYTHON_FILE)
+        try:
+            page.open(path)
+        except FileError as error:
+            self._messages.error(str(error), error.hint, str(path))
+            page.close_document()
+            page.deleteLater()
+            return None
+        self.opened.emit(path)
+        return self._show(page)
+
+    def _held(self, path: Path) -> EditorPage | None:
+        """The page of a file that is open."""
+        for page in self.pages():
+            if page.controller.path is not None and _same(page.controller.path, path):
+                return page
+        return None
+
+    def _bring(self, page: EditorPage) -> None:
+        self.sides.select(page)
+        self.setCurrentWidget(self.sides)
+
+    def recover(self, swap: Swap) -> EditorPage:
+        """Show text that a crash left: in the file's own tab, unless something was typed there."""
+        held = self._held(Path(swap.path)) if swap.path else None
+        if held is not None and not held.controller.is_dirty:
+            held.recover(swap)
+            self._bring(held)
+            return held
+        page = self._page()
+        page.recover(swap)
+        return self._show(page)
+
+    def ask_open(self) -> None:
+        """Ask for files and show them."""
+        for path in ask_open(self, self._folder()):
+            self.open(path)
+
+    # -- save and close -------------------------------------------------------------------------
+
+    def save(self, page: EditorPage | None = None) -> bool:
+        """Save a page, asking for a name where it has none."""
+        page = page or self.current
+        if page is None:
+            return False
+        return self.save_as(page) if page.controller.path is None else page.save()
+
+    def save_as(self, page: EditorPage | None = None) -> bool:
+        """Save a page under another name."""
+        page = page or self.current
+        if page is None:
+            return False
+        start = page.controller.path or Path(self._folder()) / page.controller.title
+        path = ask_save(self, start)
+        if path is None or not page.save(path):
+            return False
+        self.opened.emit(page.controller.path)
+        return True
+
+    def save_all(self) -> bool:
+        """Save every page that has something to save; one that cannot be saved stops no other."""
+        saved = True
+        for page in list(self.pages()):
+            if page.controller.is_dirty and not self.save(page):
+                saved = False
+        return saved
+
+    def close_page(self, page: EditorPage | None = None) -> bool:
+        """Close a page; asks about unsaved text where no other page shows it."""
+        page = page or self.current
+        if page is None:
+            return False
+        views = self.sides.views_of(page)
+        if len(views) == 1:
+            if page.controller.is_dirty and not self._may_close(page):
+                return False
+            page.close_document()
+        else:
+            page.hand_over(next(each for each in views if each is not page))
+        self.sides.take(page)
+        page.deleteLater()
+        if not any(self.pages()):
+            self.setCurrentWidget(self._welcome)
+            self._on_current()
+        return True
+
+    def close_others(self, page: EditorPage) -> bool:
+        """Close every page but one; False when the person wants to stay."""
+        return all(self.close_page(each) for each in list(self.pages()) if each is not page)
+
+    def close_all(self) -> bool:
+        """Close every page; False when the person wants to stay."""
+        return all(self.close_page(page) for page in list(self.pages()))
+
+    # -- two sides ------------------------------------------------------------------------------
+
+    def split(self, orientation: Qt.Orientation = Qt.Orientation.Horizontal) -> None:
+        """Show the current document in the other side too: one text, one undo, two carets."""
+        page = self.current
+        if page is None:
+            return
+        self.sides.open_side(orientation)
+        there = self.sides.active
+        shown = next((each for each in there.pages() if each.controller is page.controller), None)
+        if shown is None:
+            shown = self._page(page)
+            self.sides.add(shown)
+            shown.editor.setTextCursor(page.editor.textCursor())
+            shown.editor.centerCursor()
+        self.sides.select(shown)
+        shown.editor.setFocus()
+
+    def move_over(self, page: EditorPage | None = None) -> None:
+        """Move a page to the other side, which is made where there is one side only."""
+        page = page or self.current
+        if page is None or (not self.sides.is_split and len(list(self.pages())) < 2):
+            return  # a side without a page would be no side
+        self.sides.select(page)
+        twin = next((each for each in self.sides.views_of(page) if each is not page), None)
+        if twin is not None:
+            self.close_page(page)
+            self.sides.select(twin)
+            twin.editor.setFocus()
+            return
+        self.sides.move_over(page)
+        page.editor.setFocus()
+
+    def join(self) -> None:
+        """Have one side again, with the pages of both."""
+        kept = self.sides.active
+        current = self.current
+        for page in list(self.pages()):
+            if kept.indexOf(page) >= 0 or not self.sides.is_split:
+                continue
+            if len(self.sides.views_of(page)) > 1:
+                self.close_page(page)
+            else:
+                self.sides.take(page)
+                self.sides.add(page)
+        if current is not None:
+            self.sides.select(current)
+            current.editor.setFocus()
+
+    def show_welcome(self) -> None:
+        """Show the welcome page; the tabs stay open behind it."""
+        self.setCurrentWidget(self._welcome)
+
+    def show_tabs(self) -> None:
+        """Go back from the welcome page to the tabs, where there are any."""
+        if self.current is not None:
+            self.setCurrentWidget(self.sides)
+
+    def step(self, by: int) -> None:
+        """Go to the next tab of the side or the one before."""
+        self.sides.active.step(by)
+
+    def show_breakpoints(
+        self, tools: frozenset[str], messages: frozenset[str] = frozenset()
+    ) -> None:
+        """Mark the tools and messages of the shown prompt that a run stops before."""
+        current = self.current
+        for page in self.pages():
+            if current is not None and page.controller is current.controller:
+                page.editor.show_breakpoints(tools, messages)
+            else:
+                page.editor.show_breakpoints(frozenset())
+
+    def set_theme(self, theme: Theme) -> None:
+        """Take other colours."""
+        self._theme = theme
+        for page in self.pages():
+            page.set_theme(theme)
+
+    def hold(self) -> None:
+        """Show texts without their colours, and do not read them, until `release`: paint first."""
+        self._holds = True
+
+    def release(self) -> None:
+        """Colour and read the texts shown."""
+        self._holds = False
+        for page in self.pages():
+            page.editor.highlighter.release()
+            page.controller.release()
+
+    # -- inside ---------------------------------------------------------------------------------
+
+    def _page(self, twin: EditorPage | None = None) -> EditorPage:
+        page = EditorPage(self._messages, self._swaps, self._settings.value, self._theme, twin=twin)
+        page.title_changed.connect(lambda: self._on_title(page))
+        page.parsed.connect(lambda document: self._on_parsed(page, document))
+        page.open_asked.connect(self.open)
+        page.word_learned.connect(self._learn)
+        page.editor.zoom_asked.connect(self.zoom_asked)
+        page.editor.breakpoint_toggled.connect(self.breakpoint_toggled)
+        page.editor.message_breakpoint_toggled.connect(self.message_breakpoint_toggled)
+        if self._holds:
+            page.editor.highlighter.hold()
+            page.controller.hold()
+        page.caret_moved.connect(lambda offset: self._on_caret(page, offset))
+        return page
+
+    def _show(self, page: EditorPage) -> EditorPage:
+        self.sides.add(page)
+        self.setCurrentWidget(self.sides)
+        self._on_title(page)
+        page.editor.setFocus()
+        return page
+
+    def _folder(self) -> str:
+        page = self.current
+        if page is not None and page.controller.path is not None:
+            return str(page.controller.path.parent)
+        return self._settings.value.workspace or str(Path.home())
+
+    def _may_close(self, page: EditorPage) -> bool:
+        self.sides.select(page)
+        answer = ask_unsaved(self.window(), page.controller.title)
+        return self.save(page) if answer is Unsaved.SAVE else answer is Unsaved.DISCARD
+
+    def _learn(self, word: str) -> None:
+        settings = self._settings.value
+        self._settings.set(replace(settings, own_words=(*settings.own_words, word)))
+
+    def _on_current(self) -> None:
+        page = self.current
+        self.current_changed.emit(page)
+        self.title_changed.emit(page.title if page else "")
+
+    def _on_title(self, page: EditorPage) -> None:
+        self.sides.name(page)
+        if page is self.current:
+            self.title_changed.emit(page.title)
+
+    def _on_parsed(self, page: EditorPage, document: PromptDocument) -> None:
+        if page is self.current:
+            self.parsed.emit(document)
+
+    def _on_caret(self, page: EditorPage, offset: int) -> None:
+        if page is self.current:
+            self.caret_moved.emit(offset)
+
+
+def _same(one: Path, other: Path) -> bool:
+    try:
+        return one.samefile(other)
+    except OSError:
+        return one == other

@@ -1,0 +1,180 @@
+"""The strip left of the text: breakpoints, line numbers, problem marks and folds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent, QPolygonF, QTextBlock
+from PySide6.QtWidgets import QWidget
+
+from studio.core.text.problem import Severity
+from studio.ui.style.icons import icon
+
+if TYPE_CHECKING:
+    from studio.ui.editor.text.view import PromptEditor
+    from studio.ui.style.theme import Theme
+
+_MARKS = 18
+_FOLDS = 16
+_RIGHT = int((Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter).value)
+
+
+class Gutter(QWidget):
+    """Paints beside the editor's blocks; a click toggles a breakpoint or a fold."""
+
+    def __init__(self, editor: PromptEditor, theme: Theme) -> None:
+        super().__init__(editor)
+        self._editor = editor
+        self._theme = theme
+        self._severities: Mapping[int, Severity] = {}
+        self._fixable: frozenset[int] = frozenset()
+        self.setMouseTracking(True)
+        self.setCursor(Qt.CursorShape.ArrowCursor)
+        self.setAccessibleName(self.tr("Editor gutter: breakpoints, line numbers and folds"))
+
+    def set_theme(self, theme: Theme) -> None:
+        """Take other colours."""
+        self._theme = theme
+        self.update()
+
+    def set_marks(
+        self, severities: Mapping[int, Severity], fixable: frozenset[int] = frozenset()
+    ) -> None:
+        """Show the worst problem of each line, and where it can be fixed; lines from 0."""
+        self._severities, self._fixable = severities, fixable
+        self.update()
+
+    def needed_width(self) -> int:
+        """Room for the marks and the largest line number."""
+        digits = max(3, len(str(self._editor.blockCount())))
+        return _MARKS + _FOLDS + 4 + digits * self._editor.fontMetrics().horizontalAdvance("9")
+
+    def sizeHint(self) -> QSize:
+        """As wide as the numbers need."""
+        return QSize(self.needed_width(), 0)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Paint the lines that are visible."""
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.fillRect(event.rect(), QColor(self._theme.surface))
+        painter.setFont(self._editor.font())
+        caret = self._editor.textCursor().blockNumber()
+        breakpoints = self._editor.breakpoints
+        text_height = float(self._editor.fontMetrics().height()) + 2
+        dirty_top, dirty_bottom = event.rect().top(), event.rect().bottom()
+        for block, top, height in self._editor.visible_blocks():
+            if top > dirty_bottom:
+                break
+            if top + height < dirty_top:
+                continue  # a key changes one line: the others stay as they are painted
+            line = block.blockNumber()
+            self._paint_line(
+                painter,
+                line,
+                top,
+                height,
+                min(height, text_height),
+                is_caret=line == caret,
+                stops=line in breakpoints,
+            )
+        painter.end()
+
+    def update_line(self, block: QTextBlock) -> None:
+        """Paint one line anew."""
+        geometry = self._editor.geometry_of(block)
+        self.update(0, int(geometry.top()), self.width(), int(geometry.height()) + 2)
+
+    def _paint_line(
+        self,
+        painter: QPainter,
+        line: int,
+        top: float,
+        height: float,
+        row: float,
+        *,
+        is_caret: bool,
+        stops: bool,
+    ) -> None:
+        if is_caret:
+            painter.fillRect(QRectF(0, top, self.width(), height), QColor(self._theme.current_line))
+        severity = self._severities.get(line)
+        if stops:
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(QColor(self._theme.error))
+            painter.drawEllipse(QPointF(_MARKS / 2, top + row / 2), 5.0, 5.0)
+        elif is_caret and line in self._fixable:
+            self._paint_bulb(painter, top + row / 2)
+        elif severity is not None:
+            self._paint_severity(painter, severity, top + row / 2)
+        painter.setPen(QColor(self._theme.text if is_caret else self._theme.muted))
+        numbers = QRectF(0, top, self.width() - _FOLDS - 2, row)
+        painter.drawText(numbers, _RIGHT, str(line + 1))
+        if line in self._editor.folding.folds:
+            self._paint_fold(painter, top + row / 2, closed=self._editor.folding.is_closed(line))
+
+    def _paint_bulb(self, painter: QPainter, middle: float) -> None:
+        """A fix is offered on the caret's line."""
+        bulb = icon("lightbulb", self._theme.warning).pixmap(QSize(16, 16))
+        painter.drawPixmap(QPointF(_MARKS / 2 - 8, middle - 8), bulb)
+
+    def _paint_severity(self, painter: QPainter, severity: Severity, middle: float) -> None:
+        """A shape for each severity, so that it is never told by colour alone."""
+        colour = {
+            Severity.ERROR: self._theme.error,
+            Severity.WARNING: self._theme.warning,
+            Severity.HINT: self._theme.hint,
+        }[severity]
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(QColor(colour))
+        x = _MARKS / 2
+        if severity == Severity.ERROR:
+            painter.drawRoundedRect(QRectF(x - 3.5, middle - 3.5, 7, 7), 1.5, 1.5)
+        elif severity == Severity.WARNING:
+            painter.drawPolygon(
+                QPolygonF(
+                    [
+                        QPointF(x, middle - 4),
+                        QPointF(x + 4.5, middle + 4),
+                        QPointF(x - 4.5, middle + 4),
+                    ]
+                )
+            )
+        else:
+            painter.drawEllipse(QPointF(x, middle), 2.5, 2.5)
+
+    def _paint_fold(self, painter: QPainter, middle: float, *, closed: bool) -> None:
+        x = self.width() - _FOLDS / 2 - 1
+        pen = painter.pen()
+        pen.setColor(QColor(self._theme.accent if closed else self._theme.muted))
+        pen.setWidthF(1.4)
+        painter.setPen(pen)
+        points = (
+            [QPointF(x - 2, middle - 4), QPointF(x + 2, middle), QPointF(x - 2, middle + 4)]
+            if closed
+            else [QPointF(x - 4, middle - 2), QPointF(x, middle + 2), QPointF(x + 4, middle - 2)]
+        )
+        painter.drawPolyline(QPolygonF(points))
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Left of the numbers a breakpoint, right of them a fold."""
+        line = self._editor.line_at(event.position().y())
+        if line is None or event.button() != Qt.MouseButton.LeftButton:
+            return
+        folds = self._editor.folding.folds
+        if event.position().x() >= self.width() - _FOLDS - 2 and line in folds:
+            self._editor.toggle_fold(line)
+        elif (
+            event.position().x() < _MARKS
+            and line in self._fixable
+            and line == self._editor.textCursor().blockNumber()
+        ):
+            self._editor.fixes_asked.emit(line)
+        elif event.position().x() < self.width() - _FOLDS:
+            self._editor.toggle_breakpoint(line)
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """The end of a click here is none in the text."""
+        event.accept()

@@ -1,0 +1,90 @@
+"""What comes into a text from outside: keys, input methods, dropped things and the wheel."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QMimeData, QRect, QRectF, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QKeySequence, QWheelEvent
+
+from studio.ui.editor.text.block_view import BlockView
+
+if TYPE_CHECKING:
+    from studio.ui.editor.text.media_drop import MediaDrop
+    from studio.ui.editor.text.snippet_session import SnippetSession
+    from studio.ui.editor.text.typing_keys import TypingKeys
+
+_RECTANGLES = (QRectF, QRect)
+_PALETTE_KEY = int(Qt.Modifier.CTRL.value) | int(Qt.Key.Key_K.value)
+
+
+class TextInput(BlockView):
+    """Asks the snippet that is being filled, the typing rules and the taker of media first."""
+
+    character_typed = Signal()  # a key wrote or erased a character
+    zoom_asked = Signal(int)  # steps, with the wheel
+
+    _keys: TypingKeys
+    media: MediaDrop | None = None
+    """Takes files and pictures, where someone set it."""
+    snippet: SnippetSession | None = None
+    """The snippet that is being filled, once there was one."""
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Let the typing rules see the key first; the window's palette has Ctrl+K before them.
+
+        The text widget takes Ctrl+K for itself, to delete to the line's end. It could be left to
+        the window in `event`, which Qt would then call seven times with every key, in Python.
+        """
+        if event.keyCombination().toCombined() == _PALETTE_KEY and self._trigger_action():
+            return
+        filled = self.snippet is not None and self.snippet.press(event)
+        if not filled and not self._keys.press(event):
+            super().keyPressEvent(event)
+        text = event.text()
+        if (
+            text
+            and (text.isprintable() or event.key() == Qt.Key.Key_Backspace)
+            and not event.modifiers() & Qt.KeyboardModifier.ControlModifier
+        ):
+            self.character_typed.emit()
+
+    def _trigger_action(self) -> bool:
+        """Do what the window has on Ctrl+K; False where nothing is."""
+        for action in self.window().actions():
+            if action.isEnabled() and QKeySequence(_PALETTE_KEY) in action.shortcuts():
+                action.trigger()
+                return True
+        return False
+
+    def inputMethodQuery(self, query: Qt.InputMethodQuery) -> object:
+        """Places count from the widget's corner; Qt forgets the gutter left of the viewport.
+
+        Without this the list of an input method opens as far left of the caret as the gutter is
+        wide.
+        """
+        value = super().inputMethodQuery(query)
+        if isinstance(value, _RECTANGLES):
+            return value.translated(self.viewport().pos())
+        return value
+
+    def canInsertFromMimeData(self, source: QMimeData) -> bool:
+        """Files and pictures too, not only text."""
+        return bool(self.media and self.media.wants(source)) or super().canInsertFromMimeData(
+            source
+        )
+
+    def insertFromMimeData(self, source: QMimeData) -> None:
+        """Dropped or pasted: text as it is, files and pictures in the words of the dialect."""
+        if self.media is not None and self.media.wants(source) and not self.isReadOnly():
+            self.media.take(source)
+            return
+        super().insertFromMimeData(source)
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        """Zoom with Ctrl, scroll otherwise."""
+        if event.modifiers() & Qt.KeyboardModifier.ControlModifier:
+            self.zoom_asked.emit(1 if event.angleDelta().y() > 0 else -1)
+            event.accept()
+            return
+        super().wheelEvent(event)

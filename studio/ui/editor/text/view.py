@@ -1,0 +1,383 @@
+"""The text editor: a plain text widget with a gutter, squiggles and typing that knows prompts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QPoint, QRect, Qt, QTimer, Signal
+from PySide6.QtGui import (
+    QCloseEvent,
+    QHideEvent,
+    QPaintEvent,
+    QResizeEvent,
+    QShowEvent,
+    QTextCursor,
+)
+from PySide6.QtWidgets import QFrame, QPlainTextEdit, QToolTip, QWidget
+
+from studio.core.text.problem import Problem, Severity, TextEdit
+from studio.ui.editor.text import marks
+from studio.ui.editor.text.breakpoints import Breakpoints
+from studio.ui.editor.text.gutter import Gutter
+from studio.ui.editor.text.names import message_on_line, tool_on_line
+from studio.ui.editor.text.prompt_text import PromptText
+from studio.ui.editor.text.reading import Reading
+from studio.ui.editor.text.shown_marks import ShownMarks
+from studio.ui.editor.text.text_input import TextInput
+from studio.ui.editor.text.typing_keys import TypingKeys
+from studio.ui.style.theme import Theme, mono_font
+
+if TYPE_CHECKING:
+    from studio.core.prompty.document import PromptDocument
+    from studio.core.text.source import SourceText
+    from studio.core.text.span import Span
+    from studio.ui.editor.highlight.highlighter import Highlighter
+    from studio.ui.editor.text.fold_state import Folding
+
+_CARET_MS = 30  # the rest of the window follows the caret just behind the key
+_LONG_CARET_MS = 200
+_LONG_CHARACTERS = 500_000
+"""From here on, reading the whole text costs as much as a key: the caret's followers wait."""
+_SMALLEST, _LARGEST = 6.0, 40.0
+
+
+class PromptEditor(TextInput):
+    """Edits one prompt. Offsets in signals and methods are code points, as in `Span`."""
+
+    caret_moved = Signal(int)  # offset
+    breakpoint_toggled = Signal(str)  # name of the tool that a run should stop before
+    message_breakpoint_toggled = Signal(str)  # message that a run should stop before: "user 2"
+    fixes_asked = Signal(int)  # line, from 0, whose bulb was clicked
+
+    def __init__(
+        self, theme: Theme, parent: QWidget | None = None, prompt: PromptText | None = None
+    ) -> None:
+        """Make it.
+
+        Args:
+            theme: its colours.
+            parent: the widget it is in.
+            prompt: the text of another editor, to show it here too; a new one where None.
+        """
+        super().__init__(parent)
+        self.prompt = prompt or PromptText(theme, self)
+        self.setDocument(self.prompt.document)
+        self._theme = theme
+        self.reading = Reading(self)
+        self._problems: tuple[Problem, ...] = ()
+        self._breakpoints = Breakpoints()
+        self._is_going = False
+        self._row_height = 0.0
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setFont(mono_font())
+        self.setAccessibleName(self.tr("Prompt text"))
+        self.setLineWrapMode(QPlainTextEdit.LineWrapMode.WidgetWidth)
+        self.setTabStopDistance(2 * self.fontMetrics().horizontalAdvance(" "))
+        self.marks = ShownMarks(self, theme)
+        self._gutter = Gutter(self, theme)
+        self._keys = TypingKeys(self)
+        self._caret_timer = QTimer(self)
+        self._caret_timer.setSingleShot(True)
+        self._caret_timer.setInterval(_CARET_MS)
+        self._wire()
+        self._fit_gutter()
+        self.prompt.shown_in(self)
+
+    def _wire(self) -> None:
+        self.blockCountChanged.connect(self._fit_gutter)
+        self.updateRequest.connect(self._on_update)
+        self.cursorPositionChanged.connect(self._on_caret)
+        self.highlighter.coloured.connect(self._on_coloured)
+        self.folding.changed.connect(self._on_folded)
+        self.folding.found.connect(self._gutter.update)
+        self._caret_timer.timeout.connect(self._tell_caret)
+        self.prompt.lines.all_changed.connect(self.viewport().update)
+        self.prompt.lines.all_changed.connect(self._gutter.update)
+        self.prompt.lines.rows_changed.connect(self._on_rows)
+
+    # -- the text -------------------------------------------------------------------------------
+
+    @property
+    def highlighter(self) -> Highlighter:
+        """What colours the text."""
+        return self.prompt.highlighter
+
+    @property
+    def folding(self) -> Folding:
+        """Which lines are folded away."""
+        return self.prompt.folding
+
+    def source(self) -> SourceText:
+        """The text as it is now; cheap when nothing changed since the last call."""
+        return self.prompt.source()
+
+    def text(self) -> str:
+        """The text, lines ended by LF."""
+        return self.prompt.read()
+
+    def load(self, text: str) -> None:
+        """Begin with a text: no undo leads before it."""
+        self.prompt.load(text)
+        self.moveCursor(QTextCursor.MoveOperation.Start)
+
+    def replace_all(self, text: str) -> None:
+        """Put another text in place, as one step that can be undone; the caret stays near."""
+        self.prompt.replace_all(text)
+
+    def apply_edits(self, edits: Iterable[TextEdit]) -> None:
+        """Make the edits as one step that can be undone; all spans count in the text before.
+
+        Where the caret was on the screen it stays there, though lines come in above it.
+        """
+        was_shown = self.viewport().rect().intersects(self.cursorRect())
+        self.prompt.apply_edits(edits)
+        if was_shown:
+            self.ensureCursorVisible()
+
+    def toggle_comment(self) -> None:
+        """Comment the chosen lines out or in."""
+        self._keys.comment()
+
+    # -- the caret ------------------------------------------------------------------------------
+
+    def caret(self) -> int:
+        """The caret's offset."""
+        return self.source().from_utf16(self.textCursor().position())
+
+    def reveal(self, span: Span, *, select: bool = True) -> None:
+        """Unfold, select and show a place, and take the keyboard."""
+        cursor = marks.cursor_for(self.document(), self.source(), span)
+        self.folding.show_line(self.document().findBlock(cursor.selectionStart()).blockNumber())
+        if not select:
+            cursor.setPosition(cursor.selectionStart())
+        self.setTextCursor(cursor)
+        self.centerCursor()
+        self.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def go_to_line(self, line: int, column: int = 1) -> None:
+        """Show a line, counted from 1."""
+        block = self.document().findBlockByNumber(max(0, min(line - 1, self.blockCount() - 1)))
+        self.folding.show_line(block.blockNumber())
+        cursor = QTextCursor(block)
+        cursor.movePosition(
+            QTextCursor.MoveOperation.Right,
+            QTextCursor.MoveMode.MoveAnchor,
+            min(column - 1, max(0, block.length() - 1)),
+        )
+        self.setTextCursor(cursor)
+        self.centerCursor()
+        self.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    # -- what is known about the text -----------------------------------------------------------
+
+    @property
+    def parsed(self) -> PromptDocument | None:
+        """The newest parsed document, which may be a few keys behind the text."""
+        return self.reading.document
+
+    def document_now(self) -> PromptDocument | None:
+        """The document of the text as it stands; None while a long one is still being read."""
+        return self.reading.now()
+
+    def tell(self, text: str) -> None:
+        """Say something at the caret."""
+        place = self.viewport().mapToGlobal(self.cursorRect().bottomLeft())
+        QToolTip.showText(place, text, self)
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """The problems underlined."""
+        return self._problems
+
+    def set_document(self, document: PromptDocument) -> None:
+        """Take a parsed document: its problems and folds."""
+        self.reading.take(document)
+        self.folding.read(document)
+        self.set_problems(document.problems)
+
+    def set_problems(self, problems: Sequence[Problem]) -> None:
+        """Underline problems, those of the document and any found later (rendering)."""
+        self._problems = tuple(problems)
+        source = self.parsed.source if self.parsed else self.source()
+        severities: dict[int, Severity] = {}
+        fixable: set[int] = set()
+        for problem in sorted(problems, key=_weight, reverse=True):
+            line = source.line_of(problem.span.start)
+            severities[line] = problem.severity
+            if problem.fixes:
+                fixable.add(line)
+        self._gutter.set_marks(severities, frozenset(fixable))
+        self.marks.set_problems(problems, source)
+
+    # -- folds and breakpoints ------------------------------------------------------------------
+
+    def toggle_fold(self, line: int | None = None) -> None:
+        """Fold or unfold at a line from 0, or around the caret."""
+        self.folding.toggle(self.textCursor().blockNumber() if line is None else line)
+
+    def fold_all(self) -> None:
+        """Fold everything that can be folded."""
+        self.folding.fold_all()
+
+    def unfold_all(self) -> None:
+        """Show every line."""
+        self.folding.unfold_all()
+
+    @property
+    def breakpoints(self) -> frozenset[int]:
+        """Lines, from 0, whose tool or message a run stops before."""
+        return self._breakpoints.lines(self.parsed)
+
+    def show_breakpoints(
+        self, tools: frozenset[str], messages: frozenset[str] = frozenset()
+    ) -> None:
+        """Mark the tools and the messages that a run stops before."""
+        self._breakpoints.show(tools, messages)
+        self._gutter.update()
+
+    def toggle_breakpoint(self, line: int | None = None) -> bool:
+        """Ask for a breakpoint on the tool or message declared at a line from 0, or at the caret's.
+
+        Returns:
+            False where neither stands: a run can only stop at what it does.
+        """
+        if self.parsed is None:
+            return False
+        at = self.textCursor().blockNumber() if line is None else line
+        tool = tool_on_line(self.parsed, at)
+        message = message_on_line(self.parsed, at)
+        if tool is not None:
+            self.breakpoint_toggled.emit(tool)
+        elif message is not None:
+            self.message_breakpoint_toggled.emit(message)
+        return tool is not None or message is not None
+
+    # -- looks ----------------------------------------------------------------------------------
+
+    def set_theme(self, theme: Theme) -> None:
+        """Take other colours."""
+        self._theme = theme
+        self.highlighter.set_theme(theme)
+        self.marks.set_theme(theme)
+        self._gutter.set_theme(theme)
+        self.set_problems(self._problems)
+
+    def set_font_size(self, points: float, family: str = "") -> None:
+        """Show the text at a size, in points; in the bundled font where none is named."""
+        points = max(_SMALLEST, min(points, _LARGEST))
+        self.setFont(mono_font(points, family))
+        self.setTabStopDistance(2 * self.fontMetrics().horizontalAdvance(" "))
+        self._fit_gutter()
+
+    # -- events ---------------------------------------------------------------------------------
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        """Leave nothing to do later."""
+        self.rest()
+        super().closeEvent(event)
+
+    def rest(self) -> None:
+        """Do nothing later: the editor is about to go."""
+        self._is_going = True
+        self.reading.rest()
+        self.prompt.left_by(self)
+        self._caret_timer.stop()
+        if self.prompt.parent() is self:
+            self.prompt.rest()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Keep the gutter as high as the text, and the caret in sight where a bar takes room."""
+        was_shown = 0 <= self.cursorRect().bottom() <= event.oldSize().height()
+        super().resizeEvent(event)
+        if was_shown and event.size().height() < event.oldSize().height() and self.hasFocus():
+            self.ensureCursorVisible()
+        self._place_gutter()
+        self.prompt.fit_views()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Two sides may show the text now."""
+        super().showEvent(event)
+        self.prompt.fit_views()
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        """Another side may have the text for itself now."""
+        super().hideEvent(event)
+        if not self._is_going:
+            self.prompt.fit_views()
+
+    def set_wrapped(self, wrapped: bool) -> None:
+        """Whether long lines go on in the next row."""
+        super().set_wrapped(wrapped)
+        self.prompt.fit_views()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Colour what is visible before it is painted."""
+        if not self.highlighter.is_done and not self.highlighter.is_done_to(self._lowest_line()):
+            blocks = [block for block, _, _ in self.visible_blocks()]
+            if blocks:
+                self.highlighter.show_range(blocks[0], blocks[-1])
+        super().paintEvent(event)
+
+    def _lowest_line(self) -> int:
+        """A line that is not above the lowest one on the screen, without walking there."""
+        if self.folding.is_any_closed:
+            return self.blockCount()
+        rows = self.viewport().height() // max(1, self.fontMetrics().height()) + 1
+        return self.firstVisibleBlock().blockNumber() + rows
+
+    def _on_update(self, rect: QRect, dy: int) -> None:
+        """Follow the text; beside a blinking caret or a line typed in nothing changes."""
+        if dy:
+            self._gutter.scroll(0, dy)
+        elif not self.prompt.lines.is_one_line and rect.height() > self._row_height:
+            self._gutter.update(0, rect.y(), self._gutter.width(), rect.height())
+
+    def _on_caret(self) -> None:
+        if self._is_going:
+            return  # another editor of the same text moved the caret
+        left = self.marks.follow_caret()
+        if left is not None:
+            self._gutter.update_line(left)
+            self._gutter.update_line(self.textCursor().block())
+        long = self.document().characterCount() > _LONG_CHARACTERS
+        self._caret_timer.start(_LONG_CARET_MS if long else _CARET_MS)
+
+    def _on_rows(self) -> None:
+        if self.hasFocus() or self.prompt.parent() is self:
+            self.ensureCursorVisible()
+
+    def _on_folded(self) -> None:
+        """The caret leaves lines that went away."""
+        cursor = self.textCursor()
+        if not cursor.block().isVisible():
+            while cursor.block().previous().isValid() and not cursor.block().isVisible():
+                cursor.movePosition(QTextCursor.MoveOperation.PreviousBlock)
+            self.setTextCursor(cursor)
+        self.viewport().update()
+        self._gutter.update()
+
+    def _tell_caret(self) -> None:
+        self.caret_moved.emit(self.caret())
+
+    def _on_coloured(self, first: int, last: int) -> None:
+        if last < self.firstVisibleBlock().blockNumber():
+            return
+        below = self.cursorForPosition(QPoint(0, self.viewport().height()))
+        if first <= below.blockNumber():
+            self.viewport().update()
+
+    def _fit_gutter(self) -> None:
+        self._row_height = self.fontMetrics().lineSpacing() * 1.5
+        self.leave_room_left(self._gutter.needed_width())
+        self._place_gutter()
+
+    def _place_gutter(self) -> None:
+        inside = self.contentsRect()
+        self._gutter.setGeometry(
+            inside.left(), inside.top(), self._gutter.needed_width(), inside.height()
+        )
+
+
+def _weight(problem: Problem) -> int:
+    return {Severity.ERROR: 0, Severity.WARNING: 1, Severity.HINT: 2}[problem.severity]

@@ -1,0 +1,339 @@
+"""The history: runs of the past, found, read again, pinned and deleted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import (
+    QT_TRANSLATE_NOOP,
+    QCoreApplication,
+    QItemSelection,
+    QItemSelectionModel,
+    QModelIndex,
+    QPersistentModelIndex,
+    QPoint,
+    Qt,
+    Signal,
+)
+from PySide6.QtGui import QColor, QPalette, QShowEvent
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QComboBox,
+    QFrame,
+    QHBoxLayout,
+    QHeaderView,
+    QLabel,
+    QLineEdit,
+    QMenu,
+    QMessageBox,
+    QPushButton,
+    QStackedWidget,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QTableView,
+    QVBoxLayout,
+    QWidget,
+)
+
+from studio.core.runs.summary import RunSummary
+from studio.ui.history.foot import HistoryFoot
+from studio.ui.history.notes_dialog import NotesDialog
+from studio.ui.parts.own_keys import OwnKeys
+from studio.ui.run.file_choice import fill_form_menu
+from studio.ui.style.colours import paint_text
+from studio.ui.style.icons import icon
+from studio.ui.style.theme import LIGHT, Theme
+from studio.viewmodels.history.rows import (
+    HEADS,
+    STATUS_NAMES,
+    SUMMARY_ROLE,
+    TONE_ROLE,
+    HistoryModel,
+    status_name,
+)
+
+_NO_RUNS = QT_TRANSLATE_NOOP(
+    "HistoryPane", "No runs yet. Press Run (F5): every run is kept here, up to its last event."
+)
+_NONE_FOUND = QT_TRANSLATE_NOOP("HistoryPane", "No run fits the filter.")
+_ANY_END = QT_TRANSLATE_NOOP("HistoryPane", "Any end")
+_END = HEADS.index("End")
+_WIDTHS = (170, 320, 130, 150, 90, 90, 80, 80, 80, 116, 120)
+
+
+class _EndDelegate(QStyledItemDelegate):
+    """Colours the end of a run; its words say the same."""
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.theme = LIGHT
+
+    def initStyleOption(
+        self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
+    ) -> None:
+        """Set the text's colour."""
+        super().initStyleOption(option, index)
+        tones = {"good": self.theme.success, "bad": self.theme.error}
+        colour = tones.get(index.data(TONE_ROLE))
+        if index.column() == _END and colour is not None:
+            for role in (QPalette.ColorRole.Text, QPalette.ColorRole.HighlightedText):
+                option.palette.setColor(role, QColor(colour))
+
+
+class HistoryPane(QWidget):
+    """A filter, the list, and what the chosen run answered."""
+
+    request_refresh = Signal()
+    request_filter = Signal(str, str)  # words, status
+    request_open = Signal(str)  # id of the run
+    request_compare = Signal(str, str)  # ids of two runs
+    request_delete = Signal(tuple)  # ids
+    request_pin = Signal(str, bool)  # id, whether it is pinned
+    request_describe = Signal(str, tuple, str)  # id, tags, note
+    request_export = Signal(object, str)  # RunSummary, name of the form
+    request_import = Signal()  # journals should be taken in
+    request_retention = Signal(int, int)  # how many runs stay, after how many days they go
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._filtered = False
+        self._opening = False
+        self.model = HistoryModel(self)
+        self.table = QTableView()
+        self.filter = QLineEdit()
+        self.ends = QComboBox()
+        self.open_button = QPushButton(self.tr("Open"))
+        self.compare_button = QPushButton(self.tr("Compare"))
+        self.notes_button = QPushButton(self.tr("Notes…"))
+        self.export_button = QPushButton(self.tr("Export"))
+        self.import_button = QPushButton(self.tr("Import…"))
+        self.delete_button = QPushButton(self.tr("Delete…"))
+        self._empty = QLabel(QCoreApplication.translate("HistoryPane", _NO_RUNS))
+        self._pages = QStackedWidget()
+        self.foot = HistoryFoot()
+        self._delegate = _EndDelegate(self.table)
+        self._lay_out()
+        self._connect()
+        self.setAccessibleName(self.tr("History of runs"))
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Runs may have gone on, or come from elsewhere, while the list was out of sight."""
+        super().showEvent(event)
+        if not event.spontaneous():
+            self.request_refresh.emit()
+
+    def set_theme(self, theme: Theme) -> None:
+        """Paint in these colours."""
+        self._delegate.theme = theme
+        paint_text(self._empty, theme.muted)
+        self.foot.set_theme(theme)
+        self.table.viewport().update()
+
+    def show_runs(self, runs: Sequence[RunSummary]) -> None:
+        """Show runs, keeping the chosen one chosen."""
+        chosen = {run.id for run in self.chosen_runs()}
+        self.model.show_runs(runs)
+        words = _NONE_FOUND if self._filtered else _NO_RUNS
+        self._empty.setText(QCoreApplication.translate("HistoryPane", words))
+        self._pages.setCurrentIndex(1 if runs else 0)
+        self.foot.show_count(len(runs))
+        again = QItemSelection()
+        for row, one in enumerate(self.model.rows):
+            if one.run.id in chosen:
+                place = self.model.index(row, 0)
+                again.select(place, place)
+        how = QItemSelectionModel.SelectionFlag.ClearAndSelect
+        self.table.selectionModel().select(again, how | QItemSelectionModel.SelectionFlag.Rows)
+        self._on_chosen()
+
+    def show_opening(self, opening: bool) -> None:
+        """Say that a run is being read: a very long one takes its time."""
+        self._opening = opening
+        self.open_button.setText(self.tr("Opening…") if opening else self.tr("Open"))
+        self._on_chosen()
+
+    def show_size(self, size: int) -> None:
+        """Say how much room the history takes."""
+        self.foot.show_size(size)
+
+    def show_retention(self, keep: int, days: int) -> None:
+        """Say how long runs are kept: so many of the newest, so many days; 0 for all."""
+        self.foot.show_retention(keep, days)
+
+    def chosen_runs(self) -> tuple[RunSummary, ...]:
+        """The chosen runs, from the top."""
+        rows = sorted(index.row() for index in self.table.selectionModel().selectedRows())
+        return tuple(self.model.rows[row].run for row in rows)
+
+    def confirm_delete(self, runs: Sequence[RunSummary]) -> bool:
+        """Ask once before runs are deleted for good."""
+        what = (
+            self.tr("the run of “{prompt}”").format(prompt=runs[0].prompt)
+            if len(runs) == 1
+            else self.tr("{count} runs").format(count=len(runs))
+        )
+        asked = QMessageBox.question(
+            self,
+            self.tr("Delete from history"),
+            self.tr("Delete {what}? This cannot be undone.").format(what=what),
+            QMessageBox.StandardButton.Yes | QMessageBox.StandardButton.No,
+            QMessageBox.StandardButton.No,
+        )
+        return asked == QMessageBox.StandardButton.Yes
+
+    def _open(self) -> None:
+        chosen = self.chosen_runs()
+        if chosen:
+            self.request_open.emit(chosen[0].id)
+
+    def _compare(self) -> None:
+        chosen = self.chosen_runs()
+        if len(chosen) == 2:
+            # The older one stands at the left, as what was before does.
+            one, two = sorted(chosen, key=lambda run: run.started)
+            self.request_compare.emit(one.id, two.id)
+
+    def _delete(self) -> None:
+        chosen = self.chosen_runs()
+        if chosen and self.confirm_delete(chosen):
+            self.request_delete.emit(tuple(run.id for run in chosen))
+
+    def _on_chosen(self) -> None:
+        chosen = self.chosen_runs()
+        self.open_button.setEnabled(len(chosen) == 1 and not self._opening)
+        self.compare_button.setEnabled(len(chosen) == 2)
+        for button in (self.notes_button, self.export_button):
+            button.setEnabled(len(chosen) == 1)
+        self.delete_button.setEnabled(bool(chosen))
+        self.foot.show_run(chosen[0] if chosen else None)
+
+    def _on_filter(self) -> None:
+        names = {status_name(status): status for status in STATUS_NAMES}
+        status = names.get(self.ends.currentText(), "")
+        self._filtered = bool(self.filter.text().strip() or status)
+        self.request_filter.emit(self.filter.text(), status)
+
+    def _on_double_click(self, index: QModelIndex) -> None:
+        run = index.data(SUMMARY_ROLE)
+        if isinstance(run, RunSummary):
+            self.request_open.emit(run.id)
+
+    def _on_menu(self, place: QPoint) -> None:
+        chosen = self.chosen_runs()
+        if not chosen:
+            return
+        menu = QMenu(self)
+        if len(chosen) == 1:
+            menu.addAction(icon("eye"), self.tr("Open")).triggered.connect(self._open)
+            text = self.tr("Unpin") if chosen[0].pinned else self.tr("Pin to the top")
+            menu.addAction(icon("flag"), text).triggered.connect(self._toggle_pin)
+            menu.addAction(icon("pencil"), self.tr("Tags and note…")).triggered.connect(
+                self.edit_notes
+            )
+            fill_form_menu(menu.addMenu(icon("file-output"), self.tr("Export")), self._export)
+            menu.addSeparator()
+        menu.addAction(icon("trash-2"), self.tr("Delete…")).triggered.connect(self._delete)
+        menu.exec(self.table.viewport().mapToGlobal(place))
+        menu.deleteLater()
+
+    def _toggle_pin(self) -> None:
+        chosen = self.chosen_runs()
+        if chosen:
+            self.request_pin.emit(chosen[0].id, not chosen[0].pinned)
+
+    def edit_notes(self) -> None:
+        """Open the tags and the note of the chosen run."""
+        chosen = self.chosen_runs()
+        if len(chosen) != 1:
+            return
+        dialog = NotesDialog(chosen[0], self)
+        dialog.described.connect(self.request_describe)
+        dialog.finished.connect(dialog.deleteLater)
+        dialog.open()
+
+    def _export(self, form: str) -> None:
+        chosen = self.chosen_runs()
+        if len(chosen) == 1:
+            self.request_export.emit(chosen[0], form)
+
+    def _connect(self) -> None:
+        self.filter.textChanged.connect(self._on_filter)
+        self.ends.currentTextChanged.connect(self._on_filter)
+        self.open_button.clicked.connect(self._open)
+        self.compare_button.clicked.connect(self._compare)
+        self.delete_button.clicked.connect(self._delete)
+        self.notes_button.clicked.connect(self.edit_notes)
+        self.import_button.clicked.connect(self.request_import)
+        self.foot.request_retention.connect(self.request_retention)
+        self.table.doubleClicked.connect(self._on_double_click)
+        self.table.customContextMenuRequested.connect(self._on_menu)
+        self.table.selectionModel().selectionChanged.connect(self._on_chosen)
+        OwnKeys(self.table, {"Return": self._open, "Enter": self._open, "Del": self._delete})
+
+    def _lay_out(self) -> None:
+        self.filter.setPlaceholderText(
+            self.tr("Filter by prompt, question, answer, model, tag or note")
+        )
+        self.filter.setAccessibleName(self.tr("Filter runs"))
+        self.filter.setClearButtonEnabled(True)
+        self.ends.addItems(
+            [QCoreApplication.translate("HistoryPane", _ANY_END), *map(status_name, STATUS_NAMES)]
+        )
+        self.ends.setAccessibleName(self.tr("How the run ended"))
+        self.open_button.setEnabled(False)
+        self.compare_button.setEnabled(False)
+        self.compare_button.setToolTip(self.tr("Choose two runs to compare them"))
+        self.delete_button.setEnabled(False)
+        self.notes_button.setEnabled(False)
+        self.notes_button.setToolTip(self.tr("Tags and a note of your own"))
+        self.export_button.setEnabled(False)
+        menu = QMenu(self.export_button)
+        fill_form_menu(menu, self._export)
+        self.export_button.setMenu(menu)
+        self.import_button.setToolTip(self.tr("Take in runs that were exported as journals"))
+        self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self._empty.setWordWrap(True)
+        self._lay_out_table()
+        head = QHBoxLayout()
+        head.setContentsMargins(8, 8, 8, 8)
+        head.setSpacing(8)
+        head.addWidget(self.filter, 1)
+        head.addWidget(self.ends)
+        head.addWidget(self.open_button)
+        head.addWidget(self.compare_button)
+        head.addWidget(self.notes_button)
+        head.addWidget(self.export_button)
+        head.addWidget(self.import_button)
+        head.addWidget(self.delete_button)
+        self._pages.addWidget(self._empty)
+        self._pages.addWidget(self.table)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addLayout(head)
+        layout.addWidget(self._pages, 1)
+        layout.addWidget(self.foot)
+
+    def _lay_out_table(self) -> None:
+        table = self.table
+        table.setModel(self.model)
+        table.setItemDelegate(self._delegate)
+        table.setAccessibleName(self.tr("Runs"))
+        table.setFrameShape(QFrame.Shape.NoFrame)
+        table.setShowGrid(False)
+        table.setTabKeyNavigation(False)
+        table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        table.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        table.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        table.setWordWrap(False)
+        # In line with the heads. A sheet of its own would have each head asked four times as often.
+        table.setProperty("padded", True)
+        table.verticalHeader().hide()
+        table.verticalHeader().setDefaultSectionSize(28)
+        header = table.horizontalHeader()
+        header.setHighlightSections(False)
+        header.setStretchLastSection(False)
+        for column, width in enumerate(_WIDTHS):
+            table.setColumnWidth(column, max(width, header.sectionSizeHint(column)))
+        header.setMinimumSectionSize(header.sectionSizeHint(1))
+        header.setSectionResizeMode(1, QHeaderView.ResizeMode.Stretch)

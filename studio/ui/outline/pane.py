@@ -1,0 +1,230 @@
+"""Outline: the keys of the front matter and the sections of the body."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtGui import QBrush, QColor
+from PySide6.QtWidgets import QLabel, QStackedWidget, QTreeWidget, QTreeWidgetItem
+
+from studio.ui.style.icons import icon
+
+if TYPE_CHECKING:
+    from studio.core.prompty.document import BodySection, PromptDocument
+    from studio.core.text.span import Span
+    from studio.ui.style.theme import Theme
+
+_NUMBER = Qt.ItemDataRole.UserRole
+_PATH = Qt.ItemDataRole.UserRole + 1
+_PREVIEW = 60
+_MOST = 3000
+_SLICE = 250
+"""So many parts are listed at once, in 5 ms: one of 10,000 sections comes between the keys."""
+
+
+class OutlinePane(QStackedWidget):
+    """A tree that follows the caret; choosing a line goes there."""
+
+    reveal_requested = Signal(object)  # Span
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self._theme = theme
+        self._document: PromptDocument | None = None
+        self._items: list[QTreeWidgetItem] = []
+        """The keys, then the sections."""
+        self._spans: list[Span] = []
+        """Where each item stands."""
+        self._keys: tuple[tuple[str | int, ...], ...] = ()
+        """Paths of the keys listed."""
+        self._said: list[tuple[str, str]] = []
+        """Role and beginning of each section listed."""
+        self._caret = 0
+        self._steps: Iterator[None] = iter(())
+        self._is_listed = True
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.timeout.connect(self._go_on)
+        self._tree = QTreeWidget()
+        self._tree.setHeaderHidden(True)
+        self._tree.setColumnCount(1)
+        self._tree.setAccessibleName(self.tr("Outline"))
+        self._tree.setIndentation(14)
+        self._tree.setUniformRowHeights(True)
+        empty = QLabel(self.tr("Open a prompt to see its parts here."))
+        empty.setProperty("muted", True)
+        empty.setAlignment(Qt.AlignmentFlag.AlignTop)
+        empty.setWordWrap(True)
+        empty.setContentsMargins(12, 12, 12, 12)
+        self.addWidget(empty)
+        self.addWidget(self._tree)
+        self._tree.itemActivated.connect(self._go)
+        self._tree.itemClicked.connect(self._go)
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether every part is listed."""
+        return self._is_listed
+
+    def set_document(self, document: PromptDocument | None) -> None:
+        """Show a document's parts; items stay, and only what changed is written anew."""
+        self._document = document
+        if document is None:
+            self._timer.stop()
+            self._steps, self._is_listed = iter(()), True
+            self._clear()
+            self.setCurrentIndex(0)
+            return
+        self.setCurrentIndex(1)
+        self._steps = self._list(document)
+        self._go_on()
+
+    def set_theme(self, theme: Theme) -> None:
+        """Take other colours."""
+        self._theme = theme
+        self._clear()
+        if self._document is not None:
+            self.set_document(self._document)
+
+    def show_caret(self, offset: int) -> None:
+        """Light the part that holds the caret."""
+        self._caret = offset
+        index = bisect_right(self._spans, offset, key=lambda span: span.start) - 1
+        if index >= 0 and self._items[index] is not self._tree.currentItem():
+            self._tree.setCurrentItem(self._items[index])
+
+    def symbols(self) -> list[tuple[str, Span]]:
+        """Every part by name, for the palette."""
+        if self._document is None:
+            return []
+        found = [
+            (" › ".join(str(key) for key in entry.path), entry.key)
+            for entry in self._document.entries
+        ]
+        found += [
+            (f"{section.role or 'text'}: {_gist(self._document, section.content)}", section.span)
+            for section in self._document.sections
+        ]
+        return found
+
+    # -- inside ---------------------------------------------------------------------------------
+
+    def _clear(self) -> None:
+        self._tree.clear()
+        self._items, self._spans, self._keys, self._said = [], [], (), []
+
+    def _go_on(self) -> None:
+        """List for one slice; the rest when the window has nothing else to do."""
+        for _ in islice(self._steps, _SLICE):
+            pass
+        if not self._is_listed:
+            self._timer.start(0)
+
+    def _list(self, document: PromptDocument) -> Iterator[None]:
+        """Write the parts, one a step."""
+        self._is_listed = False
+        keys = tuple(entry.path for entry in document.entries[:_MOST])
+        if keys != self._keys:
+            self._build_keys(document, keys)
+        else:
+            self._spans[: len(keys)] = [entry.key for entry in document.entries[:_MOST]]
+            self._name_items(document)
+        yield
+        for number, section in enumerate(document.sections, len(keys)):
+            self._list_section(document, section, number)
+            yield
+        for item in self._items[len(keys) + len(document.sections) :]:
+            self._tree.takeTopLevelItem(self._tree.indexOfTopLevelItem(item))
+        count = len(keys) + len(document.sections)
+        del self._items[count:], self._spans[count:], self._said[len(document.sections) :]
+        self._is_listed = True
+        self.show_caret(self._caret)
+
+    def _build_keys(
+        self, document: PromptDocument, keys: tuple[tuple[str | int, ...], ...]
+    ) -> None:
+        """The tree of the front matter; what was opened stays open."""
+        from studio.ui.editor.page.crumbs import (
+            key_label,  # with the first document, not the window
+        )
+
+        opened = {
+            item.data(0, _PATH): item.isExpanded() for item in self._items if item.childCount()
+        }
+        self._clear()
+        by_path: dict[tuple[str | int, ...], QTreeWidgetItem] = {}
+        for entry in document.entries[:_MOST]:
+            parent = by_path.get(entry.path[:-1])
+            item = QTreeWidgetItem([key_label(document, entry.path)])
+            item.setData(0, _NUMBER, len(self._items))
+            item.setData(0, _PATH, repr(entry.path))
+            if parent is None:
+                item.setIcon(0, icon(_ICONS.get(str(entry.path[-1]), "braces")))
+                self._tree.addTopLevelItem(item)
+            else:
+                parent.addChild(item)
+            by_path[entry.path] = item
+            self._items.append(item)
+            self._spans.append(entry.key)
+        for item in self._items:
+            item.setExpanded(opened.get(item.data(0, _PATH), item.parent() is None))
+        self._keys = keys
+
+    def _name_items(self, document: PromptDocument) -> None:
+        """Items of lists go by their names, which may be others now."""
+        from studio.ui.editor.page.crumbs import key_label
+
+        for entry, item in zip(document.entries[:_MOST], self._items, strict=False):
+            if isinstance(entry.path[-1], int):
+                label = key_label(document, entry.path)
+                if label != item.text(0):
+                    item.setText(0, label)
+
+    def _list_section(self, document: PromptDocument, section: BodySection, number: int) -> None:
+        """Have an item for a section of the body."""
+        role, place = section.role or "text", section.marker or section.content
+        said = (role, _gist(document, section.content))
+        at = number - len(self._keys)
+        if number == len(self._items):
+            item = QTreeWidgetItem()
+            item.setData(0, _NUMBER, number)
+            self._tree.addTopLevelItem(item)
+            self._items.append(item)
+            self._spans.append(place)
+            self._said.append(("", ""))
+        self._spans[number] = place
+        if self._said[at] == said:
+            return
+        self._said[at] = said
+        item = self._items[number]
+        colour = self._theme.roles.get("tool" if role in ("function", "tools") else role)
+        item.setText(0, f"{role}   {said[1]}")
+        item.setForeground(0, QBrush(QColor(colour or self._theme.muted)))
+        item.setIcon(0, icon("message-square", colour or self._theme.muted))
+
+    def _go(self, item: QTreeWidgetItem) -> None:
+        number = item.data(0, _NUMBER)
+        if number is not None and number < len(self._spans):
+            self.reveal_requested.emit(self._spans[number])
+
+
+_ICONS = {
+    "model": "cpu",
+    "inputs": "sliders-horizontal",
+    "outputs": "file-output",
+    "tools": "wrench",
+    "template": "braces",
+    "metadata": "info",
+    "name": "type",
+    "description": "file-text",
+}
+
+
+def _gist(document: PromptDocument, content: Span) -> str:
+    text = document.source.text[content.start : min(content.end, content.start + 200)].strip()
+    line = text.split("\n", 1)[0]
+    return line if len(line) <= _PREVIEW else line[: _PREVIEW - 1] + "…"

@@ -1,0 +1,61 @@
+"""The parts of a message that are not plain text: calls of tools and long texts' ends."""
+
+from __future__ import annotations
+
+import json
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QMouseEvent
+from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
+
+from studio.application.preview.cards import Run
+from studio.core.prompty.messages import ToolCallPart
+from studio.ui.preview.cards.text_body import TextBody
+from studio.ui.style.colours import paint_text, role_colour
+from studio.ui.style.theme import Theme
+
+
+class ToolCallView(QWidget):
+    """A call that the assistant asked for: name, identifier, arguments."""
+
+    clicked = Signal()
+
+    def __init__(self, part: ToolCallPart, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        name = QLabel(self.tr("Calls {name}").format(name=part.name))
+        font = name.font()
+        font.setBold(True)
+        name.setFont(font)
+        name.setTextFormat(Qt.TextFormat.PlainText)
+        paint_text(name, role_colour(theme, "tool"))
+        identifier = QLabel(part.id)
+        identifier.setTextFormat(Qt.TextFormat.PlainText)
+        paint_text(identifier, theme.muted)
+        self.arguments = TextBody()
+        self.arguments.setAccessibleName(self.tr("Arguments of {name}").format(name=part.name))
+        self.arguments.place_clicked.connect(self._tell)
+        self.arguments.show_runs((Run(pretty_json(part.arguments)),), {}, theme, raw=True)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 4, 0, 4)
+        layout.setSpacing(2)
+        layout.addWidget(name)
+        if part.id:
+            layout.addWidget(identifier)
+        layout.addWidget(self.arguments)
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """A click leads to the source."""
+        if event.button() == Qt.MouseButton.LeftButton:
+            self.clicked.emit()
+
+    def _tell(self, _: object) -> None:
+        self.clicked.emit()
+
+
+def pretty_json(text: str) -> str:
+    """JSON text with its lines indented; anything else as it is."""
+    try:
+        return json.dumps(json.loads(text), ensure_ascii=False, indent=2)
+    except (ValueError, RecursionError):
+        return text

@@ -1,0 +1,264 @@
+"""One stretch of a message's text: Markdown or raw, values coloured, every place clickable."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+
+from PySide6.QtCore import QCoreApplication, QEvent, QPoint, Qt, QUrl, Signal
+from PySide6.QtGui import (
+    QColor,
+    QFont,
+    QHelpEvent,
+    QKeyEvent,
+    QMouseEvent,
+    QResizeEvent,
+    QTextCharFormat,
+    QTextCursor,
+    QWheelEvent,
+)
+from PySide6.QtWidgets import QFrame, QSizePolicy, QTextBrowser, QToolTip, QWidget
+
+from studio.application.preview.cards import Run
+from studio.core.text.source import SourceText
+from studio.core.text.span import Span
+from studio.ui.preview.cards.markdown_html import LINE_ANCHOR, ValueStyle, markdown_to_html
+from studio.ui.style.colours import blend, fixed_font, input_colour
+from studio.ui.style.theme import Theme
+from studio.viewmodels.plain_tip import plain_tip
+
+_VALUE_PROPERTY = QTextCharFormat.Property.UserProperty + 1
+MARKDOWN_LIMIT = 40_000
+"""Characters; longer texts are shown raw, as Markdown of that size costs more than one frame."""
+
+
+class TextBody(QTextBrowser):
+    """Shows text without fetching anything: no file, no network, no link is followed."""
+
+    place_clicked = Signal(object)  # Span: the source of what was clicked
+    input_clicked = Signal(str)  # input name: a coloured value, with Ctrl held
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._runs: tuple[Run, ...] = ()
+        self._later: Callable[[], Sequence[Run]] | None = None
+        self._colours: dict[str, int] = {}
+        self._theme: Theme | None = None
+        self._raw = False
+        self._pressed: QPoint | None = None
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setOpenLinks(False)
+        self.setUndoRedoEnabled(False)
+        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.setTextInteractionFlags(Qt.TextInteractionFlag.TextBrowserInteraction)
+        self.setAccessibleName(self.tr("Message text"))
+        self.viewport().setAutoFillBackground(False)
+        self.document().setDocumentMargin(0)
+        self.document().documentLayout().documentSizeChanged.connect(self._fit)
+
+    def show_runs(
+        self, runs: Sequence[Run], colours: dict[str, int], theme: Theme, *, raw: bool
+    ) -> None:
+        """Show a text; `colours` gives the number of each input's colour."""
+        self._runs, self._colours, self._theme = tuple(runs), dict(colours), theme
+        self._later = None
+        self._raw = raw or sum(len(run.text) for run in runs) > MARKDOWN_LIMIT
+        if self._raw:
+            self._fill_raw(theme)
+        else:
+            self.document().setDefaultStyleSheet(_style_sheet(theme, self.font().pointSizeF()))
+            self.setHtml(markdown_to_html(runs, partial(_value_style, theme, self._colours)))
+        self._fit()
+
+    def move_runs(self, later: Callable[[], Sequence[Run]]) -> None:
+        """The same text, now from other places of the source, worked out once it is clicked."""
+        self._later = later
+
+    def _newest(self) -> tuple[Run, ...]:
+        if self._later is not None:
+            self._runs, self._later = tuple(self._later()), None
+        return self._runs
+
+    def loadResource(self, kind: int, name: QUrl | str) -> object:
+        """Nothing is loaded: pictures are shown by their own widgets, behind their own limits."""
+        return None
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Keep the height equal to the text's own."""
+        super().resizeEvent(event)
+        self._fit()
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        """The whole conversation scrolls, never a single text."""
+        event.ignore()
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Remember where a click began, to tell it from a selection."""
+        self._pressed = event.position().toPoint()
+        super().mousePressEvent(event)
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """A click leads to the source of what was clicked; a drag only selects."""
+        super().mouseReleaseEvent(event)
+        event.accept()  # the text browser lets it through, and the card would lead elsewhere
+        place = event.position().toPoint()
+        still = self._pressed is not None and (place - self._pressed).manhattanLength() < 4
+        if event.button() == Qt.MouseButton.LeftButton and still:
+            held = event.modifiers() & Qt.KeyboardModifier.ControlModifier
+            self._click(place, to_input=bool(held))
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Enter does at the caret, or at the value that Tab went to, what a click does."""
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            held = event.modifiers() & Qt.KeyboardModifier.ControlModifier
+            cursor = self.textCursor()
+            self._reveal(self._run_of(cursor.charFormat().anchorHref()), cursor, bool(held))
+        else:
+            super().keyPressEvent(event)
+
+    def event(self, event: QEvent) -> bool:
+        """Tell on hover which input a value comes from."""
+        if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
+            run = self.run_at(self.viewport().mapFromGlobal(event.globalPos()))
+            tip = _tip(run)
+            if tip:
+                QToolTip.showText(event.globalPos(), plain_tip(tip), self)
+            else:
+                QToolTip.hideText()
+            return True
+        return super().event(event)
+
+    def run_at(self, place: QPoint) -> Run | None:
+        """The value under a point of the viewport, if it is one."""
+        return self._run_of(self.anchorAt(place))
+
+    def _run_of(self, anchor: str) -> Run | None:
+        if anchor.startswith("value:"):
+            index = int(anchor.removeprefix("value:"))
+            runs = self._newest()
+            return runs[index] if index < len(runs) else None
+        return None
+
+    def _click(self, place: QPoint, *, to_input: bool) -> None:
+        self._reveal(self.run_at(place), self.cursorForPosition(place), to_input)
+
+    def _reveal(self, run: Run | None, cursor: QTextCursor, to_input: bool) -> None:
+        if run is not None and run.value is not None:
+            span = run.value.span
+            if run.value.input and (to_input or span is None):
+                self.input_clicked.emit(run.value.input)
+                return
+        else:
+            span = self._source_at(cursor)
+        if span is not None:
+            self.place_clicked.emit(span)
+
+    def _source_at(self, cursor: QTextCursor) -> Span | None:
+        """The place in the source of the text under a cursor."""
+        runs = self._newest()
+        text = SourceText("".join(run.text for run in runs))
+        if self._raw:
+            return self._span_of(text.from_utf16(cursor.position()))
+        line = _line_of_block(cursor)
+        if line is None:
+            return next((run.span for run in runs if run.span is not None), None)
+        starts = text.line_starts
+        return self._span_of(starts[min(line, len(starts) - 1)])
+
+    def _span_of(self, offset: int) -> Span | None:
+        """The source place of a character of the text; exact inside the author's own text."""
+        done = 0
+        for run in self._runs:
+            if offset < done + len(run.text):
+                if run.span is None or run.value is not None:
+                    return run.span
+                at = min(run.span.start + offset - done, run.span.end)
+                return Span(at, at)
+            done += len(run.text)
+        last = next((run.span for run in reversed(self._runs) if run.span is not None), None)
+        return Span(last.end, last.end) if last is not None else None
+
+    def _fill_raw(self, theme: Theme) -> None:
+        document = self.document()
+        document.clear()
+        document.setDefaultFont(fixed_font(self.font()))
+        cursor = QTextCursor(document)
+        cursor.beginEditBlock()
+        for index, run in enumerate(self._runs):
+            cursor.insertText(run.text.replace("\r\n", "\n"), self._raw_format(theme, index, run))
+        cursor.endEditBlock()
+
+    def _raw_format(self, theme: Theme, index: int, run: Run) -> QTextCharFormat:
+        look = QTextCharFormat()
+        look.setForeground(QColor(theme.text))
+        if run.value is not None:
+            style = _value_style(theme, self._colours, run)
+            look.setForeground(QColor(style.colour))
+            look.setBackground(QColor(style.tint))
+            look.setAnchor(True)
+            look.setAnchorHref(f"value:{index}")
+        return look
+
+    def _fit(self, *_: object) -> None:
+        height = max(1, round(self.document().size().height() + 0.49))
+        if height != self.height() or height != self.minimumHeight():
+            self.setFixedHeight(height)
+
+
+def _value_style(theme: Theme, colours: dict[str, int], run: Run) -> ValueStyle:
+    if run.value is not None and run.value.warning:
+        return ValueStyle(theme.warning, blend(theme.warning, theme.surface, 0.18))
+    colour = input_colour(theme, colours.get(run.value.input if run.value else ""))
+    return ValueStyle(colour, blend(colour, theme.surface, 0.12))
+
+
+def _tip(run: Run | None) -> str:
+    if run is None or run.value is None:
+        return ""
+    if run.value.warning:
+        return run.value.warning
+    if not run.value.input:
+        return QCoreApplication.translate("TextBody", "Made by an expression")
+    return QCoreApplication.translate(
+        "TextBody", "Value of the input {input!r}; Ctrl+click edits it"
+    ).format(input=run.value.input)
+
+
+def _line_of_block(cursor: QTextCursor) -> int | None:
+    """The line of the text that the block under a cursor was made from."""
+    block = cursor.block()
+    extra = 0
+    while block.isValid():
+        fragment = block.begin()
+        while not fragment.atEnd():
+            for name in fragment.fragment().charFormat().anchorNames():
+                if name.startswith(LINE_ANCHOR):
+                    return int(name.removeprefix(LINE_ANCHOR)) + extra
+            fragment += 1
+        block = block.previous()
+        extra += 1
+    return None
+
+
+def _style_sheet(theme: Theme, points: float) -> str:
+    mono = fixed_font(QFont()).family()
+    panel = blend(theme.raised, theme.surface, 0.75)
+    h1, h2 = f"{1.3 * points}pt", f"{1.2 * points}pt"
+    return f"""
+        body, p, li, td, th {{ color: {theme.text}; }}
+        p {{ margin-top: 0; margin-bottom: 8px; }}
+        p.h1 {{ font-size: {h1}; font-weight: 600; margin-top: 8px; margin-bottom: 6px; }}
+        p.h2 {{ font-size: {h2}; font-weight: 600; margin-top: 8px; margin-bottom: 4px; }}
+        p.h3, p.h4, p.h5, p.h6 {{ font-weight: 600; margin-top: 6px; margin-bottom: 4px; }}
+        ul, ol {{ margin-top: 0; margin-bottom: 8px; margin-left: -18px; }}
+        li {{ margin-bottom: 2px; }}
+        a {{ color: {theme.accent}; }}
+        code {{ font-family: '{mono}'; background-color: {panel}; }}
+        pre {{ font-family: '{mono}'; white-space: pre-wrap; margin: 0; }}
+        table.code {{ background-color: {panel}; margin-top: 6px; margin-bottom: 8px; }}
+        th {{ font-weight: 600; padding: 4px 8px; }}
+        td {{ padding: 4px 8px; }}
+        blockquote {{ color: {theme.muted}; margin-left: 12px; }}
+    """

@@ -1,0 +1,172 @@
+"""A picture, file or recording in a message: a thumbnail where it can be shown safely."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from PySide6.QtCore import QBuffer, QByteArray, QCoreApplication, QIODevice, QSize, Qt, Signal
+from PySide6.QtGui import QImage, QImageReader, QMouseEvent, QPixmap
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
+
+from studio.core.prompty.messages import MediaPart
+from studio.ui.style.colours import paint_text
+from studio.ui.style.theme import Theme
+from studio.viewmodels.app.jobs import LatestJob
+from studio.viewmodels.plain_tip import plain_tip
+
+BYTES_LIMIT = 10_000_000
+"""A larger picture is named, not shown."""
+
+_THUMB = QSize(160, 120)
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """What came of reading a picture."""
+
+    image: QImage | None
+    """The thumbnail, where it could be made."""
+
+    note: str
+    """Size and kind, or why there is none."""
+
+
+def read_picture(source: str, folder: Path | None, limit: int = BYTES_LIMIT) -> Picture:
+    """Read a thumbnail from a data URI or from a file inside `folder`; nothing else is touched.
+
+    Network addresses are never fetched for a preview.
+    """
+    if source.startswith("data:"):
+        return _from_data(source, limit)
+    if "://" in source:
+        return Picture(
+            None, QCoreApplication.translate("Thumbnail", "at a network address; not fetched")
+        )
+    if folder is None:
+        return Picture(
+            None,
+            QCoreApplication.translate(
+                "Thumbnail", "save the prompt first: the path is read beside it"
+            ),
+        )
+    path = (folder / source).resolve()
+    if not path.is_relative_to(folder.resolve()):
+        return Picture(
+            None, QCoreApplication.translate("Thumbnail", "outside the prompt's folder; not read")
+        )
+    if not path.is_file():
+        return Picture(None, QCoreApplication.translate("Thumbnail", "no such file"))
+    size = path.stat().st_size
+    if size > limit:
+        return Picture(
+            None,
+            QCoreApplication.translate("Thumbnail", "{number:.1f} MB, too large to show").format(
+                number=size / 1e6
+            ),
+        )
+    return _decode(path.read_bytes())
+
+
+def _from_data(source: str, limit: int) -> Picture:
+    head, _, payload = source.partition(",")
+    if len(payload) > limit * 4 // 3:
+        return Picture(None, QCoreApplication.translate("Thumbnail", "data too large to show"))
+    try:
+        data = base64.b64decode(payload, validate=True) if head.endswith(";base64") else b""
+    except (binascii.Error, ValueError):
+        return Picture(
+            None, QCoreApplication.translate("Thumbnail", "the data is not valid base64")
+        )
+    return _decode(data)
+
+
+def _decode(data: bytes) -> Picture:
+    buffer = QBuffer()
+    buffer.setData(QByteArray(data))
+    buffer.open(QIODevice.OpenModeFlag.ReadOnly)
+    reader = QImageReader(buffer)
+    reader.setAutoTransform(True)
+    size = reader.size()
+    if not size.isValid():
+        return Picture(
+            None,
+            QCoreApplication.translate(
+                "Thumbnail", "{number:.0f} kB, no picture that can be shown"
+            ).format(number=max(1, len(data) / 1000)),
+        )
+    note = f"{size.width()} × {size.height()}, {max(1, round(len(data) / 1000))} kB"
+    if size.width() > _THUMB.width() * 2 or size.height() > _THUMB.height() * 2:
+        reader.setScaledSize(size.scaled(_THUMB * 2, Qt.AspectRatioMode.KeepAspectRatio))
+    image = reader.read()
+    return Picture(None if image.isNull() else image, note)
+
+
+class MediaView(QWidget):
+    """Names a media part and shows its picture once it has been read, off the GUI thread."""
+
+    clicked = Signal()
+
+    def __init__(
+        self, part: MediaPart, folder: Path | None, theme: Theme, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._picture = QLabel()
+        self._picture.hide()
+        self._title = QLabel(f"<b>{part.kind}</b>")
+        self._source = QLabel(_shorten(part.source))
+        self._source.setTextFormat(Qt.TextFormat.PlainText)
+        self._source.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self._source.setToolTip(plain_tip(_shorten(part.source, 200)))
+        self._note = QLabel()
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.setAccessibleName(f"{part.kind}: {_shorten(part.source)}")
+        words = QVBoxLayout()
+        words.setSpacing(2)
+        for label in (self._title, self._source, self._note):
+            words.addWidget(label)
+        details = ", ".join(f"{key}={value}" for key, value in part.attributes.items())
+        if part.alt:
+            details = f"“{part.alt}” {details}"
+        if details.strip():
+            told = QLabel(details.strip())
+            told.setTextFormat(Qt.TextFormat.PlainText)
+            words.addWidget(told)
+        words.addStretch(1)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 4, 0, 4)
+        row.setSpacing(12)
+        row.addWidget(self._picture)
+        row.addLayout(words, 1)
+        paint_text(self._source, theme.muted)
+        paint_text(self._note, theme.muted)
+        self._job: LatestJob[Picture] = LatestJob(self)
+        self._job.finished.connect(self._show)
+        if part.kind == "image":
+            self._job.submit(partial(read_picture, part.source, folder))
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """A click leads to the source."""
+        if event.button() == Qt.MouseButton.LeftButton:
+            self.clicked.emit()
+
+    def _show(self, picture: Picture) -> None:
+        self._note.setText(picture.note)
+        if picture.image is None:
+            return
+        scale = self.devicePixelRatioF()
+        pixmap = QPixmap.fromImage(picture.image).scaled(
+            _THUMB * scale,
+            Qt.AspectRatioMode.KeepAspectRatio,
+            Qt.TransformationMode.SmoothTransformation,
+        )
+        pixmap.setDevicePixelRatio(scale)
+        self._picture.setPixmap(pixmap)
+        self._picture.show()
+
+
+def _shorten(source: str, limit: int = 60) -> str:
+    return source if len(source) <= limit else f"{source[: limit - 1]}…"

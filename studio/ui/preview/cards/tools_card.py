@@ -1,0 +1,130 @@
+"""The tools that go with the conversation, on top of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
+
+from studio.core.prompty.messages import HoistedTool
+from studio.core.prompty.tool_spec import ToolSpec
+from studio.core.text.span import Span
+from studio.ui.parts.chip import Chip
+from studio.ui.parts.flow_layout import FlowLayout
+from studio.ui.style.colours import paint_text
+from studio.ui.style.theme import Theme
+from studio.viewmodels.plain_tip import plain_tip
+
+_MOST = 24
+"""Tools shown at once; a click on the last chip shows the others, which push the messages down."""
+
+
+class ToolsCard(QWidget):
+    """One chip for each tool; a click leads to where it is declared. Hidden when there is none."""
+
+    place_clicked = Signal(object)  # Span
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._specs: tuple[ToolSpec, ...] = ()
+        self._hoisted: tuple[HoistedTool, ...] = ()
+        self._is_open = False
+        self._title = QLabel()
+        font = self._title.font()
+        font.setBold(True)
+        self._title.setFont(font)
+        chips = QWidget()
+        policy = chips.sizePolicy()
+        policy.setHeightForWidth(True)
+        chips.setSizePolicy(policy)
+        self._flow = FlowLayout(chips)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(16, 8, 12, 10)
+        layout.setSpacing(6)
+        layout.addWidget(self._title)
+        layout.addWidget(chips)
+        self.setAccessibleName(self.tr("Tools of this prompt"))
+        self.hide()
+
+    def show_tools(self, specs: Sequence[ToolSpec], hoisted: Sequence[HoistedTool]) -> None:
+        """Show tools of the front matter and those of the body's `tools:` section."""
+        if (tuple(specs), tuple(hoisted)) != (self._specs, self._hoisted):
+            self._specs, self._hoisted = tuple(specs), tuple(hoisted)
+            self._draw()
+
+    def set_theme(self, theme: Theme) -> None:
+        """Take the colours of a theme."""
+        self._theme = theme
+        self._draw()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """A card's ground, with a broken border: it is not a message."""
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        pen = QPen(QColor(self._theme.border))
+        pen.setStyle(Qt.PenStyle.DashLine)
+        painter.setPen(pen)
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.drawRoundedRect(self.rect().toRectF().adjusted(0.75, 0.75, -0.75, -0.75), 6, 6)
+
+    def _draw(self) -> None:
+        while (item := self._flow.takeAt(0)) is not None:
+            if (widget := item.widget()) is not None:
+                widget.hide()
+                widget.deleteLater()
+        named = {tool.id for tool in self._hoisted}
+        plain = [spec for spec in self._specs if spec.name not in named]
+        count = len(plain) + len(self._hoisted)
+        # Those of the body come first where not all are shown: some of them ask before each call.
+        room = count if self._is_open or count <= _MOST + 1 else _MOST
+        hoisted = self._hoisted[:room]
+        for spec in plain[: room - len(hoisted)]:
+            tip = spec.description or self.tr("No description")
+            self._add(spec.name, tip, spec.span, dynamic=False)
+        for tool in hoisted:
+            self._add_hoisted(tool)
+        if room < count:
+            self._add_more(count - room)
+        self._title.setText(
+            self.tr("{count} tool").format(count=count)
+            if count == 1
+            else self.tr("{count} tools").format(count=count)
+        )
+        paint_text(self._title, self._theme.muted)
+        self.setVisible(count > 0)
+        self.update()
+
+    def _add_hoisted(self, tool: HoistedTool) -> None:
+        tip = self.tr("{type}, from the body's tools: section").format(type=tool.type)
+        if tool.dynamic_inputs:
+            tip += self.tr("; holds values of {names}, so it asks first").format(
+                names=", ".join(tool.dynamic_inputs)
+            )
+        self._add(f"{tool.id} · {tool.type}", tip, tool.span, dynamic=bool(tool.dynamic_inputs))
+
+    def _add_more(self, count: int) -> None:
+        chip = Chip(self.tr("and {count} more").format(count=count), self._theme)
+        chip.clicked.connect(self._show_all)
+        self._flow.addWidget(chip)
+        chip.show()
+
+    def _show_all(self, _: bool = False) -> None:
+        self._is_open = True
+        self._draw()
+
+    def _add(self, text: str, tip: str, span: Span | None, *, dynamic: bool) -> None:
+        theme = self._theme
+        chip = Chip(text, theme)
+        chip.set_colour(theme, theme.warning if dynamic else theme.roles["tool"])
+        chip.setToolTip(plain_tip(tip))
+        if span is not None:
+            chip.clicked.connect(partial(self._reveal, span))
+        self._flow.addWidget(chip)
+        chip.show()  # at once: a card with hidden chips would be measured too low
+
+    def _reveal(self, span: Span, _: bool = False) -> None:
+        self.place_clicked.emit(span)

@@ -1,0 +1,134 @@
+"""Problems: every finding of the open document; choosing one goes there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QPoint, Qt, Signal
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import (
+    QHeaderView,
+    QLabel,
+    QMenu,
+    QStackedWidget,
+    QTreeWidget,
+    QTreeWidgetItem,
+)
+
+from studio.core.text.problem import Problem, Severity
+from studio.core.text.source import SourceText
+from studio.ui.style.icons import icon
+
+if TYPE_CHECKING:
+    from studio.ui.style.theme import Theme
+
+_PROBLEM = Qt.ItemDataRole.UserRole
+_MOST = 1000
+
+
+class ProblemsPane(QStackedWidget):
+    """A list, the worst first."""
+
+    reveal_requested = Signal(object)  # Span
+    fix_requested = Signal(object)  # Fix
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self._theme = theme
+        self._problems: tuple[Problem, ...] = ()
+        self._source = SourceText("")
+        self._empty = QLabel()
+        self._empty.setProperty("muted", True)
+        self._empty.setAlignment(Qt.AlignmentFlag.AlignTop)
+        self._empty.setContentsMargins(12, 12, 12, 12)
+        self._list = QTreeWidget()
+        self._list.setAccessibleName(self.tr("Problems"))
+        self._list.setRootIsDecorated(False)
+        self._list.setUniformRowHeights(True)
+        self._list.setHeaderLabels([self.tr("Problem"), self.tr("Code"), self.tr("Place")])
+        self._list.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        header = self._list.header()
+        header.setStretchLastSection(False)
+        header.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
+        header.setSectionResizeMode(1, QHeaderView.ResizeMode.ResizeToContents)
+        header.setSectionResizeMode(2, QHeaderView.ResizeMode.ResizeToContents)
+        self.addWidget(self._empty)
+        self.addWidget(self._list)
+        self._list.itemActivated.connect(self._go)
+        self._list.itemClicked.connect(self._go)
+        self._list.customContextMenuRequested.connect(self._menu)
+        self.clear()
+
+    def clear(self) -> None:
+        """No document is open."""
+        self._problems = ()
+        self._is_open = False
+        self._list.clear()
+        self._empty.setText(self.tr("Open a prompt; what is wrong with it is listed here."))
+        self.setCurrentIndex(0)
+
+    def set_problems(self, problems: Sequence[Problem], source: SourceText) -> None:
+        """Show problems of a text."""
+        self._source = source
+        if self._is_open and tuple(problems) == self._problems:
+            return
+        self._is_open = True
+        self._problems = tuple(problems)
+        self._list.clear()
+        if not problems:
+            self._empty.setText(self.tr("No problems found."))
+            self.setCurrentIndex(0)
+            return
+        order = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.HINT: 2}
+        for problem in sorted(problems, key=lambda each: (order[each.severity], each.span))[:_MOST]:
+            self._list.addTopLevelItem(self._row(problem))
+        self.setCurrentIndex(1)
+
+    def set_theme(self, theme: Theme) -> None:
+        """Take other colours."""
+        self._theme = theme
+        if self._problems:
+            self._is_open = False
+            self.set_problems(self._problems, self._source)
+
+    def _row(self, problem: Problem) -> QTreeWidgetItem:
+        place = self._source.position(problem.span.start)
+        item = QTreeWidgetItem(
+            [
+                problem.message,
+                problem.code,
+                self.tr("Ln {line}, Col {column}").format(line=place.line, column=place.column),
+            ]
+        )
+        name, colour = {
+            Severity.ERROR: ("circle-x", self._theme.error),
+            Severity.WARNING: ("triangle-alert", self._theme.warning),
+            Severity.HINT: ("info", self._theme.hint),
+        }[problem.severity]
+        item.setIcon(0, icon(name, colour))
+        item.setToolTip(0, f"{problem.severity.value}: {problem.message}")
+        item.setData(
+            0, Qt.ItemDataRole.AccessibleTextRole, f"{problem.severity.value}: {problem.message}"
+        )
+        item.setData(0, _PROBLEM, problem)
+        return item
+
+    def _go(self, item: QTreeWidgetItem) -> None:
+        self.reveal_requested.emit(item.data(0, _PROBLEM).span)
+
+    def _menu(self, at: QPoint) -> None:
+        item = self._list.itemAt(at)
+        if item is None:
+            return
+        problem: Problem = item.data(0, _PROBLEM)
+        menu = QMenu(self)
+        for fix in problem.fixes:
+            menu.addAction(icon("lightbulb"), fix.title).triggered.connect(
+                lambda _=False, chosen=fix: self.fix_requested.emit(chosen)
+            )
+        menu.addAction(icon("copy"), self.tr("Copy message")).triggered.connect(
+            lambda: QGuiApplication.clipboard().setText(problem.message)
+        )
+        menu.exec(self._list.viewport().mapToGlobal(at))
+        menu.deleteLater()

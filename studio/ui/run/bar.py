@@ -1,0 +1,228 @@
+"""The bar of the run pane: stepping buttons, where the run stands, and what it has used."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from PySide6.QtCore import QCoreApplication, Qt, Signal
+from PySide6.QtWidgets import QHBoxLayout, QInputDialog, QLabel, QMenu, QToolButton, QWidget
+
+from studio.application.run.compare import BranchView
+from studio.application.run.view import RunView
+from studio.ui.run.elided_label import ElidedLabel
+from studio.ui.run.file_choice import fill_form_menu
+from studio.ui.style.colours import paint_text
+from studio.ui.style.icons import icon
+from studio.ui.style.theme import LIGHT, Theme
+
+
+class RunBar(QWidget):
+    """Buttons emit wishes; `show_view` enables what can be done."""
+
+    run_clicked = Signal()
+    step_clicked = Signal(str)  # "over", "into", "out"
+    pause_clicked = Signal()
+    stop_clicked = Signal()
+    restart_clicked = Signal()
+    breakpoints_clicked = Signal()
+    branch_chosen = Signal(int)  # id of its last checkpoint
+    branch_named = Signal(int, str)  # number of the branch, its new name
+    compare_chosen = Signal(object, object)  # BranchView, BranchView
+    export_chosen = Signal(str)  # name of the form
+    search_clicked = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = LIGHT
+        self._view = RunView()
+        self.run = _button("play", self.tr("Run"), "F5")
+        self.over = _button("skip-forward", self.tr("Step"), "F10")
+        self.into = _button("arrow-down", self.tr("Step into"), "F11")
+        self.out = _button("arrow-up", self.tr("Step out"), "Shift+F11")
+        self.pause = _button("pause", self.tr("Pause"), "")
+        self.stop = _button("square", self.tr("Stop"), "Shift+F5")
+        self.restart = _button("rotate-ccw", self.tr("Run again from the start"), "")
+        self.breakpoints = _button("circle-dot", self.tr("Breakpoints"), "")
+        self.branches = _button("git-branch", self.tr("Branches"), "")
+        self.search = _button(
+            "search", self.tr("Find in the whole run"), self.tr("Ctrl+F in the timeline")
+        )
+        self.export = _button("file-output", self.tr("Export this run"), "")
+        self.sentence = ElidedLabel()
+        self._protocol = QLabel()
+        self._facts = QLabel()
+        self._lay_out()
+        self._connect()
+        self.show_view(RunView())
+
+    def set_theme(self, theme: Theme) -> None:
+        """Paint in these colours."""
+        self._theme = theme
+        paint_text(self._protocol, theme.muted)
+        paint_text(self._facts, theme.muted)
+        self._paint()
+
+    def show_view(self, view: RunView) -> None:
+        """Enable what can be done, and say where the run stands."""
+        before, self._view = self._view, view
+        if view.state is not None and _says(view) == _says(before):
+            return  # a reply streams: only the timeline has changed
+        waiting, busy = view.is_waiting, view.is_busy
+        goes_on = waiting or busy
+        self.run.setEnabled(not busy)
+        words = self.tr("Continue") if waiting else self.tr("Run")
+        _name(self.run, words, "F5")
+        for button in (self.over, self.into):
+            button.setEnabled(not busy)
+        self.out.setEnabled(waiting or bool(view.record))
+        _name(self.over, self.tr("Next place") if view.record else self.tr("Step"), "F10")
+        _name(self.into, self.tr("Next place") if view.record else self.tr("Step into"), "F11")
+        _name(
+            self.out, self.tr("Place before") if view.record else self.tr("Step out"), "Shift+F11"
+        )
+        self.pause.setEnabled(busy)
+        self.stop.setEnabled(goes_on)
+        self.restart.setEnabled(not goes_on and view.state is not None)
+        self.branches.setVisible(len(view.branches) > 1)
+        self.branches.setEnabled(len(view.branches) > 1)
+        for button in (self.search, self.export):
+            button.setEnabled(view.state is not None)
+        record = f"{view.record} · " if view.record else ""
+        # What stands before any run is a default of the view, in English.
+        sentence = QCoreApplication.translate("RunWords", view.sentence)
+        self.sentence.show_text(record + sentence)
+        self._protocol.setText(view.protocol)
+        self._protocol.setToolTip(view.protocol_reason)
+        self._protocol.setVisible(bool(view.protocol))
+        self._facts.setText(view.facts)
+        self._paint()
+
+    def _paint(self) -> None:
+        theme = self._theme
+        tones = {
+            "running": theme.accent, "paused": theme.accent, "error": theme.error,
+            "done": theme.success, "stopped": theme.muted, "idle": theme.muted,
+        }  # fmt: skip
+        paint_text(self.sentence, tones[self._view.diagram.mood])
+        self.run.setIcon(icon("play", theme.accent) if self.run.isEnabled() else icon("play"))
+        self.stop.setIcon(icon("square", theme.error) if self.stop.isEnabled() else icon("square"))
+
+    def _connect(self) -> None:
+        self.run.clicked.connect(self.run_clicked)
+        self.over.clicked.connect(self._on_over)
+        self.into.clicked.connect(self._on_into)
+        self.out.clicked.connect(self._on_out)
+        self.pause.clicked.connect(self.pause_clicked)
+        self.stop.clicked.connect(self.stop_clicked)
+        self.restart.clicked.connect(self.restart_clicked)
+        self.breakpoints.clicked.connect(self.breakpoints_clicked)
+        self.branches.clicked.connect(self._on_branches)
+        self.search.clicked.connect(self.search_clicked)
+        self.export.clicked.connect(self._on_export)
+
+    def _on_over(self) -> None:
+        self.step_clicked.emit("over")
+
+    def _on_into(self) -> None:
+        self.step_clicked.emit("into")
+
+    def _on_out(self) -> None:
+        self.step_clicked.emit("out")
+
+    def branch_menu(self) -> QMenu:
+        """The ways through the run: go to one, or compare it with the one that is shown."""
+        menu = QMenu(self)
+        shown = self._view.branches
+        current = next((one for one in shown if one.is_current), shown[-1])
+        for one in shown:
+            action = menu.addAction(f"{one.title}, {one.detail}")
+            action.setCheckable(True)
+            action.setChecked(one is current)
+            action.triggered.connect(partial(self.branch_chosen.emit, one.last))
+        menu.addSeparator()
+        for one in shown:
+            if one is not current:
+                words = self.tr("Compare {one} with {other}").format(
+                    one=one.title, other=current.title
+                )
+                action = menu.addAction(icon("git-compare"), words)
+                action.triggered.connect(partial(self.compare_chosen.emit, one, current))
+        menu.addSeparator()
+        words = self.tr("Name {branch}…").format(branch=current.title)
+        naming = menu.addAction(icon("pencil"), words)
+        naming.triggered.connect(partial(self.ask_name, current))
+        return menu
+
+    def ask_name(self, branch: BranchView) -> QInputDialog:
+        """Ask for a branch's name; an empty one gives it its usual name back."""
+        dialog = QInputDialog(self)
+        dialog.setWindowTitle(self.tr("Name a branch"))
+        dialog.setLabelText(
+            self.tr("Name of {branch}, {detail}:").format(branch=branch.title, detail=branch.detail)
+        )
+        dialog.setTextValue(branch.title)
+        dialog.textValueSelected.connect(partial(self.branch_named.emit, branch.number))
+        dialog.finished.connect(dialog.deleteLater)
+        dialog.open()
+        return dialog
+
+    def _on_branches(self) -> None:
+        open_below(self.branch_menu(), self.branches)
+
+    def export_menu(self) -> QMenu:
+        """The forms in which the run can be written to a file."""
+        menu = QMenu(self)
+        fill_form_menu(menu, self.export_chosen.emit)
+        return menu
+
+    def _on_export(self) -> None:
+        open_below(self.export_menu(), self.export)
+
+    def _lay_out(self) -> None:
+        font = self.sentence.font()
+        font.setWeight(font.Weight.DemiBold)
+        self.sentence.setFont(font)
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(8, 4, 12, 4)
+        layout.setSpacing(2)
+        for button in (self.run, self.over, self.into, self.out, self.pause, self.stop):
+            layout.addWidget(button)
+        layout.addSpacing(6)
+        layout.addWidget(self.restart)
+        layout.addWidget(self.breakpoints)
+        layout.addWidget(self.branches)
+        layout.addWidget(self.search)
+        layout.addWidget(self.export)
+        layout.addSpacing(14)
+        layout.addWidget(self.sentence, 1)
+        layout.addSpacing(12)
+        layout.addWidget(self._protocol)
+        layout.addSpacing(14)
+        layout.addWidget(self._facts)
+
+
+def open_below(menu: QMenu, button: QWidget) -> None:
+    """Show a menu that is made for one use under its button; its first line has the keyboard."""
+    menu.aboutToHide.connect(menu.deleteLater)
+    menu.popup(button.mapToGlobal(button.rect().bottomLeft()))
+    if menu.actions():
+        menu.setActiveAction(menu.actions()[0])
+
+
+def _button(name: str, words: str, keys: str) -> QToolButton:
+    button = QToolButton()
+    button.setIcon(icon(name))
+    _name(button, words, keys)
+    button.setAutoRaise(True)
+    button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+    return button
+
+
+def _says(view: RunView) -> tuple[object, ...]:
+    """What the bar shows of a view; the state is the same object while a reply streams."""
+    return (id(view.state), view.record, view.sentence, view.facts, view.branches)
+
+
+def _name(button: QToolButton, words: str, keys: str) -> None:
+    button.setToolTip(f"{words}  ({keys})" if keys else words)
+    button.setAccessibleName(words)

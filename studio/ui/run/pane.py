@@ -1,0 +1,342 @@
+"""The run pane: a debugger for agents. It shows `RunView` and `InspectorView`, and asks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from typing import cast
+
+from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QPalette
+from PySide6.QtWidgets import QFrame, QLabel, QSplitter, QStackedWidget, QVBoxLayout, QWidget
+
+from studio.application.run.cards import TAB_OF_KIND, StepCard, Tab
+from studio.application.run.compare import Comparison
+from studio.application.run.diagram import Node
+from studio.application.run.edits import EditKind
+from studio.application.run.inspector import Inspection, InspectorView
+from studio.application.run.view import RunView
+from studio.core.agent.values.commands import Command, Continue, PauseRun, StepOn, StopRun
+from studio.ui.run.bar import RunBar
+from studio.ui.run.compare_dialog import CompareDialog
+from studio.ui.run.diagram.widget import LoopDiagram
+from studio.ui.run.side_panel import SidePanel
+from studio.ui.run.steps_column import StepsColumn
+from studio.ui.style.colours import paint_text
+from studio.ui.style.theme import LIGHT, Theme
+
+_LOWEST = 64
+_LOW = 320
+_TOO_LOW = 230
+_EMPTY = QT_TRANSLATE_NOOP(
+    "RunPane",
+    "Press Run (F5) to run the prompt, or Step (F10) to go through it one step "
+    "at a time. Every message, reply and tool call will be listed here.",
+)
+_STARTING = QT_TRANSLATE_NOOP(
+    "RunPane", "The tools are being made ready. Stop (Shift+F5) gives up."
+)
+_TAB_OF_NODE: dict[Node, Tab] = {
+    "prompt": "messages", "model": "request", "reply": "reply", "action": "tool", "tool": "tool",
+    "observation": "tool", "final": "answer", "done": "answer",
+}  # fmt: skip
+_STAYS: tuple[Tab, ...] = ("request", "usage", "watch")
+"""Tabs that a person looks at across steps; following the run does not leave them."""
+
+
+class RunPane(QWidget):
+    """Bar, loop diagram, timeline, action bar and inspector."""
+
+    request_run = Signal(bool)  # start a run; True: stand still at its first place
+    request_run_to = Signal(str)  # Place to go on to, or to start a run up to
+    request_commands = Signal(tuple)  # Commands for the run that is there, in order
+    request_record_move = Signal(int)  # in a run of the past: places to go on (or back, below 0)
+    request_inspection = Signal(object)  # Inspection: what the inspector should show
+    request_break_place = Signal(str)  # Place whose breakpoint is switched
+    request_fork = Signal(object)  # StepCard to go back to, as a new branch
+    request_branch = Signal(int)  # id of the checkpoint to stand at
+    request_branch_name = Signal(int, str)  # number of a branch, its new name
+    request_compare = Signal(object, object)  # BranchView, BranchView
+    request_breakpoints = Signal()  # the list of breakpoints should be shown
+    request_resume = Signal()  # go on from the place of a run of the past that is shown
+    request_rerun = Signal()  # run the prompt again, with the results of the run that is shown
+    request_replay = Signal()  # go through the run that is shown once more
+    request_file_edit = Signal(object, object)  # EditSpec, EditResult: also in the file
+    request_export = Signal(str)  # name of the form in which the run is to be written
+    watches_changed = Signal(tuple)  # expressions of the Watch tab
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = LIGHT
+        self._view = RunView()
+        self._sticky: Tab | None = None
+        self._only_changes = False
+        self._watches: tuple[str, ...] = ()
+        self._then: Callable[[], object] | None = None
+        self.bar = RunBar()
+        self.diagram = LoopDiagram()
+        self.steps = StepsColumn()
+        self.timeline = self.steps.timeline
+        self.search = self.steps.search
+        self.side = SidePanel()
+        self.actions_bar = self.side.actions_bar
+        self.inspector = self.side.inspector
+        self.editor = self.side.editor
+        self.comparing = CompareDialog(self)
+        self._empty = QLabel()
+        self._pages = QStackedWidget()  # empty sentence | splitter
+        self._lay_out()
+        self._connect()
+        self.setAccessibleName(self.tr("Run"))
+
+    @property
+    def view(self) -> RunView:
+        """What is shown."""
+        return self._view
+
+    @property
+    def theme(self) -> Theme:
+        """The colours it is painted in."""
+        return self._theme
+
+    def set_theme(self, theme: Theme) -> None:
+        """Paint in these colours."""
+        self._theme = theme
+        palette = self.palette()
+        palette.setColor(QPalette.ColorRole.Window, QColor(theme.window))
+        self.setPalette(palette)
+        for part in (self.bar, self.diagram, self.steps, self.side, self.comparing):
+            part.set_theme(theme)
+        paint_text(self._empty, theme.muted)
+
+    def show_view(self, view: RunView) -> None:
+        """Show a run's state; the inspector is asked for anew where it follows the run."""
+        before, self._view = self._view, view
+        self.bar.show_view(view)
+        self.diagram.show_state(view.diagram)
+        self.steps.show_view(view)
+        self._fit_diagram()
+        self._pages.setCurrentIndex(0 if view.state is None else 1)
+        words = _STARTING if view.is_starting else _EMPTY
+        self._empty.setText(QCoreApplication.translate("RunPane", words))
+        self.side.show_view(view)
+        if view.state is not before.state:
+            if not self._is_same_run(before):
+                self._sticky = None
+                self.timeline.follow()
+            self._ask()
+        if self._then is not None and view.is_waiting and view.state is not before.state:
+            then, self._then = self._then, None
+            then()
+
+    def show_inspector(self, view: InspectorView) -> None:
+        """Show one tab of one step."""
+        self.inspector.show_inspector(view)
+
+    def show_request(self, text: str) -> None:
+        """Show the request that the call that waits will send; none where it is empty."""
+        self.side.request.show_request(text)
+
+    def show_comparison(self, comparison: Comparison) -> None:
+        """Show two ways through side by side, in a window of their own."""
+        self.comparing.set_theme(self._theme)
+        self.comparing.show_comparison(comparison)
+        self.comparing.show()
+        self.comparing.activateWindow()
+
+    def show_watches(self, expressions: tuple[str, ...]) -> None:
+        """Take the expressions of another file."""
+        if expressions != self._watches:
+            self._watches = expressions
+            if self.inspector.tab == "watch":
+                self._ask("watch")
+
+    # What the window's actions call ---------------------------------------------------------------
+
+    def run_or_continue(self) -> None:
+        """F5: start a run, or let the one that waits go on."""
+        if self._view.is_waiting:
+            self._tell(Continue())
+        elif not self._view.is_busy:
+            self.request_run.emit(False)
+
+    def step(self, how: str = "over") -> None:
+        """F10, F11, Shift+F11: go on to a nearby place, or start and stand at the first.
+
+        In a run of the past: to the next place, and with "out" to the one before.
+        """
+        if self._view.record:
+            self.timeline.follow()
+            self.request_record_move.emit(-1 if how == "out" else 1)
+        elif self._view.is_waiting:
+            match how:
+                case "into":
+                    self._tell(StepOn("into"))
+                case "out":
+                    self._tell(StepOn("out"))
+                case _:
+                    self._tell(StepOn("over"))
+        elif not self._view.is_busy and how != "out":
+            self.request_run.emit(True)
+
+    def pause(self) -> None:
+        """Stand still at the next place."""
+        if self._view.is_busy:
+            self._tell(PauseRun())
+
+    def stop(self) -> None:
+        """End the run now; also one whose tools are still being made ready."""
+        if not self._view.record:
+            self._tell(StopRun())
+
+    # Inside ---------------------------------------------------------------------------------------
+
+    def _is_same_run(self, before: RunView) -> bool:
+        old, new = before.state, self._view.state
+        return old is not None and new is not None and old.setup.run == new.setup.run
+
+    def _ask(self, tab: Tab | None = None) -> None:
+        """Ask for what the chosen card leads to."""
+        card = self.timeline.current_card
+        if card is None:
+            return
+        wanted = tab or self._sticky or TAB_OF_KIND[card.kind]
+        asked = Inspection.of_card(card, wanted, only_changes=self._only_changes)
+        self.request_inspection.emit(replace(asked, watches=self._watches))
+
+    def _on_card(self, card: StepCard) -> None:
+        self.side.close_editor()
+        if self._sticky not in _STAYS:
+            self._sticky = None
+        self._ask(self._sticky or TAB_OF_KIND[card.kind])
+
+    def _on_tab(self, tab: Tab) -> None:
+        self._sticky = tab if tab in _STAYS else None
+        self._ask(tab)
+
+    def _on_node(self, node: Node) -> None:
+        self.side.close_editor()
+        self._on_tab(_TAB_OF_NODE[node])
+
+    def _on_watches(self, expressions: tuple[str, ...]) -> None:
+        self._watches = expressions
+        self.watches_changed.emit(expressions)
+        self._ask("watch")
+
+    def _on_only_changes(self, on: bool) -> None:
+        self._only_changes = on
+        self._ask("messages")
+
+    def _on_wish(self, wish: str) -> None:
+        match wish:
+            case "resume":
+                self.request_resume.emit()
+            case "rerun":
+                self.request_rerun.emit()
+            case "replay":
+                self.request_replay.emit()
+
+    def _on_rerun_from(self, card: StepCard) -> None:
+        self._go_back(card, partial(self._tell, Continue()))
+
+    def _on_edit_at(self, card: StepCard, kind: str) -> None:
+        """Write something else at the place of a card: here, or after going back to it."""
+        wanted = cast("EditKind", kind)
+        if card.mood == "paused" and self.side.open_edit(wanted):
+            return
+        self._go_back(card, partial(self.side.open_edit, wanted))
+
+    def _go_back(self, card: StepCard, then: Callable[[], object]) -> None:
+        """Stand at the place of a card as a new branch, and do something there."""
+        self.request_fork.emit(card)
+        if self._view.record:
+            self.request_resume.emit()
+        self._then = then
+
+    def _tell(self, *commands: Command) -> None:
+        self._then = None
+        self.timeline.follow()
+        self.request_commands.emit(commands)
+
+    def _on_commands(self, commands: tuple[Command, ...]) -> None:
+        self._tell(*commands)
+
+    def _restart(self) -> None:
+        self.request_run.emit(False)
+
+    def _ask_again(self) -> None:
+        self._ask()
+
+    def _connect(self) -> None:
+        self.bar.run_clicked.connect(self.run_or_continue)
+        self.bar.step_clicked.connect(self.step)
+        self.bar.pause_clicked.connect(self.pause)
+        self.bar.stop_clicked.connect(self.stop)
+        self.bar.restart_clicked.connect(self._restart)
+        self.bar.breakpoints_clicked.connect(self.request_breakpoints)
+        self.bar.branch_chosen.connect(self.request_branch)
+        self.bar.branch_named.connect(self.request_branch_name)
+        self.bar.compare_chosen.connect(self.request_compare)
+        self.bar.export_chosen.connect(self.request_export)
+        self.bar.search_clicked.connect(self.search.open_search)
+        self.diagram.break_toggled.connect(self.request_break_place)
+        self.diagram.run_to_asked.connect(self.request_run_to)
+        self.diagram.node_chosen.connect(self._on_node)
+        self.timeline.card_chosen.connect(self._on_card)
+        self.timeline.fork_asked.connect(self.request_fork)
+        self.timeline.rerun_asked.connect(self._on_rerun_from)
+        self.timeline.edit_asked.connect(self._on_edit_at)
+        self.steps.words_changed.connect(self.inspector.find_words)
+        self.steps.newest_asked.connect(self._ask_again)
+        self.side.command_given.connect(self._on_commands)
+        self.side.wish_given.connect(self._on_wish)
+        self.inspector.tab_chosen.connect(self._on_tab)
+        self.inspector.watches_changed.connect(self._on_watches)
+        self.inspector.only_changes_toggled.connect(self._on_only_changes)
+        self.editor.file_asked.connect(self.request_file_edit)
+
+    def resizeEvent(self, event: object) -> None:
+        """Give the content what a low dock leaves."""
+        self.diagram.set_compact(self.height() < _LOW)
+        self._fit_diagram()
+
+    def _fit_diagram(self) -> None:
+        """In a very low dock a run's buttons and texts come first; its sentence says the place."""
+        self.diagram.setVisible(self.height() >= _TOO_LOW or self._view.state is None)
+
+    def sizeHint(self) -> QSize:
+        """Room for the loop, some cards, and the inspector beside them."""
+        return QSize(1200, 360)
+
+    def _lay_out(self) -> None:
+        self.setAutoFillBackground(True)
+        self._empty.setText(QCoreApplication.translate("RunPane", _EMPTY))
+        self._empty.setWordWrap(True)
+        self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self._empty.setContentsMargins(32, 16, 32, 16)
+        splitter = QSplitter(Qt.Orientation.Horizontal)
+        splitter.addWidget(self.steps)
+        splitter.addWidget(self.side)
+        splitter.setStretchFactor(0, 0)
+        splitter.setStretchFactor(1, 1)
+        splitter.setSizes([360, 840])
+        splitter.setChildrenCollapsible(False)
+        self._pages.setMinimumHeight(_LOWEST)
+        self._pages.addWidget(self._empty)
+        self._pages.addWidget(splitter)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addWidget(self.bar)
+        layout.addWidget(self.diagram)
+        layout.addWidget(_line())
+        layout.addWidget(self._pages, 1)
+
+
+def _line() -> QFrame:
+    line = QFrame()
+    line.setObjectName("separator")
+    line.setFrameShape(QFrame.Shape.HLine)
+    line.setFixedHeight(1)
+    return line

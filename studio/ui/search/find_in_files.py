@@ -1,0 +1,262 @@
+"""Find in files: a field, and the places found in the folder; Enter goes there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QCoreApplication, Qt, QTimer, Signal
+from PySide6.QtGui import QCloseEvent
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QDialog,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QMessageBox,
+    QPushButton,
+    QTreeWidget,
+    QTreeWidgetItem,
+    QVBoxLayout,
+    QWidget,
+)
+
+from studio.core.patterns import PatternError
+from studio.core.search_files import Match, Query, search
+from studio.ui.style.theme import mono_font
+from studio.viewmodels.app.jobs import LatestJob
+
+if TYPE_CHECKING:
+    from studio.ui.search.replace import FileReplacer
+
+_TYPED_MS = 150
+_MATCH = Qt.ItemDataRole.UserRole
+_PATH = Qt.ItemDataRole.UserRole + 1
+
+
+class FindInFiles(QDialog):
+    """Stays open beside the window, so that one match after the other can be looked at."""
+
+    chosen = Signal(object)  # Match
+
+    def __init__(
+        self,
+        root: Path,
+        text: str,
+        replacer: FileReplacer,
+        parent: QWidget | None = None,
+        *,
+        replace: bool = False,
+    ) -> None:
+        """Make it.
+
+        Args:
+            root: the folder to look in.
+            text: what to look for at first.
+            replacer: knows the unsaved texts, and replaces.
+            parent: the window that it belongs to.
+            replace: whether it begins with the field for the new text.
+        """
+        super().__init__(parent)
+        self._replacer = replacer
+        self._replacing = replace
+        self._said = ""
+        """What a replacement came to, told with the next result."""
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        title = self.tr("Replace in {name}") if replace else self.tr("Find in {name}")
+        self.setWindowTitle(title.format(name=root.name))
+        self.resize(720, 480)
+        self._root = root
+        self._searching: LatestJob[tuple[Match, ...]] = LatestJob(self)
+        self._soon = QTimer(self)
+        self._soon.setSingleShot(True)
+        self._soon.setInterval(_TYPED_MS)
+        self.field = QLineEdit(text, self)
+        self.field.setPlaceholderText(self.tr("Find in the files of {name}").format(name=root.name))
+        self.field.setAccessibleName(self.tr("Find in files"))
+        self.field.setClearButtonEnabled(True)
+        self.case = QCheckBox(self.tr("Match case"), self)
+        self.regex = QCheckBox(self.tr("Pattern"), self)
+        self.new = QLineEdit(self)
+        self.new.setPlaceholderText(self.tr("Replace with"))
+        self.new.setAccessibleName(self.tr("Replace with"))
+        self.replace_all = QPushButton(self.tr("Replace all…"), self)
+        self.replace_all.setAutoDefault(False)
+        self.replace_all.setEnabled(False)
+        for widget in (self.new, self.replace_all):
+            widget.setVisible(replace)
+        self.found = QTreeWidget(self)
+        self.found.setHeaderHidden(True)
+        self.found.setAccessibleName(self.tr("Places found"))
+        self.found.setUniformRowHeights(True)
+        self.count = QLabel(self)
+        self.count.setProperty("muted", True)
+        self._place()
+        self._wire()
+        self.field.selectAll()
+        self._search()
+
+    def _place(self) -> None:
+        row = QHBoxLayout()
+        row.addWidget(self.field, 1)
+        row.addWidget(self.case)
+        row.addWidget(self.regex)
+        second = QHBoxLayout()
+        second.addWidget(self.new, 1)
+        second.addWidget(self.replace_all)
+        box = QVBoxLayout(self)
+        box.addLayout(row)
+        box.addLayout(second)
+        box.addWidget(self.found, 1)
+        box.addWidget(self.count)
+
+    def _wire(self) -> None:
+        self.field.textChanged.connect(self._on_typed)
+        self.field.returnPressed.connect(self._to_first)
+        self.case.toggled.connect(self._search)
+        self.regex.toggled.connect(self._search)
+        self._soon.timeout.connect(self._search)
+        self._searching.finished.connect(self._show)
+        self._searching.failed.connect(self._on_failed)
+        self.found.itemActivated.connect(self._choose)
+        self.found.itemClicked.connect(self._choose)
+        self.replace_all.clicked.connect(self._ask_replace)
+
+    def _on_typed(self) -> None:
+        self.replace_all.setEnabled(False)  # what is shown is not what would be replaced
+        self._soon.start()
+
+    def _search(self) -> None:
+        self._soon.stop()
+        self.replace_all.setEnabled(False)
+        query = self._query()
+        if not query.text:
+            self._searching.drop()
+            self.found.clear()
+            self.count.setText(self.tr("Type what to look for."))
+            return
+        try:
+            query.pattern()
+        except PatternError as error:
+            self._searching.drop()
+            self.count.setText(self.tr("Pattern: {error}").format(error=error))
+            return
+        root, texts = self._root, self._replacer.texts()
+        self.count.setText(self.tr("Looking…"))
+        self._searching.submit(lambda: search(root, query, texts))
+
+    def _show(self, matches: tuple[Match, ...]) -> None:
+        self.found.clear()
+        files: dict[Path, QTreeWidgetItem] = {}
+        line = (Path(), 0)
+        for match in matches:
+            if (match.path, match.line) == line:
+                continue  # one row for each line, however often it says the word
+            line = (match.path, match.line)
+            parent = files.get(match.path)
+            if parent is None:
+                parent = QTreeWidgetItem([match.path.relative_to(self._root).as_posix()])
+                if self._replacing:
+                    parent.setCheckState(0, Qt.CheckState.Checked)
+                parent.setData(0, _PATH, match.path)
+                files[match.path] = parent
+            item = QTreeWidgetItem([f"{match.line}: {match.text.strip()}"])
+            item.setData(0, _MATCH, match)
+            item.setFont(0, mono_font())
+            parent.addChild(item)
+        self.found.addTopLevelItems(list(files.values()))
+        self.found.expandAll()
+        self.replace_all.setEnabled(bool(files))
+        self.count.setText(f"{self._said} {_told(len(matches), len(files))}".strip())
+        self._said = ""
+
+    def _on_failed(self, error: object) -> None:
+        if isinstance(error, PatternError):
+            self.count.setText(self.tr("Pattern: {error}").format(error=error))
+            return
+        self.count.setText(
+            self.tr("The folder could not be searched: {name}.").format(name=type(error).__name__)
+        )
+
+    def _to_first(self) -> None:
+        """Enter in the field goes on to the places."""
+        first = self.found.topLevelItem(0)
+        if first is not None:
+            self.found.setFocus()
+            self.found.setCurrentItem(first.child(0))
+
+    def _choose(self, item: QTreeWidgetItem) -> None:
+        match = item.data(0, _MATCH)
+        if isinstance(match, Match):
+            self.chosen.emit(match)
+
+    def _query(self) -> Query:
+        return Query(self.field.text(), self.regex.isChecked(), self.case.isChecked())
+
+    def _ask_replace(self) -> None:
+        """Say what will be written before it is."""
+        items = (self.found.topLevelItem(row) for row in range(self.found.topLevelItemCount()))
+        chosen = [
+            item.data(0, _PATH)
+            for item in items
+            if item is not None and item.checkState(0) == Qt.CheckState.Checked
+        ]
+        if not chosen:
+            self.count.setText(self.tr("Tick the files to replace in."))
+            return
+        box = QMessageBox(self)
+        box.setIcon(QMessageBox.Icon.NoIcon)
+        box.setWindowTitle(self.tr("Replace in files"))
+        box.setText(self.tr("Replace in {count} files?").format(count=len(chosen)))
+        box.setInformativeText(
+            self.tr(
+                "Files that are open are changed in their editors, where undo leads back. The "
+                "others are written to disk at once."
+            )
+        )
+        button = QMessageBox.StandardButton
+        box.setStandardButtons(button.Yes | button.Cancel)
+        box.button(button.Yes).setText(self.tr("Replace"))
+        if box.exec() == button.Yes:
+            self._replace(tuple(chosen))
+
+    def _replace(self, paths: tuple[Path, ...]) -> None:
+        try:
+            done = self._replacer.replace(paths, self._query(), self.new.text())
+        except PatternError as error:
+            self.count.setText(self.tr("Pattern: {error}").format(error=error))
+            return
+        words = self.tr("{places} places replaced in {files} files.")
+        self._said = words.format(places=done.places, files=done.files)
+        self._said = " ".join((self._said, *done.failed))
+        self._search()
+
+    def done(self, result: int) -> None:
+        """Leave nothing to do later."""
+        self._rest()
+        super().done(result)
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        """Leave nothing to do later."""
+        self._rest()
+        super().closeEvent(event)
+
+    def _rest(self) -> None:
+        self._soon.stop()
+        self._searching.drop()
+
+
+def _told(matches: int, files: int) -> str:
+    if not matches:
+        return QCoreApplication.translate("FindInFiles", "Nothing found.")
+    if matches == 1:
+        return QCoreApplication.translate("FindInFiles", "1 place in 1 file")
+    if matches >= Query("").most:
+        words = QCoreApplication.translate(
+            "FindInFiles", "{matches} or more places in {files} files"
+        )
+    elif files == 1:
+        words = QCoreApplication.translate("FindInFiles", "{matches} places in 1 file")
+    else:
+        words = QCoreApplication.translate("FindInFiles", "{matches} places in {files} files")
+    return words.format(matches=matches, files=files)

@@ -1,0 +1,160 @@
+"""The little style sheet on top of Fusion: what a palette cannot say."""
+
+from __future__ import annotations
+
+from string import Template
+from typing import TYPE_CHECKING
+
+from studio.core.resource_files import resource
+
+if TYPE_CHECKING:
+    from studio.ui.style.theme import Theme
+
+# Combo and spin boxes are left to Fusion: a rule on them takes their arrows away (measured).
+_SHEET = Template("""
+QDialogButtonBox { dialogbuttonbox-buttons-have-icons: 0; }
+QToolTip { color: $text; background: $raised; border: 1px solid $border; padding: 4px 6px; }
+QMainWindow::separator { background: $border; width: 1px; height: 1px; }
+QMainWindow::separator:hover { background: $accent; }
+QSplitter::handle { background: $border; }
+QSplitter::handle:horizontal { width: 1px; }
+QSplitter::handle:vertical { height: 1px; }
+QMenuBar { background: $window; border-bottom: 1px solid $border; padding: 2px 4px; }
+QMenuBar::item { padding: 4px 8px; border-radius: 4px; background: transparent; }
+QMenuBar::item:selected { background: $selection; }
+QMenu { background: $surface; border: 1px solid $border; padding: 4px; }
+QMenu::item { padding: 5px 28px 5px 8px; border-radius: 4px; }
+QMenu::item:selected { background: $selection; color: $text; }
+QMenu::item:disabled { color: $muted; }
+QMenu::icon { padding-left: 6px; }
+QMenu::separator { height: 1px; background: $border; margin: 4px 6px; }
+QToolBar { background: $window; border: 0; border-bottom: 1px solid $border; padding: 4px 6px;
+    spacing: 2px; }
+QToolBar::separator { width: 1px; background: $border; margin: 4px 6px; }
+QToolButton { border: 1px solid transparent; border-radius: 5px; padding: 4px; }
+QToolBar QToolButton { padding: 4px 6px; }
+QToolButton:hover { background: $raised; border-color: $border; }
+QToolButton:pressed, QToolButton:checked { background: $selection; }
+QToolButton:focus { border-color: $accent; }
+QToolButton:disabled { color: $muted; }
+QToolButton[popupMode="1"] { padding-right: 18px; }
+QToolButton[popupMode="2"] { padding-right: 18px; }
+QToolButton::menu-indicator { image: url("$arrow_down"); subcontrol-position: right center;
+    subcontrol-origin: padding; right: 4px; width: 10px; height: 10px; }
+QWidget#crumbs { background: $surface; border-bottom: 1px solid $border; }
+QToolButton[crumb="true"] { padding: 1px 5px; color: $muted; border-radius: 4px; }
+QToolButton[crumb="true"]:hover, QToolButton[crumb="true"]:focus { color: $text; }
+QPushButton { background: $surface; border: 1px solid $border; border-radius: 5px;
+    padding: 5px 14px; }
+QPushButton:hover { background: $raised; }
+QPushButton:pressed { background: $selection; }
+QPushButton:focus { border-color: $accent; }
+QPushButton:disabled { color: $muted; background: $window; }
+QPushButton:default, QPushButton[primary="true"] { background: $accent; color: $on_accent;
+    border-color: $accent; font-weight: 600; }
+QPushButton[primary="true"]:disabled { background: $raised; color: $muted; border-color: $border; }
+QPushButton[flat="true"] { background: transparent; border-color: transparent; }
+QPushButton[flat="true"]:hover { background: $raised; }
+QLineEdit { background: $surface; border: 1px solid $border; border-radius: 5px; padding: 4px 7px;
+    selection-background-color: $selection; selection-color: $text; }
+QLineEdit:focus { border-color: $accent; }
+QLineEdit:disabled { background: $window; color: $muted; }
+QPlainTextEdit, QTextEdit, QTextBrowser { selection-background-color: $selection;
+    selection-color: $text; }
+QListView, QTreeView, QTableView { background: $surface; border: 0; outline: 0; }
+QListView::item, QTreeView::item { padding: 3px 4px; }
+QListView::item:hover, QTreeView::item:hover { background: $raised; }
+QListView::item:selected, QTreeView::item:selected, QTableView::item:selected {
+    background: $selection; color: $text; }
+QTableView[padded="true"]::item { padding: 0 8px; }
+QHeaderView { background: $window; }
+QHeaderView::section { background: $window; color: $muted; border: 0; padding: 5px 8px;
+    border-bottom: 1px solid $border; }
+QTabWidget::pane { border: 0; border-top: 1px solid $border; }
+QTabBar { background: $window; qproperty-drawBase: 0; }
+QTabBar::tab { background: transparent; color: $muted; padding: 6px 12px; border: 0;
+    border-bottom: 2px solid transparent; }
+QTabBar::tab:hover { color: $text; background: $raised; }
+QTabBar::tab:selected { color: $text; border-bottom-color: $accent; }
+QTabBar[aside="true"]::tab:selected { border-bottom-color: $border; }
+QTabBar::tab:focus { color: $text; background: $raised; }
+QTabBar::close-button { image: url("$close"); width: 14px; height: 14px; border-radius: 3px; }
+QTabBar::close-button:hover { background: $border; }
+QDockWidget { titlebar-close-icon: url("$close"); titlebar-normal-icon: url("$float");
+    color: $muted; font-weight: 600; }
+QDockWidget::title { background: $window; padding: 6px 8px; border-bottom: 1px solid $border; }
+QDockWidget::close-button, QDockWidget::float-button { border: 0;
+    border-radius: 3px; padding: 1px; }
+QDockWidget::close-button:hover, QDockWidget::float-button:hover { background: $border; }
+QStatusBar { background: $window; border-top: 1px solid $border; }
+QStatusBar::item { border: 0; }
+QStatusBar QToolButton { padding: 2px 7px; color: $muted; border-radius: 4px; }
+QStatusBar QToolButton:hover { color: $text; }
+QCheckBox::indicator, QTreeView::indicator, QListView::indicator, QTableView::indicator {
+    width: 13px; height: 13px; border: 1px solid $muted; border-radius: 3px;
+    background: $surface; }
+QCheckBox::indicator:hover { border-color: $accent; }
+QCheckBox::indicator:checked, QTreeView::indicator:checked, QListView::indicator:checked,
+QTableView::indicator:checked { background: $accent; border-color: $accent;
+    image: url("$check"); }
+QCheckBox::indicator:disabled { border-color: $border; background: $window; }
+QCheckBox::indicator:checked:disabled { background: $muted; }
+QScrollBar:vertical { background: transparent; width: 12px; margin: 0; }
+QScrollBar:horizontal { background: transparent; height: 12px; margin: 0; }
+QScrollBar::handle { background: $handle; border-radius: 4px; margin: 2px; }
+QScrollBar::handle:hover { background: $muted; }
+QScrollBar::handle:vertical { min-height: 28px; }
+QScrollBar::handle:horizontal { min-width: 28px; }
+QScrollBar::add-line, QScrollBar::sub-line { width: 0; height: 0; }
+QScrollBar::add-page, QScrollBar::sub-page { background: transparent; }
+QProgressBar { border: 0; border-radius: 2px; background: $border; max-height: 4px; }
+QProgressBar::chunk { background: $accent; border-radius: 2px; }
+QGroupBox { border: 1px solid $border; border-radius: 6px; margin-top: 10px; padding-top: 6px; }
+QGroupBox::title { subcontrol-origin: margin; left: 10px; padding: 0 4px; color: $muted; }
+QFrame#separator { color: $border; }
+QLabel[muted="true"] { color: $muted; }
+QLabel[scale="display"] { font-size: ${display}pt; }
+QLabel[scale="heading"] { font-size: ${heading}pt; font-weight: 600; }
+QLabel[scale="section"] { font-size: ${section}pt; font-weight: 600; }
+QFrame#palette, QFrame#popup { background: $surface; border: 1px solid $border;
+    border-radius: 8px; }
+QFrame#popup { border-radius: 6px; }
+QWidget#diskBar { background: $raised; border-bottom: 1px solid $border; }
+QPushButton#card { background: $surface; border: 1px solid $border; border-radius: 8px;
+    padding: 0; }
+QPushButton#card:hover, QPushButton#card:focus { border-color: $accent; }
+QPushButton#line { background: transparent; border: 1px solid transparent; text-align: left;
+    padding: 4px 6px; }
+QPushButton#line:hover { background: $raised; }
+QPushButton#line:focus { border-color: $accent; }
+QLabel[title="true"] { font-weight: 600; }
+""")
+
+
+def stylesheet(theme: Theme, points: float) -> str:
+    """The application's style sheet in the theme's colours, for text of that size."""
+    handle = "#c3c9d3" if theme.name == "light" else "#4a5261"
+    return _SHEET.substitute(
+        text=theme.text,
+        raised=theme.raised,
+        border=theme.border,
+        window=theme.window,
+        surface=theme.surface,
+        muted=theme.muted,
+        accent=theme.accent,
+        on_accent=theme.on_accent,
+        selection=theme.selection,
+        handle=handle,
+        display=2.2 * points,
+        heading=1.35 * points,
+        section=1.2 * points,
+        check=_image("check", theme),
+        close=_image("close", theme),
+        float=_image("float", theme),
+        arrow_down=_image("arrow-down", theme),
+    )
+
+
+def _image(name: str, theme: Theme) -> str:
+    """A style sheet image; style sheets cannot tint, so there is one file for each theme."""
+    return resource("themes", f"{name}-{theme.name}.svg").as_posix()

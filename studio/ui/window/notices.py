@@ -1,0 +1,188 @@
+"""Shows notices in the window's corner: what happened, where, what to do."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer
+from PySide6.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QSizePolicy,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from studio.ui.style.icons import icon
+
+if TYPE_CHECKING:
+    from studio.ui.style.theme import Theme
+    from studio.viewmodels.app.messages import Messages, Notice
+
+_SECONDS = {"info": 5, "success": 5}
+_WIDTH = 400
+_MOST = 4
+_MARGIN = 16
+
+
+class NoticeArea(QWidget):
+    """A pile of cards over the lower right corner; each can be closed by hand."""
+
+    def __init__(self, window: QWidget, messages: Messages, theme: Theme) -> None:
+        super().__init__(window)
+        self._theme = theme
+        self._cards: list[_Card] = []
+        self._box = QVBoxLayout(self)
+        self._box.setContentsMargins(0, 0, 0, 0)
+        self._box.setSpacing(8)
+        window.installEventFilter(self)
+        messages.noticed.connect(self.show_notice)
+        messages.withdrawn.connect(self.withdraw)
+        self.hide()
+
+    @property
+    def notices(self) -> list[Notice]:
+        """What is shown, the oldest first."""
+        return [card.notice for card in self._cards]
+
+    def set_theme(self, theme: Theme) -> None:
+        """Take other colours."""
+        self._theme = theme
+        for card in self._cards:
+            card.paint(theme)
+
+    def show_notice(self, notice: Notice) -> None:
+        """Add a card; one with the same key or the same words takes the old one's place."""
+        for card in list(self._cards):
+            same = notice.key and card.notice.key == notice.key
+            if same or card.notice == notice:
+                self._remove(card)
+        while len(self._cards) >= _MOST:
+            self._remove(self._cards[0])
+        card = _Card(notice, self._theme, self)
+        card.close_button.clicked.connect(lambda: self._remove(card))
+        card.finished.timeout.connect(lambda: self._remove(card))
+        for button in card.offers:
+            button.clicked.connect(lambda: self._remove(card))
+        self._cards.append(card)
+        self._box.addWidget(card)
+        self._place()
+
+    def clear(self) -> None:
+        """Take all cards away."""
+        for card in list(self._cards):
+            self._remove(card)
+
+    def withdraw(self, key: str) -> None:
+        """Take back the notice with that key."""
+        for card in list(self._cards):
+            if key and card.notice.key == key:
+                self._remove(card)
+
+    def _remove(self, card: _Card) -> None:
+        if card not in self._cards:
+            return
+        card.finished.stop()
+        self._cards.remove(card)
+        self._box.removeWidget(card)
+        card.hide()
+        card.deleteLater()
+        self._place()
+
+    def _place(self) -> None:
+        if not self._cards:
+            self.hide()
+            return
+        self._box.activate()
+        width = min(_WIDTH, self.parentWidget().width() - 2 * _MARGIN)
+        height = sum(
+            card.heightForWidth(width) if card.hasHeightForWidth() else card.sizeHint().height()
+            for card in self._cards
+        )
+        height += self._box.spacing() * (len(self._cards) - 1)
+        inside = self.parentWidget().rect()
+        self.setGeometry(
+            inside.right() - width - _MARGIN, inside.bottom() - height - _MARGIN - 28, width, height
+        )
+        self.show()
+        self.raise_()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Stay in the corner."""
+        if event.type() == QEvent.Type.Resize:
+            self._place()
+        return super().eventFilter(watched, event)
+
+
+class _Card(QFrame):
+    def __init__(self, notice: Notice, theme: Theme, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.notice = notice
+        self.setObjectName("notice")
+        self.setAccessibleName(f"{notice.weight}: {notice.what}")
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
+        self._mark = QLabel()
+        self._mark.setFixedSize(18, 18)
+        what = QLabel(notice.what)
+        what.setTextFormat(Qt.TextFormat.PlainText)
+        what.setWordWrap(True)
+        what.setProperty("title", True)
+        self.close_button = QToolButton()
+        self.close_button.setIcon(icon("x"))
+        self.close_button.setAccessibleName(self.tr("Close this notice"))
+        self.finished = QTimer(self)
+        self.finished.setSingleShot(True)
+        seconds = _SECONDS.get(notice.weight, 0)
+        if seconds and not notice.offers:
+            self.finished.start(seconds * 1000)
+        top = QHBoxLayout()
+        top.setSpacing(10)
+        top.addWidget(self._mark, 0, Qt.AlignmentFlag.AlignTop)
+        top.addWidget(what, 1)
+        top.addWidget(self.close_button, 0, Qt.AlignmentFlag.AlignTop)
+        box = QVBoxLayout(self)
+        box.setContentsMargins(12, 10, 8, 10)
+        box.setSpacing(4)
+        box.addLayout(top)
+        for text in (notice.hint, notice.where):
+            if text:
+                label = QLabel(text)
+                label.setTextFormat(Qt.TextFormat.PlainText)
+                label.setWordWrap(True)
+                label.setProperty("muted", True)
+                label.setContentsMargins(28, 0, 0, 0)
+                box.addWidget(label)
+        self.offers = self._add_offers(box)
+        self.paint(theme)
+
+    def _add_offers(self, box: QVBoxLayout) -> list[QPushButton]:
+        buttons = []
+        row = QHBoxLayout()
+        row.setContentsMargins(28, 6, 0, 0)
+        for offer in self.notice.offers:
+            button = QPushButton(offer.title)
+            button.setProperty("primary", not buttons)
+            button.clicked.connect(offer.act)
+            row.addWidget(button)
+            buttons.append(button)
+        row.addStretch(1)
+        if buttons:
+            box.addLayout(row)
+        return buttons
+
+    def paint(self, theme: Theme) -> None:
+        """Take the theme's colours."""
+        name, colour = {
+            "info": ("info", theme.hint),
+            "success": ("circle-check", theme.success),
+            "warning": ("triangle-alert", theme.warning),
+            "error": ("circle-x", theme.error),
+        }[self.notice.weight]
+        self._mark.setPixmap(icon(name, colour).pixmap(18, 18))
+        self.setStyleSheet(
+            f"QFrame#notice {{ background: {theme.surface}; border: 1px solid {theme.border};"
+            f" border-left: 3px solid {colour}; border-radius: 6px; }}"
+        )

@@ -1,0 +1,198 @@
+"""The command palette: one field that finds commands, files and symbols."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from PySide6.QtCore import QEvent, QObject, QRect, QSize, Qt, Signal
+from PySide6.QtGui import QIcon, QKeyEvent, QPainter, QPalette, QPixmap
+from PySide6.QtWidgets import (
+    QFrame,
+    QGraphicsDropShadowEffect,
+    QLabel,
+    QLineEdit,
+    QListWidget,
+    QListWidgetItem,
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QVBoxLayout,
+    QWidget,
+)
+
+from studio.ui.base.fuzzy import score
+
+_WIDTH = 620
+_ROW = 34
+_ROWS = 11
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One line of the palette."""
+
+    text: str
+    """What it is."""
+
+    act: Callable[[], None]
+    """What happens when it is chosen."""
+
+    detail: str = ""
+    """Shown at the right: a shortcut, a folder."""
+
+    icon: QIcon | None = None
+    """Shown at the left."""
+
+    enabled: bool = True
+    """Whether it can be chosen now; others are shown faint, last."""
+
+
+class CommandPalette(QFrame):
+    """Floats over the window; typing filters, Enter chooses, Esc leaves."""
+
+    closed = Signal()
+
+    def __init__(self, window: QWidget) -> None:
+        super().__init__(window)
+        self.setObjectName("palette")
+        self._choices: Sequence[Choice] = ()
+        self._before: QWidget | None = None
+        self._field = QLineEdit()
+        self._field.setAccessibleName(self.tr("Search"))
+        self._list = QListWidget()
+        self._list.setAccessibleName(self.tr("Results"))
+        self._list.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self._list.setItemDelegate(_Rows(self._list))
+        self._list.setUniformItemSizes(True)
+        self._list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self._list.setIconSize(QSize(16, 16))
+        blank = QPixmap(16, 16)
+        blank.fill(Qt.GlobalColor.transparent)
+        self._no_icon = QIcon(blank)
+        self._empty = QLabel(self.tr("Nothing fits. Try fewer letters."))
+        self._empty.setProperty("muted", True)
+        self._empty.setContentsMargins(8, 8, 8, 8)
+        box = QVBoxLayout(self)
+        box.setContentsMargins(8, 8, 8, 8)
+        box.setSpacing(6)
+        box.addWidget(self._field)
+        box.addWidget(self._list)
+        box.addWidget(self._empty)
+        shadow = QGraphicsDropShadowEffect(self)
+        shadow.setBlurRadius(28)
+        shadow.setOffset(0, 6)
+        shadow.setColor(Qt.GlobalColor.black)
+        self.setGraphicsEffect(shadow)
+        self._field.textChanged.connect(self._filter)
+        self._list.itemClicked.connect(self._choose)
+        self._field.installEventFilter(self)
+        self.hide()
+
+    def ask(self, prompt: str, choices: Sequence[Choice]) -> None:
+        """Open with these choices."""
+        self._choices = choices
+        self._before = self.window().focusWidget()
+        self._field.setPlaceholderText(prompt)
+        self._field.clear()
+        self._filter("")
+        self.show()
+        self.raise_()
+        self._field.setFocus(Qt.FocusReason.PopupFocusReason)
+
+    def leave(self) -> None:
+        """Close without choosing; the keyboard goes back to where it was."""
+        self.hide()
+        if self._before is not None and self._before.isVisible():
+            self._before.setFocus(Qt.FocusReason.PopupFocusReason)
+        self.closed.emit()
+
+    def _filter(self, query: str) -> None:
+        ranked = []
+        for number, choice in enumerate(self._choices):
+            points = score(query, choice.text)
+            if points is not None:
+                ranked.append((not choice.enabled, -points, number, choice))
+        ranked.sort(key=lambda each: each[:3])
+        self._list.clear()
+        for _, _, _, choice in ranked[:200]:
+            item = QListWidgetItem(choice.text)
+            item.setIcon(choice.icon if choice.icon is not None else self._no_icon)
+            item.setData(Qt.ItemDataRole.UserRole, choice)
+            item.setToolTip(choice.detail)
+            if not choice.enabled:
+                item.setFlags(item.flags() & ~Qt.ItemFlag.ItemIsEnabled)
+            self._list.addItem(item)
+        self._list.setCurrentRow(0)
+        self._empty.setVisible(not ranked)
+        self._list.setVisible(bool(ranked))
+        self._place()
+
+    def _place(self) -> None:
+        parent = self.parentWidget()
+        width = min(_WIDTH, parent.width() - 32)
+        rows = min(max(self._list.count(), 1), _ROWS)
+        self._list.setFixedHeight(rows * _ROW + 4)
+        self.setGeometry(QRect((parent.width() - width) // 2, 64, width, self.sizeHint().height()))
+        self.adjustSize()
+        self.resize(width, self.sizeHint().height())
+
+    def _choose(self, item: QListWidgetItem | None = None) -> None:
+        chosen = item or self._list.currentItem()
+        if chosen is None or not chosen.flags() & Qt.ItemFlag.ItemIsEnabled:
+            return
+        choice: Choice = chosen.data(Qt.ItemDataRole.UserRole)
+        self.leave()
+        choice.act()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Keys in the field move in the list."""
+        if event.type() == QEvent.Type.FocusOut and self.isVisible() and not self.hasFocus():
+            self.hide()
+            self.closed.emit()
+            return False
+        if not isinstance(event, QKeyEvent) or event.type() != QEvent.Type.KeyPress:
+            return super().eventFilter(watched, event)
+        row, count = self._list.currentRow(), self._list.count()
+        match event.key():
+            case Qt.Key.Key_Escape:
+                self.leave()
+            case Qt.Key.Key_Return | Qt.Key.Key_Enter:
+                self._choose()
+            case Qt.Key.Key_Down if count:
+                self._list.setCurrentRow((row + 1) % count)
+            case Qt.Key.Key_Up if count:
+                self._list.setCurrentRow((row - 1) % count)
+            case Qt.Key.Key_PageDown if count:
+                self._list.setCurrentRow(min(row + _ROWS, count - 1))
+            case Qt.Key.Key_PageUp if count:
+                self._list.setCurrentRow(max(row - _ROWS, 0))
+            case _:
+                return super().eventFilter(watched, event)
+        return True
+
+
+class _Rows(QStyledItemDelegate):
+    """Rows with a detail at the right."""
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: object) -> QSize:
+        """One height for all."""
+        return QSize(200, _ROW)
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: object) -> None:
+        """The text, then the detail in a quieter colour."""
+        super().paint(painter, option, index)  # type: ignore[arg-type]
+        choice: Choice = index.data(Qt.ItemDataRole.UserRole)  # type: ignore[attr-defined]
+        if not choice.detail:
+            return
+        painter.save()
+        muted = option.palette.color(QPalette.ColorRole.PlaceholderText)  # type: ignore[attr-defined]
+        painter.setPen(muted)
+        chosen = option.state & QStyle.StateFlag.State_Selected  # type: ignore[attr-defined]
+        if chosen:
+            painter.setPen(option.palette.color(QPalette.ColorRole.Text))  # type: ignore[attr-defined]
+        rect = option.rect.adjusted(0, 0, -10, 0)  # type: ignore[attr-defined]
+        painter.drawText(
+            rect, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, choice.detail
+        )
+        painter.restore()

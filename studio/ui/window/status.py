@@ -1,0 +1,168 @@
+"""The status bar: place, dialect, problems, tokens, connection, run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication, Qt, Signal
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QStatusBar, QToolButton
+
+from studio.core.text.problem import Problem, Severity
+from studio.ui.style.icons import icon
+
+if TYPE_CHECKING:
+    from studio.core.prompty.document import PromptDocument
+    from studio.core.text.source import SourceText
+    from studio.ui.style.theme import Theme
+
+_DIALECTS = {
+    "prompty": QT_TRANSLATE_NOOP("Status", "Prompty 2"),
+    "section": QT_TRANSLATE_NOOP("Status", "Section dialect"),
+    "legacy": QT_TRANSLATE_NOOP("Status", "Prompty 1 (legacy)"),
+}
+
+
+_SHARE_OF_A_RUN = 0.3
+_MOST_OF_A_RUN = 48
+"""Characters; a problem's whole sentence would push the other cells out of the window."""
+
+
+class StatusBar(QStatusBar):
+    """Flat buttons; each says more in its tip, and some lead somewhere."""
+
+    line_requested = Signal()
+    problems_requested = Signal()
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self._theme = theme
+        self._problem_counts = (0, 0, 0)
+        self._run_said = ("", "")
+        self.setSizeGripEnabled(False)
+        self._place = self._cell(self.tr("Line and column"), permanent=False)
+        self._dialect = self._cell(self.tr("Dialect"), permanent=False)
+        self._file = self._cell(self.tr("Encoding and line ends"), permanent=False)
+        self._problems = self._cell(self.tr("Problems"), permanent=False)
+        self._run = self._cell(self.tr("Run"), permanent=True)
+        self._tokens = self._cell(self.tr("Tokens"), permanent=True)
+        self._connection = self._cell(self.tr("Connection"), permanent=True)
+        self._place.clicked.connect(self.line_requested)
+        self._problems.clicked.connect(self.problems_requested)
+
+    def _cell(self, name: str, *, permanent: bool) -> QToolButton:
+        button = QToolButton()
+        button.setAccessibleName(name)
+        button.setAutoRaise(True)
+        button.hide()
+        button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        if permanent:
+            self.addPermanentWidget(button)
+        else:
+            self.addWidget(button)
+        return button
+
+    def set_theme(self, theme: Theme) -> None:
+        """Take other colours."""
+        self._theme = theme
+        self._show_problems()
+
+    def clear_document(self) -> None:
+        """No document is open."""
+        for cell in (self._place, self._dialect, self._file, self._problems, self._tokens):
+            cell.hide()
+
+    def set_place(self, source: SourceText, offset: int, selected: int = 0) -> None:
+        """Show the caret's place."""
+        place = source.position(offset)
+        chosen = self.tr(" ({selected} selected)").format(selected=selected) if selected else ""
+        self._say(
+            self._place,
+            self.tr("Ln {line}, Col {column}{chosen}").format(
+                line=place.line, column=place.column, chosen=chosen
+            ),
+            self.tr("Go to a line"),
+        )
+
+    def set_document(self, document: PromptDocument) -> None:
+        """Show the dialect with its reason."""
+        kind = (
+            self.tr("Python")
+            if document.is_tool_file
+            else QCoreApplication.translate("Status", _DIALECTS[document.dialect])
+        )
+        self._say(self._dialect, kind, document.dialect_reason)
+
+    def set_file(self, encoding: str, newline: str, *, bom: bool) -> None:
+        """Show how the file is written."""
+        ends = {"\n": "LF", "\r\n": "CRLF", "\r": "CR"}[newline]
+        name = encoding.upper() + (self.tr(" with BOM") if bom else "")
+        self._say(self._file, f"{name} · {ends}", self.tr("Kept as it is when the file is saved"))
+
+    def set_problems(self, problems: Sequence[Problem]) -> None:
+        """Show how many problems there are."""
+        counts = [
+            sum(1 for problem in problems if problem.severity == severity)
+            for severity in (Severity.ERROR, Severity.WARNING, Severity.HINT)
+        ]
+        self._problem_counts = (counts[0], counts[1], counts[2])
+        self._show_problems()
+
+    def set_tokens(self, text: str, detail: str = "") -> None:
+        """Show the token count, as the preview says it."""
+        self._say(self._tokens, text, detail)
+
+    def set_connection(self, text: str, detail: str = "", drawing: str = "cpu") -> None:
+        """Show the model that a run would use.
+
+        Args:
+            text: the connection's name.
+            detail: why this one, for the tooltip.
+            drawing: icon of its kind.
+        """
+        self._connection.setIcon(icon(drawing))
+        self._say(self._connection, text, detail)
+
+    def set_run(self, text: str, detail: str = "") -> None:
+        """Show the run's state; empty when there is none."""
+        self._run_said = (text, detail or text)
+        self._show_run()
+
+    def _show_run(self) -> None:
+        text, tip = self._run_said
+        metrics = self._run.fontMetrics()
+        room = min(metrics.averageCharWidth() * _MOST_OF_A_RUN, int(self.width() * _SHARE_OF_A_RUN))
+        self._say(self._run, metrics.elidedText(text, Qt.TextElideMode.ElideRight, room), tip)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """The run's sentence takes its share of the bar."""
+        super().resizeEvent(event)
+        self._show_run()
+
+    def _show_problems(self) -> None:
+        errors, warnings, hints = self._problem_counts
+        if errors:
+            self._problems.setIcon(icon("circle-x", self._theme.error))
+        elif warnings:
+            self._problems.setIcon(icon("triangle-alert", self._theme.warning))
+        else:
+            self._problems.setIcon(icon("circle-check", self._theme.success))
+        parts = [
+            (one if count == 1 else many).format(count=count)
+            for count, one, many in (
+                (errors, self.tr("1 error"), self.tr("{count} errors")),
+                (warnings, self.tr("1 warning"), self.tr("{count} warnings")),
+                (hints, self.tr("1 hint"), self.tr("{count} hints")),
+            )
+            if count
+        ]
+        self._say(
+            self._problems, ", ".join(parts) or self.tr("No problems"), self.tr("Show the problems")
+        )
+
+    def _say(self, cell: QToolButton, text: str, tip: str) -> None:
+        # Qt leaves two pixels between a tool button's icon and its text.
+        cell.setText(f" {text}" if text and not cell.icon().isNull() else text)
+        cell.setToolTip(tip or text)
+        cell.setVisible(bool(text))

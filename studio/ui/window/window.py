@@ -1,0 +1,373 @@
+"""The main window: it places the parts and joins them; what they do is theirs."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QMimeData, QSettings, QTimer, Signal
+from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QGuiApplication, QShowEvent
+from PySide6.QtWidgets import QApplication, QMainWindow, QWidget
+
+from studio.ui.app.commands import Commands
+from studio.ui.base.actions import EDITING, ActionSet
+from studio.ui.editor.tabs.tabs import EditorTabs
+from studio.ui.files.pane import FilesPane
+from studio.ui.outline.pane import OutlinePane
+from studio.ui.style.theme import Theme, apply_theme, fonts_of, theme_for
+from studio.ui.window.docks import Docks
+from studio.ui.window.menus import build_menus
+from studio.ui.window.notices import NoticeArea
+from studio.ui.window.panes import Panes
+from studio.ui.window.status import StatusBar
+from studio.ui.window.toolbar import RunChoices, build_toolbar
+from studio.ui.window.welcome import WelcomePage
+from studio.viewmodels.app.messages import Notice
+
+if TYPE_CHECKING:
+    from studio.core.prompty.document import PromptDocument
+    from studio.core.settings import Settings
+    from studio.core.text.problem import Problem
+    from studio.ui.base.services import Services
+    from studio.ui.editor.page.page import EditorPage
+    from studio.ui.problems.pane import ProblemsPane
+    from studio.ui.window.palette import CommandPalette
+
+_RECOVERY_MS = 500
+"""After the first paint: looking for what a crash left must not hold the window up."""
+_TITLE_BAR = 40
+"""What a desktop's title bar takes at most, in pixels."""
+
+
+class MainWindow(QMainWindow):
+    """The studio's window. Its owner hands in ready panes and listens to its signals."""
+
+    document_changed = Signal(object)  # PromptDocument of the shown text, or None
+    caret_moved = Signal(int)  # offset in that text
+    theme_changed = Signal(object)  # Theme
+    trust_changed = Signal()  # a folder is trusted no more
+    closing_asked = Signal()  # the window is asked to close; the person may still stay
+    closing = Signal()  # the person agreed to close; let go of everything
+
+    def __init__(
+        self, services: Services, panes: Panes | None = None, *, keep_places: bool = False
+    ) -> None:
+        """Make the window.
+
+        Args:
+            services: what it works with.
+            panes: ready panes.
+            keep_places: leave empty docks for panes that come by `take_panes`.
+        """
+        super().__init__()
+        self.services = services
+        self.panes = panes or Panes()
+        self._keep_places = keep_places
+        self.theme = theme_for(services.settings.value.theme)
+        # Before any widget is made: fonts and metrics are taken when widgets are laid out.
+        self._fonts = fonts_of(services.settings.value)
+        apply_theme(_application(), self.theme, self._fonts)
+        self._extra: tuple[Problem, ...] = ()
+        self._recovery = QTimer(self)
+        self._recovery.setSingleShot(True)
+        self.setObjectName("window")
+        self.setMinimumSize(720, 480)
+        self.setAcceptDrops(True)
+        self._fit_screen()
+        self.actions_by_id = ActionSet(self, services.settings.value.shortcuts)
+        self.welcome = WelcomePage()
+        self.tabs = EditorTabs(
+            self.welcome, services.messages, services.swaps, services.settings, self.theme
+        )
+        self.files = FilesPane()
+        self.outline = OutlinePane(self.theme)
+        self.status = StatusBar(self.theme)
+        self.run_choices = RunChoices()
+        self.notices = NoticeArea(self, services.messages, self.theme)
+        store = services.paths.data / "window.ini"
+        self.docks = Docks(self, QSettings(str(store), QSettings.Format.IniFormat))
+        self.commands = Commands(self)
+        self._place()
+        self._wire()
+        self._begin()
+
+    def _place(self) -> None:
+        self.setCentralWidget(self.tabs)
+        self.setStatusBar(self.status)
+        self.docks.add(
+            {
+                "files": self.files,
+                "outline": self.outline,
+                "tools": self.panes.tools or self._room(),
+                "inputs": self.panes.inputs or self._room(),
+                "preview": self.panes.preview or self._room(),
+                "run": self.panes.run or self._room(),
+                "problems": QWidget(),
+                "history": self.panes.history or self._room(),
+            }
+        )
+        self.recent_menu = build_menus(self.menuBar(), self.actions_by_id, self.docks)
+        self.toolbar = build_toolbar(self.actions_by_id, self.run_choices)
+        self.addToolBar(self.toolbar)
+
+    def _wire(self) -> None:
+        """Every connection between the parts, on one page."""
+        tabs, messages = self.tabs, self.services.messages
+        tabs.current_changed.connect(self._on_page)
+        tabs.parsed.connect(self._on_parsed)
+        tabs.caret_moved.connect(self._on_caret)
+        tabs.title_changed.connect(self._on_title)
+        tabs.opened.connect(self._on_opened)
+        tabs.zoom_asked.connect(self.commands.zoom)
+        self.outline.reveal_requested.connect(self.reveal)
+        self.files.open_requested.connect(self.open_path)
+        self.files.folder_requested.connect(self.commands.ask_folder)
+        self.welcome.open_requested.connect(self.open_path)
+        self.welcome.example_requested.connect(self.commands.open_example)
+        self.welcome.template_requested.connect(self.commands.new_from)
+        self.welcome.new_requested.connect(self.commands.new)
+        self.welcome.ask_open_requested.connect(tabs.ask_open)
+        self.welcome.folder_requested.connect(self.commands.ask_folder)
+        self.welcome.action_requested.connect(lambda each: self.actions_by_id[each].trigger())
+        self.status.line_requested.connect(self.actions_by_id["edit.line"].trigger)
+        self.status.problems_requested.connect(lambda: self.docks.show("problems"))
+        self.recent_menu.aboutToShow.connect(self.commands.fill_recent)
+        self.services.settings.changed.connect(self._on_settings)
+        self._recovery.timeout.connect(self.commands.offer_recovery)
+        QGuiApplication.styleHints().colorSchemeChanged.connect(self._on_colour_scheme)
+        self.commands.connect_actions(self.actions_by_id)
+        self._wire_panes()
+        if self.services.settings.notice:
+            # It stays until it is closed: the person's choices are not what holds just now.
+            file = str(self.services.settings.path)
+            messages.say(
+                Notice("warning", self.services.settings.notice, where=file, key="settings")
+            )
+
+    def _wire_panes(self) -> None:
+        if self.panes.preview is not None:
+            self.panes.preview.request_reveal.connect(self.reveal)
+            self.caret_moved.connect(self.panes.preview.show_caret)
+        if self.panes.run is not None:
+            self.commands.connect_run(self.panes.run)
+
+    def _room(self) -> QWidget | None:
+        return QWidget() if self._keep_places else None
+
+    def _begin(self) -> None:
+        settings = self.services.settings.value
+        self._theme_panes()
+        self._on_settings(settings)
+        self._on_page(None)
+        self._on_title("")
+        self._arranged = not self.services.is_safe and self.docks.restore()
+        if settings.workspace:
+            self.files.set_root(Path(settings.workspace))
+        self._recovery.start(_RECOVERY_MS)
+
+    @cached_property
+    def problems(self) -> ProblemsPane:
+        """The list of problems, made with the first document that was read."""
+        from studio.ui.problems.pane import ProblemsPane
+
+        pane = ProblemsPane(self.theme)
+        pane.reveal_requested.connect(self.reveal)
+        pane.fix_requested.connect(self.commands.apply_fix)
+        self.docks.fill({"problems": pane})
+        return pane
+
+    @cached_property
+    def palette_box(self) -> CommandPalette:
+        """The command palette, made when it is first asked for."""
+        from studio.ui.window import palette
+
+        return palette.CommandPalette(self)
+
+    # -- for the window's owner -----------------------------------------------------------------
+
+    def take_panes(self, panes: Panes) -> None:
+        """Put panes into the places that were kept for them."""
+        if "problems" not in self.__dict__:
+            self.problems.clear()
+        self.panes = panes
+        named = {
+            "tools": panes.tools,
+            "inputs": panes.inputs,
+            "preview": panes.preview,
+            "run": panes.run,
+            "history": panes.history,
+        }
+        self.docks.fill({name: pane for name, pane in named.items() if pane is not None})
+        self._theme_panes()
+        self._wire_panes()
+
+    def open_path(self, path: Path) -> EditorPage | None:
+        """Show a file."""
+        return self.tabs.open(path)
+
+    @property
+    def document(self) -> PromptDocument | None:
+        """The newest parsed document of the text shown."""
+        page = self.tabs.current
+        return page.document if page else None
+
+    def reveal(self, span: object) -> None:
+        """Bring a place of the shown text into view and give it the keyboard."""
+        page = self.tabs.current
+        if page is not None and span is not None:
+            self.tabs.show_tabs()
+            page.editor.reveal(span)  # type: ignore[arg-type]
+
+    def show_more_problems(self, problems: tuple[Problem, ...]) -> None:
+        """Add problems that later stages found (rendering, reading) to the document's own."""
+        self._extra = problems
+        self._show_problems()
+
+    def set_theme(self, theme: Theme) -> None:
+        """Take other colours everywhere."""
+        self.theme = theme
+        apply_theme(_application(), theme, self._fonts)
+        for part in (self.tabs, self.outline, self.status, self.notices):
+            part.set_theme(theme)
+        if "problems" in self.__dict__:
+            self.problems.set_theme(theme)
+        self._theme_panes()
+        self.theme_changed.emit(theme)
+
+    def _theme_panes(self) -> None:
+        panes = self.panes
+        for pane in (panes.preview, panes.inputs, panes.tools, panes.run, panes.history):
+            if pane is not None:
+                pane.set_theme(self.theme)
+
+    # -- slots ----------------------------------------------------------------------------------
+
+    def _on_page(self, page: EditorPage | None) -> None:
+        self._extra = ()
+        self.actions_by_id.enable(EDITING, enabled=page is not None)
+        if page is None:
+            self.outline.set_document(None)
+            if "problems" in self.__dict__:
+                self.problems.clear()
+            self.status.clear_document()
+            self.document_changed.emit(None)
+            return
+        self._on_caret(page.editor.caret())
+        if page.document is not None:
+            self._on_parsed(page.document)
+
+    def _on_parsed(self, document: PromptDocument) -> None:
+        page = self.tabs.current
+        self._extra = ()
+        self.outline.set_document(document)
+        self.status.set_document(document)
+        if page is not None:
+            file = page.controller.file
+            self.status.set_file(file.encoding, file.newline, bom=bool(file.bom))
+        self._show_problems()
+        self.document_changed.emit(document)
+
+    def _show_problems(self) -> None:
+        page, document = self.tabs.current, self.document
+        if page is None or document is None:
+            return
+        known = {(problem.code, problem.span) for problem in document.problems}
+        extra = dict.fromkeys(self._extra)
+        more = tuple(each for each in extra if (each.code, each.span) not in known)
+        problems = (*document.problems, *more)
+        if problems != page.editor.problems:
+            page.editor.set_problems(problems)
+        self.problems.set_problems(problems, document.source)
+        self.status.set_problems(problems)
+
+    def _on_caret(self, offset: int) -> None:
+        page = self.tabs.current
+        if page is None:
+            return
+        self.status.set_place(
+            page.editor.source(), offset, len(page.editor.textCursor().selectedText())
+        )
+        self.outline.show_caret(offset)
+        self.caret_moved.emit(offset)
+
+    def _on_title(self, title: str) -> None:
+        shown = title or "Prompt Studio"
+        if self.services.is_safe:
+            shown = self.tr("{title} (safe mode)").format(title=shown)
+        self.setWindowTitle(
+            self.tr("{title} – Prompt Studio").format(title=shown) if title else shown
+        )
+
+    def _on_opened(self, path: Path) -> None:
+        settings = self.services.settings
+        settings.set(settings.value.with_recent(path))
+
+    def _on_settings(self, settings: Settings) -> None:
+        self.welcome.set_recent(settings.recent)
+        self.actions_by_id.set_shortcuts(settings.shortcuts)
+        self.actions_by_id["view.wrap"].setChecked(settings.word_wrap)
+        self.actions_by_id["view.whitespace"].setChecked(settings.show_whitespace)
+        for page in self.tabs.pages():
+            page.apply_settings(settings)
+        fonts = fonts_of(settings)
+        if theme_for(settings.theme) is not self.theme or fonts != self._fonts:
+            self._fonts = fonts
+            self.set_theme(theme_for(settings.theme))
+
+    def _on_colour_scheme(self) -> None:
+        if self.services.settings.value.theme == "system":
+            self.set_theme(theme_for("system"))
+
+    def _fit_screen(self) -> None:
+        room = self.screen().availableGeometry()
+        # The desktop's frame around it must fit too; Qt knows it only once it is shown.
+        self.resize(min(1440, room.width() - 8), min(900, room.height() - _TITLE_BAR))
+
+    # -- events ---------------------------------------------------------------------------------
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Place the docks for the first time once the window has its size."""
+        super().showEvent(event)
+        if not self._arranged:
+            self._arranged = True
+            self.docks.reset()
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        """Files may be dropped anywhere on the window."""
+        if _files(event.mimeData()):
+            event.acceptProposedAction()
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        """Open the files dropped."""
+        for path in _files(event.mimeData()):
+            if path.is_dir():
+                self.commands.show_folder(path)
+            elif not self.commands.exchange.take_dropped(path):
+                self.open_path(path)
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        """Ask about unsaved text, keep the layout, and let go."""
+        self.closing_asked.emit()
+        if not self.tabs.close_all():
+            event.ignore()
+            return
+        self._recovery.stop()
+        if not self.services.is_safe:
+            self.docks.save()
+        self.docks.end()
+        self.notices.clear()
+        self.closing.emit()
+        self.services.swaps.close()
+        event.accept()
+
+
+def _files(data: QMimeData) -> list[Path]:
+    return [Path(url.toLocalFile()) for url in data.urls() if url.isLocalFile()]
+
+
+def _application() -> QApplication:
+    app = QApplication.instance()
+    if not isinstance(app, QApplication):
+        raise TypeError("a window needs a QApplication")
+    return app

@@ -1,0 +1,161 @@
+"""Defects of the studio itself: caught wherever they come up, told once, written to the log.
+
+Four places let an error fall: a slot of the window, a thread, a task of the asyncio loop that
+nobody waited for, and an object that Python takes away. All of them end here, as one value.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import sys
+import threading
+import time
+import traceback
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Literal, TypeAlias
+
+from PySide6.QtCore import QObject, Qt, Signal, qVersion
+
+from studio import __version__
+from studio.application.preview.secrets import MASK, mask_report
+
+Place: TypeAlias = Literal["window", "thread", "task"]
+
+_SECRET_NAMES = ("KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIAL")
+_SHORTEST_SECRET = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Crash:
+    """One defect that came up."""
+
+    summary: str
+    """Kind and message, on one line, without secrets."""
+
+    report: str
+    """What a person can copy into a report: versions and the way to the error, without secrets."""
+
+    place: Place
+    """Where it fell."""
+
+
+def crash_of(
+    error: BaseException,
+    place: Place,
+    environment: Mapping[str, str],
+    hide: Callable[[str], str] = str,
+) -> Crash:
+    """Tell of an error without anything that is nobody's business.
+
+    Args:
+        error: what came up.
+        place: where it fell.
+        environment: variables whose values must not show up, where their names say secret.
+        hide: hides further secrets of a text, such as the keys that connections use.
+    """
+    summary = traceback.format_exception_only(error)[-1].strip().split("\n", 1)[0]
+    way = "".join(traceback.format_exception(error))
+    text = f"{_versions()}\nWhere: {place}\n\n{way}"
+    summary, text = hide(summary), hide(text)
+    return Crash(without_secrets(summary, environment), without_secrets(text, environment), place)
+
+
+def without_secrets(text: str, environment: Mapping[str, str]) -> str:
+    """`text` with keys and the person's own folder hidden."""
+    for name, value in environment.items():
+        if len(value) >= _SHORTEST_SECRET and any(part in name.upper() for part in _SECRET_NAMES):
+            text = text.replace(value, MASK)
+    home = str(Path.home())
+    if len(home) > 1:
+        text = text.replace(home, "~")
+    return mask_report(text)
+
+
+def _versions() -> str:
+    when = time.strftime("%Y-%m-%d %H:%M:%S %z")
+    return (
+        f"Prompt Studio {__version__}, {when}\n"
+        f"Python {platform.python_version()}, Qt {qVersion()}, {platform.platform()}"
+    )
+
+
+class Crashes(QObject):
+    """Takes the four places over, from `watch` to `rest`."""
+
+    happened = Signal(object)  # Crash
+
+    _fell = Signal(object)  # Crash, from any thread
+
+    def __init__(self, parent: QObject | None = None, *, hide: Callable[[str], str] = str) -> None:
+        """Be ready to watch.
+
+        Args:
+            parent: owner.
+            hide: hides the secrets of a text.
+        """
+        super().__init__(parent)
+        self._hide = hide
+        self._fell.connect(self.happened, Qt.ConnectionType.QueuedConnection)
+        self._handler: _TaskHandler | None = None
+
+    def watch(self) -> None:
+        """Catch what falls in the window and in threads."""
+        sys.excepthook = self._in_window
+        threading.excepthook = self._in_thread
+
+    def watch_tasks(self) -> None:
+        """Catch what falls in tasks too: asyncio tells its logger of them."""
+        import logging
+
+        self._handler = _TaskHandler(self)
+        logging.getLogger("asyncio").addHandler(self._handler.handler)
+
+    def rest(self) -> None:
+        """Leave the places as they were."""
+        sys.excepthook = sys.__excepthook__
+        threading.excepthook = threading.__excepthook__
+        if self._handler is not None:
+            import logging
+
+            logging.getLogger("asyncio").removeHandler(self._handler.handler)
+            self._handler = None
+
+    def tell(self, error: BaseException, place: Place) -> None:
+        """Log an error and let the window tell the person; from any thread."""
+        import logging
+
+        crash = crash_of(error, place, os.environ, self._hide)
+        logging.getLogger("studio").error("%s", crash.report)
+        sys.stderr.write(crash.report)
+        self._fell.emit(crash)
+
+    def _in_window(
+        self, kind: type[BaseException], error: BaseException, trace: TracebackType | None
+    ) -> None:
+        if issubclass(kind, KeyboardInterrupt):
+            sys.__excepthook__(kind, error, trace)
+            return
+        self.tell(error.with_traceback(trace), "window")
+
+    def _in_thread(self, fallen: threading.ExceptHookArgs) -> None:
+        if fallen.exc_value is not None and not issubclass(fallen.exc_type, SystemExit):
+            self.tell(fallen.exc_value, "thread")
+
+
+class _TaskHandler:
+    """Listens to asyncio's logger; `logging` is imported only once the window stands."""
+
+    def __init__(self, crashes: Crashes) -> None:
+        import logging
+
+        class Handler(logging.Handler):
+            def emit(self, record: logging.LogRecord) -> None:
+                error = record.exc_info[1] if record.exc_info else None
+                if error is not None:
+                    crashes.tell(error, "task")
+
+        self.handler = Handler(logging.ERROR)

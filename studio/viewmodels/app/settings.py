@@ -1,0 +1,129 @@
+"""The settings of a running studio: one value, replaced as a whole."""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import assert_never
+
+from PySide6.QtCore import QCoreApplication, QObject, Signal
+
+from studio.core.settings import (
+    Settings,
+    SettingsFault,
+    ThemeSetting,
+    load_settings,
+    save_settings,
+)
+from studio.viewmodels.app.messages import Messages, Notice
+
+
+class SettingsStore(QObject):
+    """Holds the settings, writes each change, and tells of it."""
+
+    changed = Signal(object)  # Settings
+
+    def __init__(
+        self,
+        path: Path,
+        messages: Messages,
+        parent: QObject | None = None,
+        *,
+        is_kept: bool = True,
+    ) -> None:
+        """Read the settings.
+
+        Args:
+            path: the settings file.
+            messages: where the person is told that it cannot be written.
+            parent: the owner.
+            is_kept: False to begin with the usual settings and to write nothing (safe mode).
+        """
+        super().__init__(parent)
+        self._path = path
+        self._messages = messages
+        self._is_kept = is_kept
+        self._lent: ThemeSetting | None = None
+        self._own_theme: ThemeSetting = "system"
+        self._unkept: dict[str, object] = {}
+        self._settings, self._fault = load_settings(path) if is_kept else (Settings(), None)
+
+    @property
+    def notice(self) -> str:
+        """What to tell the person of the file as it was read; empty when all is well.
+
+        Worded when it is asked for: the language is among the settings.
+        """
+        return _words(self._fault) if self._fault is not None else ""
+
+    @property
+    def path(self) -> Path:
+        """The settings file."""
+        return self._path
+
+    @property
+    def value(self) -> Settings:
+        """The settings as they are now."""
+        return self._settings
+
+    def lend_theme(self, theme: ThemeSetting) -> None:
+        """Take a theme for this time only (`--theme`); the file keeps the person's."""
+        self._own_theme = self._settings.theme
+        self._lent = theme
+        self._settings = replace(self._settings, theme=theme)
+
+    def set(self, settings: Settings) -> None:
+        """Take other settings, made with `dataclasses.replace` from the present ones."""
+        if settings == self._settings:
+            return
+        before, self._settings = self._settings, settings
+        for each in fields(Settings):
+            value = getattr(settings, each.name)
+            if value != getattr(before, each.name):
+                self._unkept[each.name] = value
+        try:
+            if self._is_kept:
+                self._keep(before)
+        except OSError:
+            self._messages.say(
+                Notice(
+                    "warning",
+                    self.tr("The settings cannot be written."),
+                    self.tr("They hold until the studio is closed."),
+                    where=str(self._path),
+                    key="settings",
+                )
+            )
+        self.changed.emit(settings)
+
+    def _keep(self, before: Settings) -> None:
+        """Write what was changed here into the file as it is now.
+
+        Another window, or the person with an editor, may have written it meanwhile.
+        """
+        base = before if self._lent is None else replace(before, theme=self._own_theme)
+        if self._path.exists():
+            found, _ = load_settings(self._path)
+            if self._path.exists():  # else it was broken, and is set aside now
+                base = found
+        save_settings(self._path, replace(base, **self._unkept))  # type: ignore[arg-type]
+        self._unkept.clear()
+
+
+def _words(fault: SettingsFault) -> str:
+    names = ", ".join(fault.names)
+    match fault.kind:
+        case "unreadable":
+            return QCoreApplication.translate(
+                "SettingsStore", "The settings file cannot be read; the usual settings are used."
+            )
+        case "set aside":
+            return QCoreApplication.translate(
+                "SettingsStore", "The settings file was broken; it is kept as {name}."
+            ).format(name=names)
+        case "left out":
+            return QCoreApplication.translate(
+                "SettingsStore", "Settings with no meaning were left out: {names}."
+            ).format(names=names)
+        case _:
+            assert_never(fault.kind)

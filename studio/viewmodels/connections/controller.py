@@ -1,0 +1,303 @@
+"""Which model answers the open document: connections, keys, and the one embedded server."""
+
+from __future__ import annotations
+
+from concurrent.futures import CancelledError
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Signal
+
+from studio.application.connections.listing import with_changed, with_trusted, without
+from studio.application.connections.model import AskedModel, SwitchedModel
+from studio.core.models.base import ChatModel, ModelError
+from studio.core.models.choice import ModelChoice, choose_connection
+from studio.core.models.connection_file import (
+    Connections,
+    read_connections,
+    write_connections,
+)
+from studio.core.models.connections import Connection
+from studio.core.models.embedded.model import Speed
+from studio.core.models.embedded.policy import GrammarLevel
+from studio.core.models.embedded.server import EmbeddedServer
+from studio.core.models.factory import grammar_level, open_model
+from studio.core.models.manual import ManualQuestion
+from studio.core.models.secrets import KEYRING, SecretStore
+from studio.core.prompty.document import ModelDeclaration, PromptDocument
+from studio.core.wire.media import MediaReader
+from studio.viewmodels.app.background import Background
+from studio.viewmodels.connections.keys import ConnectionKeys
+from studio.viewmodels.connections.trials import ConnectionTrials
+
+_CLOSE_SECONDS = 2.0
+
+
+class ConnectionsController(QObject):
+    """Keeps the connections, and opens the model that a document is answered by."""
+
+    changed = Signal(object)  # ModelChoice for the open document
+    saved = Signal(object)  # Connections, whenever the list was changed
+    refused = Signal(str, str)  # what cannot be done, and what to do about it
+    asked = Signal(object)  # ManualQuestion: the person is the model and is to reply
+    settled = Signal(object)  # ManualQuestion that is over: answered, declined, or its run stopped
+
+    def __init__(self, background: Background, path: Path, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._background = background
+        self._path = path
+        self._connections = read_connections(path)
+        self._chosen = ""
+        self._models: dict[str, str] = {}
+        self._level: GrammarLevel | None = None
+        self._allowed = ""
+        self._shown = AskedModel()
+        self._run = AskedModel()
+        self._folder: Path | None = None
+        self._running: SwitchedModel | None = None
+        self._server = EmbeddedServer()
+        self.secrets = SecretStore()
+        """Where keys are."""
+        self.keys = ConnectionKeys(background, self.secrets, self)
+        """Says where keys are, and keeps new ones."""
+        self.trials = ConnectionTrials(
+            background, self.secrets, self._server, lambda: self._connections, self.keys, self
+        )
+        """Tries connections."""
+
+    @property
+    def connections(self) -> Connections:
+        """What the person has set up."""
+        return self._connections
+
+    @property
+    def server(self) -> EmbeddedServer:
+        """The studio's one embedded model, which may not have been started yet."""
+        return self._server
+
+    @property
+    def choice(self) -> ModelChoice:
+        """The connection for the open document, and why."""
+        return self.choice_of(self._shown)
+
+    def choice_of(self, asked: AskedModel) -> ModelChoice:
+        """The connection for a document, which need not be the open one."""
+        choice = choose_connection(
+            asked.declaration, self._connections, chosen=self._chosen, trusted=asked.trusted
+        )
+        connection = choice.connection
+        if self._level is not None and connection.kind == "embedded":
+            settings = {**connection.settings, "grammar": self._level}
+            choice = replace(choice, connection=replace(connection, settings=settings))
+        model = self._models.get(connection.name)
+        if model and connection.is_remote:
+            choice = replace(choice, declaration=replace(choice.declaration, id=model))
+        return choice
+
+    @property
+    def chosen(self) -> str:
+        """Name of the connection that the person picked; empty while the document decides."""
+        return self._chosen
+
+    @property
+    def level(self) -> GrammarLevel:
+        """How much the grammar decides for the embedded model."""
+        return grammar_level(self.choice.connection)
+
+    @property
+    def speed(self) -> Speed | None:
+        """How fast the embedded model wrote the last reply of the run; `None` where it did not."""
+        return self._running.speed if self._running is not None else None
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """The models that can be picked for the document's connection; empty while unknown."""
+        return self.trials.models(self.choice.connection)
+
+    # -- what the document is answered by -------------------------------------------------------
+
+    def set_document(self, document: PromptDocument | None) -> None:
+        """Follow the document's `model:` block."""
+        declaration = document.model if document is not None else ModelDeclaration()
+        self._show(replace(self._shown, declaration=declaration))
+
+    def set_trusted(self, trusted: bool) -> None:
+        """Whether the prompt's folder is trusted: only then are its `${env:}` references read."""
+        self._show(replace(self._shown, trusted=trusted))
+
+    def _show(self, asked: AskedModel) -> None:
+        if asked != self._shown:
+            self._shown = asked
+            self.changed.emit(self.choice)
+
+    def choose(self, name: str) -> None:
+        """Take a connection over the document's own; empty lets the document decide again."""
+        self._chosen = name
+        self._on_picked()
+
+    def choose_model(self, model_id: str) -> None:
+        """Take a model of the document's connection for now; empty takes the usual one again.
+
+        Raises:
+            OSError: a connection that had no model keeps its first one, and that failed.
+        """
+        name, wanted = self.choice.connection.name, model_id.strip()
+        own = self._connections.named(name)
+        self._models.pop(name, None)
+        if wanted and own is not None and not own.model:
+            self.change(name, replace(own, model=wanted))
+        if wanted and wanted != self.choice.declaration.id:
+            self._models[name] = wanted
+        self._on_picked()
+
+    def set_level(self, level: GrammarLevel) -> None:
+        """Choose how much the grammar decides for the embedded model."""
+        self._level = level
+        self._on_picked()
+
+    def list_models(self) -> None:
+        """Ask the document's connection for its models, once, where the person set it up."""
+        choice = self.choice
+        trials, connection = self.trials, choice.connection
+        is_own = self._connections.named(connection.name) == connection
+        if connection.is_remote and is_own and trials.of(connection).state == "untried":
+            trials.start(connection)
+
+    def needs_trust(self, asked: AskedModel | None = None) -> str:
+        """The endpoint that must be asked about before a document may send to it, or empty.
+
+        Args:
+            asked: what the document says of its model; the open one's where None.
+        """
+        endpoint = self.choice_of(asked or self._shown).untrusted
+        return "" if endpoint == self._allowed else endpoint
+
+    def allow_once(self, origin: str) -> None:
+        """Let the next run send to an endpoint."""
+        self._allowed = origin
+
+    def trust(self, origin: str) -> None:
+        """Always let documents send to an endpoint.
+
+        Raises:
+            OSError: the file cannot be written.
+        """
+        self.save(with_trusted(self._connections, origin))
+
+    def open(self, folder: Path | None, asked: AskedModel | None = None) -> ChatModel:
+        """The model for a document, nothing started yet.
+
+        Args:
+            folder: the prompt's folder, which its media may be read from.
+            asked: what the document says of its model; the open one's where None.
+
+        Raises:
+            ModelError: the connection lacks something, or its endpoint was not allowed.
+        """
+        asked = asked or self._shown
+        model = self._open(folder, asked)
+        self._allowed = ""
+        self._close_model()
+        self._folder, self._run = folder, asked
+        self._running = SwitchedModel(model)
+        return self._running
+
+    # -- the list -------------------------------------------------------------------------------
+
+    def save(self, connections: Connections) -> None:
+        """Keep other connections, in their file too.
+
+        Raises:
+            OSError: the file cannot be written.
+            ValueError: one of them holds a secret.
+        """
+        write_connections(self._path, connections)
+        self._connections = connections
+        if self._chosen and connections.named(self._chosen) is None:
+            self._chosen = ""
+        self.saved.emit(connections)
+        self.changed.emit(self.choice)
+
+    def change(self, name: str, changed: Connection) -> None:
+        """Keep one connection changed; its key, its tries and the picks follow a new name.
+
+        Raises:
+            OSError: the file cannot be written.
+            ValueError: it holds a secret.
+        """
+        before = self._connections.named(name)
+        if before is None or before == changed:
+            return
+        is_renamed = changed.name != name
+        was_chosen = self._chosen == name
+        self.save(with_changed(self._connections, name, changed))
+        if is_renamed:
+            self.trials.rename(name, changed)
+            if before.key == KEYRING:
+                self.keys.rename(name, changed.name)
+            if was_chosen:
+                self.choose(changed.name)
+
+    def remove(self, name: str) -> None:
+        """Take a connection out, with its key.
+
+        Raises:
+            OSError: the file cannot be written.
+            ValueError: it is the last embedded model.
+        """
+        gone = self._connections.named(name)
+        self.save(without(self._connections, name))
+        self.trials.forget(name)
+        if gone is not None and gone.key == KEYRING:
+            self.keys.forget(name)
+
+    # -- the end --------------------------------------------------------------------------------
+
+    def close(self) -> None:
+        """End the embedded model; waits for it, at most two seconds."""
+        if self._background.is_running:
+            self._close_model()
+            with suppress(TimeoutError, CancelledError):
+                self._background.start(self._server.stop()).result(_CLOSE_SECONDS)
+
+    def _open(self, folder: Path | None, asked: AskedModel) -> ChatModel:
+        choice = self.choice_of(asked)
+        if self.needs_trust(asked):
+            raise ModelError(
+                "untrusted",
+                self.tr("Nothing was sent to {address}: it is not allowed.").format(
+                    address=choice.untrusted
+                ),
+                self.tr("Run again and allow it, or choose another connection in the toolbar."),
+            )
+        return open_model(
+            choice,
+            secrets=self.secrets,
+            embedded=self._server,
+            connections=self._connections,
+            media=MediaReader(folder) if folder is not None else None,
+            ask=self._ask,
+            listed=self.trials.listed(choice.connection, choice.declaration.id),
+        )
+
+    def _on_picked(self) -> None:
+        """The person picked something: a run that stands goes on with it."""
+        self.changed.emit(self.choice)
+        # Another document may be open by now: the run goes on with what its own one gets.
+        if self._running is None or self.choice_of(self._run).untrusted:
+            return
+        try:
+            self._running.switch(self._open(self._folder, self._run))
+        except ModelError as error:
+            self.refused.emit(error.message, error.hint)
+
+    def _ask(self, question: ManualQuestion) -> None:
+        """Bring a question to the GUI thread; called in the loop's."""
+        question.when_over(lambda: self._background.post(lambda: self.settled.emit(question)))
+        self._background.post(lambda: self.asked.emit(question))
+
+    def _close_model(self) -> None:
+        if self._running is not None:
+            self._background.start(self._running.close())
+            self._running = None

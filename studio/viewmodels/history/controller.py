@@ -1,0 +1,230 @@
+"""The history of runs for the window: read and changed beside the GUI thread, never in it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+
+from PySide6.QtCore import QCoreApplication, QObject, QThreadPool, QTimer, Signal
+
+from studio.application.run.compare import Comparison, Side, compare
+from studio.application.run.record import RunRecord
+from studio.core.runs.codec import JournalError
+from studio.core.runs.store import RunFilter, RunStore, StoreError
+from studio.core.runs.summary import RunSummary
+from studio.viewmodels.app.jobs import LatestJob
+from studio.viewmodels.history.rows import when
+
+_DAY = 86_400
+_TYPING_MS = 150
+"""Pause in typing after which the filter is used."""
+
+
+class HistoryController(QObject):
+    """Lists, opens, pins, describes and deletes runs.
+
+    Every job opens the file for itself: the writing run has a connection of its own, and SQLite's
+    write-ahead log lets both work at once.
+    """
+
+    listed = Signal(tuple)  # RunSummary, …
+    opened = Signal(object)  # RunRecord
+    compared = Signal(object)  # Comparison
+    failed = Signal(str)  # sentence for the person
+    size_changed = Signal(int)  # bytes on disk
+    opening_changed = Signal(bool)  # whether a run is being read; a very long one takes seconds
+
+    def __init__(self, path: Path, parent: QObject | None = None) -> None:
+        """Make it; nothing is read before `refresh`.
+
+        Args:
+            path: the history's file; need not exist.
+            parent: owner.
+        """
+        super().__init__(parent)
+        self._path = path
+        self._filter = RunFilter()
+        self._changes: list[Callable[[RunStore], None]] = []
+        self._listing: LatestJob[tuple[tuple[RunSummary, ...], int, str]] = LatestJob(self)
+        self._opening: LatestJob[RunRecord] = LatestJob(self)
+        self._comparing: LatestJob[Comparison] = LatestJob(self)
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.setInterval(_TYPING_MS)
+        self._timer.timeout.connect(self.refresh)
+        self._listing.finished.connect(self._on_listed)
+        self._listing.failed.connect(self._on_failed)
+        self._opening.finished.connect(self.opened)
+        self._opening.failed.connect(self._on_failed)
+        self._opening.busy_changed.connect(self.opening_changed)
+        self._comparing.finished.connect(self.compared)
+        self._comparing.failed.connect(self._on_failed)
+
+    def refresh(self) -> None:
+        """Read the list again."""
+        self._timer.stop()
+        changes, self._changes = tuple(self._changes), []
+        self._listing.submit(partial(_list, self._path, self._filter, changes))
+
+    def set_filter(self, text: str = "", status: str = "", tag: str = "") -> None:
+        """Show only runs that fit."""
+        self._filter = RunFilter(text=text, status=status, tag=tag)
+        self._timer.start()
+
+    def open(self, run: str) -> None:
+        """Open a run to be read."""
+        self._opening.submit(partial(_open, self._path, run))
+
+    def compare(self, left: str, right: str) -> None:
+        """Put two runs side by side."""
+        self._comparing.submit(partial(_compare, self._path, left, right))
+
+    def delete(self, runs: Sequence[str]) -> None:
+        """Delete runs for good."""
+        self._change(partial(_delete, tuple(runs)))
+
+    def set_pinned(self, run: str, pinned: bool) -> None:
+        """Keep a run at the top and from being tidied away, or no longer."""
+        self._change(partial(_describe, run, pinned=pinned))
+
+    def describe(self, run: str, tags: Sequence[str], note: str) -> None:
+        """Set both at once."""
+        self._change(partial(_describe, run, tags=tuple(tags), note=note))
+
+    def name_branch(self, run: str, branch: int, name: str) -> None:
+        """Set the person's name of a branch; an empty one takes it back."""
+        self._change(partial(_name_branch, run, branch, name))
+
+    def prune(self, keep: int, days: int) -> None:
+        """Delete runs that nobody pinned: all but so many of the newest, or older than some days.
+
+        Args:
+            keep: how many of the newest stay; 0 for all.
+            days: after how many days a run goes; 0 for never.
+        """
+        if keep or days:
+            self._change(partial(_prune, keep, days))
+
+    def mark_interrupted(self) -> None:
+        """At the start: end the runs whose process has died."""
+        self._change(_mark)
+
+    def close(self) -> None:
+        """Let jobs that still run end, and make the changes that wait."""
+        self._timer.stop()
+        self._opening.drop()
+        self._comparing.drop()
+        self._listing.drop()
+        QThreadPool.globalInstance().waitForDone(2000)
+        if self._changes:
+            changes, self._changes = tuple(self._changes), []
+            _list(self._path, RunFilter(limit=0), changes)
+
+    def _change(self, change: Callable[[RunStore], None]) -> None:
+        """Changes are collected, so that a newer list never drops one that waits."""
+        self._changes.append(change)
+        if not self._listing.is_busy:
+            self.refresh()
+
+    def _on_listed(self, result: tuple[tuple[RunSummary, ...], int, str]) -> None:
+        runs, size, wrong = result
+        if self._changes:
+            self.refresh()
+        self.size_changed.emit(size)
+        self.listed.emit(runs)
+        if wrong:
+            self.failed.emit(wrong)
+
+    def _on_failed(self, error: object) -> None:
+        if isinstance(error, StoreError | JournalError):
+            self.failed.emit(self.tr("The history cannot be used: {error}.").format(error=error))
+        else:
+            self.failed.emit(
+                self.tr("The history could not be read ({name}).").format(name=type(error).__name__)
+            )
+
+
+def _list(
+    path: Path, wanted: RunFilter, changes: Sequence[Callable[[RunStore], None]]
+) -> tuple[tuple[RunSummary, ...], int, str]:
+    if not path.exists():
+        return (), 0, ""
+    wrong = ""
+    with closing(RunStore(path)) as store:
+        for change in changes:
+            try:
+                change(store)
+            except StoreError as error:
+                wrong = QCoreApplication.translate(
+                    "History", "The history could not be changed: {error}."
+                ).format(error=error)
+        return store.runs(wanted), store.size(), wrong
+
+
+def _open(path: Path, run: str) -> RunRecord:
+    with closing(RunStore(path)) as store:
+        summary = store.summary(run)
+        if summary is None:
+            raise StoreError("the run is no longer there")
+        past = store.open(run)
+        names = store.branch_names(run)
+    now = datetime.now().astimezone()
+    title = QCoreApplication.translate("History", "From history, {when}").format(
+        when=when(summary.started, now)
+    )
+    record = RunRecord(title, past.events, names=names, seen=past)
+    # Made here, so that the GUI thread finds them.
+    _ = record.state, record.tree, record.timeline
+    return record
+
+
+def _compare(path: Path, left: str, right: str) -> Comparison:
+    sides = []
+    for run in (left, right):
+        record = _open(path, run)
+        if record.state is None:
+            raise StoreError("the run is no longer there")
+        began = record.events[0].at
+        sides.append(Side(when(began, datetime.now().astimezone()), record.state))
+    return compare(*sides)
+
+
+def _delete(runs: Sequence[str], store: RunStore) -> None:
+    store.mark_interrupted()
+    held = {run: store.summary(run) for run in runs}
+    going = {run for run, line in held.items() if line is not None and line.status == "running"}
+    for run in runs:
+        if run not in going:
+            store.delete(run)
+    store.tidy()
+    if going:
+        words = QCoreApplication.translate("History", "a run is under way; stop it first")
+        raise StoreError(words)
+
+
+def _describe(
+    run: str,
+    store: RunStore,
+    *,
+    tags: Sequence[str] | None = None,
+    note: str | None = None,
+    pinned: bool | None = None,
+) -> None:
+    store.describe(run, tags=tags, note=note, pinned=pinned)
+
+
+def _name_branch(run: str, branch: int, name: str, store: RunStore) -> None:
+    store.name_branch(run, branch, name)
+
+
+def _prune(keep: int, days: int, store: RunStore) -> None:
+    before = time.time() - days * _DAY if days else None
+    store.prune(keep=keep or None, older_than=before)
+
+
+def _mark(store: RunStore) -> None:
+    store.mark_interrupted()

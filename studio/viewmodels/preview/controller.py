@@ -1,0 +1,209 @@
+"""Keeps the preview in step with the document and the inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+
+from PySide6.QtCore import QObject, QTimer, Signal
+
+from studio.application.preview.build import (
+    PreviewOrder,
+    build_preview,
+    keep_last_good,
+    with_tokens,
+)
+from studio.application.preview.diff import Comparison, Pair, compare
+from studio.application.preview.probe import ProbeReport, probe
+from studio.application.preview.value import Preview, PreviewTarget
+from studio.core.models.base import ProtocolName
+from studio.core.prompty.document import PromptDocument
+from studio.core.prompty.tool_spec import ToolSpec
+from studio.core.text.values import Json
+from studio.core.tokens.conversation import ConversationTokens
+from studio.core.tokens.tokenizers import Tokenizers
+from studio.viewmodels.app.jobs import LatestJob
+
+DEBOUNCE_MS = 60
+"""Pause in typing after which the preview follows; together with the work under 100 ms."""
+
+
+class PreviewController(QObject):
+    """Gathers changes for a moment, then makes the preview in the pool; the newest wins."""
+
+    previewed = Signal(object)  # Preview
+    probed = Signal(object)  # ProbeReport
+    compared = Signal(object)  # Comparison
+    busy_changed = Signal(bool)
+
+    request_count = Signal(object)  # Preview: shown by estimate; its model can count it itself
+
+    def __init__(
+        self,
+        parent: QObject | None = None,
+        debounce_ms: int = DEBOUNCE_MS,
+        tokenizers: Tokenizers | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._tokenizers = tokenizers or Tokenizers()
+        self._document: PromptDocument | None = None
+        self._inputs: dict[str, Json] = {}
+        self._tools: tuple[ToolSpec, ...] | None = None
+        self._target = PreviewTarget()
+        self._protocol: ProtocolName | None = None
+        self._trusted = True
+        self._last_good: Preview | None = None
+        self._newest: Preview | None = None
+        self._revision = 0
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.setInterval(debounce_ms)
+        self._timer.timeout.connect(self._order)
+        self._job: LatestJob[Preview] = LatestJob(self)
+        self._job.finished.connect(self._take)
+        self._job.failed.connect(self._fail)
+        self._job.busy_changed.connect(self.busy_changed)
+        self._probe_job: LatestJob[ProbeReport] = LatestJob(self)
+        self._probe_job.finished.connect(self.probed)
+        self._probe_job.failed.connect(self._fail)
+        self._pair: Pair | None = None
+        self._compare_job: LatestJob[Comparison] = LatestJob(self)
+        self._compare_job.finished.connect(self.compared)
+        self._compare_job.failed.connect(self._fail)
+        self._tokenizer_job: LatestJob[bool] = LatestJob(self)
+        self._tokenizer_job.finished.connect(self._on_tokenizer)
+        self._tokenizer_job.failed.connect(self._fail)
+
+    @property
+    def preview(self) -> Preview | None:
+        """The newest preview."""
+        return self._newest
+
+    def set_document(self, document: PromptDocument | None) -> None:
+        """Follow this revision of the document; `None` when no document is open."""
+        if document is None or (
+            self._document is not None and document.source.path != self._document.source.path
+        ):
+            # Another file: its predecessor's messages must not be shown as its last good ones, nor
+            # its tools while the file's own are being loaded.
+            self._last_good = None
+            self._tools = None
+        self._document = document
+        if document is None:
+            self._timer.stop()
+            self._job.drop()
+            self._probe_job.drop()
+            self._newest = None
+        else:
+            self._timer.start()
+
+    def set_inputs(self, values: Mapping[str, Json]) -> None:
+        """Render with these values; what is missing is filled from defaults and samples."""
+        self._inputs = dict(values)
+        self._start()
+
+    def set_tools(self, tools: Sequence[ToolSpec] | None) -> None:
+        """The tools that a run would have; `None` for the document's own."""
+        fresh = None if tools is None else tuple(tools)
+        if fresh != self._tools:
+            self._tools = fresh
+            self._start()
+
+    def set_trusted(self, trusted: bool) -> None:
+        """Whether the prompt's folder is trusted: only then are its variables looked up."""
+        if trusted != self._trusted:
+            self._trusted = trusted
+            self._start()
+
+    def set_protocol(self, protocol: ProtocolName | None) -> None:
+        """The protocol chosen for runs; `None` for the document's own."""
+        if protocol != self._protocol:
+            self._protocol = protocol
+            self._start()
+
+    def set_target(self, target: PreviewTarget) -> None:
+        """The model that a run would be sent to."""
+        if target != self._target:
+            self._target = target
+            self._start()
+
+    def show_count(self, revision: int, tokens: ConversationTokens) -> None:
+        """Take the figures that the model's own tokenizer gave for a preview."""
+        newest = self._newest
+        if newest is not None and newest.revision == revision and newest.tokens != tokens:
+            self._newest = with_tokens(newest, tokens)
+            if not newest.is_stale:
+                self._last_good = self._newest
+            self.previewed.emit(self._newest)
+
+    def refresh(self) -> None:
+        """Make the preview again now, as when a referenced file changed."""
+        self._order()
+
+    def count_again(self) -> None:
+        """Ask for the embedded model's own figures; it can count once a run has started it."""
+        if self._newest is not None and self._newest.target.is_embedded:
+            self.request_count.emit(self._newest)
+
+    def probe(self) -> None:
+        """Try the inputs for holes, in the pool; the report comes by `probed`."""
+        if self._document is not None:
+            self._probe_job.submit(partial(probe, self._document, dict(self._inputs)))
+
+    def compare(self, pair: Pair | None) -> None:
+        """Compare every preview from now on; the result comes by `compared`. `None` ends that."""
+        self._pair = pair
+        self._compare_job.drop()
+        self._compare()
+
+    def _compare(self) -> None:
+        if self._pair is not None and self._document is not None:
+            self._compare_job.submit(partial(compare, self._make_order(), self._pair))
+
+    def _start(self) -> None:
+        if self._document is not None:
+            self._timer.start()
+
+    def _order(self) -> None:
+        self._timer.stop()
+        if self._document is None:
+            return
+        self._revision += 1
+        self._job.submit(partial(build_preview, self._make_order()))
+
+    def _make_order(self) -> PreviewOrder:
+        assert self._document is not None
+        return PreviewOrder(
+            self._document,
+            dict(self._inputs),
+            self._tools,
+            self._target,
+            self._tokenizers,
+            self._revision,
+            self._protocol,
+            self._trusted,
+        )
+
+    def _take(self, preview: Preview) -> None:
+        preview = keep_last_good(preview, self._last_good)
+        if not preview.is_stale:
+            self._last_good = preview
+        self._newest = preview
+        self.previewed.emit(preview)
+        self._compare()
+        weights = preview.target.weights
+        if preview.target.is_embedded:
+            self.request_count.emit(preview)
+            if weights is not None and self._tokenizers.wants_embedded(weights):
+                self._tokenizer_job.submit(partial(self._tokenizers.load_embedded, weights))
+        elif self._tokenizers.wants_loading(preview.target.model_id):
+            # Half a second's work, with the first preview of such a model already on the screen.
+            self._tokenizer_job.submit(partial(self._tokenizers.load, preview.target.model_id))
+
+    def _on_tokenizer(self, is_loaded: bool) -> None:
+        if is_loaded:
+            self._start()
+
+    def _fail(self, error: Exception) -> None:
+        """The pure pipeline is total; what still comes here is a defect, for the crash hook."""
+        raise error

@@ -1,0 +1,137 @@
+"""Runs written to files and taken from them, beside the GUI thread."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import closing
+from functools import partial
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Signal
+
+from studio import __version__
+from studio.core.agent.values.events import Event
+from studio.core.export.write import write_atomically
+from studio.core.runs.codec import JournalError
+from studio.core.runs.exchange import FORMS, RunForm, export_run, import_run
+from studio.core.runs.store import RunStore, StoreError
+from studio.core.runs.traces import trace_name
+from studio.viewmodels.app.jobs import LatestJob
+
+
+def form_of(name: str) -> RunForm:
+    """The form of a name; the report where there is none."""
+    return next((form for form in FORMS if form.name == name), FORMS[0])
+
+
+def file_name(prompt: str, at: float, run: str, form: RunForm) -> str:
+    """A name to offer for the file of a run."""
+    return trace_name(prompt, at, run).removesuffix(".tracy") + form.suffix
+
+
+class RunExchange(QObject):
+    """Writes and reads one file at a time; asked again meanwhile, it says so."""
+
+    exported = Signal(object)  # Path of the file
+    imported = Signal(object)  # tuple of the ids of the runs
+    failed = Signal(str, str)  # what happened; what to do
+
+    def __init__(self, path: Path, parent: QObject | None = None) -> None:
+        """Make it.
+
+        Args:
+            path: the history's file.
+            parent: owner.
+        """
+        super().__init__(parent)
+        self._path = path
+        self._writing: LatestJob[Path] = LatestJob(self)
+        self._reading: LatestJob[tuple[str, ...]] = LatestJob(self)
+        self._writing.finished.connect(self.exported)
+        self._writing.failed.connect(self._on_failed)
+        self._reading.finished.connect(self.imported)
+        self._reading.failed.connect(self._on_failed)
+
+    def export_events(
+        self, events: Sequence[Event], form: RunForm, target: Path, upto: int | None = None
+    ) -> None:
+        """Write a run that is at hand; `upto` chooses the branch."""
+        if not self._is_free():
+            return
+        self._writing.submit(partial(_write, tuple(events), form, target, upto))
+
+    def export_run(self, run: str, form: RunForm, target: Path) -> None:
+        """Write a run of the history."""
+        if self._is_free():
+            self._writing.submit(partial(_write_kept, self._path, run, form, target))
+
+    def import_files(self, files: Sequence[Path]) -> None:
+        """Take journals into the history, all or none of them that are wrong."""
+        if self._reading.is_busy:
+            self.failed.emit(
+                self.tr("A file is still being read."), self.tr("Try again in a moment.")
+            )
+            return
+        self._reading.submit(partial(_read, self._path, tuple(files)))
+
+    def close(self) -> None:
+        """Report nothing any more."""
+        self._writing.drop()
+        self._reading.drop()
+
+    def _is_free(self) -> bool:
+        if self._writing.is_busy:
+            self.failed.emit(
+                self.tr("A run is still being written."), self.tr("Try again in a moment.")
+            )
+        return not self._writing.is_busy
+
+    def _on_failed(self, error: object) -> None:
+        match error:
+            case OSError():
+                reason = error.strerror or type(error).__name__
+                self.failed.emit(
+                    self.tr("The file cannot be used: {reason}.").format(reason=reason),
+                    self.tr("Look at {filename}.").format(filename=error.filename or "it"),
+                )
+            case JournalError() | StoreError():
+                self.failed.emit(
+                    f"{str(error).rstrip('.')}.", self.tr("Choose a journal that was exported.")
+                )
+            case UnicodeDecodeError():
+                self.failed.emit(
+                    self.tr("The file is not UTF-8 text."),
+                    self.tr("Choose a journal (JSON lines)."),
+                )
+            case _:
+                self.failed.emit(
+                    self.tr("The run could not be written or read ({name}).").format(
+                        name=type(error).__name__
+                    ),
+                    self.tr("Please report it."),
+                )
+
+
+def _write(events: Sequence[Event], form: RunForm, target: Path, upto: int | None) -> Path:
+    write_atomically(target, export_run(events, form, __version__, upto=upto))
+    return target
+
+
+def _write_kept(path: Path, run: str, form: RunForm, target: Path) -> Path:
+    with closing(RunStore(path)) as store:
+        events = tuple(store.events(run))
+    if not events:
+        raise StoreError("The run is no longer there")
+    return _write(events, form, target, None)
+
+
+def _read(path: Path, files: Sequence[Path]) -> tuple[str, ...]:
+    taken: list[str] = []
+    with closing(RunStore(path)) as store:
+        for file in files:
+            try:
+                taken.append(import_run(file.read_text(encoding="utf-8"), store))
+            except JournalError as error:
+                raise JournalError(f"{file.name} was not taken: {error}") from error
+        store.mark_interrupted()
+    return tuple(taken)

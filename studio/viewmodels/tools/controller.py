@@ -1,0 +1,291 @@
+"""The tools of the open document: loaded in the background, tried, mocked, trusted."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping
+from concurrent.futures import CancelledError, Future
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from PySide6.QtCore import QObject, QTimer, Signal
+
+from studio.application.tools.recorded import Recording, find_recordings
+from studio.core.prompty.document import PromptDocument
+from studio.core.prompty.messages import HoistedTool
+from studio.core.text.values import Json, JsonObject
+from studio.core.tools.limits import DEFAULT_LIMITS, ToolLimits
+from studio.core.tools.registry import Approval, ToolRegistry
+from studio.core.tools.session import ToolSession
+from studio.core.tools.source import ToolOutcome
+from studio.core.tools.trust import TrustStore
+from studio.viewmodels.app.background import Background
+from studio.viewmodels.app.jobs import LatestJob
+from studio.viewmodels.tools.questions import ToolQuestions
+from studio.viewmodels.tools.watch import SavedFiles
+
+_LOAD_MS = 300
+_CLOSE_SECONDS = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """One call that the person tried, and how it ended."""
+
+    name: str
+    """The tool."""
+
+    arguments: JsonObject
+    """The arguments given."""
+
+    outcome: ToolOutcome | None = None
+    """The end; `None` while it runs."""
+
+    when: float = 0.0
+    """When it began, in seconds since the epoch."""
+
+
+class ToolsController(QObject):
+    """Moves a `ToolSession` between the document, the tools view and the background loop."""
+
+    registry_changed = Signal(object)  # ToolRegistry
+    loading_changed = Signal(bool)
+    trial_changed = Signal(object)  # Trial: begun, or ended
+    untrusted_changed = Signal(object)  # Path of the folder that is not trusted, or None
+    request_shown = Signal(str, str)  # tool, the HTTP request that a call would send
+    recordings_found = Signal(str, object)  # tool, tuple[Recording, ...]
+
+    def __init__(
+        self,
+        background: Background,
+        trust: TrustStore,
+        parent: QObject | None = None,
+        limits: ToolLimits = DEFAULT_LIMITS,
+        *,
+        own_servers: Path | None = None,
+        history: Path | None = None,
+    ) -> None:
+        """Make a controller.
+
+        Args:
+            background: the loop that everything runs in.
+            trust: which folders may run code.
+            parent: its owner.
+            limits: bounds of a call.
+            own_servers: file of the person's own MCP servers.
+            history: file of the former runs, for recorded answers.
+        """
+        super().__init__(parent)
+        self._background = background
+        self._trust = trust
+        self._session = ToolSession(trust, limits, own_servers)
+        self._own_servers = own_servers
+        self._history = history
+        self.questions = ToolQuestions(background, self)
+        self._untrusted: Path | None = None
+        self._saved = SavedFiles(self)
+        self._saved.saved.connect(self.reload)
+        self._searching: LatestJob[tuple[str, tuple[Recording, ...]]] = LatestJob(self)
+        self._searching.finished.connect(self._on_recordings)
+        self._document: PromptDocument | None = None
+        self._hoisted: tuple[HoistedTool, ...] = ()
+        self._inputs: dict[str, Json] = {}
+        self._loads = 0
+        self._load: Future[ToolRegistry] | None = None
+        self._trial: Trial | None = None
+        self._call: Future[ToolOutcome] | None = None
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.setInterval(_LOAD_MS)
+        self._timer.timeout.connect(self.reload)
+        start = self._timer.start  # not a method of ours: a cycle would be collected in the loop
+        self._session.on_change = lambda: background.post(start)
+
+    @property
+    def session(self) -> ToolSession:
+        """The session, whose `toolbox` a run uses; call it in the background loop only."""
+        return self._session
+
+    @property
+    def registry(self) -> ToolRegistry:
+        """The newest registry."""
+        return self._session.registry
+
+    @property
+    def is_loading(self) -> bool:
+        """Whether the tools are being loaded, or soon will be."""
+        return bool(self._loads) or self._timer.isActive()
+
+    @property
+    def is_trying(self) -> bool:
+        """Whether a tried call still runs."""
+        return self._call is not None
+
+    def set_document(
+        self, document: PromptDocument | None, hoisted: Iterable[HoistedTool] = ()
+    ) -> None:
+        """Follow the document; its tools are loaded again after a pause in typing."""
+        fresh = tuple(hoisted)
+        if document is self._document and fresh == self._hoisted:
+            return
+        other_file = (document.source.path if document else None) != (
+            self._document.source.path if self._document else None
+        )
+        self._document, self._hoisted = document, fresh
+        if document is None:
+            self._timer.stop()
+            self._session.leave()
+            self._saved.watch(())
+            self._show(self._session.registry)
+        elif other_file:
+            self.reload()
+        else:
+            self._timer.start()
+
+    def set_inputs(self, values: Mapping[str, Json]) -> None:
+        """Values that bound parameters get when a tool is tried."""
+        self._inputs = dict(values)
+
+    def reload(self) -> None:
+        """Load the tools now."""
+        self._timer.stop()
+        if self._document is None or not self._background.is_running:
+            return
+        self._loads += 1
+        self.loading_changed.emit(True)
+        self._load = self._background.start(
+            self._session.load(self._document, self._hoisted), self._loaded
+        )
+
+    def change(self, name: str, changes: Mapping[str, object]) -> None:
+        """Set `enabled`, `approval` or `mock` of a tool; in the loop, where loading happens too."""
+
+        async def change() -> ToolRegistry:
+            return self._session.change(name, **changes)
+
+        self._background.start(change(), self._changed)
+
+    def trust_folder(self, folder: Path) -> None:
+        """The person trusts a folder: its tools may run from now on."""
+        self._trust.trust(folder)
+        self.reload()
+
+    def forget_folder(self, folder: Path) -> None:
+        """The person trusts a folder no more: what runs of it is ended."""
+        trusted_as = self._trust.current.trusted_as(folder)
+        if trusted_as is not None:
+            self._trust.forget(trusted_as)
+        self._background.start(self._session.close(), lambda _: self.reload())
+
+    def approve_folder(self, approval: Approval | None) -> None:
+        """Set when the person is asked before calls of the folder's tools; None: as usual."""
+
+        async def approve() -> ToolRegistry:
+            return self._session.approve_folder(approval)
+
+        self._background.start(approve(), self._changed)
+
+    def restart(self, key: str) -> None:
+        """End a source's processes and load again."""
+        self._background.start(self._session.restart(key), lambda _: self.reload())
+
+    def start_server(self, key: str) -> None:
+        """Start a server that the prompt does not name."""
+        self._session.start_server(key)
+        self.reload()
+
+    def read_logs(self) -> None:
+        """Show what the servers wrote to their logs meanwhile."""
+        before = self._session.registry
+
+        def done(future: Future[ToolRegistry]) -> None:
+            if not future.cancelled() and future.result() is not before:
+                self._show(future.result())
+
+        if self._background.is_running:
+            self._background.start(self._session.read_logs(), done)
+
+    def find_recordings(self, name: str) -> None:
+        """Look for what a tool answered in former runs."""
+        history, prompt = self._history, self._document.source.path if self._document else None
+        if history is not None:
+            self._searching.submit(lambda: (name, find_recordings(history, name, prompt)))
+
+    def show_request(self, name: str, arguments: JsonObject) -> None:
+        """Work out the HTTP request that a call of an OpenAPI tool would send."""
+
+        def done(future: Future[str]) -> None:
+            if future.cancelled():
+                return
+            error = future.exception()
+            self.request_shown.emit(name, str(error) if error else future.result())
+
+        self._background.start(self._session.request_text(name, arguments, self._inputs), done)
+
+    def try_tool(self, name: str, arguments: JsonObject) -> None:
+        """Call a tool because the person asked for it; one call at a time."""
+        if self._call is not None:
+            return
+        self._trial = Trial(name, dict(arguments), when=time.time())
+        self.trial_changed.emit(self._trial)
+        self._call = self._background.start(
+            self._session.try_tool(name, arguments, self._inputs, self.questions.ask),
+            self._tried,
+        )
+
+    def cancel_trial(self) -> None:
+        """Stop the tried call; its process is ended."""
+        if self._call is not None:
+            self._call.cancel()
+
+    def close(self) -> None:
+        """End all processes behind the tools; waits for them, at most two seconds."""
+        self._timer.stop()
+        self._saved.watch(())
+        self._searching.drop()
+        self.cancel_trial()
+        if self._load is not None:
+            self._load.cancel()
+        if self._background.is_running:
+            with suppress(TimeoutError, CancelledError):
+                self._background.start(self._session.close()).result(_CLOSE_SECONDS)
+
+    def _changed(self, future: Future[ToolRegistry]) -> None:
+        if not future.cancelled():
+            self._show(future.result())
+
+    def _loaded(self, future: Future[ToolRegistry]) -> None:
+        self._loads -= 1
+        if not self._loads:
+            self.loading_changed.emit(False)
+        try:
+            future.result()
+        except CancelledError:
+            return
+        if self._document is not None:
+            self._saved.watch(self._session.watched)
+            # Not what was loaded: that may be a document that is not shown any more.
+            self._show(self._session.registry)
+
+    def _show(self, registry: ToolRegistry) -> None:
+        self.registry_changed.emit(registry)
+        folders = (status.folder for status in registry.sources if status.state == "untrusted")
+        untrusted = next((folder for folder in folders if folder), None)
+        if untrusted != self._untrusted:
+            self._untrusted = untrusted
+            self.untrusted_changed.emit(untrusted)
+
+    def _on_recordings(self, found: tuple[str, tuple[Recording, ...]]) -> None:
+        self.recordings_found.emit(*found)
+
+    def _tried(self, future: Future[ToolOutcome]) -> None:
+        trial, self._trial, self._call = self._trial, None, None
+        if trial is None:
+            return
+        try:
+            outcome = future.result()
+        except CancelledError:
+            outcome = ToolOutcome(self.tr("Stopped by you."), "cancelled")
+        self.trial_changed.emit(replace(trial, outcome=outcome))
+        self.registry_changed.emit(self._session.registry)

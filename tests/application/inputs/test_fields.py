@@ -1,0 +1,117 @@
+from __future__ import annotations
+
+from studio.application.inputs.fields import ABSENT, FieldSpec, input_fields, show_value
+from studio.application.inputs.schema import schema_fields
+from studio.core.prompty.parse import parse
+
+DOC = """---
+template:
+  parser: {kind: section}
+inputs:
+  city: {kind: string, description: Where to, required: true, sample: Lisbon}
+  days: {kind: integer, default: 2}
+  mood: {kind: string, enum: [calm, busy]}
+  tags: {kind: array, items: {kind: string}}
+  place:
+    kind: object
+    properties:
+      street: {kind: string}
+  loose: {kind: object}
+  chat: {kind: thread}
+---
+system:
+{{ city }} {{ other }} {{ history }}
+"""
+
+
+def fields() -> dict[str, FieldSpec]:
+    return {spec.name: spec for spec in input_fields(parse(DOC))}
+
+
+def test_declared_inputs_get_the_field_of_their_kind() -> None:
+    kinds = {name: spec.kind for name, spec in fields().items()}
+    assert kinds == {
+        "city": "string",
+        "days": "integer",
+        "mood": "choice",
+        "tags": "array",
+        "place": "object",
+        "loose": "json",
+        "chat": "thread",
+        "other": "string",
+        "history": "json",
+    }
+    city = fields()["city"]
+    assert (city.required, city.fallback, city.fallback_origin) == (True, "Lisbon", "sample")
+    assert fields()["days"].fallback_origin == "default"
+    assert fields()["mood"].choices == ("calm", "busy")
+    assert [item.name for item in fields()["place"].properties] == ["street"]
+
+
+def test_undeclared_and_reserved_names_are_told_apart() -> None:
+    assert not fields()["other"].declared
+    assert fields()["other"].fallback is ABSENT
+    history = fields()["history"]
+    assert history.declared
+    assert history.fallback_origin == "supplied by the run"
+
+
+def test_a_schema_becomes_fields() -> None:
+    schema = {
+        "type": "object",
+        "required": ["name", "kind"],
+        "properties": {
+            "name": {"type": "string", "pattern": "^a", "description": "The name"},
+            "kind": {"enum": ["x", "y"]},
+            "size": {"type": "integer", "minimum": 1, "maximum": 9, "default": 3},
+            "maybe": {"anyOf": [{"type": "number"}, {"type": "null"}]},
+            "either": {"anyOf": [{"type": "number"}, {"type": "string"}]},
+            "node": {"$ref": "#/$defs/node"},
+            "list": {"type": "array", "items": {"$ref": "#/$defs/leaf"}},
+        },
+        "$defs": {
+            "leaf": {"type": "object", "properties": {"on": {"type": "boolean"}}},
+            "node": {
+                "type": "object",
+                "properties": {"next": {"$ref": "#/$defs/node"}, "value": {"type": "string"}},
+            },
+        },
+    }
+    made = {spec.name: spec for spec in schema_fields(schema)}
+    assert (made["name"].kind, made["name"].required, made["name"].pattern) == (
+        "string",
+        True,
+        "^a",
+    )
+    assert (made["kind"].kind, made["kind"].choices) == ("choice", ("x", "y"))
+    assert (made["size"].minimum, made["size"].maximum, made["size"].fallback) == (1.0, 9.0, 3)
+    assert (made["maybe"].kind, made["maybe"].nullable) == ("number", True)
+    assert made["either"].kind == "json"
+    assert [item.kind for item in made["node"].properties] == ["json", "string"]
+    assert made["list"].items is not None
+    assert made["list"].items.properties[0].kind == "boolean"
+
+
+def test_broken_schemas_still_make_a_form() -> None:
+    odd = {
+        "type": "object",
+        "properties": {"a": True, "b": {"$ref": "#/nowhere"}, "c": {"type": 5}},
+    }
+    assert [spec.kind for spec in schema_fields(odd)] == ["json", "json", "json"]
+    assert schema_fields({"type": "object", "properties": []}) == ()
+
+
+def test_values_are_shown_on_one_line() -> None:
+    assert show_value("a\nb") == "a b"
+    assert show_value({"a": 1}) == '{"a": 1}'
+    assert len(show_value("x" * 500)) == 80
+    assert show_value(ABSENT) == ""
+
+
+def test_an_undeclared_variable_gets_the_field_that_its_uses_want() -> None:
+    fields = input_fields(parse("user:\n{{ a }} {{ b.c }} {% for d in e %}{{ d }}{% endfor %}\n"))
+    assert [(field.name, field.kind) for field in fields] == [
+        ("a", "string"),
+        ("b", "json"),
+        ("e", "json"),
+    ]

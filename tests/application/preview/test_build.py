@@ -1,0 +1,212 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from studio.application.preview.build import PreviewOrder, build_preview, keep_last_good
+from studio.application.preview.value import PROVIDERS, PreviewTarget
+from studio.core.agent.loop.setup import make_setup
+from studio.core.agent.values.options import RunOptions
+from studio.core.models.base import Capabilities, ModelRequest
+from studio.core.models.bodies import request_body
+from studio.core.models.scripted import ScriptedModel
+from studio.core.prompty.parse import parse
+from studio.core.resource_files import resource
+from studio.core.text.values import Json
+from studio.core.wire.request import Provider
+
+CHAT = """---
+name: trip
+model:
+  id: gpt-4o-mini
+template:
+  parser: {kind: section}
+inputs:
+  city: {kind: string, sample: Lisbon}
+  days: {kind: integer, default: 2}
+---
+system:
+You plan trips to {{ city }}.
+
+user[name="Mina"]:
+{{ days }} days{{ extra }}
+"""
+
+
+def test_messages_requests_and_tokens_come_from_one_order() -> None:
+    preview = build_preview(PreviewOrder(parse(CHAT), {"city": "Porto"}, revision=3))
+    assert [message.text for message in preview.messages.messages] == [
+        "You plan trips to Porto.",
+        "2 days",
+    ]
+    assert preview.revision == 3
+    assert len(preview.tokens.messages) == 2
+    assert preview.tokens.total > sum(preview.tokens.messages) > 8
+    body = json.loads(preview.requests["openai-chat"].text)
+    assert body["model"] == "gpt-4o-mini"
+    assert body["messages"][0] == {"role": "system", "content": "You plan trips to Porto."}
+    assert set(preview.requests) == {"openai-chat", "openai-responses", "anthropic"}
+    assert json.loads(preview.requests["anthropic"].text)["system"]
+
+
+def test_each_variable_says_where_its_value_comes_from() -> None:
+    preview = build_preview(PreviewOrder(parse(CHAT), {}))
+    origins = {row.name: (row.origin, row.declared) for row in preview.variables}
+    assert origins == {
+        "city": ("sample", True),
+        "days": ("default", True),
+        "extra": ("missing", False),
+    }
+    given = build_preview(PreviewOrder(parse(CHAT), {"city": "Rome"}))
+    assert given.variables[0].origin == "given"
+    city = given.variables[0]
+    assert given.document.source.slice(city.uses[0]) == "city"
+    assert city.place is not None
+    assert given.document.source.slice(city.place) == "city"
+    assert city.place.start < city.uses[0].start
+    assert city.tokens == 1
+
+
+def test_a_broken_template_keeps_the_last_good_messages_and_names_the_problem() -> None:
+    good = build_preview(PreviewOrder(parse(CHAT), {}))
+    broken = build_preview(PreviewOrder(parse(CHAT.replace("{{ city }}", "{{ city | nope }}")), {}))
+    assert broken.is_stale
+    shown = keep_last_good(broken, good)
+    assert shown.messages is good.messages
+    assert shown.shown is good.document
+    assert shown.blocker is not None
+    place = shown.document.source.position(shown.blocker.span.start)
+    assert place.line == 12
+    assert keep_last_good(good, None) is good
+
+
+def test_front_matter_that_cannot_be_read_is_a_blocker() -> None:
+    broken = build_preview(PreviewOrder(parse(CHAT.replace("name: trip", "name: [trip")), {}))
+    assert broken.is_stale
+    assert broken.blocker is not None
+
+
+def test_the_request_names_the_model_that_a_run_would_be_sent_to() -> None:
+    bare = parse("system:\nHello\n")
+    preview = build_preview(PreviewOrder(bare, {}, target=PreviewTarget("chosen")))
+    assert json.loads(preview.requests["openai-chat"].text)["model"] == "chosen"
+    preview = build_preview(PreviewOrder(parse(CHAT), {}, target=PreviewTarget("chosen")))
+    assert json.loads(preview.requests["openai-chat"].text)["model"] == "chosen"
+
+
+def test_the_bundled_react_agent_lists_its_tools_in_the_prompt_and_sends_none(
+    checkout: Path,
+) -> None:
+    path = checkout / "resources" / "examples" / "react-agent.prompty"
+    preview = build_preview(PreviewOrder(parse(path.read_text(encoding="utf-8"), path), {}))
+    names = [tool.name for tool in preview.tools]
+    assert names
+    text = "\n".join(message.text for message in preview.messages.messages)
+    assert all(name in text for name in names)
+    assert "tools" not in preview.requests["openai-chat"].body
+    assert any("stand in the prompt" in note for note in preview.requests["openai-chat"].notes)
+
+
+def test_the_native_agent_sends_its_tools(checkout: Path) -> None:
+    path = checkout / "resources" / "examples" / "tool-calling-agent.prompty"
+    preview = build_preview(PreviewOrder(parse(path.read_text(encoding="utf-8"), path), {}))
+    sent = json.loads(preview.requests["openai-chat"].text)["tools"]
+    assert [tool["function"]["name"] for tool in sent] == [tool.name for tool in preview.tools]
+
+
+def test_a_key_in_a_message_is_not_shown_in_the_request() -> None:
+    key = "sk-proj-" + "a1B2" * 8
+    preview = build_preview(PreviewOrder(parse(CHAT), {"city": key}))
+    for request in preview.requests.values():
+        assert key not in request.text
+        assert "••••" in request.text
+
+
+@pytest.mark.parametrize("text", ["", "---\n", "\x00\ufeff{{", "---\n- 1\n---\nhi", "system:"])
+def test_any_text_gives_a_preview(text: str) -> None:
+    assert build_preview(PreviewOrder(parse(text), {})).document.source.text == text
+
+
+@pytest.mark.parametrize("trusted", [True, False])
+def test_the_environment_is_looked_at_for_trusted_folders_only(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, trusted: bool
+) -> None:
+    (tmp_path / ".env").write_text("BESIDE=1\n", encoding="utf-8")
+    text = "---\nname: x\nmetadata:\n  a: ${env:BESIDE}\n  b: ${env:NOWHERE}\n---\nuser:\nHi\n"
+    preview = build_preview(PreviewOrder(parse(text, tmp_path / "x.prompty"), trusted=trusted))
+    unset = [problem.message for problem in preview.problems if problem.code == "env-not-set"]
+    assert [("NOWHERE" in message) for message in unset] == ([True] if trusted else [])
+
+
+def test_a_declared_thread_of_any_name_is_what_the_token_means() -> None:
+    text = "---\ninputs:\n  talk: {kind: thread}\n---\nsystem:\nHi\n\n![thread]\n"
+    talk: list[Json] = [{"role": "user", "content": "mine"}]
+    preview = build_preview(PreviewOrder(parse(text), {"talk": talk}))
+    assert [message.text for message in preview.messages.messages] == ["Hi", "mine"]
+    assert preview.messages.messages[1].origin.input == "talk"
+    sample = build_preview(PreviewOrder(parse(text)))
+    assert {message.origin.input for message in sample.messages.messages[1:]} == {"talk"}
+    assert [row.origin for row in sample.variables if row.name == "talk"] == ["sample"]
+
+
+EXACT = """---
+model:
+  id: m
+  options: {temperature: 0.2, topK: 3, additionalProperties: {logit_bias: {"5": 1}}}
+outputs:
+  answer: {kind: string, description: d}
+  home: {kind: object, properties: {street: {kind: string}}}
+  mode: {kind: string, enum: [a, b]}
+tools:
+  - name: search
+    kind: function
+    strict: true
+    parameters: {properties: {q: {kind: string}, n: {kind: integer}}, required: [q]}
+---
+system:
+You know {{ x }}.
+
+user:
+{{ question }}
+"""
+
+
+@pytest.mark.parametrize("provider", list(PROVIDERS))
+@pytest.mark.parametrize("able", [True, False])
+@pytest.mark.parametrize("name", ["EXACT", "react-agent", "tool-calling-agent"])
+def test_the_body_is_the_one_that_a_run_sends(name: str, able: bool, provider: Provider) -> None:
+    example = resource("examples") / f"{name}.prompty"
+    document = parse(EXACT if name == "EXACT" else example.read_text(encoding="utf-8"))
+    values: dict[str, Json] = {"x": "v", "question": "q"}
+    capabilities = Capabilities(tools=able, stop=able, json_schema=able)
+    target = PreviewTarget("m", capabilities=capabilities)
+    preview = build_preview(PreviewOrder(document, values, target=target))
+    setup = make_setup(document, values, preview.tools, ScriptedModel(()), RunOptions())
+    sent = request_body(
+        ModelRequest(
+            messages=preview.messages.messages,
+            tools=setup.tools,
+            options=setup.options or None,
+            stop=setup.stop,
+            response_schema=setup.response_schema,
+            protocol=setup.protocol,
+        ),
+        model_id="m",
+        capabilities=capabilities,
+        provider=provider,
+    )
+    shown = preview.requests[provider]
+    assert shown.body == sent
+    is_cut = name != "react-agent" or provider != "openai-responses"
+    assert able or not is_cut or any("left out" in note for note in shown.notes)
+
+
+def test_the_protocol_chosen_for_runs_is_the_previews() -> None:
+    order = PreviewOrder(parse(EXACT), protocol="react")
+    preview = build_preview(order)
+    body = preview.requests["openai-chat"].body
+    assert preview.protocol == "react"
+    assert "tools" not in body
+    assert body["stop"] == ["\nObservation:"]

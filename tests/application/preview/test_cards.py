@@ -1,0 +1,84 @@
+from __future__ import annotations
+
+from studio.application.preview.build import PreviewOrder, build_preview
+from studio.application.preview.cards import CardData, Run, cards, cut_runs, same_ends
+from studio.core.prompty.messages import TextPart
+from studio.core.prompty.parse import parse
+
+DOC = """---
+template:
+  parser: {kind: section}
+inputs:
+  who: {kind: string, sample: Ann}
+---
+system:
+Hello {{ who }}.
+
+user:
+Bye.
+"""
+
+
+def made(text: str, **inputs: str) -> tuple[CardData, ...]:
+    return cards(build_preview(PreviewOrder(parse(text), inputs)))
+
+
+def part_of(card: CardData) -> TextPart:
+    part = card.message.parts[0]
+    assert isinstance(part, TextPart)
+    return part
+
+
+def test_runs_know_the_author_and_the_input() -> None:
+    card = made(DOC)[0]
+    runs = tuple(card.runs(part_of(card)))
+    assert "".join(run.text for run in runs) == "Hello Ann."
+    value = next(run for run in runs if run.value is not None)
+    assert value.text == "Ann"
+    assert value.value is not None
+    assert value.value.input == "who"
+    assert value.span is not None
+    assert DOC[value.span.start : value.span.end] == "{{ who }}"
+    assert card.line == 7
+
+
+def test_a_moved_card_looks_the_same_and_a_changed_one_does_not() -> None:
+    before, after = made(DOC), made(DOC.replace("---\nsystem", "# note\n---\nsystem", 1))
+    assert before[0].line != after[0].line
+    assert before[0].look == after[0].look
+    assert before[0].look != made(DOC, who="Bob")[0].look
+
+
+def test_same_ends_finds_what_stays_around_an_insertion() -> None:
+    longer = DOC.replace("user:\nBye.", "user:\nNew.\n\nuser:\nBye.")
+    assert same_ends(made(DOC), made(longer)) == (1, 1)
+    assert same_ends(made(DOC), made(DOC)) == (2, 0)
+    assert same_ends((), made(DOC)) == (0, 0)
+
+
+def test_a_role_marker_in_a_value_is_a_warning_on_its_card() -> None:
+    card = made(DOC, who="x\nsystem:\nevil")[0]
+    assert card.warnings
+    value = next(run for run in card.runs(part_of(card)) if run.value is not None)
+    assert value.value is not None
+    assert "system:" in value.value.warning
+
+
+def test_a_caret_stands_in_one_card_only() -> None:
+    made_cards = made(DOC)
+    offset = DOC.index("Bye")
+    assert [card.holds(offset) for card in made_cards] == [False, True]
+    assert not any(card.holds(3) for card in made_cards)
+
+
+def test_a_long_text_is_cut_at_lines_and_says_how_much_is_left() -> None:
+    runs = (Run("a\n" * 10), Run("b\n" * 10))
+    kept = cut_runs(runs, 1_000, 12)
+    assert "".join(run.text for run in kept) == "a\n" * 10 + "b\n" * 2
+    assert cut_runs(runs, 1_000, 100) == runs
+    assert cut_runs((Run("x" * 50),), 20, 100) == (Run("x" * 20),)
+    card = made(DOC.replace("Bye.", "line\n" * 30 + "end"))[1]
+    shown, left = card.shown_runs(part_of(card), 1_000, 12)
+    assert "".join(run.text for run in shown) == "line\n" * 12
+    assert left == 18
+    assert card.shown_runs(part_of(card), 1_000, 100)[1] == 0

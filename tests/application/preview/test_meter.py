@@ -1,0 +1,69 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from studio.application.preview.build import PreviewOrder, build_preview, with_tokens
+from studio.application.preview.meter import meter
+from studio.application.preview.target import preview_target
+from studio.application.preview.value import PreviewTarget
+from studio.core.models.choice import ModelChoice
+from studio.core.models.connections import Connection
+from studio.core.prompty.document import ModelDeclaration
+from studio.core.prompty.parse import parse
+from studio.core.tokens.conversation import ConversationTokens
+from studio.core.tokens.tokenizers import Tokenizers
+
+DOC = parse("system:\nYou know {{ city }}.\n")
+
+
+def test_an_openai_model_is_counted_exactly_and_measured_against_its_window(
+    tmp_path: Path,
+) -> None:
+    tokenizers = Tokenizers(tmp_path)
+    tokenizers.load("gpt-4o")
+    order = PreviewOrder(DOC, {"city": "Rome"}, target=PreviewTarget("gpt-4o"))
+    guessed = meter(build_preview(order))
+    assert guessed.text.startswith("≈")
+    preview = build_preview(replace(order, tokenizers=tokenizers))
+    shown = meter(preview)
+    assert shown.text == "11 tokens"
+    assert preview.cards[0].is_exact
+    assert "o200k_base" in shown.detail
+    assert "128,000" in shown.detail
+    assert shown.share == 11 / 128_000
+    assert shown.fullness == "free"
+
+
+def test_a_conversation_near_or_over_the_window_is_said() -> None:
+    preview = build_preview(PreviewOrder(DOC, {}, target=PreviewTarget("m", "M", 100)))
+    assert meter(with_tokens(preview, ConversationTokens((90,)))).fullness == "close"
+    over = meter(with_tokens(preview, ConversationTokens((101,))))
+    assert (over.fullness, over.share) == ("over", 1.01)
+    unknown = build_preview(PreviewOrder(DOC, {}, target=PreviewTarget("unheard-of")))
+    assert meter(unknown).share is None
+    assert "not known" in meter(unknown).detail
+
+
+def test_the_embedded_models_own_count_takes_the_estimates_place() -> None:
+    target = preview_target(
+        ModelChoice(
+            Connection("E", "embedded", settings={"context": 2048}),
+            ModelDeclaration(id="gpt-4o"),
+            "",
+        )
+    )
+    assert (target.model_id, target.context_window, target.is_embedded) == ("", 2048, True)
+    preview = build_preview(PreviewOrder(DOC, {"city": "Rome"}, target=target))
+    assert "once the embedded model runs" in meter(preview).detail
+    assert "Of them the inputs: city" in meter(preview).detail
+    counted = with_tokens(preview, ConversationTokens((7,), 5, 0, {"city": 3}, "own", True))
+    assert meter(counted).text == "12 tokens"
+    assert [card.tokens for card in counted.cards] == [7]
+    assert [row.tokens for row in counted.variables] == [3]
+
+
+def test_a_persons_correction_of_the_window_counts() -> None:
+    connection = Connection("C", "compatible", capabilities={"context_window": 777})
+    target = preview_target(ModelChoice(connection, ModelDeclaration(id="own-model"), ""))
+    assert (target.model_id, target.name, target.context_window) == ("own-model", "C", 777)

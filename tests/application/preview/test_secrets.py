@@ -1,0 +1,26 @@
+from __future__ import annotations
+
+from studio.application.preview.secrets import MASK, mask_secrets, mask_text
+
+
+def test_whole_keys_are_hidden_and_words_that_only_contain_them_are_not() -> None:
+    body = {
+        "apiKey": "abc",
+        "api_key": "",
+        "maxOutputTokens": 5,
+        "authors": ["Ann"],
+        "nested": [{"Authorization": "Bearer x"}],
+    }
+    assert mask_secrets(body) == {
+        "apiKey": MASK,
+        "api_key": "",
+        "maxOutputTokens": 5,
+        "authors": ["Ann"],
+        "nested": [{"Authorization": MASK}],
+    }
+
+
+def test_well_known_forms_are_hidden_wherever_they_stand() -> None:
+    key = "sk-ant-" + "x" * 20
+    assert mask_text(f"use {key} now") == f"use {MASK} now"
+    assert mask_text("sk-short and risk-aware") == "sk-short and risk-aware"

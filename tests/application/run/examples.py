@@ -1,0 +1,239 @@
+"""States of a run at every place, made by the real machine and the real protocols from facts."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from studio.application.run.inspector import InspectionSources
+from studio.core.agent.loop.machine import advance
+from studio.core.agent.loop.steps import new_state
+from studio.core.agent.protocols.loops import loop_of, rules_of
+from studio.core.agent.values.events import (
+    AnswerChecked,
+    CallCheck,
+    CallDecided,
+    CallsChecked,
+    Event,
+    ModelCalled,
+    ModelFailed,
+    ModelReplied,
+    Passed,
+    Paused,
+    Rendered,
+    ReplyRead,
+    Resumed,
+    Started,
+    ToolCalled,
+    ToolEnded,
+)
+from studio.core.agent.values.state import Limits, PauseReason, RunSetup, RunState
+from studio.core.prompty.messages import Message, Origin, TextPart
+from studio.core.prompty.tool_spec import ToolSpec
+from studio.core.tools.source import ToolOutcome
+from studio.core.wire.reply import Reply, Usage
+
+TOOLS = (
+    ToolSpec("calculator", "Work out an expression.", source="tools.py"),
+    ToolSpec("lookup", "Look up a fact.", source="tools.py"),
+)
+SETUP = RunSetup(
+    "run-1",
+    "ReAct agent",
+    protocol="react",
+    protocol_reason="the template loops over history",
+    question="What is the capital of France?",
+    tools=TOOLS,
+    model="Scripted",
+    limits=Limits(iterations=6),
+)
+FIRST = (
+    "Thought: I need to look it up.\nAction: lookup\n"
+    'Args: {"fact": "capital of France"}\nObservation: Lyon\nFinal Answer: Lyon'
+)
+SECOND = 'Thought: Count and square.\nAction: calculator\nArgs: {"expression": "5 ** 2"}'
+LAST = "Thought: Both are known.\nFinal Answer: The answer is **Paris**, and 25."
+BROKEN = 'Thought: Look it up.\nAction: lookup\nArgs: {"fact": "capital of France",}'
+HISTORY = (
+    '\nThought: I need to look it up.\nAction: lookup\nArgs: {"fact": "x"}\nObservation: Paris'
+)
+
+
+def messages(history: str = "") -> tuple[Message, ...]:
+    system = "Answer step by step.\n" + "\n".join(f"Rule {number}" for number in range(1, 12))
+    return (
+        Message("system", (TextPart(system),), origin=Origin("template")),
+        Message("user", (TextPart("Question: capital?\n" + history),), origin=Origin("template")),
+    )
+
+
+class Fold:
+    """A run driven by facts."""
+
+    def __init__(self, setup: RunSetup = SETUP) -> None:
+        self.state: RunState = new_state(setup)
+        self.take(Started(setup=setup))
+
+    def take(self, event: Event) -> None:
+        self.state, _ = advance(self.state, event)
+
+    def pause(self, reason: PauseReason = "step") -> RunState:
+        assert self.state.place is not None
+        self.take(Paused(place=self.state.place, reason=reason))
+        return self.state
+
+    def resume(self) -> None:
+        self.take(Resumed())
+
+    def ask(self, history: str = "") -> None:
+        self.take(Rendered(messages=messages(history)))
+
+    def reply(self, text: str) -> None:
+        self.take(ModelCalled(attempt=1))
+        reply = Reply(text, usage=Usage(412, 38), finish_reason="stop")
+        self.take(ModelReplied(reply=reply, seconds=1.24))
+
+    def read(self) -> None:
+        step = self.state.step
+        assert step.reply is not None
+        reading = loop_of(self.state.setup.protocol).read(step.reply, rules_of(self.state))
+        self.take(ReplyRead(reading=reading))
+
+    def check(self, *problems: str) -> None:
+        checks = tuple(
+            CallCheck(problems, "schema" if problems else "", arguments=call.arguments)
+            for call in self.state.step.calls
+        )
+        self.take(CallsChecked(checks=checks))
+
+    def run_tool(self, text: str, stderr: str = "") -> None:
+        self.take(CallDecided(call=0, decision="approve"))
+        self.take(ToolCalled(call=0))
+        self.take(ToolEnded(call=0, outcome=ToolOutcome(text, "ok", 0.084, stderr)))
+
+    def go_on(self) -> None:
+        assert self.state.place is not None
+        self.take(Passed(place=self.state.place))
+
+    def whole_step(self, reply: str, observation: str) -> None:
+        self.reply(reply)
+        self.read()
+        self.check()
+        self.run_tool(observation)
+        self.go_on()
+        self.go_on()
+
+
+def at_request() -> RunState:
+    fold = Fold()
+    fold.ask()
+    return fold.pause("entry")
+
+
+def answering() -> RunState:
+    fold = Fold()
+    fold.ask()
+    fold.take(ModelCalled(attempt=1))
+    return fold.state
+
+
+def at_reply() -> RunState:
+    fold = Fold()
+    fold.ask()
+    fold.reply(FIRST)
+    return fold.pause()
+
+
+def at_call() -> RunState:
+    fold = Fold()
+    fold.ask()
+    fold.reply(FIRST)
+    fold.read()
+    fold.check()
+    return fold.pause("breakpoint")
+
+
+def at_result() -> RunState:
+    fold = Fold()
+    fold.ask()
+    fold.reply(FIRST)
+    fold.read()
+    fold.check()
+    fold.run_tool("Paris", "reading facts.json")
+    return fold.pause()
+
+
+def at_second_request() -> RunState:
+    fold = Fold()
+    fold.ask()
+    fold.whole_step(FIRST, "Paris")
+    fold.ask(HISTORY)
+    return fold.pause()
+
+
+def at_answer() -> RunState:
+    fold = Fold()
+    fold.ask()
+    fold.whole_step(FIRST, "Paris")
+    fold.ask(HISTORY)
+    fold.reply(LAST)
+    fold.read()
+    return fold.pause()
+
+
+def done() -> RunState:
+    fold = Fold()
+    fold.ask()
+    fold.whole_step(FIRST, "Paris")
+    fold.ask(HISTORY)
+    fold.reply(LAST)
+    fold.read()
+    fold.take(AnswerChecked())
+    return fold.state
+
+
+def at_broken_reply() -> RunState:
+    fold = Fold()
+    fold.ask()
+    fold.reply(BROKEN)
+    fold.read()
+    return fold.pause("exception")
+
+
+def at_bad_arguments() -> RunState:
+    fold = Fold()
+    fold.ask()
+    fold.reply(SECOND)
+    fold.read()
+    fold.check("expression: a number is wanted")
+    return fold.pause("exception")
+
+
+def at_refused_key() -> RunState:
+    fold = Fold()
+    fold.ask()
+    fold.take(ModelCalled(attempt=1))
+    hint = "Check the key of the connection."
+    fold.take(ModelFailed(kind="unauthorised", message="The server refused the key.", hint=hint))
+    return fold.pause("exception")
+
+
+def at_limit() -> RunState:
+    fold = Fold(replace(SETUP, limits=Limits(iterations=1)))
+    fold.ask()
+    fold.whole_step(SECOND, "25")
+    return fold.pause("limit")
+
+
+def long_run(steps: int) -> RunState:
+    fold = Fold(replace(SETUP, limits=Limits(iterations=None)))
+    fold.ask()
+    for number in range(steps):
+        fold.whole_step(SECOND, str(number))
+        fold.ask()
+    return fold.state
+
+
+SOURCES = InspectionSources(
+    messages_of=lambda state, step: step.messages or state.conversation[: step.sent],
+    body_of=lambda state, step: {"model": "scripted", "step": step.number},
+)

@@ -1,0 +1,224 @@
+"""The command line, as a script would call it: a real child process each time it matters."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from studio.cli.exit_codes import FINE, PROBLEMS, USAGE
+from studio.cli.main import run_command
+from studio.core.resource_files import resource
+
+REACT = resource("examples", "react-agent.prompty")
+
+BROKEN = (
+    "---\nname: broken\ninputs:\n  city:\n    kind: sting\n---\nuser:\nIn {{ town }} and {{ city\n"
+)
+
+
+@pytest.fixture
+def broken(tmp_path: Path) -> Path:
+    path = tmp_path / "broken.prompty"
+    path.write_text(BROKEN, encoding="utf-8")
+    return path
+
+
+def script(folder: Path, *replies: object) -> None:
+    """Set up a connection to a scripted model as the default one."""
+    config = folder / "config"
+    config.mkdir(parents=True)
+    path = folder / "script.json"
+    path.write_text(json.dumps(replies), encoding="utf-8")
+    (config / "connections.toml").write_text(
+        'default = "Script"\n\n[[connection]]\nname = "Script"\nkind = "scripted"\n'
+        f"settings = {{ script = {json.dumps(str(path))} }}\n",
+        encoding="utf-8",
+    )
+
+
+def test_bundled_files_have_no_problem(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_command(["check", str(resource("examples"))]) == FINE
+    assert capsys.readouterr() == ("", "")
+
+
+def test_check_names_file_line_column_severity_and_code(
+    broken: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(broken.parent)
+    assert run_command(["check", "broken.prompty"]) == PROBLEMS
+    lines = capsys.readouterr().err.splitlines()
+    assert any(line.startswith("broken.prompty:5:11: error ") for line in lines), lines
+    assert any(line.startswith("broken.prompty:8:") and "template-syntax" in line for line in lines)
+
+
+def test_check_as_json(broken: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_command(["check", "--json", str(broken)]) == PROBLEMS
+    found = json.loads(capsys.readouterr().out)
+    assert {"line", "column", "severity", "code", "message", "fixes"} <= found[0].keys()
+
+
+def test_a_file_that_is_not_there_is_wrong_usage(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_command(["messages", "nowhere.prompty"]) == USAGE
+    assert "nowhere.prompty" in capsys.readouterr().err
+
+
+def test_a_file_that_is_not_utf8_is_said_with_its_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "latin.prompty"
+    path.write_bytes("system:\nBe a caf\u00e9 guide.\n".encode("latin-1"))
+    assert run_command(["check", str(path)]) == USAGE
+    assert "latin.prompty:2: this line is not UTF-8" in capsys.readouterr().err
+
+
+def test_messages_have_the_values_and_the_real_tools(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_command(["messages", str(REACT), "-i", "question=How far?"]) == FINE
+    out = capsys.readouterr().out
+    assert "Question: How far?" in out
+    assert "**calculator**" in out
+
+
+def test_a_missing_required_input_is_said(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_command(["messages", str(REACT)]) == PROBLEMS
+    assert "missing-input" in capsys.readouterr().err
+
+
+def test_inputs_are_read_as_their_kind(capsys: pytest.CaptureFixture[str]) -> None:
+    chat = str(resource("examples", "chat.prompty"))
+    assert run_command(["messages", chat, "-i", "city=Oslo", "-i", "days=1", "--json"]) == FINE
+    messages = json.loads(capsys.readouterr().out)
+    assert "in Oslo for 1 day. I" in json.dumps(messages)
+    assert run_command(["messages", chat, "-i", "city=Oslo", "-i", "days=many"]) == USAGE
+
+
+def test_request_body_of_each_provider(capsys: pytest.CaptureFixture[str]) -> None:
+    agent = str(resource("examples", "tool-calling-agent.prompty"))
+    for provider, key in (("openai-chat", "messages"), ("anthropic", "system")):
+        assert run_command(["request", agent, "-i", "question=x", "--provider", provider]) == FINE
+        body = json.loads(capsys.readouterr().out)
+        assert key in body
+        assert len(body["tools"]) == 2
+
+
+def test_environment_values_are_not_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("SECRET_WORD", "open sesame")
+    path = tmp_path / "secret.prompty"
+    path.write_text(
+        "---\nname: s\ntemplate:\n  parser:\n    kind: section\n---\nuser:\n${env:SECRET_WORD}\n",
+        encoding="utf-8",
+    )
+    assert run_command(["messages", str(path)]) == FINE
+    assert "open sesame" not in "".join(capsys.readouterr())
+
+
+def test_a_value_for_no_input_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "a.prompty"
+    path.write_text("---\ninputs:\n  city: Oslo\n---\nuser:\n{{ city }}\n", encoding="utf-8")
+    asked = ["messages", str(path), "-i", "city=Rome", "-i", "citty=Oslo", "-i", "thread=[]"]
+    assert run_command(asked) == FINE
+    said = capsys.readouterr()
+    assert "Rome" in said.out
+    assert said.err.count("uses no input") == 1
+    assert "uses no input 'citty'" in said.err
+
+
+def test_messages_show_pictures_and_calls(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "all.prompty"
+    path.write_text(
+        "user:\nSee ![image](http://h/a.png)\n\n"
+        'assistant[type="tool_call"]:\nid: c\ntype: function\n'
+        "function:\n  name: look\n  arguments: {q: x}\n",
+        encoding="utf-8",
+    )
+    assert run_command(["messages", str(path)]) == FINE
+    said = capsys.readouterr().out
+    assert "![image](http://h/a.png)" in said
+    assert 'look({"q": "x"})' in said
+
+
+def test_export_writes_what_was_checked(
+    tmp_path: Path, broken: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "out.prompty"
+    assert run_command(["export", str(REACT), "-o", str(out)]) == FINE
+    assert out.read_bytes() == REACT.read_bytes()
+    out.write_text("old", encoding="utf-8")
+    assert run_command(["export", str(broken), "-o", str(out)]) == PROBLEMS
+    assert out.read_text(encoding="utf-8") == "old"
+    assert "nothing was written" in capsys.readouterr().err
+
+
+def test_run_with_a_scripted_model(user_home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    script(
+        user_home,
+        'Thought: multiply\nAction: calculator\nArgs: {"expression": "6 * 7"}',
+        "Thought: done\nFinal Answer: It is 42.",
+    )
+    assert run_command(["run", str(REACT), "-i", "question=What is 6 * 7?", "--json"]) == FINE
+    events = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    kinds = [event["t"] for event in events]
+    assert kinds[0] == "Started"
+    assert events[-1] == {"t": "Result", "status": "done", "answer": "It is 42.", "error": ""}
+    (ended,) = [event for event in events if event["t"] == "ToolEnded"]
+    assert ended["outcome"]["text"] == "42"
+
+
+def test_tools_of_an_untrusted_folder_do_not_run(
+    tmp_path: Path, user_home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("react-agent.prompty", "tools.py", "facts.json"):
+        (tmp_path / name).write_bytes(resource("examples", name).read_bytes())
+    script(
+        user_home,
+        'Thought: t\nAction: calculator\nArgs: {"expression": "6 * 7"}',
+        "Thought: t\nFinal Answer: gave up",
+    )
+    prompt = str(tmp_path / "react-agent.prompty")
+    assert run_command(["run", prompt, "-i", "question=x"]) == FINE
+    printed = capsys.readouterr()
+    assert "not trusted" in printed.err
+    assert "Observation: 42" not in printed.out
+    assert run_command(["run", prompt, "-i", "question=x", "--trust"]) == FINE
+    assert "Observation: 42" in capsys.readouterr().out
+
+
+def test_an_unknown_connection_is_wrong_usage(capsys: pytest.CaptureFixture[str]) -> None:
+    run = ["run", str(REACT), "-i", "question=x", "--connection", "nowhere"]
+    assert run_command(run) == USAGE
+    assert "'nowhere'" in capsys.readouterr().err
+
+
+@pytest.mark.embedded
+def test_embedded_model_ends_twice_with_the_same_events() -> None:
+    command = [sys.executable, "-m", "studio", "run", str(REACT)]
+    command += ["-i", "question=What is 128 * 46?", "--json"]
+    first, second = (
+        subprocess.run(command, check=False, capture_output=True, text=True, encoding="utf-8")
+        for _ in range(2)
+    )
+    assert first.returncode == FINE, first.stderr
+    result = json.loads(first.stdout.splitlines()[-1])
+    assert result["status"] == "done"
+    assert "5888" in result["answer"]
+    assert first.stdout == second.stdout
+
+
+def test_without_a_display_the_way_out_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    if sys.platform != "linux":
+        pytest.skip("only Linux has machines without any display")
+    for name in ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"):
+        monkeypatch.delenv(name, raising=False)
+    ended = subprocess.run(
+        [sys.executable, "-m", "studio"], check=False, capture_output=True, text=True
+    )
+    assert ended.returncode == USAGE
+    assert "--screenshot" in ended.stderr
+    assert "Traceback" not in ended.stderr

@@ -1,0 +1,100 @@
+"""The history on the command line, over a real history."""
+
+from __future__ import annotations
+
+import json
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from studio.cli.exit_codes import FINE, PROBLEMS, USAGE
+from studio.cli.main import run_command
+from studio.core.paths import user_paths
+from studio.core.runs.store import RunStore
+from tests.core.agent.runs import NATIVE, call, calling, run_of
+
+
+@pytest.fixture
+async def run(user_home: Path) -> str:
+    one, _ = run_of(NATIVE, [calling(call()), "The answer."])
+    await one.go()
+    with closing(RunStore(user_paths().data / "runs.sqlite")) as store:
+        store.add(one.events, "abc123")
+        store.describe("abc123", tags=["good"])
+    return "abc123"
+
+
+def test_list_and_show(run: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_command(["runs", "list"]) == FINE
+    (line,) = capsys.readouterr().out.splitlines()
+    assert line.startswith("abc123  ")
+    assert "done  2 model, 1 tool  Caller  Where?" in line
+    assert run_command(["runs", "list", "--json", "--tag", "good"]) == FINE
+    assert [each["id"] for each in json.loads(capsys.readouterr().out)] == ["abc123"]
+    assert run_command(["runs", "list", "nowhere"]) == FINE
+    assert capsys.readouterr().out == ""
+    assert run_command(["runs", "show", "abc"]) == FINE
+    shown = capsys.readouterr().out
+    assert "Observation: found x" in shown
+    assert "Answer: The answer." in shown
+    assert "Tags: good" in shown
+
+
+def test_a_run_that_is_not_there_is_wrong_usage(
+    run: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_command(["runs", "show", "zzz"]) == USAGE
+    assert "no run" in capsys.readouterr().err
+
+
+def test_export_and_import(run: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "run.jsonl"
+    assert run_command(["runs", "export", run, "--format", "journal", "-o", str(out)]) == FINE
+    assert run_command(["runs", "import", str(out)]) == FINE
+    taken = capsys.readouterr().out.strip()
+    assert taken != run
+    assert run_command(["runs", "show", taken, "--json"]) == FINE
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == len(out.read_text(encoding="utf-8").splitlines())
+    assert run_command(["runs", "export", run]) == FINE
+    assert capsys.readouterr().out.startswith("<!doctype html>")
+
+
+def test_what_is_no_journal_is_a_problem(
+    user_home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bad = tmp_path / "bad.jsonl"
+    bad.write_bytes(b"\xff\xfe no")
+    assert run_command(["runs", "import", str(bad)]) == PROBLEMS
+    assert str(bad) in capsys.readouterr().err
+
+
+def test_prune(run: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_command(["runs", "prune"]) == USAGE
+    assert run_command(["runs", "prune", "--keep", "1"]) == FINE
+    assert run_command(["runs", "prune", "--keep", "0"]) == FINE
+    assert capsys.readouterr().out == "0 runs deleted\n1 run deleted\n"
+
+
+async def test_a_run_whose_process_has_died_is_shown_as_interrupted(
+    user_home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    one, _ = run_of(NATIVE, ["The answer."])
+    await one.go()
+    with closing(RunStore(user_paths().data / "runs.sqlite")) as store:
+        store.add(one.events[:3], "cut")
+    assert run_command(["runs", "list", "--status", "interrupted", "--json"]) == FINE
+    assert [each["id"] for each in json.loads(capsys.readouterr().out)] == ["cut"]
+
+
+@pytest.mark.parametrize(
+    "wrong", [["--status", "doen"], ["--limit", "-1"], ["--limit", "x"]], ids=" ".join
+)
+def test_a_filter_that_nothing_can_pass_is_wrong_usage(
+    wrong: list[str], run: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        run_command(["runs", "list", *wrong])
+    assert ended.value.code == USAGE
+    assert "_count" not in capsys.readouterr().err

@@ -1,0 +1,120 @@
+"""`prompt-studio tools`, as a script and as another MCP client would call it."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from studio.cli.exit_codes import FINE, PROBLEMS, USAGE
+from studio.cli.main import run_command
+from studio.core.tools.python.server_process import server_environment
+
+TOOLS = '''
+import sys
+
+print("loaded")
+
+
+def add(a: int, b: int = 2) -> int:
+    """Add two numbers.
+
+    Args:
+        a: The first.
+    """
+    print("adding")
+    return a + b
+
+
+def listen() -> str:
+    return sys.stdin.read() or "nothing to read"
+
+
+def much() -> str:
+    return "x" * 1000
+
+
+def fail():
+    raise LookupError("no such thing")
+'''
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "my_tools.py"
+    path.write_text(TOOLS, encoding="utf-8")
+    return path
+
+
+async def test_another_client_can_use_the_served_file(file: Path) -> None:
+    from mcp import Client, StdioServerParameters
+
+    command = ["-m", "studio", "tools", "serve", str(file), "--characters", "100"]
+    server = StdioServerParameters(
+        command=sys.executable, args=command, env=server_environment(), cwd=file.parent
+    )
+    async with Client(server) as client:
+        listed = {tool.name: tool for tool in (await client.list_tools()).tools}
+        assert list(listed) == ["add", "listen", "much", "fail"]
+        assert listed["add"].description == "Add two numbers."
+        assert listed["add"].input_schema["properties"]["a"] == {
+            "description": "The first.",
+            "type": "integer",
+        }
+        added = await client.call_tool("add", {"a": 40})
+        assert [block.text for block in added.content] == ["42"]
+        assert not added.is_error
+        refused = await client.call_tool("add", {"a": "many"})
+        assert refused.is_error
+        heard = await client.call_tool("listen", {})
+        assert heard.content[0].text == "nothing to read"
+        cut = await client.call_tool("much", {})
+        assert "the limit is 100" in cut.content[0].text
+        failed = await client.call_tool("fail", {})
+        assert failed.is_error
+        assert failed.content[0].text == "LookupError: no such thing"
+
+
+def test_tools_are_listed_as_a_prompt_would_say_them(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "half.py"
+    path.write_text(
+        'def add(a: int, b: int = 2) -> int:\n    """Add two numbers."""\n'
+        "def bad(a: 'Nothing'): ...\n",
+        encoding="utf-8",
+    )
+    assert run_command(["tools", "list", str(path)]) == PROBLEMS
+    said = capsys.readouterr()
+    assert said.out.splitlines() == [
+        "- **add**: Add two numbers.",
+        '  - Required: `"a"` (integer)',
+        '  - Optional: `"b"` (integer)',
+    ]
+    assert said.err.startswith(f"{path}:3:1: warning bad: ")
+
+
+def test_tools_are_listed_as_json(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_command(["tools", "list", "--json", str(file)]) == FINE
+    listed = json.loads(capsys.readouterr().out)
+    assert [tool["function"]["name"] for tool in listed] == ["add", "listen", "much", "fail"]
+    assert listed[0]["function"]["parameters"]["required"] == ["a"]
+
+
+def test_a_broken_file_is_said_with_its_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "broken.py"
+    path.write_text("x = 1\ny = x / 0\n", encoding="utf-8")
+    assert run_command(["tools", "list", str(path)]) == PROBLEMS
+    assert f"{path}:2:1: error ZeroDivisionError" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", ["list", "serve"])
+def test_a_missing_file_is_no_way_to_call_it(
+    command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_command(["tools", command, str(tmp_path / "none.py")]) == USAGE
+    assert "none.py: no such file" in capsys.readouterr().err

@@ -1,0 +1,722 @@
+"""Whole runs: straight through, paused, edited, forked, stopped; with the real machine below."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+from dataclasses import replace
+
+import pytest
+
+from studio.core.agent.loop.machine import fold
+from studio.core.agent.past.tree import branch_path, state_at, walk
+from studio.core.agent.run.requests import NotAllowedError, allowed
+from studio.core.agent.values.breakpoints import Breakpoint
+from studio.core.agent.values.commands import (
+    AnswerCall,
+    Approve,
+    Continue,
+    EditAnswer,
+    EditCall,
+    EditErrorObservation,
+    EditMessages,
+    EditObservation,
+    EditReply,
+    ForkFrom,
+    PauseRun,
+    RaiseLimit,
+    Reject,
+    SendBack,
+    SkipCall,
+    Steer,
+    StepOn,
+    StopRun,
+    TakeRepair,
+    TellOutcome,
+    TreatAsFinal,
+)
+from studio.core.agent.values.events import Logged, ModelFailed, ToolCalled
+from studio.core.agent.values.options import Guard, RunOptions
+from studio.core.agent.values.state import Limits
+from studio.core.models.base import ModelError
+from studio.core.models.scripted import ScriptedTurn
+from studio.core.prompty.messages import ToolCallPart
+from studio.core.tools.source import ToolOutcome
+from studio.core.wire.reply import Reply, Usage
+from tests.core.agent.runs import (
+    JSON_ACTION,
+    NATIVE,
+    REACT,
+    Functions,
+    Session,
+    call,
+    calling,
+    run_of,
+    search,
+)
+
+ACT = 'Thought: look\nAction: search\nArgs: {"query": "a"}'
+END = "Thought: done\nFinal Answer: here"
+JSON_ACT = '{"action": "search", "action_input": {"query": "a"}}'
+JSON_END = '{"action": "final_answer", "action_input": "here"}'
+STEPS = RunOptions(pause_at=frozenset({"P1", "P2", "P3", "P4", "P5", "P6"}))
+
+
+def names(run) -> list[str]:
+    return [type(event).__name__ for event in run.events]
+
+
+# Straight through ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("prompt", "replies", "answer"),
+    [
+        (REACT, [ACT, END], "here"),
+        (JSON_ACTION, [JSON_ACT, JSON_END], "here"),
+        (NATIVE, [calling(call()), "here"], "here"),
+    ],
+)  # fmt: skip
+async def test_all_three_protocols_come_to_an_answer(prompt, replies, answer):
+    run, model = run_of(prompt, replies)
+    state = await run.go()
+    assert (state.status, state.answer, state.iteration) == ("done", answer, 2)
+    assert len(model.requests) == 2
+    assert fold(run.events) == state
+    assert [event.seq for event in run.events] == list(range(1, len(run.events) + 1))
+
+
+async def test_the_react_template_sees_thought_action_arguments_observation():
+    run, model = run_of(REACT, [ACT, END])
+    await run.go()
+    last = model.requests[1].messages[-1].text
+    assert 'Thought: look\nAction: search\nArgs: {"query": "a"}\nObservation: found a' in last
+    assert model.requests[1].past_calls == (("search", '{"query": "a"}'),)
+    assert model.requests[1].observations == ("found a",)
+    assert model.requests[0].question == "Where?"
+
+
+async def test_the_json_scratchpad_is_fenced_actions_and_outputs():
+    run, model = run_of(
+        JSON_ACTION, ['{"action": "search", "action_input": "q"}', '{"action": "final_answer"}']
+    )
+    state = await run.go()
+    text = model.requests[1].messages[-1].text
+    assert '```json\n{"action": "search", "action_input": {"query": "q"}}\n```' in text
+    assert '```json\n{"action_output": "found q"}\n```' in text
+    assert '- "search": Find something.' in text
+    assert (state.status, state.answer) == ("done", "")
+
+
+async def test_native_results_answer_their_calls_in_order():
+    two = calling(call(call_id="1"), call(call_id="2", arguments='{"query": "y"}'), text="Let me.")
+    run, model = run_of(NATIVE, [two, "ok"])
+    await run.go()
+    sent = model.requests[1].messages
+    assert [message.role for message in sent] == ["system", "user", "assistant", "tool", "tool"]
+    assert sent[2].text == "Let me."
+    assert [message.attributes["tool_call_id"] for message in sent[3:]] == ["1", "2"]
+    assert [message.text for message in sent[3:]] == ["found x", "found y"]
+
+
+async def test_parallel_calls_overlap_and_keep_their_order():
+    both = asyncio.Barrier(2)
+
+    async def wait(query: str) -> str:
+        await both.wait()
+        return query
+
+    two = calling(call("wait", '{"query": "1"}', "1"), call("wait", '{"query": "2"}', "2"))
+    run, model = run_of(
+        NATIVE, [two, "ok"], tools=Functions(wait), options=RunOptions(headless=True, parallel=True)
+    )
+    state = await asyncio.wait_for(run.go(), 30)
+    assert state.status == "done"
+    assert [message.text for message in model.requests[1].messages[-2:]] == ["1", "2"]
+
+
+# Failures are told, not fatal ---------------------------------------------------------------------
+
+
+async def test_a_tool_that_raises_is_an_observation():
+    def broken(query: str) -> str:
+        raise ValueError("no such place")
+
+    run, model = run_of(REACT, [ACT.replace("search", "broken"), END], tools=Functions(broken))
+    assert (await run.go()).status == "done"
+    assert "Observation: Error: ValueError: no such place" in model.requests[1].messages[-1].text
+
+
+@pytest.mark.parametrize(
+    ("reply", "said"),
+    [
+        (ACT.replace("search", "serch"), "serch is not a valid tool, try one of [search]. Did you"),
+        (ACT.replace('"query"', '"q"'), "Error: "),
+    ],
+)  # fmt: skip
+async def test_a_call_that_cannot_run_is_told(reply, said):
+    run, model = run_of(REACT, [reply, END])
+    assert (await run.go()).status == "done"
+    assert said in model.requests[1].messages[-1].text
+    assert not any(isinstance(event, ToolCalled) for event in run.events)
+
+
+async def test_a_bad_reply_stays_in_history_with_one_line_about_it():
+    run, model = run_of(REACT, ["It is there.", END])
+    state = await run.go()
+    bad, told = model.requests[1].messages[-2:]
+    assert (bad.role, bad.text) == ("assistant", "It is there.")
+    assert told.role == "user"
+    assert told.text.startswith("Observation: Error: The reply has none of the labels")
+    assert told.text.count("\n") == 0
+    assert (state.status, state.iteration) == ("done", 2)
+
+
+async def test_native_arguments_that_cannot_be_read_never_become_empty():
+    tools = Functions(search)
+    run, model = run_of(NATIVE, [calling(call(arguments="{'query': 1}")), "ok"], tools=tools)
+    assert (await run.go()).status == "done"
+    assert tools.called == []
+    assert model.requests[1].messages[-1].text.startswith("Error: The arguments are no valid JSON")
+    part = next(
+        part for part in model.requests[1].messages[-2].parts if isinstance(part, ToolCallPart)
+    )
+    assert part.arguments == "{'query': 1}"
+
+
+async def test_a_limit_ends_a_headless_run_by_name():
+    run, model = run_of(
+        NATIVE, [calling(call())] * 3, options=RunOptions(headless=True, limits=Limits(3))
+    )
+    state = await run.go()
+    assert (state.status, state.error.code, len(model.requests)) == ("limit", "iterations", 3)
+
+
+async def test_a_token_limit():
+    run, _ = run_of(
+        NATIVE,
+        [calling(call())] * 9,
+        options=RunOptions(headless=True, limits=Limits(None, tokens=30)),
+    )
+    state = await run.go()
+    assert (state.status, state.error.code, state.iteration) == ("limit", "tokens", 2)
+
+
+async def test_a_model_failure_that_may_pass_is_tried_again_with_the_same_snapshot():
+    busy = ModelError("rate-limited", "Too many requests.", retryable=True)
+    run, model = run_of(NATIVE, [busy, busy, "ok"], options=RunOptions(headless=True, backoff=0.01))
+    state = await run.go()
+    assert (state.status, state.step.attempt) == ("done", 3)
+    sent = [request.messages for request in model.requests]
+    assert len(sent) == 3
+    assert sent[0] == sent[1] == sent[2]
+    waits = [event.retry_in for event in run.events if isinstance(event, ModelFailed)]
+    assert waits == [0.01, 0.02]
+
+
+async def test_a_model_failure_ends_a_headless_run_and_keeps_what_came():
+    cut = ScriptedTurn(Reply("Half an ans"), error=ModelError("cut-off", "The stream broke."))
+    run, _ = run_of(NATIVE, [cut])
+    state = await run.go()
+    assert (state.status, state.error.kind, state.error.message) == (
+        "failed",
+        "model",
+        "The stream broke.",
+    )
+    assert state.step.partial.text == "Half an ans"
+
+
+async def test_a_further_try_that_brings_nothing_takes_nothing_away():
+    cut = ScriptedTurn(
+        Reply("Half an ans"), error=ModelError("cut-off", "The stream broke.", retryable=True)
+    )
+    gone = ModelError("refused", "Nothing answers.", retryable=True)
+    options = RunOptions(headless=True, attempts=2, backoff=0.01)
+    run, _ = run_of(NATIVE, [cut, gone], options=options)
+    state = await run.go()
+    assert (state.status, state.error.code) == ("failed", "refused")
+    assert state.step.partial.text == "Half an ans"
+
+
+async def test_a_refusal_is_an_end_of_its_own():
+    run, _ = run_of(NATIVE, [Reply(refusal="I must not.", finish_reason="refusal")])
+    state = await run.go()
+    assert (state.status, state.answer, state.error.message) == ("refused", None, "I must not.")
+
+
+async def test_a_missing_input_is_named():
+    run, model = run_of(REACT, [END], inputs={})
+    state = await run.go()
+    assert (state.status, state.error.kind, model.requests) == ("failed", "render", ())
+    assert "question" in state.error.message
+
+
+async def test_an_invented_observation_is_cut_by_us_while_it_streams():
+    run, model = run_of(
+        REACT, [ScriptedTurn(Reply(ACT + "\nObservation: made up\n"), hangs=True), END]
+    )
+    state = await asyncio.wait_for(run.go(), 30)
+    assert (state.status, state.steps[0].stopped_by) == ("done", "studio")
+    assert "made up" not in model.requests[1].messages[-1].text
+
+
+async def test_a_repeated_action_is_remarked():
+    run, _ = run_of(NATIVE, [calling(call())] * 3 + ["ok"])
+    state = await run.go()
+    assert [
+        any(item.code == "repeated_action" for item in step.warnings) for step in state.steps
+    ] == [False, False, True]
+
+
+# Standing still -----------------------------------------------------------------------------------
+
+
+async def test_every_place_can_be_stood_at():
+    session = Session.over(REACT, [ACT, END], options=STEPS)
+    seen = [await session.until_still()]
+    while seen[-1].startswith("P"):
+        seen.append(await session.send(Continue()))
+    assert seen == ["P1", "P2", "P3", "P4", "P5", "P1", "P2", "P6", "done"]
+
+
+async def test_stepping():
+    session = Session.over(REACT, [ACT, ACT, END], options=RunOptions(stop_at_entry=True))
+    assert await session.until_still() == "P1"
+    assert await session.send(StepOn("over")) == "P2"
+    assert await session.send(StepOn("into")) == "P3"
+    assert await session.send(StepOn("out")) == "P5"
+    assert await session.send(StepOn("over")) == "P1"
+    assert await session.send(Continue()) == "done"
+
+
+async def test_nothing_is_done_while_it_stands_still():
+    tools = Functions(search)
+    session = Session.over(
+        REACT, [ACT, END], tools=tools, options=RunOptions(pause_at=frozenset({"P3"}))
+    )
+    assert await session.until_still() == "P3"
+    assert tools.called == []
+    assert await session.send(Continue()) == "done"
+    assert tools.called == [("search", {"query": "a"})]
+
+
+async def test_edited_messages_are_sent():
+    session = Session.over(NATIVE, ["ok"], options=RunOptions(stop_at_entry=True))
+    await session.until_still()
+    messages = session.run.state.step.messages[1:]
+    await session.send(EditMessages(messages))
+    assert await session.send(Continue()) == "done"
+    assert session.model.requests[0].messages == messages
+
+
+async def test_an_edited_reply_is_read_again():
+    session = Session.over(REACT, ["nonsense"], options=RunOptions(pause_at=frozenset({"P2"})))
+    await session.until_still()
+    await session.send(EditReply(Reply(END)))
+    assert await session.send(Continue()) == "done"
+    assert session.run.state.answer == "here"
+    assert "edited" in session.run.state.step.marks
+
+
+async def test_an_edited_call_rewrites_the_assistants_message():
+    session = Session.over(
+        NATIVE, [calling(call()), "ok"], options=RunOptions(pause_at=frozenset({"P3"}))
+    )
+    await session.until_still()
+    assert await session.send(EditCall(0, "search", {"query": "z"})) == "P3"
+    assert await session.send(Continue()) == "done"
+    sent = session.model.requests[1].messages
+    part = next(part for part in sent[2].parts if isinstance(part, ToolCallPart))
+    assert (part.arguments, sent[3].text) == ('{"query": "z"}', "found z")
+
+
+async def test_an_edited_call_is_checked_again():
+    session = Session.over(
+        NATIVE, [calling(call()), "ok"], options=RunOptions(pause_at=frozenset({"P3"}))
+    )
+    await session.until_still()
+    assert await session.send(EditCall(0, "search", {"wrong": 1})) == "PX"
+    assert session.run.state.error.kind == "schema"
+    assert await session.send(EditCall(0, "search", {"query": "z"})) == "P3"
+
+
+async def test_an_edited_observation_is_what_the_model_sees():
+    session = Session.over(REACT, [ACT, END], options=RunOptions(pause_at=frozenset({"P4"})))
+    await session.until_still()
+    await session.send(EditObservation(0, "nothing there"))
+    assert await session.send(Continue()) == "done"
+    assert "Observation: nothing there" in session.model.requests[1].messages[-1].text
+
+
+async def test_an_edited_answer():
+    session = Session.over(NATIVE, ["ok"], options=RunOptions(pause_at=frozenset({"P6"})))
+    await session.until_still()
+    await session.send(EditAnswer("better"))
+    assert await session.send(Continue()) == "done"
+    assert session.run.state.answer == "better"
+
+
+@pytest.mark.parametrize(
+    ("decision", "observation", "ran"),
+    [
+        (Approve(0), "found x", True),
+        (Reject(0, "too risky"), "Error: The call was not allowed: too risky", False),
+        (AnswerCall(0, "I say so"), "I say so", False),
+        (SkipCall(0), "The tool was not run.", False),
+    ],
+)
+async def test_four_decisions_about_a_call(decision, observation, ran):
+    tools = Functions(search, ask=("search",))
+    session = Session.over(NATIVE, [calling(call()), "ok"], tools=tools)
+    assert await session.until_still() == "P3"
+    assert session.run.state.pause.reason == "approval"
+    assert await session.send(decision) == "done"
+    assert session.model.requests[1].messages[-1].text == observation
+    assert bool(tools.called) is ran
+
+
+async def test_headless_nobody_allows_a_call():
+    tools = Functions(search, ask=("search",))
+    run, model = run_of(NATIVE, [calling(call()), "ok"], tools=tools)
+    await run.go()
+    assert tools.called == []
+    assert "not allowed" in model.requests[1].messages[-1].text
+
+
+async def test_what_is_not_possible_is_refused():
+    session = Session.over(NATIVE, ["ok"], options=RunOptions(stop_at_entry=True))
+    await session.until_still()
+    with pytest.raises(NotAllowedError, match="editing a call is not possible here"):
+        session.run.send(EditCall(0, "x", {}))
+    assert EditMessages in allowed(session.run.state)
+    assert EditObservation not in allowed(session.run.state)
+    await session.close()
+
+
+async def test_steering_joins_before_the_next_step():
+    session = Session.over(
+        NATIVE, [calling(call()), "ok"], options=RunOptions(pause_at=frozenset({"P4"}))
+    )
+    await session.until_still()
+    session.run.send(Steer("In Celsius, please."))
+    assert await session.send(Steer("And short."), Continue()) == "done"
+    assert [message.text for message in session.model.requests[1].messages[-2:]] == [
+        "In Celsius, please.",
+        "And short.",
+    ]
+
+
+# PX -----------------------------------------------------------------------------------------------
+
+
+async def test_a_repair_is_made_after_a_click():
+    bad = 'Thought: t\nAction: search\nArgs: {"query": "a",}'
+    session = Session.over(REACT, [bad, END])
+    assert await session.until_still() == "PX"
+    assert await session.send(TakeRepair("trailing_comma")) == "P3"
+    assert "repaired" in session.run.state.step.marks
+    assert await session.send(Continue()) == "done"
+    assert session.run.state.format_errors == 0
+
+
+async def test_a_repair_switched_on_is_made_without_asking():
+    bad = calling(call(arguments="{'query': 'a',}"))
+    options = RunOptions(headless=True, repairs=frozenset({"single_quotes", "trailing_comma"}))
+    tools = Functions(search)
+    run, _ = run_of(NATIVE, [bad, "ok"], tools=tools, options=options)
+    assert (await run.go()).status == "done"
+    assert tools.called == [("search", {"query": "a"})]
+
+
+async def test_treating_a_reply_as_the_answer():
+    session = Session.over(REACT, ["It is there."])
+    assert await session.until_still() == "PX"
+    assert await session.send(TreatAsFinal()) == "P6"
+    assert await session.send(Continue()) == "done"
+    assert session.run.state.answer == "It is there."
+
+
+async def test_two_bad_replies_in_a_row_stand_still_whatever_the_filters():
+    session = Session.over(REACT, ["no", "no", END], options=RunOptions(exceptions=frozenset()))
+    assert await session.until_still() == "PX"
+    assert session.run.state.format_errors == 2
+    await session.send(EditErrorObservation("Please answer properly."))
+    assert await session.send(Continue()) == "done"
+    assert session.model.requests[2].messages[-1].text == "Please answer properly."
+
+
+async def test_a_limit_stands_still_and_can_be_raised():
+    session = Session.over(NATIVE, [calling(call()), "ok"], options=RunOptions(limits=Limits(1)))
+    assert await session.until_still() == "PX"
+    assert session.run.state.pause.reason == "limit"
+    await session.send(RaiseLimit("iterations", 6))
+    assert await session.send(Continue()) == "done"
+
+
+@pytest.mark.parametrize(
+    ("limits", "name", "more"),
+    [
+        (Limits(None, tokens=20), "tokens", 100),
+        (Limits(None, cost=0.5), "cost", None),
+        (Limits(None, seconds=3.0), "seconds", 60.0),
+    ],
+)
+async def test_tokens_money_and_time_stand_still_too(limits, name, more):
+    def slow(query):
+        return ToolOutcome("x", "ok", duration=2.0)
+
+    asks = replace(calling(call("slow")), usage=Usage(10, 5, cost=0.3))
+    session = Session.over(
+        NATIVE, [asks, asks, "ok"], tools=Functions(slow), options=RunOptions(limits=limits)
+    )
+    assert await session.until_still() == "PX"
+    state = session.run.state
+    assert (state.iteration, state.pause.reason, state.error.code) == (2, "limit", name)
+    assert await session.send(RaiseLimit(name, more), Continue()) == "done"
+
+
+async def test_a_failed_model_call_can_be_made_again_or_answered_by_the_person():
+    gone = ModelError("refused", "Nobody listens there.")
+    session = Session.over(NATIVE, [gone, gone, "ok"])
+    assert await session.until_still() == "PX"
+    assert await session.send(Continue()) == "PX"
+    await session.send(EditReply(Reply("I answer.")))
+    assert await session.send(Continue()) == "done"
+    assert session.run.state.answer == "I answer."
+
+
+async def test_after_the_answer_the_person_goes_on():
+    session = Session.over(NATIVE, ["one", "two"])
+    assert await session.until_still() == "done"
+    assert await session.send(SendBack("And then?")) == "done"
+    sent = session.model.requests[1].messages
+    assert [(message.role, message.text) for message in sent[-2:]] == [
+        ("assistant", "one"),
+        ("user", "And then?"),
+    ]
+    assert session.run.state.answer == "two"
+
+
+async def test_feedback_before_the_end_goes_on_once():
+    session = Session.over(NATIVE, ["one", "two"], options=RunOptions(pause_at=frozenset({"P6"})))
+    await session.until_still()
+    assert await session.send(SendBack("Longer.")) == "P6"
+    texts = [message.text for message in session.model.requests[1].messages]
+    assert texts.count("one") == 1
+
+
+STRUCTURED = NATIVE.replace("tools:", "outputs:\n  count: {kind: integer, required: true}\ntools:")
+
+
+@pytest.mark.parametrize(
+    ("answer", "value", "problems"),
+    [('{"count": 3}', {"count": 3}, 0), ('```json\n{"count": 3}\n```', {"count": 3}, 0),
+     ("three", None, 1), ('{"count": "3"}', {"count": "3"}, 1), ('{"count": 3', None, 1)],
+)  # fmt: skip
+async def test_an_answer_is_compared_with_the_declared_outputs(answer, value, problems):
+    run, model = run_of(STRUCTURED, [answer])
+    state = await run.go()
+    assert (state.status, state.answer, state.answer_value) == ("done", answer, value)
+    assert len(state.answer_problems) == problems
+    assert model.requests[0].response_schema["required"] == ["count"]
+
+
+async def test_an_answer_that_does_not_fit_can_be_stopped_at_and_mended():
+    options = RunOptions(exceptions=frozenset({"output"}))
+    session = Session.over(STRUCTURED, ["three", '{"count": 3}'], options=options)
+    assert await session.until_still() == "PX"
+    assert session.run.state.error.kind == "output"
+    assert await session.send(EditAnswer('{"count": 4}'), Continue()) == "done"
+    assert session.run.state.answer_value == {"count": 4}
+    other = Session.over(STRUCTURED, ["three", '{"count": 3}'], options=options)
+    await other.until_still()
+    assert await other.send(SendBack("As JSON.")) == "done"
+    assert other.run.state.answer_value == {"count": 3}
+
+
+# Breakpoints, guards ------------------------------------------------------------------------------
+
+
+async def test_a_breakpoint_with_a_condition_and_a_log_point():
+    points = (
+        Breakpoint("b1", tool="search", condition='args.query == "x" and iteration >= 2'),
+        Breakpoint("b2", places=frozenset({"P4"}), log="{iteration}: {observation}"),
+    )
+    session = Session.over(
+        NATIVE, [calling(call())] * 2 + ["ok"], options=RunOptions(breakpoints=points)
+    )
+    assert await session.until_still() == "P3"
+    assert (session.run.state.iteration, session.run.state.pause.breakpoints) == (2, ("b1",))
+    assert await session.send(Continue()) == "done"
+    assert [event.text for event in session.run.events if isinstance(event, Logged)] == [
+        "1: found x",
+        "2: found x",
+    ]
+
+
+async def test_a_guard_denies_a_call_and_the_model_is_told():
+    guard = Guard("call", 'tool == "search"', "Not authorized")
+    run, model = run_of(
+        NATIVE, [calling(call()), "ok"], options=RunOptions(headless=True, guards=(guard,))
+    )
+    await run.go()
+    assert "Tool denied by guardrail: Not authorized" in model.requests[1].messages[-1].text
+
+
+# Pausing and stopping -----------------------------------------------------------------------------
+
+
+def hanging_tools() -> Functions:
+    async def hang(query: str) -> str:
+        await asyncio.Event().wait()
+        return ""
+
+    return Functions(hang)
+
+
+async def begun(session: Session, kind: str) -> None:
+    """Let it run until an effect is under way (a model's: until something came of it)."""
+    task = asyncio.create_task(session.until_still())
+    await session.until(lambda: kind in names(session.run))
+    if kind == "ModelCalled":
+        await session.streamed.wait()
+    task.cancel()
+    await asyncio.wait({task})
+
+
+async def test_stop_reaches_a_hanging_model_and_keeps_what_came():
+    session = Session.over(NATIVE, [ScriptedTurn(Reply("Half"), hangs=True)])
+    await begun(session, "ModelCalled")
+    assert await session.send(StopRun()) == "stopped"
+    assert session.run.state.step.partial.text == "Half"
+
+
+async def test_stop_reaches_a_hanging_tool_whose_fate_is_then_unknown():
+    session = Session.over(NATIVE, [calling(call("hang"))], tools=hanging_tools())
+    await begun(session, "ToolCalled")
+    assert await session.send(StopRun()) == "stopped"
+    assert session.run.state.step.calls[0].status == "unknown"
+
+
+async def test_stop_does_not_wait_for_a_tool_that_will_not_let_go():
+    release = asyncio.Event()
+
+    async def stubborn(query: str) -> str:
+        while not release.is_set():
+            try:
+                await release.wait()
+            except asyncio.CancelledError:
+                continue
+        return "late"
+
+    session = Session.over(NATIVE, [calling(call("stubborn"))], tools=Functions(stubborn))
+    await begun(session, "ToolCalled")
+    assert await session.send(StopRun()) == "stopped"
+    count = len(session.run.events)
+    release.set()
+    await asyncio.wait({session.run._work})
+    assert len(session.run.events) == count  # what comes too late is not written
+
+
+async def test_a_run_that_is_cancelled_twice_is_written_as_stopped():
+    """As where the studio is closed: the run is let go of, and then the loop ends."""
+    release = asyncio.Event()
+
+    async def stubborn(query: str) -> str:
+        while not release.is_set():
+            with suppress(asyncio.CancelledError):
+                await release.wait()
+        return "late"
+
+    session = Session.over(NATIVE, [calling(call("stubborn"))], tools=Functions(stubborn))
+    await begun(session, "ToolCalled")
+    for _ in range(2):
+        session._task.cancel()
+        for _ in range(5):  # until it is heard
+            await asyncio.sleep(0)
+    await asyncio.wait({session._task}, timeout=30)
+    release.set()
+    await asyncio.wait({session.run._work})
+    assert session._task.cancelled()
+    assert names(session.run)[-1] == "Stopped"
+
+
+async def test_pause_waits_for_the_reply_or_cuts_it_off():
+    session = Session.over(NATIVE, [ScriptedTurn(Reply("Half"), hangs=True), "whole"])
+    await begun(session, "ModelCalled")
+    assert await session.send(PauseRun(abort=True)) == "PX"
+    assert (session.run.state.error.code, session.run.state.step.partial.text) == (
+        "aborted",
+        "Half",
+    )
+    assert await session.send(Continue()) == "done"
+
+
+async def test_pause_at_the_next_place():
+    session = Session.over(NATIVE, [ScriptedTurn(Reply("whole " * 30), delay=0.005)])
+    await begun(session, "ModelCalled")
+    assert await session.send(PauseRun()) == "P2"
+    assert session.run.state.pause.reason == "pause"
+    await session.close()
+    assert session.run.state.status == "stopped"
+
+
+# Forks --------------------------------------------------------------------------------------------
+
+
+def at(session: Session, place: str, iteration: int = 1):
+    return session.run.tree.find(iteration, place)
+
+
+async def test_a_fork_goes_on_from_an_earlier_place_and_keeps_what_was():
+    session = Session.over(NATIVE, [calling(call()), "one", "two"])
+    assert await session.until_still() == "done"
+    before = list(session.run.events)
+    assert await session.send(ForkFrom(at(session, "P4").id)) == "P4"
+    assert await session.send(EditObservation(0, "nothing"), Continue()) == "done"
+    assert session.run.state.answer == "two"
+    assert session.model.requests[2].messages[-1].text == "nothing"
+    assert list(session.run.events[: len(before)]) == before
+    assert state_at(session.run.events, len(before)).answer == "one"
+    assert {item.branch for item in session.run.tree.checkpoints} == {0, 1}
+    again = walk(session.run.events)
+    assert (again.state, again.tree.checkpoints) == (
+        session.run.state,
+        session.run.tree.checkpoints,
+    )
+    path = branch_path(session.run.events, len(session.run.events))
+    assert len(path) < len(session.run.events)
+
+
+@pytest.mark.parametrize("approve", ["ask", "always"])
+async def test_a_call_with_effects_is_not_made_again_unasked(approve):
+    tools = Functions(search, has_effects=True)
+    options = RunOptions(approve=approve)
+    session = Session.over(NATIVE, [calling(call()), "one", "two"], tools=tools, options=options)
+    await session.until_still()
+    await session.send(ForkFrom(at(session, "P2").id))
+    assert await session.send(Continue()) == "P3"
+    assert session.run.state.pause.reason == "approval"
+    assert len(tools.called) == 1
+    assert await session.send(AnswerCall(0, "as before")) == "done"
+    assert len(tools.called) == 1
+
+
+async def test_a_stopped_run_is_taken_up_again_and_asks_about_the_unknown_call():
+    session = Session.over(NATIVE, [calling(call("hang")), "ok"], tools=hanging_tools())
+    await begun(session, "ToolCalled")
+    assert await session.send(StopRun()) == "stopped"
+    assert await session.send(ForkFrom(at(session, "P3").id)) == "P3"
+    assert await session.send(AnswerCall(0, "it did")) == "done"
+
+
+async def test_an_unknown_checkpoint_is_refused():
+    session = Session.over(NATIVE, ["one"])
+    await session.until_still()
+    with pytest.raises(NotAllowedError, match="no checkpoint 99"):
+        await session.run.go(ForkFrom(99))
+
+
+def test_outcomes_are_told_only_when_they_are_unknown():
+    run, _ = run_of(NATIVE, [])
+    assert TellOutcome not in allowed(run.state)

@@ -1,0 +1,281 @@
+"""The export gate in a real window: every target once, and everything that holds it back."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
+from PySide6.QtGui import QDragEnterEvent, QDropEvent, QPixmap
+from PySide6.QtWidgets import QDialog, QPushButton
+from pytestqt.qtbot import QtBot
+
+from studio.core.export.targets import TARGETS
+from studio.core.prompty.parse import parse
+from studio.ui.dialogs.export.dialog import ExportDialog
+from studio.ui.dialogs.import_prompt import ImportDialog
+from studio.ui.style.theme import DARK, LIGHT
+from studio.ui.window.window import MainWindow
+
+pytestmark = pytest.mark.qt_log_ignore("does not support propagateSizeHints")
+
+PROMPT = """---
+name: trip
+model: {id: m, provider: openai}
+inputs:
+  city: {kind: string, default: Oslo}
+tools:
+  - name: find
+    kind: function
+    parameters:
+      - {name: q, kind: string}
+template:
+  format: {kind: jinja2}
+  parser: {kind: prompty}
+---
+system:
+Be kind.
+
+user:
+Tell me about {{ city }}.
+"""
+
+
+def shown(window: MainWindow, kind: type[QDialog]) -> QDialog:
+    (dialog,) = [each for each in window.findChildren(kind) if each.isVisible()]
+    return dialog
+
+
+def open_prompt(window: MainWindow, qtbot: QtBot, path: Path, text: str) -> None:
+    path.write_text(text, encoding="utf-8")
+    with qtbot.waitSignal(window.document_changed, check_params_cb=lambda doc: doc is not None):
+        window.open_path(path)
+
+
+def export_dialog(window: MainWindow, qtbot: QtBot) -> ExportDialog:
+    window.actions_by_id["file.export"].trigger()
+    dialog = shown(window, ExportDialog)
+    assert isinstance(dialog, ExportDialog)
+    qtbot.waitUntil(lambda: dialog.made is not None)
+    return dialog
+
+
+def choose(dialog: ExportDialog, name: str, qtbot: QtBot) -> None:
+    dialog.choose(name)
+    qtbot.waitUntil(
+        lambda: dialog.target is not None and dialog.target.name == name and dialog.made is not None
+    )
+
+
+def test_each_target_is_exported_once_from_the_window(
+    window: MainWindow, qtbot: QtBot, tmp_path: Path
+) -> None:
+    open_prompt(window, qtbot, tmp_path / "trip.prompty", PROMPT)
+    for target in TARGETS:
+        dialog = export_dialog(window, qtbot)
+        choose(dialog, target.name, qtbot)
+        export_it(dialog, tmp_path / f"{target.name}{target.suffix}")
+        assert not dialog.isVisible(), target.name
+        assert window.notices.notices[-1].weight == "success"
+    body = json.loads((tmp_path / "anthropic.json").read_text(encoding="utf-8"))
+    assert "Oslo" in json.dumps(body)
+    assert "trip.prompty" in zipfile.ZipFile(tmp_path / "bundle.zip").namelist()
+
+
+def export_it(dialog: ExportDialog, out: Path) -> None:
+    """Agree to what is lost, where anything is, and press the button."""
+    target, made = dialog.target, dialog.made
+    assert target is not None
+    assert made is not None
+    assert dialog.rounds.count() >= 1
+    assert dialog.heading.text() == target.label
+    dialog.place.setText(str(out))
+    if made.needs_consent:
+        assert not dialog.save.isEnabled()
+        dialog.save.click()
+        assert not out.exists()
+        assert dialog.checks.count() >= len(made.losses)
+        dialog.consent.setChecked(True)
+    assert dialog.save.isEnabled()
+    dialog.save.click()
+    assert out.read_bytes() == made.content
+
+
+def test_a_fix_is_one_click_and_lands_in_the_editor(
+    window: MainWindow, qtbot: QtBot, tmp_path: Path
+) -> None:
+    text = PROMPT.replace("default: Oslo", "sample: Oslo, required: true")
+    open_prompt(window, qtbot, tmp_path / "trip.prompty", text)
+    dialog = export_dialog(window, qtbot)
+    choose(dialog, "openai-chat", qtbot)
+    assert dialog.state.text().startswith("Cannot be exported")
+    assert not dialog.save.isEnabled()
+    assert not dialog.write(tmp_path / "no.json")
+    (button,) = [each for row in dialog.checks.rows for each in row.findChildren(QPushButton)]
+
+    qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+
+    qtbot.waitUntil(lambda: dialog.made is not None and not dialog.made.blocked)
+    page = window.tabs.current
+    assert page is not None
+    assert parse(page.editor.text()).inputs[0].default == "Oslo"
+    assert "Tell me about Oslo." in dialog.text.toPlainText()
+    page.editor.undo()
+    assert page.editor.text() == text
+    dialog.close()
+
+
+def test_a_file_that_is_there_is_compared_and_replaced_whole(
+    window: MainWindow, qtbot: QtBot, tmp_path: Path
+) -> None:
+    open_prompt(window, qtbot, tmp_path / "trip.prompty", PROMPT)
+    out = tmp_path / "old.md"
+    out.write_text("# trip\n\nOld.\n", encoding="utf-8")
+    dialog = export_dialog(window, qtbot)
+    choose(dialog, "markdown", qtbot)
+    dialog.place.setText(str(out))
+
+    assert dialog.save.text() == "Replace"
+    qtbot.waitUntil(lambda: "Compared with old.md" in dialog.diff.toPlainText())
+    assert "− Old." in dialog.diff.toPlainText()
+    dialog.place.setText(str(tmp_path / "missing" / "x.md"))
+    qtbot.mouseClick(dialog.save, Qt.MouseButton.LeftButton)
+    assert dialog.isVisible()
+    assert "could not be written" in dialog.state.text()
+    assert out.read_text(encoding="utf-8") == "# trip\n\nOld.\n"
+    dialog.close()
+
+
+def test_the_proof_names_each_saved_set(window: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
+    from studio.ui.dialogs.export.subject import ExportSubject
+
+    sets = {"north": {"city": "Tromsø"}, "south": {"city": "Bari"}}
+    subject = ExportSubject(parse(PROMPT, tmp_path / "trip.prompty"), "trip.prompty", {}, sets)
+    dialog = ExportDialog(subject, window.services.messages, window.theme, window)
+    dialog.open()
+    choose(dialog, "langchain", qtbot)
+    rows = [dialog.rounds.item(row).text() for row in range(dialog.rounds.count())]
+    assert rows == [
+        f"{name}: the same (2 messages, 1 tools)" for name in ("Values of now", "north", "south")
+    ]
+    assert dialog.tabs.tabText(2) == "Round trip 3/3"
+    dialog.close()
+
+
+def colours_of(picture: QPixmap) -> set[str]:
+    """The colours of an icon where it is wholly opaque."""
+    image = picture.toImage()
+    places = ((x, y) for x in range(image.width()) for y in range(image.height()))
+    found = (image.pixelColor(*place) for place in places)
+    return {colour.name() for colour in found if colour.alpha() == 255}
+
+
+def test_another_theme_reaches_what_is_already_shown(
+    window: MainWindow, qtbot: QtBot, tmp_path: Path
+) -> None:
+    text = PROMPT.replace("Be kind.", "Be {{ mood }}.")
+    open_prompt(window, qtbot, tmp_path / "trip.prompty", text)
+    (tmp_path / "old.md").write_text("# Old\n", encoding="utf-8")
+    dialog = export_dialog(window, qtbot)
+    choose(dialog, "markdown", qtbot)
+    dialog.place.setText(str(tmp_path / "old.md"))
+    qtbot.waitUntil(lambda: "− # Old" in dialog.diff.toPlainText())
+    tests = tmp_path / "promptfooconfig.yaml"
+    tests.write_text("prompts: ['A {{x}}']\ntests:\n  - assert: [1]\n", encoding="utf-8")
+    taken = ImportDialog(tests, window.services.messages, window.theme, window)
+    assert taken.read()
+    window.theme_changed.connect(taken.set_theme)
+    assert dialog.checks.count() > 0
+    assert taken.notes.count() > 0
+
+    for theme in (DARK, LIGHT):
+        window.set_theme(theme)
+
+        heading, form = dialog.forms.item(0), dialog.forms.item(1)
+        assert heading.foreground().color().name() == theme.muted
+        assert colours_of(form.icon().pixmap(16, 16)) == {theme.muted}
+        assert colours_of(dialog.rounds.item(0).icon().pixmap(16, 16)) == {theme.success}
+        assert colours_of(dialog.state.mark.pixmap()) <= {theme.success, theme.warning}
+        assert colours_of(dialog.state.mark.pixmap())
+        row = dialog.checks.rows[0]
+        assert colours_of(row.mark.pixmap()) <= {theme.warning, theme.hint}
+        assert colours_of(row.mark.pixmap())
+        assert f"color:{theme.error}" in dialog.diff.toHtml().replace(" ", "")
+        assert colours_of(taken.notes.item(0).icon().pixmap(16, 16)) == {theme.warning}
+        assert colours_of(taken.state.mark.pixmap()) == {theme.warning}
+    taken.close()
+    dialog.close()
+    qtbot.waitUntil(lambda: not window.findChildren(ExportDialog))
+    window.set_theme(DARK)  # the closed dialogs hear nothing of it
+
+
+def test_import_by_drop_opens_what_the_file_becomes(
+    window: MainWindow, qtbot: QtBot, tmp_path: Path
+) -> None:
+    path = tmp_path / "request.json"
+    body = {"model": "m", "top_k": 3, "messages": [{"role": "user", "content": "Hi {{x}}"}],
+            "stream": True}  # fmt: skip
+    path.write_text(json.dumps(body), encoding="utf-8")
+    mime = QMimeData()
+    mime.setUrls([QUrl.fromLocalFile(str(path))])
+    buttons, keys = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
+    enter = QDragEnterEvent(QPoint(5, 5), Qt.DropAction.CopyAction, mime, buttons, keys)
+    window.dragEnterEvent(enter)
+    assert enter.isAccepted()
+    window.dropEvent(QDropEvent(QPointF(5, 5), Qt.DropAction.CopyAction, mime, buttons, keys))
+
+    dialog = shown(window, ImportDialog)
+    assert isinstance(dialog, ImportDialog)
+    assert "OpenAI chat completions request" in dialog.state.text()
+    assert "stream" in dialog.notes.item(0).text()
+    qtbot.mouseClick(dialog.take, Qt.MouseButton.LeftButton)
+    page = window.tabs.current
+    assert page is not None
+    assert page.title == "request.prompty"
+    assert dialog.imported is not None
+    assert page.editor.text() == dialog.imported.text
+
+
+def test_import_saves_the_prompt_with_its_sets(
+    window: MainWindow, qtbot: QtBot, tmp_path: Path
+) -> None:
+    path = tmp_path / "promptfooconfig.yaml"
+    path.write_text("prompts: ['A {{x}}', 'B {{x}}']\ntests:\n  - vars: {x: 1}\n", encoding="utf-8")
+    window.commands.exchange.import_path(path)
+    dialog = shown(window, ImportDialog)
+    assert isinstance(dialog, ImportDialog)
+    assert dialog.choice.count() == 2
+    dialog.choice.setCurrentIndex(1)
+    dialog.choice.activated.emit(1)
+    assert "B {{x}}" in dialog.text.toPlainText()
+
+    assert dialog.write(tmp_path / "b.prompty")
+
+    assert json.loads((tmp_path / "b.inputs.json").read_text(encoding="utf-8")) == {
+        "test 1": {"x": 1}
+    }
+    page = window.tabs.current
+    assert page is not None
+    assert page.controller.path == tmp_path / "b.prompty"
+    assert not dialog.write(tmp_path / "b.prompty")  # its input sets are there already
+    assert window.notices.notices[-1].weight == "error"
+    dialog.close()
+
+
+def test_a_dropped_file_of_settings_is_opened_as_text(window: MainWindow, tmp_path: Path) -> None:
+    path = tmp_path / "mcp.json"
+    path.write_text('{"mcpServers": {}}', encoding="utf-8")
+    assert not window.commands.exchange.take_dropped(path)
+
+
+def test_the_dialogs_fit_a_small_screen(qtbot: QtBot, window: MainWindow, tmp_path: Path) -> None:
+    open_prompt(window, qtbot, tmp_path / "a.prompty", PROMPT)
+    dialog = export_dialog(window, qtbot)
+    room = dialog.screen().availableGeometry()
+    assert dialog.width() < room.width()
+    assert dialog.height() < room.height()
+    assert dialog.minimumSizeHint().width() <= 860
+    assert dialog.minimumSizeHint().height() <= 560
+    dialog.close()

@@ -1,0 +1,140 @@
+from __future__ import annotations
+
+import pytest
+
+from studio.core.prompty.parse import parse
+from studio.core.prompty.tool_spec import ToolSpec
+from studio.ui.editor.completion.knowledge import Knowledge
+from studio.ui.editor.completion.offers import complete
+from studio.ui.editor.completion.yaml_path import path_at
+
+AROUND = Knowledge(
+    tools=(ToolSpec("calculator", "Counts"),),
+    models=("house-model-7b",),
+    environment=lambda: frozenset({"HOME_KEY"}),
+    files=lambda: ("facts.json",),
+)
+
+HEAD = """---
+name: x
+inputs:
+  city:
+    kind: string
+    description: Where to
+  person:
+    kind: object
+    properties:
+      first:
+        kind: string
+---
+"""
+
+
+def labels(text: str, *, asked: bool = True, document: str | None = None) -> list[str]:
+    """What is offered at the `|` of the text."""
+    caret = text.index("¦")
+    plain = text.replace("¦", "")
+    parsed = parse(document if document is not None else plain)
+    return [
+        item.label for item in complete(plain, caret, parsed, asked=asked, knowledge=AROUND).items
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "path"),
+    [
+        ("---\nmodel:\n  ¦", ("model",)),
+        ("---\nmodel:\n  options:\n    te¦", ("model", "options")),
+        ("---\nmodel:\n  options:\n    t: 1\n  ¦", ("model",)),
+        ("---\ntools:\n  - name: a\n    ¦", ("tools", 0)),
+        ("---\ntools:\n- name: a\n  ki¦", ("tools", 0)),
+        ("---\ntools:\n  - ¦", ("tools", 0)),
+        ("---\ntools:\n  - name: a\n    parameters:\n      - name: b\n        ¦",
+         ("tools", 0, "parameters", 0)),
+        ("---\ninputs:\n  city:\n    kind: string\n¦", ()),
+    ],
+)  # fmt: skip
+def test_path_of_the_line_being_typed(text: str, path: tuple[str | int, ...]) -> None:
+    caret = text.index("¦")
+    assert path_at(text.replace("¦", ""), caret) == path
+
+
+def test_root_keys_without_those_that_are_there() -> None:
+    offered = labels("---\nname: x\n¦\n---\n")
+    assert "model" in offered
+    assert "name" not in offered
+
+
+def test_nested_keys_and_enum_values() -> None:
+    assert "temperature" in labels("---\nmodel:\n  options:\n    temp¦\n---\n")
+    assert labels("---\ninputs:\n  a:\n    kind: int¦\n---\n")[0] == "integer"
+    assert labels("---\ninputs:\n  a:\n    required: ¦\n---\n") == ["true", "false"]
+
+
+def test_inputs_after_two_braces_come_first() -> None:
+    assert labels(HEAD + "system:\n{{ ¦ }}")[:2] == ["city", "person"]
+    assert labels(HEAD + "system:\n{{ ci¦ }}", asked=False)[0] == "city"
+
+
+def test_properties_after_a_dot() -> None:
+    assert labels(HEAD + "system:\n{{ person.¦ }}") == ["first"]
+
+
+def test_filters_tests_and_statements() -> None:
+    assert labels(HEAD + "system:\n{{ city | up¦ }}")[0] == "upper"
+    assert labels(HEAD + "system:\n{% if city is def¦ %}")[0] == "defined"
+    assert labels(HEAD + "system:\n{% fo¦ %}")[0] == "for"
+
+
+def test_loop_variables_and_the_fields_of_reserved_lists() -> None:
+    body = HEAD + "system:\n{% for h in history %}{{ ¦ }}{% endfor %}"
+    assert {"h", "loop"} <= set(labels(body))
+    body = HEAD + "system:\n{% for h in history %}{{ h.¦ }}{% endfor %}"
+    assert "observation" in labels(body)
+
+
+def test_references_name_variables_and_files() -> None:
+    assert "env:" in labels("---\nmodel:\n  id: ${¦\n---\n")
+    assert labels("---\nmodel:\n  id: ${env:HO¦\n---\n") == ["HOME_KEY"]
+    assert labels("---\nmodel:\n  id: ${file:¦\n---\n") == ["facts.json"]
+
+
+def test_roles_only_where_a_marker_can_begin() -> None:
+    assert labels(HEAD + "sy¦")[0] == "system"
+    assert labels(HEAD + "Hello sy¦") == []
+
+
+def test_attributes_and_media() -> None:
+    assert "name" in labels(HEAD + "user[¦")
+    assert "image" in labels(HEAD + "user:\n![im¦")
+
+
+def test_format_strings_offer_inputs_in_single_braces() -> None:
+    text = HEAD.replace("inputs:", "template:\n  format:\n    kind: fstring\ninputs:")
+    assert labels(text + "system:\n{ci¦}", asked=False)[0] == "city"
+
+
+def test_nothing_in_prose() -> None:
+    assert labels(HEAD + "system:\nPlain words ¦", asked=False) == []
+
+
+def test_model_ids_that_something_is_known_of() -> None:
+    offered = labels("---\nname: x\nmodel:\n  id: gpt-4o¦\n---\n")
+    assert offered[0] == "gpt-4o-mini"
+    assert labels("---\nname: x\nmodel:\n  provider: gpt-4o¦\n---\n") == []
+
+
+def test_names_of_tools_between_backticks() -> None:
+    tools = HEAD.removesuffix("---\n") + "tools:\n  - name: weather\n    kind: function\n---\n"
+    assert labels(tools + "system:\nAsk `we¦", asked=False) == ["weather"]
+    assert labels(tools + "system:\nAsk `x` we¦", asked=False) == []
+
+
+def test_a_loops_variable_is_offered_inside_the_loop_only() -> None:
+    inside = HEAD + "system:\n{% for a in x %}{% for b in a.rows %}{{ ¦ }}{% endfor %}{% endfor %}"
+    between = HEAD + "system:\n{% for a in x %}{% for b in a.rows %}{% endfor %}{{ ¦ }}{% endfor %}"
+    after = HEAD + "system:\n{% for a in x %}{% endfor %}{{ ¦ }}"
+    assert {"a", "b", "loop"} <= set(labels(inside))
+    assert {"a", "loop"} <= set(labels(between))
+    assert "b" not in labels(between)
+    assert not {"a", "loop"} & set(labels(after))

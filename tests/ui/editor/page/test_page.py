@@ -1,0 +1,105 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QTextCursor
+from PySide6.QtWidgets import QPushButton
+from pytestqt.qtbot import QtBot
+
+from studio.core.settings import Settings
+from studio.ui.dialogs.compare import CompareDialog
+from studio.ui.editor.page.page import EditorPage
+from studio.ui.style.theme import LIGHT
+from studio.viewmodels.app.messages import Messages, Notice
+from studio.viewmodels.document.swap import SwapFolder
+
+pytestmark = pytest.mark.qt_log_ignore("does not support propagateSizeHints")
+
+
+@pytest.fixture
+def notices() -> list[Notice]:
+    return []
+
+
+@pytest.fixture
+def page(qtbot: QtBot, tmp_path: Path, notices: list[Notice]) -> Iterator[EditorPage]:
+    messages = Messages()
+    messages.noticed.connect(notices.append)
+    page = EditorPage(messages, SwapFolder(tmp_path / "swaps"), Settings(), LIGHT)
+    qtbot.addWidget(page)
+    with qtbot.waitActive(page):
+        page.show()
+        page.activateWindow()
+    yield page
+    page.close_document()
+    page.editor.close()
+    page.close()
+
+
+def button(page: EditorPage, text: str) -> QPushButton:
+    return next(each for each in page.findChildren(QPushButton) if each.text() == text)
+
+
+def test_a_read_only_file_says_so_and_is_not_written(
+    page: EditorPage, tmp_path: Path, notices: list[Notice], qtbot: QtBot
+) -> None:
+    path = tmp_path / "a.prompty"
+    path.write_text("user:\nHi\n", encoding="utf-8")
+    path.chmod(0o444)
+    page.open(path)
+    assert page.title == "a.prompty (read-only)"
+    assert page._disk.isVisible()
+    qtbot.keyClicks(page.editor, "x")
+    assert not page.save()
+    assert "read-only" in notices[-1].what
+    assert path.read_text(encoding="utf-8") == "user:\nHi\n"
+    assert page.save(tmp_path / "b.prompty")
+    assert page.title == "b.prompty"
+    assert not page._disk.isVisible()
+
+
+def test_a_character_too_many_for_the_encoding_is_saved_as_utf8_with_one_click(
+    page: EditorPage, tmp_path: Path, notices: list[Notice], qtbot: QtBot
+) -> None:
+    path = tmp_path / "old.prompty"
+    path.write_bytes("user:\nGrüße".encode("latin-1"))
+    page.open(path)
+    page.editor.moveCursor(QTextCursor.MoveOperation.End)
+    page.editor.insertPlainText(" €")
+    assert not page.save()
+    assert path.read_bytes() == "user:\nGrüße".encode("latin-1")
+    (offer,) = notices[-1].offers
+    assert offer.title == "Save as UTF-8"
+    offer.act()
+    assert path.read_text(encoding="utf-8") == "user:\nGrüße €"
+    assert not page.controller.is_dirty
+
+
+@pytest.mark.parametrize(("answer", "kept"), [("reload", "user:\nTheirs"), ("keep", "user:\nMine")])
+def test_a_change_on_disk_can_be_compared_before_choosing(
+    page: EditorPage, tmp_path: Path, qtbot: QtBot, answer: str, kept: str
+) -> None:
+    path = tmp_path / "a.prompty"
+    path.write_text("user:\n", encoding="utf-8")
+    page.open(path)
+    page.editor.moveCursor(QTextCursor.MoveOperation.End)
+    qtbot.keyClicks(page.editor, "Mine")
+    with qtbot.waitSignal(page.controller.changed_on_disk):
+        path.write_text("user:\nTheirs", encoding="utf-8")
+    qtbot.mouseClick(button(page, "Compare…"), Qt.MouseButton.LeftButton)
+    dialog = page.findChild(CompareDialog)
+    assert dialog is not None
+    qtbot.waitUntil(dialog.isVisible)
+    shown = dialog.view.toPlainText()
+    assert "− Theirs" in shown
+    assert "+ Mine" in shown
+    qtbot.mouseClick(getattr(dialog, answer), Qt.MouseButton.LeftButton)
+    assert page.editor.text() == kept
+    assert not page._disk.isVisible()
+    assert page.controller.is_dirty is (answer == "keep")
+    if answer == "reload":
+        page.editor.undo()
+        assert page.editor.text() == "user:\nMine"

@@ -1,0 +1,133 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from PySide6.QtCore import QEvent, QObject, QRect, Qt
+from PySide6.QtGui import QPaintEvent, QTextCursor
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from studio.ui.editor.text.gutter import Gutter
+from studio.ui.editor.text.view import PromptEditor
+from studio.ui.style.theme import LIGHT
+
+pytestmark = pytest.mark.qt_log_ignore("does not support propagateSizeHints")
+
+PROMPT = "---\nname: x\n---\nsystem:\nHello {{ city }}\n" + "More **text** {{ city }}\n" * 30
+
+
+class Painted(QObject):
+    """Every rectangle painted of a widget."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.seen: list[QRect] = []
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if isinstance(event, QPaintEvent):
+            self.seen.append(QRect(event.rect()))
+        return False
+
+
+def be_quiet(view: PromptEditor, qtbot: QtBot) -> None:
+    """Wait until it is coloured and nothing is painted any more but what a test then does."""
+    watch = Painted()
+    for each in (view.viewport(), view.findChild(Gutter)):
+        each.installEventFilter(watch)
+
+    def is_quiet() -> bool:
+        watch.seen.clear()
+        qtbot.wait(50)
+        return view.highlighter.is_done and not watch.seen
+
+    qtbot.waitUntil(is_quiet)
+    for each in (view.viewport(), view.findChild(Gutter)):
+        each.removeEventFilter(watch)
+
+
+@pytest.fixture
+def editor(qtbot: QtBot) -> Iterator[PromptEditor]:
+    view = PromptEditor(LIGHT)
+    qtbot.addWidget(view)
+    view.resize(500, 600)
+    with qtbot.waitActive(view):
+        view.show()
+        view.activateWindow()
+    view.load(PROMPT)
+    view.setFocus()
+    view.go_to_line(5, 100)
+    be_quiet(view, qtbot)
+    yield view
+    view.close()
+
+
+def painted_height(editor: PromptEditor, qtbot: QtBot, keys: str) -> int:
+    watch = Painted()
+    editor.viewport().installEventFilter(watch)
+    qtbot.keyClicks(editor, keys)
+    qtbot.waitUntil(lambda: bool(watch.seen))
+    editor.viewport().removeEventFilter(watch)
+    return max(rect.height() for rect in watch.seen)
+
+
+def test_a_key_paints_its_line_only(editor: PromptEditor, qtbot: QtBot) -> None:
+    row = editor.fontMetrics().height()
+    assert painted_height(editor, qtbot, "a") < 3 * row
+
+
+def test_a_line_that_grows_a_row_moves_the_others(editor: PromptEditor, qtbot: QtBot) -> None:
+    bottom = editor.geometry_of(editor.textCursor().block().next()).top()
+    assert painted_height(editor, qtbot, " word" * 20) > 300
+    assert editor.geometry_of(editor.textCursor().block().next()).top() > bottom
+
+
+def test_an_opened_fence_paints_the_lines_below(editor: PromptEditor, qtbot: QtBot) -> None:
+    qtbot.keyClick(editor, Qt.Key.Key_Return)
+    assert painted_height(editor, qtbot, "```") > 300
+
+
+def test_typing_at_the_end_keeps_the_caret_in_view(editor: PromptEditor, qtbot: QtBot) -> None:
+    editor.moveCursor(QTextCursor.MoveOperation.End)
+    qtbot.keyClicks(editor, "word " * 60)
+    assert editor.viewport().rect().contains(editor.cursorRect().center())
+    assert editor.text().endswith("word " * 60)
+    editor.undo()
+    assert editor.viewport().rect().intersects(editor.cursorRect())
+
+
+def gutter_painted(editor: PromptEditor, qtbot: QtBot, key: Qt.Key) -> list[QRect]:
+    """What of the gutter is painted for a key, once the text has been painted."""
+    watch, text = Painted(), Painted()
+    gutter = editor.findChild(Gutter)
+    assert gutter is not None
+    gutter.installEventFilter(watch)
+    editor.viewport().installEventFilter(text)
+    qtbot.keyClick(editor, key)
+    qtbot.waitUntil(lambda: bool(text.seen))
+    QApplication.processEvents()
+    gutter.removeEventFilter(watch)
+    editor.viewport().removeEventFilter(text)
+    return watch.seen
+
+
+def test_the_gutter_is_left_alone_by_a_key_and_follows_lines_and_the_caret(
+    editor: PromptEditor, qtbot: QtBot
+) -> None:
+    row = editor.fontMetrics().height()
+    assert gutter_painted(editor, qtbot, Qt.Key.Key_A) == []
+    caret = sum(rect.height() for rect in gutter_painted(editor, qtbot, Qt.Key.Key_Down))
+    assert row <= caret < 6 * row  # the line left and the line come to
+    new = gutter_painted(editor, qtbot, Qt.Key.Key_Return)
+    assert max(rect.height() for rect in new) > 6 * row  # every number below is another one
+
+
+def test_the_gutter_follows_a_line_that_takes_another_row(
+    editor: PromptEditor, qtbot: QtBot
+) -> None:
+    gutter_painted(editor, qtbot, Qt.Key.Key_Space)
+    rows = editor.document().lineCount()
+    painted: list[QRect] = []
+    while editor.document().lineCount() == rows:
+        painted = gutter_painted(editor, qtbot, Qt.Key.Key_A)
+    assert max(rect.height() for rect in painted) > 6 * editor.fontMetrics().height()

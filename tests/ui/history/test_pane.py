@@ -1,0 +1,181 @@
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from studio.core.runs.summary import RunSummary
+from studio.ui.history.notes_dialog import NotesDialog
+from studio.ui.history.pane import HistoryPane
+from studio.ui.history.retention_dialog import RetentionDialog
+from studio.ui.style.theme import LIGHT, apply_theme
+
+pytestmark = pytest.mark.qt_log_ignore("does not support propagateSizeHints")
+
+RUNS = (
+    RunSummary("a", 1.0, prompt="ReAct agent", question="What?", status="done", answer="Paris"),
+    RunSummary("b", 2.0, prompt="Chat", status="failed"),
+)
+
+
+@pytest.fixture
+def pane(qtbot: QtBot, qapp: QApplication) -> HistoryPane:
+    apply_theme(qapp, LIGHT)
+    one = HistoryPane()
+    one.set_theme(LIGHT)
+    one.resize(1200, 300)
+    qtbot.addWidget(one)
+    one.show()
+    return one
+
+
+def test_an_empty_history_says_how_runs_come_here(pane: HistoryPane) -> None:
+    pane.show_runs(())
+
+    assert pane._empty.isVisible()
+    assert "Press Run (F5)" in pane._empty.text()
+
+
+def test_a_filter_that_finds_nothing_says_so(pane: HistoryPane, qtbot: QtBot) -> None:
+    asked: list[tuple[str, str]] = []
+    pane.request_filter.connect(lambda words, status: asked.append((words, status)))
+    qtbot.keyClicks(pane.filter, "x")
+    pane.ends.setCurrentText("failed")
+    pane.show_runs(())
+
+    assert asked == [("x", ""), ("x", "failed")]
+    assert pane._empty.text() == "No run fits the filter."
+
+
+def test_a_run_is_opened_by_return_and_by_double_click(pane: HistoryPane, qtbot: QtBot) -> None:
+    opened: list[str] = []
+    pane.request_open.connect(opened.append)
+    pane.show_runs(RUNS)
+    pane.table.selectRow(0)
+    with qtbot.waitActive(pane):
+        pane.activateWindow()
+    pane.table.setFocus()
+    qtbot.keyClick(pane.table, Qt.Key.Key_Return)
+    place = pane.table.visualRect(pane.model.index(1, 0)).center()
+    qtbot.mouseClick(pane.table.viewport(), Qt.MouseButton.LeftButton, pos=place)
+    qtbot.mouseDClick(pane.table.viewport(), Qt.MouseButton.LeftButton, pos=place)
+
+    assert opened == ["a", "b"]
+
+
+def test_the_answer_of_the_chosen_run_is_shown(pane: HistoryPane) -> None:
+    pane.show_runs(RUNS)
+    pane.table.selectRow(0)
+    assert pane.foot._answer.whole == "Answer: Paris"
+    pane.show_runs(RUNS[1:])
+    assert pane.foot._answer.whole == ""
+    assert not pane.open_button.isEnabled()
+
+
+def test_deleting_asks_first(pane: HistoryPane, monkeypatch: pytest.MonkeyPatch) -> None:
+    deleted: list[tuple[str, ...]] = []
+    pane.request_delete.connect(deleted.append)
+    pane.show_runs(RUNS)
+    pane.table.selectAll()
+    answers = iter((False, True))
+    monkeypatch.setattr(HistoryPane, "confirm_delete", lambda self, runs: next(answers))
+    pane.delete_button.click()
+    assert deleted == []
+    pane.delete_button.click()
+
+    assert deleted == [("a", "b")]
+
+
+def test_two_chosen_runs_are_compared_the_older_one_first(pane: HistoryPane) -> None:
+    asked: list[tuple[str, str]] = []
+    pane.request_compare.connect(lambda one, two: asked.append((one, two)))
+    pane.show_runs(RUNS[::-1])
+    assert not pane.compare_button.isEnabled()
+    pane.table.selectAll()
+    pane.compare_button.click()
+
+    assert asked == [("a", "b")]
+
+
+def test_tags_and_note_are_written_in_a_dialog(pane: HistoryPane, qtbot: QtBot) -> None:
+    told: list[tuple[str, tuple[str, ...], str]] = []
+    pane.request_describe.connect(lambda *words: told.append(words))
+    pane.show_runs(RUNS)
+    assert not pane.notes_button.isEnabled()
+    pane.table.selectRow(0)
+    qtbot.mouseClick(pane.notes_button, Qt.MouseButton.LeftButton)
+    dialog = pane.findChild(NotesDialog)
+    assert dialog is not None
+    qtbot.keyClicks(dialog.tags, "good, , good , late")
+    qtbot.keyClicks(dialog.note, "Worth a look")
+    dialog.accept()
+
+    assert told == [("a", ("good", "late"), "Worth a look")]
+
+
+def test_a_run_is_exported_in_the_form_chosen_and_journals_are_asked_for(
+    pane: HistoryPane, qtbot: QtBot
+) -> None:
+    asked: list[tuple[str, str]] = []
+    pane.request_export.connect(lambda run, form: asked.append((run.id, form)))
+    pane.show_runs(RUNS)
+    pane.table.selectRow(1)
+    menu = pane.export_button.menu()
+    assert menu is not None
+    next(one for one in menu.actions() if one.objectName() == "export.otlp").trigger()
+    with qtbot.waitSignal(pane.request_import):
+        qtbot.mouseClick(pane.import_button, Qt.MouseButton.LeftButton)
+
+    assert asked == [("b", "otlp")]
+
+
+def test_a_long_run_is_said_to_be_opening(pane: HistoryPane) -> None:
+    pane.show_runs(RUNS)
+    pane.table.selectRow(0)
+    pane.show_opening(True)
+    assert (pane.open_button.text(), pane.open_button.isEnabled()) == ("Opening…", False)
+    pane.show_opening(False)
+    assert (pane.open_button.text(), pane.open_button.isEnabled()) == ("Open", True)
+
+
+def test_how_long_runs_are_kept_is_shown_and_chosen_by_keys(
+    pane: HistoryPane, qtbot: QtBot
+) -> None:
+    chosen: list[tuple[int, int]] = []
+    pane.request_retention.connect(lambda keep, days: chosen.append((keep, days)))
+    pane.show_runs(RUNS)
+    pane.show_size(1_240_000)
+    assert pane.foot.keeping.text() == "2 runs · 1.2 MB · all are kept"
+    pane.foot.keeping.setFocus()
+    qtbot.keyClick(pane.foot.keeping, Qt.Key.Key_Space)
+    dialog = pane.foot.findChild(RetentionDialog)
+    assert dialog is not None
+    assert not dialog.count.isEnabled()
+    qtbot.keyClick(dialog.by_count, Qt.Key.Key_Space)
+    dialog.count.setValue(20)
+    dialog.accept()
+    assert chosen == [(20, 0)]
+
+    pane.show_retention(20, 30)
+    assert pane.foot.keeping.text().endswith("the newest 20 are kept · 30 days are kept")
+    again = pane.foot.ask_retention()
+    assert (again.by_count.isChecked(), again.count.value(), again.days.value()) == (True, 20, 30)
+    again.by_count.click()
+    again.by_age.click()
+    again.accept()
+    assert chosen[-1] == (0, 0)
+
+
+def test_the_list_is_read_again_when_it_comes_into_sight(pane: HistoryPane, qtbot: QtBot) -> None:
+    pane.hide()
+    with qtbot.waitSignal(pane.request_refresh):
+        pane.show()
+
+
+def test_every_chosen_run_stays_chosen(pane: HistoryPane) -> None:
+    pane.show_runs(RUNS)
+    pane.table.selectAll()
+    pane.show_runs((RunSummary("c", 3.0), *RUNS))
+
+    assert {run.id for run in pane.chosen_runs()} == {"a", "b"}

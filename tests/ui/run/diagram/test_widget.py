@@ -1,0 +1,111 @@
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+from PySide6.QtCore import QPointF, Qt
+from pytestqt.qtbot import QtBot
+
+from studio.application.run.diagram import NODES, DiagramState
+from studio.ui.run.diagram.layout import lay_out
+from studio.ui.run.diagram.widget import LoopDiagram
+from studio.ui.style.theme import DARK, LIGHT, Theme
+
+_LABELS = dict.fromkeys(NODES, 48.0)
+
+
+@pytest.mark.parametrize("width", [420, 700, 1200, 2560])
+def test_nodes_stand_in_order_and_inside(width: int) -> None:
+    layout = lay_out(width, 76, _LABELS, 16.0, 14.0)
+    boxes = [layout.nodes[node] for node in NODES]
+
+    assert all(left.right() < right.left() for left, right in pairwise(boxes))
+    if width >= 700:
+        assert boxes[0].left() >= 0
+        assert boxes[-1].right() <= width
+    assert layout.loop.boundingRect().top() >= 0
+    assert layout.leave.boundingRect().bottom() <= 76
+
+
+def test_an_observation_leads_back_and_never_out() -> None:
+    pairs = [(start, end) for start, end, _ in lay_out(1200, 76, _LABELS, 16.0, 14.0).arrows]
+
+    assert ("observation", "final") not in pairs
+    assert ("final", "done") in pairs
+
+
+@pytest.mark.parametrize("theme", [LIGHT, DARK])
+@pytest.mark.parametrize("mood", ["running", "paused", "error"])
+def test_the_live_node_is_painted_unlike_the_others(qtbot: QtBot, theme: Theme, mood: str) -> None:
+    diagram = LoopDiagram()
+    qtbot.addWidget(diagram)
+    diagram.set_theme(theme)
+    diagram.resize(1000, 76)
+    idle = diagram.grab().toImage()
+    diagram.show_state(DiagramState(mood, "action", sentence="x"))  # type: ignore[arg-type]
+    live = diagram.grab().toImage()
+    spot = diagram._lay_out().nodes["action"]
+    other = diagram._lay_out().nodes["tool"]
+
+    def colour(image: object, point: QPointF) -> int:
+        return image.pixel(round(point.x()), round(point.y()))  # type: ignore[attr-defined]
+
+    edge = QPointF(spot.center().x(), spot.top())
+    assert colour(live, edge) != colour(idle, edge)
+    quiet = QPointF(other.left() + 6, other.center().y())
+    assert colour(live, quiet) == colour(idle, quiet)
+
+
+def test_a_click_shows_a_node_with_ctrl_it_breaks_there_and_its_menu_runs_to_it(
+    qtbot: QtBot,
+) -> None:
+    diagram = LoopDiagram()
+    qtbot.addWidget(diagram)
+    diagram.resize(1000, 76)
+    chosen: list[str] = []
+    broken: list[str] = []
+    diagram.node_chosen.connect(chosen.append)
+    diagram.break_toggled.connect(broken.append)
+    spot = diagram._lay_out().nodes["reply"].center().toPoint()
+    model = diagram._lay_out().nodes["model"].center().toPoint()
+    qtbot.mouseClick(diagram, Qt.MouseButton.LeftButton, pos=spot)
+    control = Qt.KeyboardModifier.ControlModifier
+    qtbot.mouseClick(diagram, Qt.MouseButton.LeftButton, control, spot)
+    qtbot.mouseClick(diagram, Qt.MouseButton.LeftButton, control, model)  # no place to stop at
+    assert chosen == ["reply"]
+    assert broken == ["P2"]
+
+    wanted: list[str] = []
+    diagram.run_to_asked.connect(wanted.append)
+    menu = diagram.menu_of("action")
+    stop, run = menu.actions()
+    stop.trigger()
+    run.trigger()
+    qtbot.keyClick(diagram, Qt.Key.Key_F10, control)  # at the model no run can stand
+    assert broken == ["P2", "P3"]
+    assert wanted == ["P3"]
+    qtbot.keyClick(diagram, Qt.Key.Key_Right)
+    qtbot.keyClick(diagram, Qt.Key.Key_F10, control)
+    assert wanted == ["P3", "P2"]
+
+
+def test_the_sentence_is_told_to_screen_readers(qtbot: QtBot) -> None:
+    diagram = LoopDiagram()
+    qtbot.addWidget(diagram)
+    diagram.show_state(DiagramState(sentence="Paused before the tool runs: lookup"))
+
+    assert diagram.accessibleDescription() == "Paused before the tool runs: lookup"
+
+
+def test_a_compact_diagram_is_lower_and_keeps_its_arcs(qtbot: QtBot) -> None:
+    diagram = LoopDiagram()
+    qtbot.addWidget(diagram)
+    whole = diagram.minimumSizeHint().height()
+    diagram.set_compact(True)
+    low = diagram.minimumSizeHint().height()
+    diagram.resize(900, low)
+    layout = diagram._lay_out()
+
+    assert low < whole
+    assert layout.loop.boundingRect().top() >= 0
+    assert layout.leave.boundingRect().bottom() <= low

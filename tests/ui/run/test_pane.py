@@ -1,0 +1,635 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QAccessible
+from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QPushButton, QToolButton
+from pytestqt.qtbot import QtBot
+
+from studio.application.run.record import RunRecord
+from studio.core.agent.values.commands import Command
+from studio.core.models.base import ModelError
+from studio.core.models.scripted import DEFAULT_CHUNK, ScriptedTurn
+from studio.core.wire.reply import Reply, ToolCall
+from studio.ui.run.breakpoints_dialog import BreakpointsDialog
+from studio.ui.run.compare_dialog import CompareDialog
+from studio.ui.run.pane import RunPane
+from studio.ui.style.theme import DARK, LIGHT, apply_theme
+from studio.viewmodels.app.background import Background
+from studio.viewmodels.run.controller import RunController
+from tests.application.run.world import (
+    BROKEN,
+    CALCULATE,
+    FINAL,
+    LOOKUP,
+    HeldModel,
+    ListJournal,
+    LocalTools,
+    plan,
+)
+
+pytestmark = pytest.mark.qt_log_ignore("does not support propagateSizeHints")
+
+
+class Bench:
+    """A pane and a controller, wired as the window wires them."""
+
+    def __init__(self, qtbot: QtBot, background: Background) -> None:
+        self.qtbot = qtbot
+        self.controller = RunController(background)
+        self.pane = RunPane()
+        self.said: list[str] = []
+        pane, controller = self.pane, self.controller
+        self.dialog = BreakpointsDialog(controller.breakpoints, pane)
+        controller.state_changed.connect(pane.show_view)
+        controller.inspector_changed.connect(pane.show_inspector)
+        controller.compared.connect(pane.show_comparison)
+        controller.refused.connect(self.said.append)
+        pane.request_commands.connect(self.send)
+        pane.request_inspection.connect(controller.inspect)
+        pane.request_break_place.connect(controller.breakpoints.toggle_place)
+        pane.request_fork.connect(controller.fork_from)
+        pane.request_branch.connect(controller.go_to)
+        pane.request_branch_name.connect(controller.name_branch)
+        pane.request_run_to.connect(controller.run_to)
+        pane.request_compare.connect(controller.compare_branches)
+        pane.request_record_move.connect(controller.move_record)
+        pane.request_breakpoints.connect(self.dialog.show)
+        pane.set_theme(LIGHT)
+        pane.resize(1200, 480)
+        qtbot.addWidget(pane)
+        pane.show()
+
+    def send(self, commands: tuple[Command, ...]) -> None:
+        self.controller.send(*commands)
+
+    def until_waiting(self, words: str = "") -> None:
+        self.qtbot.waitUntil(
+            lambda: self.controller.view.is_waiting and words in self.pane.bar.sentence.whole
+        )
+
+    def until_over(self) -> None:
+        self.qtbot.waitUntil(
+            lambda: self.controller.state is not None and not self.controller.is_live
+        )
+
+    def button(self, label: str) -> QPushButton:
+        return next(one for one in self.pane.actions_bar.buttons if one.text() == label)
+
+    def click(self, widget: QPushButton | QToolButton) -> None:
+        self.qtbot.mouseClick(widget, Qt.MouseButton.LeftButton)
+
+
+@pytest.fixture
+def bench(qtbot: QtBot, qapp: QApplication) -> Iterator[Bench]:
+    apply_theme(qapp, LIGHT)
+    background = Background()
+    one = Bench(qtbot, background)
+    yield one
+    one.controller.close()
+    background.stop()
+    one.pane.close()
+
+
+def test_an_empty_pane_says_what_to_do(bench: Bench) -> None:
+    words = [label.text() for label in bench.pane.findChildren(QLabel) if label.isVisible()]
+
+    assert any("Press Run (F5)" in text for text in words)
+    assert bench.pane.bar.run.isEnabled()
+    assert not bench.pane.bar.stop.isEnabled()
+
+
+def test_run_is_asked_for_and_step_stands_at_the_first_place(bench: Bench) -> None:
+    asked: list[bool] = []
+    bench.pane.request_run.connect(asked.append)
+
+    bench.click(bench.pane.bar.run)
+    bench.click(bench.pane.bar.over)
+    bench.click(bench.pane.bar.out)  # disabled: nothing to step out of
+
+    assert asked == [False, True]
+
+
+def test_a_react_run_is_stepped_through_thought_action_observation_final(bench: Bench) -> None:
+    bench.controller.start(plan([LOOKUP, FINAL]), at_entry=True)
+    live: list[str | None] = []
+    tabs: list[str] = []
+    while True:
+        before = bench.controller.state
+        bench.qtbot.waitUntil(
+            lambda before=before: (
+                bench.controller.state is not before
+                and (bench.controller.view.is_waiting or not bench.controller.is_live)
+            )
+        )
+        live.append(bench.pane.diagram.state.live)
+        tabs.append(bench.pane.inspector.tab)
+        if not bench.controller.is_live:
+            break
+        bench.click(bench.pane.bar.over)
+
+    assert live == [
+        "prompt", "reply", "action", "observation", "prompt", "reply", "final", "done",
+    ]  # fmt: skip
+    assert tabs == [
+        "messages", "reply", "tool", "tool", "messages", "reply", "answer", "answer",
+    ]  # fmt: skip
+    assert [card.kind for card in bench.pane.timeline.cards] == [
+        "prompt", "thought", "action", "observation", "prompt", "thought", "final",
+    ]  # fmt: skip
+    assert bench.pane.inspector.text_of("answer") == "It is Paris, and 25."
+
+
+def test_arguments_are_edited_in_place_and_the_run_goes_on(bench: Bench) -> None:
+    tools = LocalTools()
+    bench.controller.breakpoints.toggle_place("P3")
+    bench.controller.start(plan([LOOKUP, FINAL], tools=tools))
+    bench.until_waiting("before the tool runs: lookup")
+
+    bench.click(bench.button("Edit arguments…"))
+    field = bench.pane.editor.field
+    assert field.isVisible()
+    assert field.toPlainText() == '{\n  "fact": "capital of France"\n}'
+    field.selectAll()
+    bench.qtbot.keyClicks(field, '{"fact": "capital of')
+    apply = next(
+        one for one in bench.pane.editor.findChildren(QPushButton) if one.text() == "Apply"
+    )
+    assert not apply.isEnabled()  # cut JSON is said to be wrong, and is not taken
+    bench.qtbot.keyClicks(field, ' Italy"}')
+    assert apply.isEnabled()
+    bench.qtbot.keyClick(field, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
+    bench.until_over()
+
+    assert tools.called == [("lookup", {"fact": "capital of Italy"})]
+    bench.pane.timeline.choose((1, "action", 0))
+    assert "Rome" in bench.pane.inspector.text_of("tool")
+    assert "edited by you" in bench.pane.inspector.text_of("tool")
+
+
+def test_escape_leaves_an_edit_without_a_trace(bench: Bench) -> None:
+    bench.controller.start(plan([LOOKUP, FINAL]), at_entry=True)
+    bench.until_waiting()
+    bench.click(bench.button("Put in a message…"))
+    bench.qtbot.keyClicks(bench.pane.editor.field, "be quick")
+    bench.qtbot.keyClick(bench.pane.editor.field, Qt.Key.Key_Escape)
+
+    assert not bench.pane.editor.isVisible()
+    assert bench.controller.state is not None
+    assert bench.controller.state.steering == ()
+
+
+def test_messages_are_edited_before_they_are_sent(bench: Bench) -> None:
+    started = plan([FINAL])
+    bench.controller.start(started, at_entry=True)
+    bench.until_waiting()
+    bench.click(bench.button("Edit messages…"))
+    bench.qtbot.waitUntil(bench.pane.editor.isVisible)
+    editor = bench.pane.editor._messages
+    editor._text.setPlainText("Only say hello.")
+    bench.click(bench.pane.editor._go_on)
+    bench.until_waiting("with the reply")
+
+    request = started.model.requests[0]  # type: ignore[attr-defined]
+    assert request.messages[-1].text == "Only say hello."
+
+
+def test_a_call_is_rejected_with_a_reason_that_the_model_reads(bench: Bench) -> None:
+    tools = LocalTools()
+    started = plan([LOOKUP, FINAL], tools=tools, approval="always")
+    bench.controller.start(started)
+    bench.until_waiting("Waits for your approval")
+    bench.click(bench.button("Reject…"))
+    bench.qtbot.keyClicks(bench.pane.editor.field, "not allowed today")
+    bench.click(bench.pane.editor._apply)
+    bench.until_over()
+
+    assert tools.called == []
+    assert "not allowed today" in started.model.requests[1].messages[-1].text  # type: ignore[attr-defined]
+    card = next(card for card in bench.pane.timeline.cards if card.kind == "action")
+    assert card.badges == ("rejected",)
+
+
+def test_a_broken_reply_is_repaired_after_a_click(bench: Bench) -> None:
+    tools = LocalTools()
+    bench.controller.start(plan([BROKEN, FINAL], tools=tools))
+    bench.until_waiting("cannot be read")
+    assert bench.pane.diagram.state.mood == "error"
+    repair = bench.pane.actions_bar.buttons[1]
+    assert "comma" in repair.text().lower()
+    bench.click(repair)
+    bench.until_waiting("before the tool runs")
+    bench.pane.run_or_continue()
+    bench.until_over()
+
+    assert tools.called == [("lookup", {"fact": "capital of France"})]
+    card = next(card for card in bench.pane.timeline.cards if card.kind == "thought")
+    assert "repaired" in card.badges
+
+
+def test_stop_ends_a_stream_and_keeps_its_text(bench: Bench) -> None:
+    bench.controller.start(plan([ScriptedTurn(Reply("Thought: I was just"), hangs=True)]))
+    bench.qtbot.waitUntil(lambda: "just" in bench.pane.inspector.text_of("reply"))
+    assert bench.pane.inspector.tab == "reply"
+    assert bench.pane.bar.pause.isEnabled()
+    bench.click(bench.pane.bar.stop)
+    bench.until_over()
+
+    assert bench.pane.bar.sentence.whole == "Stopped"
+    assert "Thought: I was just" in bench.pane.inspector.text_of("reply")
+    assert bench.pane.bar.run.isEnabled()
+
+
+def test_a_model_error_says_what_happened_and_what_to_do(bench: Bench) -> None:
+    error = ModelError("unauthorised", "The server refused the key.", "Check it in Settings.")
+    bench.controller.start(plan([error, FINAL]))
+    bench.until_waiting("The server refused the key")
+    labels = [one.text() for one in bench.pane.actions_bar.findChildren(QLabel)]
+
+    assert "The model did not answer." in labels
+    assert "The server refused the key. Check it in Settings." in labels
+    bench.click(bench.button("Try again"))
+    bench.until_over()
+    assert bench.pane.bar.sentence.whole.startswith("Done")
+
+
+def test_the_person_looks_at_an_earlier_card_while_the_run_goes_on(bench: Bench) -> None:
+    model = HeldModel([LOOKUP, CALCULATE, FINAL])
+    bench.controller.start(plan(model))
+    model.go_on(len(LOOKUP) // DEFAULT_CHUNK + 2)  # its last piece, and that it has ended
+    bench.qtbot.waitUntil(lambda: len(bench.pane.timeline.cards) > 4)
+    bench.pane.timeline.choose((1, "thought", None))
+    assert not bench.pane.timeline.is_following
+    model.go_on(100)
+    bench.until_over()
+
+    chosen = bench.pane.timeline.current_card
+    assert chosen is not None
+    assert chosen.key == (1, "thought", None)
+    assert "I look it up." in bench.pane.inspector.text_of("reply")
+    bench.click(bench.pane.steps.follow)
+    assert bench.pane.inspector.tab == "answer"
+
+
+def test_a_breakpoint_is_set_by_the_diagram(bench: Bench) -> None:
+    bench.pane.diagram.setFocus()
+    for _ in range(3):
+        bench.qtbot.keyClick(bench.pane.diagram, Qt.Key.Key_Right)
+    bench.qtbot.keyClick(bench.pane.diagram, Qt.Key.Key_F9)
+    assert bench.controller.breakpoints.value.places == {"P3"}
+
+    bench.controller.start(plan([LOOKUP, FINAL]))
+    bench.until_waiting("Breakpoint before the tool runs: lookup")
+
+
+def test_native_calls_are_rows_of_their_own(bench: Bench) -> None:
+    calls = (
+        ToolCall("c1", "lookup", '{"fact": "capital of France"}'),
+        ToolCall("c2", "calculator", '{"expression": "5 ** 2"}'),
+    )
+    bench.controller.start(
+        plan([Reply("I look.", tool_calls=calls), "Paris."], example="tool-calling-agent.prompty")
+    )
+    bench.until_over()
+    kinds = [(card.kind, card.call) for card in bench.pane.timeline.cards[:6]]
+
+    assert kinds == [
+        ("prompt", None), ("thought", None), ("action", 0), ("observation", 0), ("action", 1),
+        ("observation", 1),
+    ]  # fmt: skip
+    bench.pane.timeline.choose((1, "action", 1))
+    assert "call 2 of 2" in bench.pane.inspector.text_of("tool")
+
+
+def test_going_back_from_a_card_makes_a_branch(bench: Bench) -> None:
+    bench.controller.start(plan([LOOKUP, FINAL, FINAL]))
+    bench.until_over()
+    card = next(card for card in bench.pane.timeline.cards if card.kind == "observation")
+    bench.pane.request_fork.emit(card)
+    bench.until_waiting("with the tool's result")
+
+    bench.click(bench.button("Edit observation…"))
+    bench.pane.editor.field.setPlainText("Lutetia")
+    bench.click(bench.pane.editor._go_on)
+    bench.until_waiting("before the request")
+    assert "Lutetia" in bench.pane.inspector.text_of("messages")
+
+
+def test_the_only_changes_switch_folds_and_a_click_on_a_fold_opens(bench: Bench) -> None:
+    bench.controller.start(plan([LOOKUP, FINAL]), at_entry=True)
+    bench.until_waiting()
+    for place in ("with the reply", "before the tool", "with the tool's", "before the request"):
+        bench.pane.step("over")
+        bench.until_waiting(place)
+    whole = bench.pane.inspector.text_of("messages")
+    bench.click(bench.pane.inspector._only_changes)
+    folded = bench.pane.inspector.text_of("messages")
+
+    assert "lines as before" in folded
+    assert len(folded) < len(whole)
+    bench.pane.inspector._texts["messages"].fold_clicked.emit()
+    assert bench.pane.inspector.text_of("messages") == whole
+
+
+def test_both_themes_keep_what_is_shown(bench: Bench, qapp: QApplication) -> None:
+    bench.controller.start(plan([LOOKUP, FINAL]))
+    bench.until_over()
+    before = bench.pane.inspector.text_of("answer")
+    apply_theme(qapp, DARK)
+    bench.pane.set_theme(DARK)
+    picture = bench.pane.grab().toImage()
+
+    assert bench.pane.inspector.text_of("answer") == before
+    assert picture.pixelColor(600, 470).lightness() < 90
+
+
+def test_everything_can_be_named_to_a_screen_reader(bench: Bench) -> None:
+    bench.controller.start(plan([LOOKUP, FINAL]), at_entry=True)
+    bench.until_waiting()
+    for button in bench.pane.findChildren(QToolButton):
+        if button.isVisible() and button.parent() is not None:
+            assert button.accessibleName() or button.text() or button.toolTip(), button
+    interface = QAccessible.queryAccessibleInterface(bench.pane.diagram)
+    assert interface.text(QAccessible.Text.Description) == "Ready before the request is sent"
+
+
+def test_the_list_of_breakpoints_is_opened_from_the_bar(bench: Bench) -> None:
+    bench.click(bench.pane.bar.breakpoints)
+
+    assert bench.dialog.isVisible()
+    bench.dialog.close()
+
+
+def test_a_run_of_the_past_is_read_place_by_place(bench: Bench) -> None:
+    journal = ListJournal()
+    bench.controller._journal = journal
+    bench.controller.start(plan([LOOKUP, FINAL]))
+    bench.until_over()
+    bench.controller.open_record(RunRecord("From history", tuple(journal.events)))
+    started: list[bool] = []
+    bench.pane.request_run.connect(started.append)
+
+    assert bench.pane.bar.sentence.whole.startswith("From history · Done")
+    labels = [button.text() for button in bench.pane.actions_bar.buttons]
+    assert labels == ["Go on from here", "Run again with these results", "Replay exactly"]
+    bench.click(bench.pane.bar.out)  # the place before
+    assert bench.pane.diagram.state.live == "final"
+    bench.click(bench.pane.bar.out)
+    bench.click(bench.pane.bar.out)
+    bench.click(bench.pane.bar.out)
+    assert bench.pane.timeline.cards[-1].kind in ("observation", "action")
+    bench.click(bench.pane.bar.over)
+    assert started == []
+    bench.click(bench.pane.bar.run)
+    assert started == [False]
+
+
+def test_two_branches_are_compared_at_the_place_where_they_part(bench: Bench) -> None:
+    bench.controller.start(plan([LOOKUP, FINAL, FINAL]))
+    bench.until_over()
+    assert not bench.pane.bar.branches.isVisible()
+    card = next(card for card in bench.pane.timeline.cards if card.kind == "observation")
+    bench.pane.request_fork.emit(card)
+    bench.until_waiting("with the tool's result")
+    bench.click(bench.button("Edit observation…"))
+    bench.pane.editor.field.setPlainText("Lutetia")
+    bench.click(bench.pane.editor._go_on)
+    bench.until_waiting("before the request")
+    bench.pane.run_or_continue()
+    bench.until_over()
+
+    assert bench.pane.bar.branches.isVisible()
+    menu = bench.pane.bar.branch_menu()
+    labels = [action.text() for action in menu.actions() if action.text()]
+    assert len(labels) == 4
+    assert labels[2].startswith("Compare First way with Branch")
+    assert labels[3].startswith("Name Branch")
+    next(each for each in menu.actions() if each.text() == labels[2]).trigger()
+    dialog = bench.pane.findChild(CompareDialog)
+    assert dialog is not None
+    assert dialog.isVisible()
+    row = dialog.table.currentIndex().row()
+    assert dialog.model.index(row, 0).data() == "Observation: Paris"
+    assert dialog.model.index(row, 2).data() == "Observation: Lutetia"
+    assert (dialog.left.toPlainText(), dialog.right.toPlainText()) == ("Paris", "Lutetia")
+    with bench.qtbot.waitActive(dialog):
+        dialog.activateWindow()
+    bench.qtbot.keyClick(dialog.table, Qt.Key.Key_F8)
+    later = dialog.table.currentIndex().row()
+    assert later > row
+    assert "Lutetia" in dialog.right.toPlainText()
+    bench.qtbot.keyClick(dialog.table, Qt.Key.Key_F8, Qt.KeyboardModifier.ShiftModifier)
+    assert dialog.table.currentIndex().row() == row
+    dialog.only_differences.click()
+    assert dialog.model.rowCount() == len(dialog.model.rows) < later + 10
+    assert {dialog.model.index(at, 1).data() for at in range(dialog.model.rowCount())} == {"≠"}
+    dialog.close()
+
+    menu.actions()[0].trigger()  # back to the end of the first way
+    bench.until_waiting("with the answer")
+    assert any("Paris" in card.gist for card in bench.pane.timeline.cards)
+
+
+def test_words_are_found_in_the_whole_run(bench: Bench) -> None:
+    bench.controller.start(plan([LOOKUP, CALCULATE, FINAL]))
+    bench.until_over()
+    with bench.qtbot.waitActive(bench.pane):
+        bench.pane.activateWindow()
+    bench.pane.timeline.setFocus()
+    bench.qtbot.keyClick(bench.pane.timeline, Qt.Key.Key_F, Qt.KeyboardModifier.ControlModifier)
+    field = bench.pane.search.field
+    assert field.isVisible()
+    bench.qtbot.keyClicks(field, "five letters")
+    bench.qtbot.keyClick(field, Qt.Key.Key_Return)
+    count = bench.pane.search.count
+    bench.qtbot.waitUntil(lambda: count.text() == "1 of 2")
+
+    card = bench.pane.timeline.current_card
+    assert card is not None
+    assert card.step == 2
+    assert card.kind == "thought"
+    assert bench.pane.inspector.tab == "reply"
+    bench.qtbot.keyClick(field, Qt.Key.Key_Return)
+    bench.qtbot.waitUntil(lambda: count.text() == "2 of 2")
+    card = bench.pane.timeline.current_card
+    assert card is not None
+    assert (card.step, card.kind) == (3, "prompt")
+    bench.qtbot.keyClick(field, Qt.Key.Key_Return, Qt.KeyboardModifier.ShiftModifier)
+    bench.qtbot.waitUntil(lambda: count.text() == "1 of 2")
+    bench.qtbot.keyClicks(field, " that nobody said")
+    bench.qtbot.keyClick(field, Qt.Key.Key_Return)
+    bench.qtbot.waitUntil(lambda: count.text() == "nowhere")
+    bench.qtbot.keyClick(field, Qt.Key.Key_Escape)
+    assert not bench.pane.search.isVisible()
+
+
+def test_expressions_are_watched_while_the_run_is_stepped(bench: Bench) -> None:
+    bench.controller.start(plan([LOOKUP, FINAL]), at_entry=True)
+    bench.until_waiting()
+    bench.pane.inspector.tab_chosen.emit("watch")
+    watch = bench.pane.inspector.watch
+    watch.item(0, 0).setText("args.fact")
+    watch.item(1, 0).setText("nothing")
+
+    def values() -> list[str]:
+        return [watch.item(row, 1).text() for row in range(watch.rowCount() - 1)]
+
+    assert values()[0] == "null"
+    assert "there is no 'nothing'" in values()[1]
+    for _ in range(2):
+        before = bench.controller.state
+        bench.click(bench.pane.bar.over)
+        bench.qtbot.waitUntil(
+            lambda before=before: (
+                bench.controller.state is not before and bench.controller.view.is_waiting
+            )
+        )
+    assert bench.pane.inspector.tab == "watch"
+    assert values()[0] == '"capital of France"'
+    watch.setCurrentCell(1, 0)
+    watch._remove()
+    assert watch.expressions == ("args.fact",)
+
+
+def test_a_branch_is_named_and_the_name_is_kept_with_the_run(bench: Bench) -> None:
+    named: list[tuple[str, int, str]] = []
+    bench.controller.branch_named.connect(lambda *told: named.append(told))
+    bench.controller.start(plan([LOOKUP, FINAL, FINAL]))
+    bench.until_over()
+    bench.pane.timeline.choose((1, "observation", 0))
+    bench.qtbot.keyClick(
+        bench.pane.timeline, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier
+    )
+    bench.until_waiting("with the tool's result")
+    current = next(one for one in bench.pane.view.branches if one.is_current)
+    dialog = bench.pane.bar.ask_name(current)
+    field = dialog.findChild(QLineEdit)
+    assert field is not None
+    field.selectAll()
+    bench.qtbot.keyClicks(field, "with Lyon")
+    bench.qtbot.keyClick(field, Qt.Key.Key_Return)
+
+    run = bench.controller.state.setup.run if bench.controller.state else ""
+    assert named == [(run, current.number, "with Lyon")]
+    assert [one.title for one in bench.pane.view.branches] == ["First way", "with Lyon"]
+
+
+def test_an_earlier_card_is_edited_by_one_key(bench: Bench) -> None:
+    bench.controller.start(plan([LOOKUP, FINAL, FINAL]))
+    bench.until_over()
+    bench.pane.timeline.choose((1, "observation", 0))
+    bench.qtbot.keyClick(bench.pane.timeline, Qt.Key.Key_F2)
+    bench.qtbot.waitUntil(bench.pane.editor.isVisible)
+    assert bench.pane.editor.field.toPlainText() == "Paris"
+    bench.pane.editor.field.setPlainText("Lutetia")
+    bench.qtbot.keyClick(
+        bench.pane.editor.field, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier
+    )
+    bench.until_waiting("before the request")
+    assert "Lutetia" in bench.pane.inspector.text_of("messages")
+
+
+def test_a_call_is_skipped_with_a_result_from_its_card(bench: Bench) -> None:
+    tools = LocalTools()
+    bench.controller.start(plan([LOOKUP, FINAL, FINAL], tools=tools))
+    bench.until_over()
+    card = next(card for card in bench.pane.timeline.cards if card.kind == "action")
+    menu = bench.pane.timeline.menu_of(card)
+    next(each for each in menu.actions() if each.text().startswith("Skip")).trigger()
+    bench.qtbot.waitUntil(bench.pane.editor.isVisible)
+    bench.qtbot.keyClicks(bench.pane.editor.field, "Lutetia")
+    bench.click(bench.pane.editor._apply)
+    bench.until_over()
+
+    assert len(tools.called) == 1
+    told = next(card for card in bench.pane.timeline.cards if card.kind == "observation")
+    assert (told.gist, told.badges) == ("Lutetia", ("answered",))
+
+
+def test_a_run_goes_on_again_from_an_earlier_card(bench: Bench) -> None:
+    bench.controller.start(plan([LOOKUP, FINAL, "Final Answer: another end"]))
+    bench.until_over()
+    bench.pane.timeline.choose((2, "prompt", None))
+    modifiers = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier
+    bench.qtbot.keyClick(bench.pane.timeline, Qt.Key.Key_Return, modifiers)
+    bench.qtbot.waitUntil(lambda: len(bench.pane.view.branches) == 2)
+    bench.until_over()
+    assert bench.controller.state is not None
+    assert bench.controller.state.answer == "another end"
+
+
+def test_it_runs_to_a_node_of_the_diagram(bench: Bench) -> None:
+    bench.controller.start(plan([LOOKUP, CALCULATE, FINAL]), at_entry=True)
+    bench.until_waiting("before the request")
+    menu = bench.pane.diagram.menu_of("observation")
+    menu.actions()[1].trigger()
+    bench.until_waiting("Paused with the tool's result")
+    assert not bench.pane.diagram.state.breakpoints
+
+
+def test_watches_are_told_and_taken(bench: Bench) -> None:
+    told: list[tuple[str, ...]] = []
+    bench.pane.watches_changed.connect(told.append)
+    bench.controller.start(plan([LOOKUP, FINAL]), at_entry=True)
+    bench.until_waiting()
+    bench.pane.inspector.watch.expressions_changed.emit(("iteration",))
+    assert told == [("iteration",)]
+    bench.pane.show_watches(("calls", "cost"))
+    assert bench.pane.inspector.watch.expressions == ("calls", "cost")
+
+
+def test_what_outlasts_the_run_is_asked_where_it_makes_sense(bench: Bench) -> None:
+    asked: list[tuple[str, str]] = []
+    bench.pane.request_file_edit.connect(
+        lambda spec, result: asked.append((spec.kind, result.text))
+    )
+    bench.controller.breakpoints.toggle_place("P4")
+    bench.controller.start(plan([LOOKUP, FINAL]), at_entry=True)
+    bench.until_waiting("before the request")
+    also = bench.pane.editor.also_file
+    bench.click(bench.button("Put in a message…"))
+    assert not also.isVisible()
+    assert bench.pane.editor._only_here.isVisible()
+    bench.qtbot.keyClick(bench.pane.editor.field, Qt.Key.Key_Escape)
+    bench.pane.run_or_continue()
+    bench.until_waiting("with the tool's result")
+    bench.click(bench.button("Edit observation…"))
+    assert also.text() == "Also as the tool's mock"
+    also.click()
+    bench.pane.editor.field.setPlainText("Lyon")
+    bench.click(bench.pane.editor._apply)
+    assert asked == [("observation", "Lyon")]
+
+
+@pytest.mark.parametrize("example", ["react-agent.prompty", "tool-calling-agent.prompty"])
+def test_a_thread_goes_on_below_its_answer(bench: Bench, example: str) -> None:
+    said = [
+        f"Final Answer: {n}." if "react" in example else f"{n}." for n in ("One", "Two", "Three")
+    ]
+    started = plan(said, example=example)
+    bench.controller.start(started)
+    bench.until_over()
+    chat = bench.pane.inspector.chat
+    assert chat.isVisible()
+    with bench.qtbot.waitActive(bench.pane):
+        bench.pane.activateWindow()
+    for question in ("And *then*?", "And after\nthat?"):
+        chat.setFocus()
+        for line, text in enumerate(question.split("\n")):
+            if line:
+                bench.qtbot.keyClick(chat, Qt.Key.Key_Return, Qt.KeyboardModifier.ShiftModifier)
+            bench.qtbot.keyClicks(chat, text)
+        with bench.qtbot.waitSignal(bench.controller.ended):
+            bench.qtbot.keyClick(chat, Qt.Key.Key_Return)
+        assert chat.toPlainText() == ""
+    text = bench.pane.inspector.text_of("answer")
+    order = ["One.", "And *then*?", "Two.", "And after", "that?", "Three."]
+    places = [text.index(part) for part in order]
+    assert places == sorted(places)
+    assert chat.hasFocus()
+    assert bench.controller.state is not None
+    assert bench.controller.state.answer == "Three."
+    sent = started.model.requests[2].messages  # type: ignore[attr-defined]
+    assert any(message.text == "And *then*?" for message in sent)

@@ -1,0 +1,202 @@
+from __future__ import annotations
+
+import gc
+import re
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QEvent, QObject, QSize
+from PySide6.QtGui import QColor, QFontDatabase, QFontInfo, QFontMetrics, QIcon, QPalette
+from PySide6.QtWidgets import QApplication, QLabel, QVBoxLayout, QWidget
+from pytestqt.qtbot import QtBot
+
+from studio.core.resource_files import resource
+from studio.ui.base.actions import ACTIONS
+from studio.ui.style.icons import icon
+from studio.ui.style.stylesheet import stylesheet
+from studio.ui.style.theme import (
+    DARK,
+    LIGHT,
+    Fonts,
+    Theme,
+    apply_theme,
+    mono_font,
+    theme_for,
+    ui_font,
+)
+
+AA = 4.5
+THEMES = pytest.mark.parametrize("theme", [LIGHT, DARK], ids=lambda theme: theme.name)
+
+
+def luminance(colour: str) -> float:
+    """Relative luminance, WCAG 2.2."""
+    parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+    red, green, blue = (
+        part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts
+    )
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def contrast(one: str, other: str) -> float:
+    """Contrast ratio, WCAG 2.2."""
+    light, dark = sorted((luminance(one), luminance(other)), reverse=True)
+    return (light + 0.05) / (dark + 0.05)
+
+
+@THEMES
+def test_every_text_colour_is_readable_where_it_stands(theme: Theme) -> None:
+    backgrounds = (theme.window, theme.surface, theme.raised)
+    pairs = [(ink, back) for ink in (theme.text, theme.muted) for back in backgrounds]
+    pairs += [(theme.text, theme.selection), (theme.on_accent, theme.accent)]
+    pairs += [
+        (ink, back) for ink in theme.syntax.values() for back in (theme.surface, theme.current_line)
+    ]
+    pairs += [(ink, theme.surface) for ink in (*theme.roles.values(), *theme.inputs)]
+    pairs += [
+        (ink, back)
+        for ink in (theme.error, theme.warning, theme.hint, theme.success, theme.accent)
+        for back in (theme.surface, theme.window)
+    ]  # fmt: skip
+    poor = {pair: round(contrast(*pair), 2) for pair in pairs if contrast(*pair) < AA}
+    assert poor == {}
+
+
+def test_both_themes_colour_the_same_things() -> None:
+    assert LIGHT.syntax.keys() == DARK.syntax.keys()
+    assert LIGHT.roles.keys() == DARK.roles.keys()
+    assert len(LIGHT.inputs) == len(DARK.inputs)
+
+
+@THEMES
+def test_palette_is_said_for_inactive_windows_too(qapp: QApplication, theme: Theme) -> None:
+    apply_theme(qapp, theme)
+    group = QPalette.ColorGroup
+    for role in (QPalette.ColorRole.Highlight, QPalette.ColorRole.HighlightedText):
+        active = qapp.palette().color(group.Active, role)
+        assert qapp.palette().color(group.Inactive, role) == active
+    disabled = qapp.palette().color(group.Disabled, QPalette.ColorRole.Text)
+    assert disabled != qapp.palette().color(group.Active, QPalette.ColorRole.Text)
+    assert qapp.style().objectName() == "fusion" or qapp.styleSheet()
+
+
+@THEMES
+def test_style_sheet_names_only_files_that_exist(theme: Theme) -> None:
+    files = re.findall(r'url\("([^"]+)"\)', stylesheet(theme, 10.0))
+    assert files
+    assert [name for name in files if not Path(name).is_file()] == []
+    assert "$" not in stylesheet(theme, 10.0)
+
+
+def test_fonts_are_the_bundled_ones_without_ligatures(qapp: QApplication) -> None:
+    assert QFontInfo(ui_font()).family() == "Inter"
+    assert QFontInfo(mono_font()).family() == "JetBrains Mono"
+    assert "JetBrains Mono" in QFontDatabase.families()
+    metrics = QFontMetrics(mono_font())
+    assert metrics.horizontalAdvance("iiii") == metrics.horizontalAdvance("WWWW")
+    font = mono_font()
+    off = {bytes(tag.toString().data()): font.featureValue(tag) for tag in font.featureTags()}
+    assert off == {b"calt": 0, b"liga": 0, b"clig": 0}
+
+
+def test_theme_choice(qapp: QApplication) -> None:
+    assert theme_for("light") is LIGHT
+    assert theme_for("dark") is DARK
+    assert theme_for("system") in (LIGHT, DARK)
+
+
+def ink(drawn: QIcon, mode: QIcon.Mode = QIcon.Mode.Normal) -> set[str]:
+    """The colours of the opaque pixels of an icon."""
+    image = drawn.pixmap(QSize(24, 24), mode).toImage()
+    pixels = (image.pixelColor(x, y) for x in range(24) for y in range(24))
+    return {pixel.name() for pixel in pixels if pixel.alpha() == 255}
+
+
+def test_icons_follow_the_palette_and_survive_collection(qapp: QApplication) -> None:
+    apply_theme(qapp, LIGHT)
+    copy = QIcon(icon("square"))
+    gc.collect()
+    assert ink(copy) == {LIGHT.text}
+    apply_theme(qapp, DARK)
+    assert ink(copy) == {DARK.text}
+    assert ink(icon("square", "#ff0000")) == {"#ff0000"}
+    assert ink(copy, QIcon.Mode.Disabled) == set()  # faint: no pixel is opaque
+    assert QColor(DARK.text).isValid()
+
+
+class StyleChanges(QObject):
+    """Counts how often widgets were told of another style."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.count = 0
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if watched.isWidgetType():
+            self.count += event.type() == QEvent.Type.StyleChange
+        return False
+
+
+def nested(depth: int) -> tuple[QWidget, QLabel]:
+    """A label in widgets in widgets."""
+    outer = inner = QWidget()
+    for _ in range(depth):
+        box = QVBoxLayout(inner)
+        inner = QWidget()
+        box.addWidget(inner)
+    label = QLabel("text", inner)
+    return outer, label
+
+
+def test_a_change_of_the_theme_asks_each_widget_a_few_times(
+    qapp: QApplication, qtbot: QtBot
+) -> None:
+    """And not once for each widget around it: that took a second in a full window."""
+    apply_theme(qapp, LIGHT)
+    outer, _ = nested(depth=20)
+    qtbot.addWidget(outer)
+    outer.show()
+    changes = StyleChanges()
+    qapp.installEventFilter(changes)
+    apply_theme(qapp, DARK)
+    first = changes.count
+    apply_theme(qapp, DARK)
+    qapp.removeEventFilter(changes)
+    assert 0 < first <= 4 * len(qapp.allWidgets())
+    assert changes.count == first, "the same theme again changes nothing"
+
+
+def test_own_fonts_survive_another_theme_and_another_size(qapp: QApplication, qtbot: QtBot) -> None:
+    apply_theme(qapp, LIGHT)
+    outer, label = nested(depth=2)
+    plain, heading = QLabel("plain", outer), QLabel("heading", outer)
+    heading.setProperty("scale", "section")
+    qtbot.addWidget(outer)
+    own = mono_font(17)
+    own.setBold(True)
+    label.setFont(own)
+    outer.show()
+    for theme, size in ((DARK, 10.0), (LIGHT, 16.0), (LIGHT, 10.0)):
+        apply_theme(qapp, theme, Fonts(points=size))
+        assert (label.font().pointSizeF(), label.font().bold()) == (17.0, True)
+        assert label.font().families() == own.families()
+        assert plain.font().pointSizeF() == size
+        assert heading.font().pointSizeF() == pytest.approx(1.2 * size, abs=0.5)
+
+
+def test_every_action_has_its_drawing() -> None:
+    for spec in ACTIONS:
+        if spec.icon:
+            assert resource("icons", f"{spec.icon}.svg").is_file(), spec.id
+
+
+def test_an_unknown_icon_is_said() -> None:
+    with pytest.raises(FileNotFoundError, match="no icon named 'nothing'"):
+        icon("nothing")
+
+
+def test_licences_ship_with_fonts_and_icons() -> None:
+    assert "ISC" in resource("icons", "LICENSE.txt").read_text(encoding="utf-8")
+    for name in ("Inter", "JetBrainsMono"):
+        text = resource("fonts", f"{name}-LICENSE.txt").read_text(encoding="utf-8")
+        assert "SIL OPEN FONT LICENSE" in text

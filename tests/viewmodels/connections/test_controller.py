@@ -1,0 +1,246 @@
+"""The controller of connections: picks, the list, keys, tries and the model of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from studio.application.connections.model import AskedModel, SwitchedModel
+from studio.core.models.base import ModelError, ModelRequest
+from studio.core.models.connections import EMBEDDED, Connection
+from studio.core.models.scripted import ScriptedModel
+from studio.core.models.secrets import KEYRING
+from studio.core.prompty.parse import parse
+from studio.core.wire.reply import Reply, accumulate
+from studio.viewmodels.app.background import Background
+from studio.viewmodels.connections.controller import ConnectionsController
+from tests.support.chat_server import ChatServer, chat_server
+
+WAIT_MS = 20_000
+REQUEST = ModelRequest(())
+
+
+@pytest.fixture
+def server() -> Iterator[ChatServer]:
+    with chat_server() as running:
+        yield running
+
+
+@pytest.fixture
+def controller(qtbot: QtBot, user_home: Path) -> Iterator[ConnectionsController]:
+    background = Background()
+    made = ConnectionsController(background, user_home / "connections.toml")
+    yield made
+    made.close()
+    background.stop()
+
+
+def keep(controller: ConnectionsController, *more: Connection) -> None:
+    known = controller.connections
+    controller.save(replace(known, connections=(*known.connections, *more)))
+
+
+def test_a_picked_model_holds_for_its_connection(controller: ConnectionsController) -> None:
+    keep(
+        controller,
+        Connection("A", "compatible", base_url="http://localhost:1/v1", model="usual"),
+        Connection("B", "compatible", base_url="http://localhost:2/v1"),
+    )
+    controller.choose("A")
+    controller.choose_model("other")
+    assert controller.choice.declaration.id == "other"
+    controller.choose("B")
+    assert controller.choice.declaration.id == ""
+    controller.choose_model("first")  # it had none: this is its own from now on
+    b = controller.connections.named("B")
+    assert b is not None
+    assert b.model == "first"
+    controller.choose("A")
+    assert controller.choice.declaration.id == "other"
+    controller.choose_model("")
+    assert controller.choice.declaration.id == "usual"
+
+
+def test_the_list_of_models_is_asked_for_once_and_only_where_it_was_set_up(
+    qtbot: QtBot, controller: ConnectionsController, server: ChatServer
+) -> None:
+    text = f"---\nmodel:\n  connection:\n    endpoint: {server.url}\n---\nuser:\nHi\n"
+    controller.set_document(parse(text, None))
+    assert controller.choice.connection.is_remote
+    controller.list_models()
+    assert controller.trials.of(controller.choice.connection).state == "untried"
+    keep(controller, Connection("Own", "compatible", base_url=server.url, retries=0))
+    controller.choose("Own")
+    controller.list_models()
+    controller.list_models()
+    qtbot.waitUntil(lambda: controller.models == ("scripted-1",), timeout=WAIT_MS)
+    controller.list_models()
+    assert len(server.requests) == 1
+
+
+def test_what_the_server_lists_corrects_what_is_known_of_a_model(
+    qtbot: QtBot, controller: ConnectionsController, server: ChatServer
+) -> None:
+    server.models = [{"id": "gpt-4o", "context_length": 12_345}]
+    made = Connection("Own", "compatible", base_url=server.url, model="gpt-4o")
+    keep(controller, made)
+    controller.choose("Own")
+    known = controller.open(None).capabilities.context_window
+    assert known is not None
+    assert known > 100_000
+    controller.trials.start(made)
+    qtbot.waitUntil(lambda: controller.trials.of(made).state == "works", timeout=WAIT_MS)
+    assert controller.open(None).capabilities.context_window == 12_345
+    corrected = replace(made, capabilities={"context_window": 999})
+    controller.change("Own", corrected)
+    assert controller.open(None).capabilities.context_window == 999
+
+
+def test_a_changed_connection_is_untried(
+    qtbot: QtBot, controller: ConnectionsController, server: ChatServer
+) -> None:
+    made = Connection("Own", "compatible", base_url=server.url)
+    keep(controller, made)
+    controller.trials.start(made)
+    qtbot.waitUntil(lambda: controller.trials.of(made).state == "works", timeout=WAIT_MS)
+    renamed = replace(made, name="Mine", model="scripted-1")
+    controller.change("Own", renamed)
+    assert controller.trials.of(renamed).state == "works"
+    assert controller.trials.of(replace(renamed, base_url="http://localhost:1/v1")).state == (
+        "untried"
+    )
+    controller.remove("Mine")
+    assert controller.trials.of(renamed).state == "untried"
+    assert controller.connections.connections == (EMBEDDED,)
+
+
+@pytest.mark.parametrize(
+    ("made", "works"),
+    [
+        (Connection("x", "manual"), True),
+        (Connection("x", "scripted"), False),
+        (Connection("x", "scripted", settings={"script": "/nowhere/script.json"}), False),
+        (Connection("x", "replay"), False),
+        (Connection("x", "compatible"), False),
+        (Connection("x", "embedded", settings={"weights": "/nowhere/model.gguf"}), False),
+    ],
+    ids=lambda value: value.kind if isinstance(value, Connection) else "",
+)
+def test_every_kind_can_be_tried(
+    qtbot: QtBot, controller: ConnectionsController, made: Connection, works: bool
+) -> None:
+    with qtbot.waitSignal(
+        controller.trials.changed,
+        timeout=WAIT_MS,
+        check_params_cb=lambda _, trial: trial.probe is not None,
+    ) as tried:
+        controller.trials.start(made)
+    trial = tried.args[1]
+    assert (trial.state == "works", trial.probe.works) == (works, works)
+    assert trial.probe.message
+    assert works or trial.probe.hint
+
+
+def test_keys_are_kept_moved_and_forgotten(qtbot: QtBot, controller: ConnectionsController) -> None:
+    keys = controller.keys
+    with qtbot.waitSignal(keys.found, timeout=WAIT_MS) as found:
+        keys.keep("A", " sk-some-planted-key ", only_session=True)
+    assert (found.args[0], found.args[1].place) == ("A", "session")
+    keep(controller, Connection("A", "openai", key=KEYRING))
+    with qtbot.waitSignal(
+        keys.found, timeout=WAIT_MS, check_params_cb=lambda name, _: name == "B"
+    ) as found:
+        controller.change("A", Connection("B", "openai", key=KEYRING))
+    assert found.args[1].place == "session"
+    with qtbot.waitSignal(keys.found, timeout=WAIT_MS) as found:
+        keys.look_up(KEYRING, "A")
+    assert found.args[1].place == "none"
+    with qtbot.waitSignal(keys.found, timeout=WAIT_MS) as found:
+        keys.forget("B")
+    assert "key" in found.args[1].reason
+    assert "planted" not in repr(found.args)
+
+
+def test_nothing_opens_an_endpoint_that_was_not_allowed(
+    controller: ConnectionsController,
+) -> None:
+    text = (
+        "---\nmodel:\n  id: big\n  connection:\n    endpoint: https://models.example.org/v1\n"
+        "---\nuser:\nHi\n"
+    )
+    controller.set_document(parse(text, None))
+    assert controller.needs_trust() == "https://models.example.org"
+    with pytest.raises(ModelError, match="not allowed"):
+        controller.open(None)
+    controller.allow_once("https://models.example.org")
+    controller.open(None)
+    with pytest.raises(ModelError, match="not allowed"):
+        controller.open(None)  # once is once
+    controller.trust("https://models.example.org")
+    controller.open(None)
+
+
+def test_a_run_that_stands_takes_the_connection_picked_now(
+    controller: ConnectionsController, tmp_path: Path
+) -> None:
+    script = tmp_path / "script.json"
+    script.write_text('["One"]', encoding="utf-8")
+    keep(
+        controller,
+        Connection("Script", "scripted", settings={"script": str(script)}),
+        Connection("Empty", "scripted"),
+    )
+    model = controller.open(None)
+    assert "SmolLM2" in model.label or "mbedded" in model.label
+    controller.choose("Script")
+    assert model.label == "Script script.json"
+    refused: list[str] = []
+    controller.refused.connect(lambda what, _: refused.append(what))
+    controller.choose("Empty")
+    assert refused == ["The connection 'Empty' names no script."]
+    assert model.label == "Script script.json"
+
+
+def test_a_run_keeps_its_own_document_when_another_one_is_opened(
+    controller: ConnectionsController, tmp_path: Path
+) -> None:
+    scripts = {name: tmp_path / f"{name}.json" for name in ("one", "two")}
+    for path in scripts.values():
+        path.write_text('["Hi"]', encoding="utf-8")
+    keep(
+        controller,
+        *(Connection(name, "scripted", settings={"script": str(path)})
+          for name, path in scripts.items()),
+    )  # fmt: skip
+    block = "---\nmodel:\n  connection: {{kind: reference, name: {}}}\n---\nuser:\nHi\n"
+    one, two = (parse(block.format(name), None) for name in scripts)
+    controller.set_document(two)  # it is open, and a run of the other is taken up again
+    model = controller.open(None, AskedModel(one.model))
+    assert model.label == "Script one.json"
+    controller.set_level("syntax")  # picked for what is open; the run's own choice stays
+    assert model.label == "Script one.json"
+    controller.choose("two")  # picked over every document's own
+    assert model.label == "Script two.json"
+    controller.choose("")
+    assert model.label == "Script one.json"
+
+
+async def test_a_switched_model_says_so_once() -> None:
+    model = SwitchedModel(ScriptedModel(["First"], label="A"))
+
+    async def ask() -> Reply:
+        reply = Reply()
+        async for delta in model.stream(REQUEST):
+            reply = accumulate(reply, delta)
+        return reply
+
+    assert (await ask()).notices == ()
+    model.switch(ScriptedModel(["Second", "Third"], label="B"))
+    reply = await ask()
+    assert (reply.text, reply.notices) == ("Second", ("B answers from here on.",))
+    assert (await ask()).notices == ()
+    await model.close()

@@ -1,0 +1,409 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from studio.application.run.inspector import Inspection, InspectorView
+from studio.application.run.plan import RunPlan
+from studio.application.run.record import RunRecord
+from studio.application.run.text import plain_text
+from studio.application.run.view import RunView
+from studio.core.agent.values.commands import Approve, Continue, EditCall, EditObservation, SendBack
+from studio.core.agent.values.events import CallEdited, Forked, Stopped
+from studio.core.models.base import ModelError
+from studio.core.models.scripted import ScriptedTurn
+from studio.core.tools.source import ToolSourceError
+from studio.core.wire.reply import Reply
+from studio.viewmodels.app.background import Background
+from studio.viewmodels.run.controller import RunController
+from tests.application.run.world import (
+    CALCULATE,
+    FINAL,
+    LOOKUP,
+    HeldModel,
+    ListJournal,
+    LocalTools,
+    plan,
+)
+
+
+@pytest.fixture
+def background(qapp: object) -> Iterator[Background]:
+    one = Background()
+    yield one
+    one.stop()
+
+
+@pytest.fixture
+def journal() -> ListJournal:
+    return ListJournal()
+
+
+@pytest.fixture
+def controller(background: Background, journal: ListJournal) -> Iterator[RunController]:
+    one = RunController(background, journal)
+    yield one
+    one.close()
+
+
+def _until_waiting(qtbot: QtBot, controller: RunController, sentence: str = "") -> None:
+    def waits() -> None:
+        assert controller.view.is_waiting
+        assert sentence in controller.view.sentence
+
+    qtbot.waitUntil(lambda: _holds(waits))
+
+
+def _holds(check: object) -> bool:
+    try:
+        check()  # type: ignore[operator]
+    except AssertionError:
+        return False
+    return True
+
+
+def _until_over(qtbot: QtBot, controller: RunController) -> None:
+    qtbot.waitUntil(lambda: controller.state is not None and not controller.is_live)
+
+
+def test_a_run_goes_to_its_answer_without_stopping(
+    qtbot: QtBot, controller: RunController, journal: ListJournal
+) -> None:
+    with qtbot.waitSignal(controller.ended) as ended:
+        controller.start(plan([LOOKUP, CALCULATE, FINAL]))
+
+    assert controller.state is not None
+    assert controller.state.answer == "It is **Paris**, and 25."
+    assert ended.args == [controller.state.setup.run]
+    assert [event.seq for event in journal.events] == list(range(1, len(journal.events) + 1))
+
+
+def test_a_fact_is_written_before_it_is_shown(qtbot: QtBot, background: Background) -> None:
+    shown: list[int] = []
+    journal = ListJournal()
+    controller = RunController(background, journal)
+
+    def note(view: RunView) -> None:
+        # Whatever the pane is told of stands in the journal by then.
+        assert view.state is not None
+        shown.append(len(journal.events))
+        last = journal.events[-1]
+        assert last.seq >= 1
+
+    controller.state_changed.connect(note)
+    with qtbot.waitSignal(controller.ended):
+        controller.start(plan([FINAL]))
+
+    assert shown
+    assert shown[-1] == len(journal.events)
+
+
+def test_stepping_stops_at_every_place_of_a_react_run(
+    qtbot: QtBot, controller: RunController
+) -> None:
+    controller.start(plan([LOOKUP, FINAL]), at_entry=True)
+    seen: list[str] = []
+    while True:
+        before = controller.state
+        qtbot.waitUntil(
+            lambda before=before: (
+                controller.state is not before
+                and (controller.view.is_waiting or not controller.is_live)
+            )
+        )
+        if not controller.is_live:
+            break
+        assert controller.state is not None
+        assert controller.state.pause is not None
+        seen.append(controller.state.pause.place)
+        before = controller.state
+        controller.step()
+
+    assert seen == ["P1", "P2", "P3", "P4", "P1", "P2", "P6"]
+    assert controller.state is not None
+    assert controller.state.status == "done"
+
+
+def test_edited_arguments_reach_the_tool_and_the_journal(
+    qtbot: QtBot, controller: RunController, journal: ListJournal
+) -> None:
+    tools = LocalTools()
+    controller.breakpoints.toggle_place("P3")
+    controller.start(plan([LOOKUP, FINAL], tools=tools))
+    _until_waiting(qtbot, controller, "Breakpoint before the tool runs: lookup")
+
+    controller.send(EditCall(0, "lookup", {"fact": "capital of Italy"}))
+    qtbot.waitUntil(
+        lambda: controller.state is not None and bool(controller.state.step.calls[0].edited)
+    )
+    _until_waiting(qtbot, controller)
+    controller.send(Continue())
+    _until_over(qtbot, controller)
+
+    assert tools.called == [("lookup", {"fact": "capital of Italy"})]
+    assert any(isinstance(event, CallEdited) for event in journal.events)
+    assert controller.state is not None
+    card = next(card for card in controller.view.timeline.cards if card.kind == "action")
+    assert card.badges == ("edited",)
+
+
+def test_the_model_is_told_the_edited_observation(qtbot: QtBot, controller: RunController) -> None:
+    started = plan([LOOKUP, FINAL])
+    controller.breakpoints.toggle_place("P4")
+    controller.start(started)
+    _until_waiting(qtbot, controller)
+
+    controller.send(EditObservation(0, "Lutetia"))
+    controller.send(Continue())
+    _until_over(qtbot, controller)
+
+    second = started.model.requests[1]  # type: ignore[attr-defined]
+    assert "Lutetia" in second.messages[-1].text
+
+
+def test_approval_is_asked_and_given(qtbot: QtBot, controller: RunController) -> None:
+    tools = LocalTools()
+    controller.start(plan([LOOKUP, FINAL], tools=tools, approval="always"))
+    _until_waiting(qtbot, controller, "Waits for your approval before the tool runs: lookup")
+    assert tools.called == []
+
+    controller.send(Approve(0))
+    _until_over(qtbot, controller)
+
+    assert controller.state is not None
+    assert controller.state.status == "done"
+    assert len(tools.called) == 1
+
+
+def test_stop_ends_a_model_that_hangs(
+    qtbot: QtBot, controller: RunController, journal: ListJournal
+) -> None:
+    controller.start(plan([ScriptedTurn(Reply("Thought: I"), hangs=True)]))
+    with qtbot.waitSignal(controller.streamed):
+        pass
+    controller.stop()
+    _until_over(qtbot, controller)
+
+    assert controller.state is not None
+    assert controller.state.status == "stopped"
+    assert controller.state.step.partial == Reply("Thought: I")
+    assert isinstance(journal.events[-1], Stopped)
+
+
+def test_stop_ends_a_tool_that_hangs(qtbot: QtBot, controller: RunController) -> None:
+    wait = 'Thought: I wait.\nAction: wait\nArgs: {"for": "ever"}'
+    controller.start(plan([wait]))
+    qtbot.waitUntil(lambda: controller.view.sentence == "The tool runs: wait")
+    controller.stop()
+    _until_over(qtbot, controller)
+
+    assert controller.state is not None
+    assert controller.state.step.calls[0].status == "unknown"
+
+
+def test_closing_lets_go_of_a_model_that_hangs(qtbot: QtBot, journal: ListJournal) -> None:
+    background = Background()
+    controller = RunController(background, journal)
+    controller.start(plan([ScriptedTurn(Reply("Thought: I"), hangs=True)]))
+    with qtbot.waitSignal(controller.streamed):
+        pass
+    controller.close()
+    background.stop()
+
+    assert isinstance(journal.events[-1], Stopped)
+
+
+def test_pause_stands_still_at_the_next_place(qtbot: QtBot, controller: RunController) -> None:
+    model = HeldModel([LOOKUP, FINAL])
+    controller.start(plan(model))
+    with qtbot.waitSignal(controller.streamed):
+        pass
+    controller.pause()
+    assert controller.view.offers.title == "The run pauses once the reply is here."
+    model.go_on(50)
+    _until_waiting(qtbot, controller, "Paused")
+
+    assert controller.state is not None
+    assert controller.state.pause is not None
+    assert controller.state.pause.place == "P2"
+    assert controller.view.offers.title.startswith("The reply is here")
+
+
+def test_a_pause_can_cut_the_reply_off(qtbot: QtBot, controller: RunController) -> None:
+    controller.start(plan([ScriptedTurn(Reply("Thought: I thi"), hangs=True), FINAL]))
+    with qtbot.waitSignal(controller.streamed):
+        pass
+    controller.pause()
+    (cut,) = controller.view.offers.offers
+    controller.send(*cut.commands)
+    _until_waiting(qtbot, controller, "Stopped at a problem")
+
+    assert controller.state is not None
+    assert controller.state.step.partial is not None
+    assert controller.state.step.partial.text.startswith("Thought")
+    assert controller.view.offers.offers[0].label == "Try again"
+
+
+def test_a_reply_streams_into_the_inspector(qtbot: QtBot, controller: RunController) -> None:
+    texts: list[str] = []
+    model = HeldModel([FINAL])
+
+    def look(view: InspectorView) -> None:
+        if view.is_streaming:
+            texts.append(plain_text(view.blocks))
+            model.go_on()
+
+    controller.inspector_changed.connect(look)
+    controller.state_changed.connect(
+        lambda view: (
+            controller.inspect(Inspection(view.state.iteration, "reply"))
+            if view.state is not None
+            else None
+        )
+    )
+    controller.start(plan(model))
+    _until_over(qtbot, controller)
+
+    assert len(texts) >= 2
+    assert all(FINAL.startswith(text) for text in texts)
+    assert texts == sorted(texts, key=len)
+
+
+def test_a_model_that_refuses_the_key_pauses_with_what_to_do(
+    qtbot: QtBot, controller: RunController
+) -> None:
+    error = ModelError("unauthorised", "The server refused the key.", "Check the key.")
+    controller.start(plan([error, FINAL]))
+    _until_waiting(qtbot, controller, "The server refused the key")
+
+    assert controller.view.offers.offers[0].label == "Try again"
+    assert controller.view.offers.detail == "The server refused the key. Check the key."
+    controller.send(Continue())
+    _until_over(qtbot, controller)
+    assert controller.state is not None
+    assert controller.state.status == "done"
+
+
+def test_tools_that_cannot_be_started_are_said(qtbot: QtBot, controller: RunController) -> None:
+    async def broken() -> object:
+        raise ToolSourceError("tools.py cannot be read: line 3 is no Python.")
+
+    base = plan([FINAL])
+    with qtbot.waitSignal(controller.refused) as said:
+        controller.start(
+            RunPlan(base.document, base.inputs, base.model, open_toolbox=broken)  # type: ignore[arg-type]
+        )
+
+    assert said.args == ["tools.py cannot be read: line 3 is no Python."]
+    qtbot.waitUntil(lambda: not controller.is_live)
+
+
+def test_a_command_that_makes_no_sense_is_refused_in_words(
+    qtbot: QtBot, controller: RunController
+) -> None:
+    controller.start(plan([LOOKUP, FINAL]), at_entry=True)
+    _until_waiting(qtbot, controller)
+    with qtbot.waitSignal(controller.refused):
+        controller.send(Approve(0))
+
+    assert controller.view.is_waiting
+
+
+def test_going_back_makes_a_new_branch(
+    qtbot: QtBot, controller: RunController, journal: ListJournal
+) -> None:
+    controller.start(plan([LOOKUP, CALCULATE, FINAL, FINAL]))
+    _until_over(qtbot, controller)
+    card = next(card for card in controller.view.timeline.cards if card.kind == "observation")
+
+    controller.fork_from(card)
+    _until_waiting(qtbot, controller)
+    assert controller.state is not None
+    assert (controller.state.iteration, controller.state.place) == (1, "P4")
+    controller.send(EditObservation(0, "Lyon"))
+    controller.send(Continue())
+    _until_over(qtbot, controller)
+
+    assert any(isinstance(event, Forked) for event in journal.events)
+    assert controller.state.status == "done"
+
+
+def test_the_talk_goes_on_after_the_answer(qtbot: QtBot, controller: RunController) -> None:
+    started = plan([FINAL, "Thought: More.\nFinal Answer: And Rome."])
+    controller.start(started)
+    _until_over(qtbot, controller)
+    controller.send(SendBack("And of Italy?"))
+    qtbot.waitUntil(
+        lambda: (
+            not controller.is_live
+            and controller.state is not None
+            and controller.state.answer == "And Rome."
+        )
+    )
+
+
+def test_breakpoints_set_during_a_run_hold(qtbot: QtBot, controller: RunController) -> None:
+    controller.start(plan([LOOKUP, FINAL]), at_entry=True)
+    _until_waiting(qtbot, controller)
+    controller.breakpoints.toggle_tool("lookup")
+    controller.send(Continue())
+    _until_waiting(qtbot, controller, "Breakpoint before the tool runs: lookup")
+
+
+def test_a_record_shows_the_same_and_runs_nothing(
+    qtbot: QtBot, controller: RunController, journal: ListJournal
+) -> None:
+    controller.start(plan([LOOKUP, FINAL]))
+    _until_over(qtbot, controller)
+    live = controller.view
+    controller.open_record(RunRecord("From history", tuple(journal.events)))
+
+    assert [card.title for card in controller.view.timeline.cards] == [
+        card.title for card in live.timeline.cards
+    ]
+    assert not controller.view.is_live
+    assert controller.view.record == "From history"
+    count = len(journal.events)
+    controller.move_record(-1)
+    assert controller.state is not None
+    assert controller.state.place == "P6"
+    controller.move_record(-100)
+    assert controller.state.place == "P1"
+    controller.move_record(+100)
+    assert controller.state.status == "done"
+    assert len(journal.events) == count
+
+
+def test_a_new_run_takes_the_place_of_one_that_waits(
+    qtbot: QtBot, controller: RunController, journal: ListJournal
+) -> None:
+    controller.start(plan([LOOKUP]), at_entry=True)
+    _until_waiting(qtbot, controller)
+    controller.start(plan([FINAL]))
+    _until_over(qtbot, controller)
+
+    assert controller.state is not None
+    assert controller.state.setup.run == journal.setups[1].run
+    assert controller.state.status == "done"
+
+
+def test_branches_of_a_record_can_be_looked_at(
+    qtbot: QtBot, controller: RunController, journal: ListJournal
+) -> None:
+    controller.start(plan([LOOKUP, FINAL, "Final Answer: Other."]))
+    _until_over(qtbot, controller)
+    card = next(card for card in controller.view.timeline.cards if card.kind == "observation")
+    controller.fork_from(card)
+    _until_waiting(qtbot, controller)
+    controller.send(Continue())
+    _until_over(qtbot, controller)
+    controller.open_record(RunRecord("From history", tuple(journal.events)))
+    first, second = controller.view.branches
+    controller.go_to(first.last)
+
+    assert controller.state is not None
+    assert controller.state.answer == "It is **Paris**, and 25."
+    controller.go_to(second.last)
+    assert controller.state.answer == "Other."

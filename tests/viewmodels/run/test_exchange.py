@@ -1,0 +1,66 @@
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from studio.core.agent.run.runner import Run
+from studio.core.runs.store import RunStore
+from studio.viewmodels.run.exchange import RunExchange, file_name, form_of
+from tests.core.agent.runs import NATIVE, call, calling, run_of
+
+
+@pytest.fixture
+def run() -> Run:
+    one, _ = run_of(NATIVE, [calling(call()), "ok"])
+    asyncio.run(one.go())
+    return one
+
+
+@pytest.fixture
+def exchange(qapp: object, tmp_path: Path) -> Iterator[RunExchange]:
+    one = RunExchange(tmp_path / "runs.sqlite")
+    yield one
+    one.close()
+
+
+def test_a_run_goes_to_a_file_and_comes_back(
+    qtbot: QtBot, exchange: RunExchange, run: Run, tmp_path: Path
+) -> None:
+    target = tmp_path / "run.jsonl"
+    with qtbot.waitSignal(exchange.exported) as exported:
+        exchange.export_events(run.events, form_of("journal"), target)
+    assert exported.args[0] == target
+    with qtbot.waitSignal(exchange.imported) as imported:
+        exchange.import_files([target])
+    assert imported.args[0] == ("r1",)
+    again = tmp_path / "run.html"
+    with qtbot.waitSignal(exchange.exported):
+        exchange.export_run("r1", form_of("html"), again)
+    assert again.read_text(encoding="utf-8").startswith("<!doctype html>")
+
+
+def test_what_goes_wrong_is_said(
+    qtbot: QtBot, exchange: RunExchange, run: Run, tmp_path: Path
+) -> None:
+    with qtbot.waitSignal(exchange.failed) as failed:
+        exchange.export_events(run.events, form_of("html"), tmp_path / "no" / "run.html")
+    assert "No such file" in failed.args[0]
+    bad = tmp_path / "bad.jsonl"
+    bad.write_text("hello\n", encoding="utf-8")
+    with qtbot.waitSignal(exchange.failed) as failed:
+        exchange.import_files([bad])
+    assert failed.args[0].startswith("bad.jsonl was not taken")
+    with closing(RunStore(tmp_path / "runs.sqlite")) as store:
+        assert store.runs() == ()
+    with qtbot.waitSignal(exchange.failed) as failed:
+        exchange.export_run("gone", form_of("html"), tmp_path / "gone.html")
+    assert failed.args[0] == "The run is no longer there."
+
+
+def test_files_are_named_after_prompt_and_time() -> None:
+    assert file_name("A b/c", 0.0, "r1", form_of("otlp")) == "A_b_c.19700101.000000.r1.otlp.json"

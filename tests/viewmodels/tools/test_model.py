@@ -1,0 +1,57 @@
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QAbstractItemModelTester
+from pytestqt.qtbot import QtBot
+
+from studio.core.prompty.tool_spec import ToolSpec
+from studio.core.tools.mock import FixedMock
+from studio.core.tools.registry import ToolEntry, ToolRegistry
+from studio.viewmodels.tools.model import ToolsModel
+
+ENTRIES = (
+    ToolEntry(ToolSpec("add"), runner="python:x", runner_label="x.py", last_used=1.0, calls=3),
+    ToolEntry(ToolSpec("ask"), declared=False, mock=FixedMock(1), enabled=False, approval="always"),
+    ToolEntry(ToolSpec("lost", has_effects=True), problem="nothing runs it"),
+)
+
+
+def test_rows_say_what_a_call_would_do(qtbot: QtBot) -> None:
+    model = ToolsModel()
+    QAbstractItemModelTester(model, QAbstractItemModelTester.FailureReportingMode.Fatal)
+    # Used when the test runs, not when the whole run began minutes ago.
+    model.show_entries((replace(ENTRIES[0], last_used=time.time()), *ENTRIES[1:]))
+    rows = [[model.index(row, column).data() for column in range(7)] for row in range(3)]
+    assert rows == [
+        ["add", "ready", "x.py", "front matter", "allowed", "", "just now, 3 calls"],
+        ["ask", "mocked", "document", "", "always ask", "", ""],
+        ["lost", "not bound", "document", "front matter", "allowed", "has effects", ""],
+    ]
+    role = Qt.ItemDataRole.CheckStateRole
+    assert Qt.CheckState(model.index(1, 0).data(role)) == Qt.CheckState.Unchecked
+    assert model.index(2, 0).data(Qt.ItemDataRole.ToolTipRole) == "nothing runs it"
+
+
+def test_ticking_asks_and_does_not_decide(qtbot: QtBot) -> None:
+    model = ToolsModel()
+    model.show_entries(ENTRIES)
+    with qtbot.waitSignal(model.enabled_asked) as blocker:
+        model.setData(
+            model.index(0, 0), Qt.CheckState.Unchecked.value, Qt.ItemDataRole.CheckStateRole
+        )
+    assert blocker.args == ["add", False]
+    entry = model.entry(0)
+    assert entry is not None
+    assert entry.enabled
+
+
+def test_equal_rows_keep_their_place(qtbot: QtBot) -> None:
+    model = ToolsModel()
+    model.show_entries(ENTRIES)
+    with qtbot.assertNotEmitted(model.modelReset), qtbot.waitSignal(model.dataChanged):
+        model.show_entries(ToolRegistry(ENTRIES).change("ask", enabled=True).entries)
+    assert model.row_of("lost") == 2
+    assert model.row_of("gone") == -1
