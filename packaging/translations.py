@@ -25,7 +25,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "resources" / "i18n"
 LANGUAGES = ("de",)
-TABLES = {"actions.py": "Actions", "completion_words.py": "CompletionWords"}
+TABLES = {"base/actions.py": "Actions", "completion/words.py": "CompletionWords"}
 """Files whose tables are translated where they are shown, with their context."""
 
 
@@ -70,8 +70,12 @@ def _text(node: ast.expr) -> str | None:
     return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else None
 
 
+def _table(path: Path) -> str:
+    return f"{path.parent.name}/{path.name}"
+
+
 def _table_words(path: Path, tree: ast.Module) -> Iterator[Word]:
-    context = TABLES[path.name]
+    context = TABLES[_table(path)]
     for node in ast.walk(tree):
         if path.name == "actions.py":
             if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "ActionSpec":
@@ -91,7 +95,7 @@ def collect(root: Path = ROOT / "studio") -> list[Word]:
         tree = ast.parse(path.read_text(encoding="utf-8"))
         collector = _Collector()
         collector.visit(tree)
-        if path.name in TABLES:
+        if _table(path) in TABLES:
             collector.found += _table_words(path, tree)
         found.update(dict.fromkeys(collector.found))
     return sorted(found)

@@ -35,11 +35,11 @@ def imports(path: Path) -> set[str]:
     return found
 
 
-def test_bridge_draws_nothing() -> None:
+def test_view_models_draw_nothing() -> None:
     forbidden = ("PySide6.QtGui", "PySide6.QtWidgets", "PySide6.QtSvg")
     wrong = {
         path.name: sorted(name for name in imports(path) if name.startswith(forbidden))
-        for path in (STUDIO / "bridge").rglob("*.py")
+        for path in (STUDIO / "viewmodels").rglob("*.py")
     }
     assert not {name: found for name, found in wrong.items() if found}
 

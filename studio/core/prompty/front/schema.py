@@ -2,7 +2,8 @@
 
 Sources: Prompty 2 §2.3 – §2.9 and its TypeSpec model; docs/design/file-format.md; for
 `metadata.agent` docs/design/agent-loop.md.
-Run as `python -m studio.core.prompty.front.schema [FILE]` it writes the JSON schema for other editors.
+Run as `python -m studio.core.prompty.front.schema [FILE]` it writes the JSON schema for other
+editors.
 """
 
 from __future__ import annotations
