@@ -17,7 +17,8 @@ from pytestqt.qtbot import QtBot
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
 # As in the studio (`studio/viewmodels/app/collector.py`): a search for garbage in another thread
-# would end Qt's objects there, and the event loop would hang. `no_windows_left` searches, in this thread.
+# would end Qt's objects there, and the event loop would hang. `no_windows_left` searches, in this
+# thread.
 gc.disable()
 
 _PATIENCE_MS = 30_000
