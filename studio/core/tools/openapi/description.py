@@ -18,6 +18,17 @@ from studio.core.tools.schema import inline_references
 METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace")
 _READING = ("get", "head", "options", "trace")
 _PLACES = ("path", "query", "header", "cookie")
+_NOT_ARGUMENTS = frozenset(
+    {
+        # OpenAPI 3.1 §4.8.12.1 leaves these to the media types and the security schemes.
+        *("accept", "authorization", "content-type"),
+        # These say where a request goes and where it ends, which is not the model's to say.
+        *("connection", "content-length", "cookie", "expect", "host", "keep-alive", "te"),
+        *("proxy-authorization", "proxy-connection", "trailer", "transfer-encoding", "upgrade"),
+    }
+)
+"""Names of headers, in lower case, that are never arguments."""
+
 BODY = "body"
 _SHARED = "$shared schemas"
 JSON_TYPE = re.compile(r"^application/(?:[\w.+-]+\+)?json\b")
@@ -134,6 +145,8 @@ def _operation(
     for item in (*_parameters(shared, data), *_parameters(operation, data)):
         name, place = _text(item.get("name")), _text(item.get("in"))
         if not name or place not in _PLACES:
+            continue
+        if place == "header" and name.casefold() in _NOT_ARGUMENTS:
             continue
         found[name] = Parameter(name, place, item.get("explode") is not False)
         properties[name] = _described(_schema(item, data), _text(item.get("description")))

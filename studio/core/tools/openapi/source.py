@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.prompty.yaml.reader import read_yaml
 from studio.core.text.values import Json, JsonObject
-from studio.core.tools.imports import HTTP, import_packages
-from studio.core.tools.limits import DEFAULT_LIMITS, ToolLimits, cut
+from studio.core.tools.http_exchange import as_sent, check_address, send
+from studio.core.tools.limits import DEFAULT_LIMITS, ToolLimits
 from studio.core.tools.mcp.server_config import expand
 from studio.core.tools.openapi.description import Description, OpenApiError, read_description
 from studio.core.tools.openapi.named_connection import (
@@ -25,9 +23,9 @@ from studio.core.tools.openapi.named_connection import (
     no_connection,
 )
 from studio.core.tools.openapi.request import (
-    MASK,
-    HttpRequest,
+    ArgumentError,
     build_request,
+    get_request,
     masked_request,
     server_url,
 )
@@ -35,9 +33,6 @@ from studio.core.tools.source import ToolOutcome, ToolSourceError
 
 LONGEST_DESCRIPTION = 8 * 1024 * 1024
 """Bytes of a description that are read."""
-
-_SHORTEST_KEY = 6
-"""Characters from which on a key is masked in answers; shorter ones are parts of many words."""
 
 
 class OpenApiSource:
@@ -96,11 +91,12 @@ class OpenApiSource:
         if operation is None:
             raise ToolSourceError(f"{self.label} has no operation {name!r}")
         try:
-            base, named = self._base(description)
+            base, named = await self._base(description)
             has_key = named.has_key if named else bool(self._connection.get("apiKey"))
             request = masked_request(
                 operation, arguments, base, description.credential, has_key=has_key
             )
+            await check_address(request)
         except (OpenApiError, LookupError) as error:
             raise ToolSourceError(f"{self.label}: {error.args[0]}") from error
         return request.text()
@@ -111,14 +107,17 @@ class OpenApiSource:
         try:
             description = await self._read()
             operation = next(item for item in description.operations if item.spec.name == name)
-            base, named = self._base(description)
+            base, named = await self._base(description)
             key = await named.read_key() if named else self._own_key()
             request = build_request(operation, arguments, base, description.credential, key)
+            await check_address(request)
         except StopIteration:
             return ToolOutcome(f"{self.label} has no operation {name!r}", "unknown-tool")
+        except ArgumentError as error:
+            return ToolOutcome(f"{name}: {error}", "bad-arguments")
         except (ToolSourceError, OpenApiError, LookupError) as error:
             return ToolOutcome(f"{self.label}: {error.args[0]}", "error")
-        outcome = await _send(request, self.label, self._limits, key)
+        outcome = await send(request, self.label, self._limits, key)
         duration = time.perf_counter() - started
         return ToolOutcome(
             outcome.text, outcome.status, duration, value=outcome.value, truncated=outcome.truncated
@@ -131,15 +130,19 @@ class OpenApiSource:
         key = self._connection.get("apiKey")
         return expand(key, self._environment()) if isinstance(key, str) else ""
 
-    def _base(self, description: Description) -> tuple[str, NamedConnection | None]:
-        """Where requests go, and the connection whose key goes along, where one is named."""
+    async def _base(self, description: Description) -> tuple[str, NamedConnection | None]:
+        """Where requests go, as it is sent, and the connection whose key goes along, if any.
+
+        Raises:
+            OpenApiError: it is no address.
+        """
         endpoint = self._connection.get("endpoint") or self._connection.get("url")
         known = self._environment()
         given = expand(endpoint, known) if isinstance(endpoint, str) else ""
         base = server_url(description, given, str(self._place))
         name = name_of(self._connection)
         named = self._find(name) if name else None
-        return (address_for(named, given, base) if named else base), named
+        return await as_sent(address_for(named, given, base) if named else base), named
 
     async def _read(self) -> Description:
         stamp, text = await self._text()
@@ -169,43 +172,14 @@ class OpenApiSource:
 
     async def _fetched(self, url: str) -> str:
         limits = ToolLimits(self._limits.start_seconds, characters=LONGEST_DESCRIPTION)
-        outcome = await _send(HttpRequest("GET", url), self.label, limits)
+        try:
+            request = get_request(await as_sent(url))
+        except OpenApiError as error:
+            raise ToolSourceError(f"{self.label}: {error}") from error
+        outcome = await send(request, self.label, limits)
         if outcome.status != "ok":
             raise ToolSourceError(outcome.text)
         return outcome.text
-
-
-async def _send(request: HttpRequest, label: str, limits: ToolLimits, key: str = "") -> ToolOutcome:
-    """Send a request and read its answer, within the limits; a key that it repeats is masked."""
-    await import_packages(HTTP)
-    import httpx2
-
-    content = request.body.encode() or None
-    try:
-        async with (
-            asyncio.timeout(limits.seconds),
-            httpx2.AsyncClient(timeout=limits.seconds) as http,
-            http.stream(
-                request.method, request.url, headers=dict(request.headers), content=content
-            ) as response,
-        ):
-            body = bytearray()
-            async for chunk in response.aiter_bytes():
-                body += chunk
-                if len(body) > limits.characters * 4:
-                    break
-            text = bytes(body).decode(response.charset_encoding or "utf-8", "replace")
-            if len(key) >= _SHORTEST_KEY:
-                text = text.replace(key, MASK)
-            status, reason = response.status_code, response.reason_phrase
-    except (TimeoutError, httpx2.TimeoutException):
-        return ToolOutcome(f"{label} did not answer within {limits.seconds:g} s", "timeout")
-    except (httpx2.HTTPError, httpx2.InvalidURL, LookupError, ValueError) as error:
-        return ToolOutcome(f"{label} cannot be reached: {error}", "error")
-    text, truncated = cut(text, limits.characters)
-    if not 200 <= status < 300:
-        return ToolOutcome(f"HTTP {status} {reason}: {text}".strip(": "), "error")
-    return ToolOutcome(text, "ok", value=_value(text), truncated=truncated)
 
 
 def _loaded(text: str) -> Json:
@@ -215,11 +189,3 @@ def _loaded(text: str) -> Json:
     except ValueError:
         return read_yaml(text).value
     return loaded
-
-
-def _value(text: str) -> Json:
-    try:
-        value: Any = json.loads(text)
-    except ValueError:
-        return text
-    return value if isinstance(value, Mapping | list | str | int | float | None) else text
