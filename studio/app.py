@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import importlib
 import os
@@ -11,7 +12,7 @@ from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QObject, QThreadPool, QTimer, Signal
+from PySide6.QtCore import QEvent, QLockFile, QObject, QThreadPool, QTimer, Signal
 from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QApplication
 
@@ -24,7 +25,6 @@ from studio.ui.style.icons import hold_drawings, release_drawings
 from studio.ui.style.theme import apply_theme, fonts_of, load_other_fonts, theme_for
 from studio.ui.window.window import MainWindow
 from studio.viewmodels.app.collector import CalmCollector
-from studio.viewmodels.app.first_place import FirstPlace
 from studio.viewmodels.app.jobs import SWITCH_SECONDS
 
 if TYPE_CHECKING:
@@ -32,6 +32,35 @@ if TYPE_CHECKING:
     from studio.ui.app.care import Care
     from studio.ui.app.workbench import Workbench
     from studio.viewmodels.app.log import FaultFile
+
+
+_LOCK = "first.lock"
+
+
+class FirstPlace:
+    """Held by one studio for as long as it lives."""
+
+    def __init__(self, data: Path) -> None:
+        self._data = data
+        self._lock: QLockFile | None = None
+
+    def take(self) -> bool:
+        """Be the first, where no living studio is; also False where nothing can be written."""
+        with contextlib.suppress(OSError):
+            self._data.mkdir(parents=True, exist_ok=True)
+        lock = QLockFile(str(self._data / _LOCK))
+        lock.setStaleLockTime(0)  # only the death of its process ends it
+        if not lock.tryLock(0):
+            return False
+        self._lock = lock
+        return True
+
+    def leave(self) -> None:
+        """Let the next start be the first."""
+        if self._lock is not None:
+            self._lock.unlock()
+            self._lock = None
+
 
 # What is made while starting stays anyway; looking through it for garbage costs a tenth of a start.
 # Later `CalmCollector` looks, in this thread: another one must not end what belongs to Qt.

@@ -12,7 +12,7 @@ import pytest
 
 from studio.cli.main import FINE, run_command
 from studio.core.agent.loop.setup import make_setup
-from studio.core.agent.run.answers import check_answer
+from studio.core.agent.run.performer import check_answer
 from studio.core.agent.values.options import RunOptions
 from studio.core.export.requests import body_of
 from studio.core.export.targets import find_target

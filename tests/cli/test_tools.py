@@ -10,7 +10,7 @@ import pytest
 
 from studio.cli.exit_codes import FINE, PROBLEMS, USAGE
 from studio.cli.main import run_command
-from studio.core.tools.python.server_process import server_environment
+from studio.core.tools.python.worker import server_environment
 
 TOOLS = '''
 import sys

@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QComboBox, QWidget
 from pytestqt.qtbot import QtBot
 
 from studio.ui.app.workbench import Workbench
-from studio.ui.tools.answer_dialog import AnswerDialog
+from studio.ui.tools.pane import AnswerDialog
 from tests.end_to_end.conftest import WAIT_MS
 
 Open = Callable[[Path], Workbench]

@@ -17,7 +17,7 @@ from pytestqt.qtbot import QtBot
 
 from studio.ui.app.workbench import Workbench
 from studio.ui.inputs.fields import NumberField
-from studio.ui.tools.answer_dialog import AnswerDialog
+from studio.ui.tools.pane import AnswerDialog
 from tests.core.tools.conftest import is_running
 from tests.end_to_end.conftest import WAIT_MS
 from tests.support.modal import agree, answering

@@ -23,8 +23,7 @@ from studio.core.agent.values.reading import Action, Final, FormatError, Refused
 from studio.core.agent.values.state import PLACES, Call, RunState, Step
 from studio.core.prompty.messages import MediaPart, Message, Part, TextPart, ToolCallPart
 from studio.core.runs.codec import encode_event
-from studio.core.runs.exchange import FORMS, export_run, import_run
-from studio.core.runs.journal import read_journal, write_journal
+from studio.core.runs.exchange import FORMS, export_run, import_run, read_journal, write_journal
 from studio.core.runs.store import RunStore
 from studio.core.runs.summary import RunSummary
 from studio.core.wire.reply import Reply

@@ -11,7 +11,6 @@ from PySide6.QtCore import QCoreApplication
 
 from studio.application.run.cards import StepCard, Tab
 from studio.application.run.chat import thread_markdown
-from studio.application.run.excerpt import opening, without_middle
 from studio.application.run.messages import messages_view
 from studio.application.run.reply import legend_of, reply_blocks, streaming_blocks
 from studio.application.run.said import step_at
@@ -25,6 +24,36 @@ from studio.core.agent.values.state import RunState, Step
 from studio.core.prompty.messages import Message
 from studio.core.text.values import JsonObject
 from studio.core.wire.reply import Reply
+
+_BODY_MESSAGES = 400
+"""Messages up to which a request's body is shown whole."""
+
+_BODY_END = 40
+"""The last messages that are shown of a longer one."""
+
+
+def without_middle(messages: Sequence[Message]) -> tuple[Sequence[Message], int]:
+    """A long conversation's beginning and end, and how many messages between them are left out.
+
+    Each message of a run of the past is folded from its events when it is looked at, and a body of
+    20,000 messages is nothing that anyone reads: it would keep the window still for ten seconds.
+    """
+    if len(messages) <= _BODY_MESSAGES:
+        return messages, 0
+    end = len(messages) - _BODY_END
+    while end < len(messages) - 1 and messages[end].role == "tool":
+        end += 1  # a result without its call would be no conversation
+    first = opening(messages)
+    return (*first, *messages[end:]), end - len(first)
+
+
+def opening(messages: Sequence[Message]) -> Sequence[Message]:
+    """The messages before the model's first word; all, where it has the first one."""
+    for index, message in enumerate(messages[:_BODY_END]):
+        if message.role in ("assistant", "tool"):
+            return messages[: max(1, index)]
+    return messages[:_BODY_END]
+
 
 _tr = partial(QCoreApplication.translate, "RunInspector")
 

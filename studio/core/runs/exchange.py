@@ -4,20 +4,56 @@ from __future__ import annotations
 
 import json
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from studio.core.agent.loop.steps import messages_of, steps_of
 from studio.core.agent.past.tree import branch_path, walk
 from studio.core.agent.values.events import Event, Started
-from studio.core.runs.codec import JournalError
-from studio.core.runs.journal import read_journal, write_journal
+from studio.core.runs.codec import JournalError, decode_event, encode_event
 from studio.core.runs.otlp import otlp
 from studio.core.runs.report import report
 from studio.core.runs.store import RunStore
 from studio.core.runs.timing import fold_with_times
 from studio.core.runs.traces import chat_message, chat_reply, redact, trace
 from studio.core.text.values import Json
+
+
+def event_line(event: Event) -> str:
+    """One event as a line of JSON, without the line end; lone surrogates escaped."""
+    data = encode_event(event)
+    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return json.dumps(data, separators=(",", ":"))
+    return text
+
+
+def write_journal(events: Iterable[Event]) -> str:
+    """A whole journal as JSON lines."""
+    return "".join(event_line(event) + "\n" for event in events)
+
+
+def read_journal(text: str) -> Iterator[Event]:
+    """The events of a journal; a last line that was cut off in writing is left out.
+
+    Raises:
+        JournalError: another line is no event.
+    """
+    lines = text.split("\n")
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            data = json.loads(line)
+        except ValueError as error:
+            if number == len(lines):
+                return
+            raise JournalError(f"line {number} is no JSON: {error}") from error
+        if not isinstance(data, dict):
+            raise JournalError(f"line {number} is no event")
+        yield decode_event(data)
 
 
 @dataclass(frozen=True, slots=True)

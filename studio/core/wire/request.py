@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias, assert_never
 
@@ -11,16 +12,95 @@ from studio.core.prompty.front.declarations import output_schema
 from studio.core.prompty.messages import Message
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.problem import Problem, Severity
-from studio.core.text.values import JsonObject
+from studio.core.text.span import Span
+from studio.core.text.values import Json, JsonObject
 from studio.core.wire.anthropic import anthropic_body
 from studio.core.wire.chat import chat_body
-from studio.core.wire.draft import TOOL_NAME, Draft, is_sendable
-from studio.core.wire.history import history_problems
+from studio.core.wire.draft import TOOL_NAME, Draft, is_sendable, result_id, tool_calls
 from studio.core.wire.media import MediaSource
-from studio.core.wire.origins import FoundOrigin, OriginNotes, Place
-from studio.core.wire.other import embedding_body, image_body
+from studio.core.wire.origins import FoundOrigin, OriginNotes, Place, text_origin
 from studio.core.wire.responses import responses_body
-from studio.core.wire.tool_names import name_refusal
+
+# The providers' references of their APIs: `tools[].function.name`, `tools[].name`.
+_OPENAI = re.compile(r"[A-Za-z0-9_-]{1,64}")
+_ANTHROPIC = re.compile(r"[A-Za-z0-9_-]{1,128}")
+
+
+def name_refusal(
+    name: str, provider: Literal["openai-chat", "openai-responses", "anthropic"]
+) -> str:
+    """Why a provider refuses a tool of that name, one sentence; empty where it takes it."""
+    match provider:
+        case "openai-chat" | "openai-responses":
+            who, rule, most = "OpenAI", _OPENAI, 64
+        case "anthropic":
+            who, rule, most = "Anthropic", _ANTHROPIC, 128
+        case _:
+            assert_never(provider)
+    if rule.fullmatch(name):
+        return ""
+    return (
+        f"{who} refuses the name {name!r}: letters, digits, _ and - only, at most {most} of them."
+    )
+
+
+def embedding_body(messages: Sequence[Message], draft: Draft) -> dict[str, Json]:
+    """One text is sent alone, several as a list."""
+    texts: list[Json] = [message.text for message in messages]
+    for index, message in enumerate(messages):
+        draft.origins.note(texts, index, text_origin(message))
+    if len(texts) == 1:
+        draft.origins.note_top("input", text_origin(messages[0]))
+    return {
+        "model": draft.model.id,
+        "input": texts[0] if len(texts) == 1 else texts,
+        **_further(draft, ("model", "input")),
+    }
+
+
+def image_body(messages: Sequence[Message], draft: Draft) -> dict[str, Json]:
+    """The last message of the user is what is drawn."""
+    own = [message for message in messages if message.role == "user"][-1:] or messages
+    prompt = "\n\n".join(message.text for message in own)
+    draft.origins.note_top("prompt", text_origin(*own, between="\n\n"))
+    return {"model": draft.model.id, "prompt": prompt, **_further(draft, ("model", "prompt"))}
+
+
+def _further(draft: Draft, taken: Sequence[str]) -> dict[str, Json]:
+    """Sampling options mean nothing here; only the author's own further ones are sent."""
+    further = draft.model.options.get("additionalProperties")
+    if not isinstance(further, Mapping):
+        return {}
+    return {str(name): value for name, value in further.items() if name not in taken}
+
+
+def history_problems(messages: Sequence[Message]) -> tuple[Problem, ...]:
+    """What a provider would refuse in a conversation."""
+    found: list[Problem] = []
+    open_: dict[str, Message] = {}
+    for message in messages:
+        if message.role == "tool":
+            if open_.pop(result_id(message), None) is None:
+                text = f"This result answers no call {result_id(message)!r} before it."
+                found.append(_problem("orphan-tool-result", text, message))
+            continue
+        found += _unanswered(open_)
+        open_ = {call.id: message for call in tool_calls(message)}
+    found += _unanswered(open_)
+    return tuple(found)
+
+
+def _unanswered(open_: dict[str, Message]) -> list[Problem]:
+    return [
+        _problem("unanswered-tool-call", f"The call {call!r} has no result behind it.", message)
+        for call, message in open_.items()
+    ]
+
+
+def _problem(code: str, text: str, message: Message) -> Problem:
+    span = message.origin.marker or message.origin.span or Span(0, 0)
+    return Problem(code, Severity.WARNING, text, span)
+
 
 Provider: TypeAlias = Literal["openai-chat", "openai-responses", "anthropic"]
 """The form of a request; many servers speak `openai-chat`."""

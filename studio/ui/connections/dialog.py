@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication, Qt
+from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication, Qt, Signal
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import (
     QDialog,
@@ -14,6 +14,7 @@ from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
     QLabel,
+    QMenu,
     QPushButton,
     QSplitter,
     QVBoxLayout,
@@ -24,17 +25,50 @@ from studio.application.connections.listing import is_last_embedded, with_added,
 from studio.core.models.connection_file import Connections
 from studio.core.models.connections import EMBEDDED, Connection
 from studio.core.models.secrets import KEYRING
-from studio.ui.connections.allowed_endpoints import AllowedEndpoints
 from studio.ui.connections.connection_list import ConnectionList
 from studio.ui.connections.form import ConnectionForm
 from studio.ui.connections.list_tools import DeleteQuestion, ListTools
 from studio.ui.connections.path_field import dropped_file
 from studio.ui.connections.trial_bar import TrialBar
 from studio.ui.parts.banner import Banner
+from studio.ui.style.icons import icon
 from studio.ui.style.theme import Theme
 from studio.viewmodels.connections.controller import ConnectionsController
 from studio.viewmodels.connections.keys import KeyState
 from studio.viewmodels.connections.trials import Trial
+
+
+class AllowedEndpoints(QPushButton):
+    """Opens the list; is there only while something is in it."""
+
+    request_ask_again = Signal(str)  # origin that is allowed no longer
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setText(self.tr("Allowed endpoints"))
+        self.setAutoDefault(False)
+        self._origins: Sequence[str] = ()
+        self.clicked.connect(self._open)
+
+    def show_origins(self, origins: Sequence[str]) -> None:
+        """Take the endpoints that are allowed."""
+        self._origins = origins
+        self.setVisible(bool(origins))
+
+    def menu_of_origins(self) -> QMenu:
+        """One entry for each."""
+        menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu.addSection(self.tr("Choose one to be asked again"))
+        for origin in self._origins:
+            menu.addAction(
+                icon("x"), origin, lambda origin=origin: self.request_ask_again.emit(origin)
+            )
+        return menu
+
+    def _open(self) -> None:
+        self.menu_of_origins().popup(self.mapToGlobal(self.rect().topLeft()))
+
 
 _NOT_SAVED = QT_TRANSLATE_NOOP(
     "Dialog", "Nothing of this is saved until what is marked is put right."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
-from typing import cast
+from typing import Literal, TypeAlias, cast
 
 from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication, Qt, Signal
 from PySide6.QtGui import QShowEvent
@@ -12,6 +12,7 @@ from PySide6.QtWidgets import (
     QComboBox,
     QFormLayout,
     QFrame,
+    QHBoxLayout,
     QLabel,
     QLineEdit,
     QScrollArea,
@@ -30,11 +31,67 @@ from studio.core.models.connections import EMBEDDED, Connection
 from studio.core.text.values import Json, JsonObject
 from studio.ui.connections.embedded_fields import EmbeddedFields
 from studio.ui.connections.fold import Fold
-from studio.ui.connections.form_line import FormLine
 from studio.ui.connections.kinds import hint_of, name_of
 from studio.ui.connections.path_field import PathField
 from studio.ui.connections.remote_fields import RemoteFields
+from studio.ui.style.colours import paint_text
 from studio.ui.style.theme import LIGHT, Theme
+
+Tone: TypeAlias = Literal["error", "warning", "hint"]
+"""Whether a note keeps the line from being saved, warns, or explains."""
+
+
+class FormLine(QWidget):
+    """Fields side by side, with room for a note under them."""
+
+    def __init__(self, *fields: QWidget, stretch: bool = True) -> None:
+        super().__init__()
+        self._tone: Tone = "hint"
+        self._theme: Theme | None = None
+        self._usual = ""
+        self.note = QLabel(self)
+        self.note.setWordWrap(True)
+        row = QHBoxLayout()
+        row.setSpacing(8)
+        for field in fields:
+            row.addWidget(field, 1 if stretch else 0)
+        if not stretch:
+            row.addStretch(1)
+        box = QVBoxLayout(self)
+        box.setContentsMargins(0, 0, 0, 0)
+        box.setSpacing(3)
+        box.addLayout(row)
+        box.addWidget(self.note)
+        self.note.hide()
+
+    @property
+    def tone(self) -> Tone:
+        """How the note is meant."""
+        return self._tone
+
+    def set_usual(self, text: str) -> None:
+        """What is noted as long as nothing is wrong."""
+        self._usual = text
+        self.say("", self.tr("hint"))
+
+    def say(self, text: str, tone: Tone) -> None:
+        """Note something; an empty text leaves the usual one."""
+        self._tone = tone if text else "hint"
+        shown = text or self._usual
+        self.note.setText(shown)
+        self.note.setVisible(bool(shown))
+        self._paint()
+
+    def set_theme(self, theme: Theme) -> None:
+        """Take the colours of a theme."""
+        self._theme = theme
+        self._paint()
+
+    def _paint(self) -> None:
+        if self._theme is not None:
+            colours = {"error": self._theme.error, "warning": self._theme.warning}
+            paint_text(self.note, colours.get(self._tone, self._theme.muted))
+
 
 _LABELS: dict[Field, str] = {
     "name": QT_TRANSLATE_NOOP("Form", "Name"),

@@ -19,6 +19,8 @@ from PySide6.QtGui import QColor, QPalette, QShowEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QComboBox,
+    QDialog,
+    QFormLayout,
     QFrame,
     QHBoxLayout,
     QHeaderView,
@@ -26,6 +28,7 @@ from PySide6.QtWidgets import (
     QLineEdit,
     QMenu,
     QMessageBox,
+    QPlainTextEdit,
     QPushButton,
     QStackedWidget,
     QStyledItemDelegate,
@@ -37,8 +40,8 @@ from PySide6.QtWidgets import (
 
 from studio.core.runs.summary import RunSummary
 from studio.ui.history.foot import HistoryFoot
-from studio.ui.history.notes_dialog import NotesDialog
 from studio.ui.parts.own_keys import OwnKeys
+from studio.ui.parts.save_form import lay_out_to_save
 from studio.ui.run.file_choice import fill_form_menu
 from studio.ui.style.colours import paint_text
 from studio.ui.style.icons import icon
@@ -51,6 +54,41 @@ from studio.viewmodels.history.rows import (
     HistoryModel,
     status_name,
 )
+
+
+class NotesDialog(QDialog):
+    """Not modal by itself; `open` it."""
+
+    described = Signal(str, tuple, str)  # id of the run, tags, note
+
+    def __init__(self, run: RunSummary, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._run = run
+        self.tags = QLineEdit(", ".join(run.tags))
+        self.note = QPlainTextEdit(run.note)
+        self.setWindowTitle(self.tr("Tags and note: {prompt}").format(prompt=run.prompt or "run"))
+        self._lay_out()
+
+    def accept(self) -> None:
+        """Hand the words on, each tag once."""
+        parts = (part.strip() for part in self.tags.text().split(","))
+        tags = tuple(dict.fromkeys(part for part in parts if part))
+        self.described.emit(self._run.id, tags, self.note.toPlainText().strip())
+        super().accept()
+
+    def _lay_out(self) -> None:
+        self.tags.setPlaceholderText(self.tr("regression, good example"))
+        self.tags.setAccessibleName(self.tr("Tags, separated by commas"))
+        self.note.setPlaceholderText(self.tr("What is worth knowing about this run"))
+        self.note.setAccessibleName(self.tr("Note"))
+        self.note.setTabChangesFocus(True)
+        form = QFormLayout()
+        form.setSpacing(8)
+        form.addRow(self.tr("Tags"), self.tags)
+        form.addRow(self.tr("Note"), self.note)
+        lay_out_to_save(self, form)
+        self.resize(480, 260)
+
 
 _NO_RUNS = QT_TRANSLATE_NOOP(
     "HistoryPane", "No runs yet. Press Run (F5): every run is kept here, up to its last event."

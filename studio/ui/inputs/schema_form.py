@@ -5,19 +5,164 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import (
+    QLineEdit,
+    QPlainTextEdit,
+    QSizePolicy,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
 
 from studio.application.inputs.fields import ABSENT, FieldSpec
 from studio.application.inputs.history import ValueHistory
 from studio.application.inputs.schema import schema_fields
 from studio.core.text.values import Json, JsonObject
 from studio.ui.inputs.compound import make_editor
-from studio.ui.inputs.history_keys import HistoryKeys
+from studio.ui.inputs.fields import JsonField, NumberField, TextField
+from studio.ui.inputs.file_field import FileField
 from studio.ui.inputs.row import FieldRow
-from studio.ui.inputs.supplied_group import SuppliedGroup
 from studio.ui.style.colours import input_colour
+from studio.ui.style.icons import icon
 from studio.ui.style.theme import Theme
+
+
+class SuppliedGroup(QWidget):
+    """A heading that opens and closes the rows under it."""
+
+    def __init__(self, theme: Theme, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self.heading = QToolButton(self)
+        self.heading.setCheckable(True)
+        self.heading.setAutoRaise(True)
+        self.heading.setIconSize(QSize(14, 14))
+        self.heading.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        self.heading.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+        self.heading.setToolTip(
+            self.tr("A run brings these values; the preview shows samples of them.")
+        )
+        self._page = QWidget(self)
+        self.rows = QVBoxLayout(self._page)
+        self.rows.setContentsMargins(0, 0, 0, 0)
+        self.rows.setSpacing(14)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(8)
+        layout.addWidget(self.heading)
+        layout.addWidget(self._page)
+        self._page.hide()
+        self.hide()
+        self.heading.toggled.connect(self._show_rows)
+        self.set_theme(theme)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the rows are shown."""
+        return self.heading.isChecked()
+
+    def set_open(self, is_open: bool) -> None:
+        """Show the rows, or only the heading."""
+        self.heading.setChecked(is_open)
+
+    def tell(self, names: Sequence[str], given: int) -> None:
+        """Say which inputs are in the group, and how many of them a person filled."""
+        self.setHidden(not names)
+        shown = ", ".join(names)
+        shown = shown if len(shown) <= 40 else f"{shown[:39]}…"
+        filled = self.tr(" · {given} given").format(given=given) if given else ""
+        self.heading.setText(
+            self.tr("Supplied by the run: {shown}{filled}").format(shown=shown, filled=filled)
+        )
+        self.heading.setAccessibleName(
+            self.tr("Inputs supplied by the run: {names}{filled}").format(
+                names=", ".join(names), filled=filled
+            )
+        )
+
+    def set_theme(self, theme: Theme) -> None:
+        """Take the colours of a theme."""
+        self._theme = theme
+        self.heading.setStyleSheet(
+            f"QToolButton {{ color: {theme.muted}; border: none; padding: 2px 0; }}"
+            f"QToolButton:checked {{ background: transparent; }}"
+            f"QToolButton:hover, QToolButton:focus {{ color: {theme.text}; }}"
+        )
+        self._show_rows(self.is_open)
+
+    def _show_rows(self, is_open: bool) -> None:
+        name = "chevron-down" if is_open else "chevron-right"
+        self.heading.setIcon(icon(name, self._theme.muted))
+        self._page.setHidden(not is_open)
+
+
+class HistoryKeys(QObject):
+    """Watches one row's text; owned by the row."""
+
+    def __init__(self, row: FieldRow, history: ValueHistory) -> None:
+        super().__init__(row)
+        self._history = history
+        self._text: QPlainTextEdit | QLineEdit | None = None
+        editor = row.editor
+        if isinstance(editor, TextField | JsonField):
+            self._text = editor.text
+        elif isinstance(editor, NumberField | FileField):
+            self._text = editor.line
+        if self._text is not None:
+            self._text.installEventFilter(self)
+
+    def keep(self) -> None:
+        """Remember what is written now, as when a run takes it."""
+        if self._text is not None:
+            self._history.keep(self._shown())
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Keep what was written when the field is left; step where the caret can go no further."""
+        if event.type() == QEvent.Type.FocusOut:
+            self.keep()
+        elif event.type() == QEvent.Type.KeyPress and isinstance(event, QKeyEvent):
+            key, plain = (
+                event.key(),
+                event.modifiers()
+                in (
+                    Qt.KeyboardModifier.NoModifier,
+                    Qt.KeyboardModifier.KeypadModifier,
+                ),
+            )
+            if plain and key in (Qt.Key.Key_Up, Qt.Key.Key_Down):
+                return self._step(key == Qt.Key.Key_Up)
+        return super().eventFilter(watched, event)
+
+    def _step(self, back: bool) -> bool:
+        if not self._is_at_edge(back):
+            return False
+        text = self._history.step(back, self._shown())
+        if text is None:
+            return False
+        self._show(text)
+        return True
+
+    def _shown(self) -> str:
+        if isinstance(self._text, QPlainTextEdit):
+            return self._text.toPlainText()
+        return self._text.text() if self._text is not None else ""
+
+    def _show(self, text: str) -> None:
+        if isinstance(self._text, QPlainTextEdit):
+            self._text.selectAll()
+            self._text.insertPlainText(text)  # one step that can be undone
+        elif self._text is not None:
+            self._text.setText(text)
+            self._text.textEdited.emit(text)
+
+    def _is_at_edge(self, back: bool) -> bool:
+        if not isinstance(self._text, QPlainTextEdit):
+            return True
+        cursor = self._text.textCursor()
+        cursor.movePosition(cursor.MoveOperation.Up if back else cursor.MoveOperation.Down)
+        return cursor.position() == self._text.textCursor().position()
 
 
 class SchemaForm(QWidget):

@@ -2,35 +2,125 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication, Qt, Signal
-from PySide6.QtGui import QColor, QPalette, QResizeEvent
+from typing import Any
+
+from PySide6.QtCore import (
+    QT_TRANSLATE_NOOP,
+    QAbstractTableModel,
+    QCoreApplication,
+    QModelIndex,
+    QObject,
+    QPersistentModelIndex,
+    Qt,
+    Signal,
+)
+from PySide6.QtGui import QColor, QFont, QPalette, QResizeEvent
 from PySide6.QtWidgets import (
+    QAbstractItemView,
     QApplication,
     QFrame,
     QHBoxLayout,
+    QHeaderView,
     QLabel,
     QLineEdit,
     QSizePolicy,
     QStackedWidget,
     QTabBar,
+    QTableView,
     QToolButton,
     QVBoxLayout,
     QWidget,
 )
 
 from studio.application.run.cards import Tab
-from studio.application.run.inspector import InspectorView
+from studio.application.run.inspector import InspectorView, UsageRow, usage_heads
 from studio.application.run.text import plain_text
 from studio.ui.parts.own_keys import OwnKeys
 from studio.ui.run.answer_view import AnswerView
 from studio.ui.run.chat_line import ChatLine
 from studio.ui.run.elided_label import ElidedLabel
 from studio.ui.run.styled_text import StyledText
-from studio.ui.run.usage_table import UsageTable
 from studio.ui.run.watch_table import WatchTable
 from studio.ui.style.colours import paint_text
 from studio.ui.style.icons import icon
 from studio.ui.style.theme import LIGHT, Theme
+
+
+class _UsageModel(QAbstractTableModel):
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._rows: tuple[UsageRow, ...] = ()
+
+    def show_rows(self, rows: tuple[UsageRow, ...]) -> None:
+        if rows != self._rows:
+            self.beginResetModel()
+            self._rows = rows
+            self.endResetModel()
+
+    def rowCount(self, parent: QModelIndex | QPersistentModelIndex | None = None) -> int:
+        return 0 if parent is not None and parent.isValid() else len(self._rows)
+
+    def columnCount(self, parent: QModelIndex | QPersistentModelIndex | None = None) -> int:
+        return 0 if parent is not None and parent.isValid() else len(usage_heads())
+
+    def headerData(
+        self,
+        section: int,
+        orientation: Qt.Orientation,
+        role: int = int(Qt.ItemDataRole.DisplayRole),
+    ) -> Any:  # noqa: ANN401 - Qt's signature
+        if orientation != Qt.Orientation.Horizontal:
+            return None
+        if role == int(Qt.ItemDataRole.DisplayRole):
+            return usage_heads()[section]
+        return self._alignment(section) if role == int(Qt.ItemDataRole.TextAlignmentRole) else None
+
+    def data(
+        self,
+        index: QModelIndex | QPersistentModelIndex,
+        role: int = int(Qt.ItemDataRole.DisplayRole),
+    ) -> Any:  # noqa: ANN401 - Qt's signature
+        row = self._rows[index.row()]
+        if role == int(Qt.ItemDataRole.DisplayRole):
+            return row.label if index.column() == 0 else row.cells[index.column() - 1]
+        if role == int(Qt.ItemDataRole.TextAlignmentRole):
+            return self._alignment(index.column())
+        if role == int(Qt.ItemDataRole.FontRole) and index.row() == len(self._rows) - 1:
+            font = QFont()
+            font.setWeight(QFont.Weight.DemiBold)
+            return font
+        return None
+
+    def _alignment(self, column: int) -> int:
+        side = Qt.AlignmentFlag.AlignLeft if column == 0 else Qt.AlignmentFlag.AlignRight
+        return int(side | Qt.AlignmentFlag.AlignVCenter)
+
+
+class UsageTable(QTableView):
+    """Shows `UsageRow` values."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._model = _UsageModel(self)
+        self.setModel(self._model)
+        self.setAccessibleName(self.tr("Usage"))
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setShowGrid(False)
+        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        # In line with the heads. A sheet of its own would have each head asked four times as often.
+        self.setProperty("padded", True)
+        self.verticalHeader().hide()
+        self.verticalHeader().setDefaultSectionSize(26)
+        header = self.horizontalHeader()
+        header.setHighlightSections(False)
+        header.setSectionResizeMode(QHeaderView.ResizeMode.Stretch)
+
+    def show_rows(self, rows: tuple[UsageRow, ...]) -> None:
+        """Show figures, the total last."""
+        self._model.show_rows(rows)
+        if rows:
+            self.scrollToBottom()
+
 
 TABS: tuple[tuple[Tab, str], ...] = (
     ("messages", QT_TRANSLATE_NOOP("Inspector", "Messages")),

@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent, QResizeEvent
-from PySide6.QtWidgets import QMessageBox, QSplitter, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QDialog,
+    QHBoxLayout,
+    QLabel,
+    QMessageBox,
+    QPlainTextEdit,
+    QPushButton,
+    QSplitter,
+    QStackedWidget,
+    QVBoxLayout,
+    QWidget,
+)
 
 from studio.application.tools.recorded import Recording
 from studio.core.tools.registry import ToolEntry, ToolRegistry
 from studio.ui.parts.empty_state import EmptyState
+from studio.ui.parts.json_view import JsonView
 from studio.ui.style.theme import Theme
-from studio.ui.tools.answer_dialog import AnswerDialog
 from studio.ui.tools.bar import ToolsBar
 from studio.ui.tools.detail import ToolDetail
 from studio.ui.tools.source_banners import SourceBanners, why_no_tools
@@ -20,6 +32,68 @@ from studio.ui.tools.sources_page import SourcesPage
 from studio.ui.tools.table import ToolTable
 from studio.viewmodels.tools.controller import Trial
 from studio.viewmodels.tools.questions import Question
+
+
+class AnswerDialog(QDialog):
+    """Shows a call and takes its answer; closing it tells the caller that nobody answered."""
+
+    answered = Signal(int, str, bool)  # question, the answer, whether it tells of a failure
+
+    def __init__(self, question: Question, theme: Theme, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.question = question
+        self._is_given = False
+        self.setWindowTitle(self.tr("Answer for {tool}").format(tool=question.tool))
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setMinimumWidth(440)
+        head = QLabel(
+            self.tr("{tool} was called, and you answer it. The arguments:").format(
+                tool=question.tool
+            ),
+            self,
+        )
+        head.setTextFormat(Qt.TextFormat.PlainText)
+        head.setWordWrap(True)
+        arguments = JsonView(theme, self)
+        arguments.setAccessibleName(self.tr("Arguments of the call"))
+        arguments.show_json(json.dumps(question.arguments, ensure_ascii=False, indent=2))
+        arguments.grow(12)
+        self.text = QPlainTextEdit(self)
+        self.text.setAccessibleName(self.tr("Your answer"))
+        self.text.setPlaceholderText(self.tr("What the tool answers"))
+        self.text.setTabChangesFocus(True)
+        self.give = QPushButton(self.tr("Answer"), self)
+        self.give.setDefault(True)
+        self.give.clicked.connect(lambda: self._give(is_error=False))
+        fail = QPushButton(self.tr("Answer as a failure"), self)
+        fail.clicked.connect(lambda: self._give(is_error=True))
+        buttons = QHBoxLayout()
+        buttons.addStretch(1)
+        buttons.addWidget(fail)
+        buttons.addWidget(self.give)
+        layout = QVBoxLayout(self)
+        for widget in (head, arguments, self.text):
+            layout.addWidget(widget)
+        layout.addLayout(buttons)
+        self.text.setFocus()
+
+    def withdraw(self) -> None:
+        """Nobody waits for the answer any more."""
+        self._is_given = True
+        self.close()
+
+    def done(self, result: int) -> None:
+        """Closed without an answer: the call fails, it must not wait for ever."""
+        if not self._is_given:
+            self._is_given = True
+            self.answered.emit(self.question.id, self.tr("The person gave no answer."), True)
+        super().done(result)
+
+    def _give(self, *, is_error: bool) -> None:
+        self._is_given = True
+        self.answered.emit(self.question.id, self.text.toPlainText(), is_error)
+        self.accept()
+
 
 _NARROWEST = 320
 """Least width of the pane, in pixels: the same for the table and for one tool."""

@@ -43,7 +43,7 @@ from studio.core.prompty.messages import (
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.runs.blobs import BlobStore, restore, shorten
 from studio.core.runs.codec import JournalError, decode_event, encode_event
-from studio.core.runs.journal import read_journal, write_journal
+from studio.core.runs.exchange import read_journal, write_journal
 from studio.core.runs.store import RunStore
 from studio.core.text.span import Span
 from studio.core.tools.source import ToolOutcome

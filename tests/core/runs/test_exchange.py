@@ -12,8 +12,7 @@ from studio.core.agent.past.tree import walk
 from studio.core.agent.values.commands import Continue, ForkFrom
 from studio.core.agent.values.options import RunOptions
 from studio.core.runs.codec import JournalError
-from studio.core.runs.exchange import FORMS, export_run, form_named, import_run
-from studio.core.runs.journal import write_journal
+from studio.core.runs.exchange import FORMS, export_run, form_named, import_run, write_journal
 from studio.core.runs.store import RunStore
 from studio.core.runs.timing import fold_with_times
 from studio.core.wire.reply import Reply, Usage

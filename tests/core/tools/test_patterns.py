@@ -7,8 +7,7 @@ import json
 import pytest
 
 from studio.core.resource_files import resource
-from studio.core.tools.arguments import check_arguments
-from studio.core.tools.patterns import is_quick
+from studio.core.tools.arguments import check_arguments, is_quick
 from tests.support.soon import soon
 
 

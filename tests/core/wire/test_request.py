@@ -21,9 +21,8 @@ from studio.core.prompty.messages import (
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.problem import Severity
 from studio.core.text.values import Json
-from studio.core.wire.history import history_problems
 from studio.core.wire.media import MediaReader
-from studio.core.wire.request import Provider, WireRequest, to_request
+from studio.core.wire.request import Provider, WireRequest, history_problems, to_request
 
 _PROVIDERS = get_args(Provider)
 _PNG = b"\x89PNG\r\n\x1a\n" + b"x" * 20

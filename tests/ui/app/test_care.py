@@ -17,6 +17,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
+from studio.app import FirstPlace
 from studio.core.paths import user_paths
 from studio.core.resource_files import resource
 from studio.ui.app.care import Care
@@ -24,7 +25,6 @@ from studio.ui.app.workbench import Workbench
 from studio.ui.base.services import Services, build_services
 from studio.ui.dialogs.crash import CrashDialog
 from studio.ui.window.window import MainWindow
-from studio.viewmodels.app.first_place import FirstPlace
 from studio.viewmodels.app.instance import MARK, InstanceServer, hand_over, socket_name
 from studio.viewmodels.app.log import LOG_NAME
 from studio.viewmodels.app.session import OpenFile, Session, load_session, save_session
@@ -270,7 +270,7 @@ def test_only_the_first_studio_has_the_session(
 HOLDS = """
 import sys
 from pathlib import Path
-from studio.viewmodels.app.first_place import FirstPlace
+from studio.app import FirstPlace
 place = FirstPlace(Path(sys.argv[1]))
 print(place.take(), flush=True)
 sys.stdin.read()

@@ -6,9 +6,8 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from studio.core.runs.summary import RunSummary
-from studio.ui.history.notes_dialog import NotesDialog
-from studio.ui.history.pane import HistoryPane
-from studio.ui.history.retention_dialog import RetentionDialog
+from studio.ui.history.foot import RetentionDialog
+from studio.ui.history.pane import HistoryPane, NotesDialog
 from studio.ui.style.theme import LIGHT, apply_theme
 
 pytestmark = pytest.mark.qt_log_ignore("does not support propagateSizeHints")

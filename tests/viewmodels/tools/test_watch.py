@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
-from studio.viewmodels.tools.watch import SavedFiles
+from studio.viewmodels.tools.controller import SavedFiles
 
 _QUIET_MS = 400
 

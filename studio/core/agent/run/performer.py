@@ -17,7 +17,6 @@ from studio.core.agent.past.replay import RecordedModel
 from studio.core.agent.protocols.base import ReadRules
 from studio.core.agent.protocols.choose import reading_style
 from studio.core.agent.protocols.loops import loop_of, rules_of
-from studio.core.agent.run.answers import check_answer
 from studio.core.agent.run.calls import check_calls, denied_reply, denied_request
 from studio.core.agent.values.effects import CallModel, ReadReply
 from studio.core.agent.values.events import (
@@ -35,6 +34,7 @@ from studio.core.agent.values.events import (
     ToolCalled,
     ToolEnded,
 )
+from studio.core.agent.values.json_text import Decoded, decode_at
 from studio.core.agent.values.options import RunOptions
 from studio.core.agent.values.reading import Action
 from studio.core.agent.values.state import RunState, StepError
@@ -44,9 +44,33 @@ from studio.core.prompty.messages import Message, Origin, TextPart, ToolCallPart
 from studio.core.prompty.prepare import prepare
 from studio.core.prompty.references import ReferenceContext
 from studio.core.text.problem import Severity
-from studio.core.text.values import Json
+from studio.core.text.values import Json, JsonObject
+from studio.core.tools.arguments import check_arguments
 from studio.core.tools.source import ToolOutcome
 from studio.core.wire.reply import Notice, Reply, ReplyDelta, accumulate
+from studio.core.wire.schema import answer_schema
+
+
+def check_answer(schema: JsonObject | None, answer: str) -> tuple[Json, tuple[str, ...]]:
+    """The answer as a value, and where it does not fit; (None, ()) where no outputs are declared.
+
+    The answer may stand in a code fence. An answer that is no JSON stays the text that it is.
+    """
+    if schema is None:
+        return None, ()
+    brace = answer.find("{")
+    before = answer[: max(brace, 0)].strip()
+    if brace < 0 or before not in ("", "```", "```json"):
+        return None, ("The answer is not a JSON object, as the declared outputs ask.",)
+    decoded = decode_at(answer, brace)
+    if not isinstance(decoded, Decoded):
+        return None, (f"The answer is no valid JSON: {decoded.message}.",)
+    if answer[decoded.end :].strip("` \t\r\n"):
+        return None, ("Other text follows the JSON of the answer.",)
+    if not isinstance(decoded.value, dict):
+        return None, ("The answer is not a JSON object, as the declared outputs ask.",)
+    return decoded.value, check_arguments(answer_schema(schema), decoded.value)
+
 
 Emit: TypeAlias = Callable[[Event], None]
 """Writes a fact and lets the machine move."""

@@ -25,9 +25,47 @@ from studio.ui.base.services import Services
 from studio.ui.dialogs.settings.keys import KeysPage
 from studio.ui.dialogs.settings.looks import EditorSettingsPage, LooksPage
 from studio.ui.dialogs.settings.page import SettingsPage
-from studio.ui.dialogs.settings.trust import TrustList
 from studio.ui.style.icons import icon
 from studio.ui.style.theme import Theme
+
+
+class TrustList(QWidget):
+    """Folders whose tools may run and whose variables may be read."""
+
+    forgotten = Signal(object)  # Path
+
+    def __init__(self, store: TrustStore) -> None:
+        super().__init__()
+        self._store = store
+        self.list = QListWidget()
+        self.list.setAccessibleName(self.tr("Trusted folders"))
+        self.forget = QPushButton(self.tr("Trust no more"))
+        self.forget.setAutoDefault(False)
+        self.forget.clicked.connect(self._forget)
+        row = QHBoxLayout()
+        row.addWidget(self.forget)
+        row.addStretch(1)
+        box = QVBoxLayout(self)
+        box.setContentsMargins(0, 0, 0, 0)
+        box.addWidget(self.list)
+        box.addLayout(row)
+        self._fill()
+        self.list.currentRowChanged.connect(lambda row: self.forget.setEnabled(row >= 0))
+
+    def _fill(self) -> None:
+        self.list.clear()
+        self.list.addItems(sorted(str(folder) for folder in self._store.current.folders))
+        self.forget.setEnabled(False)
+
+    def _forget(self) -> None:
+        item = self.list.currentItem()
+        if item is None:
+            return
+        folder = Path(item.text())
+        self._store.forget(folder)
+        self._fill()
+        self.forgotten.emit(folder)
+
 
 _PICTURES = ("palette", "pencil", "keyboard", "plug", "shield-check", "eye-off", "database")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from studio.core.models.embedded.grounding import numbers, phrases
+from studio.core.models.embedded.policy import numbers, phrases
 
 SUM = r"^[0-9(][0-9 .()+*/%-]{0,60}[0-9)]$"
 FACT = r"^(capital|currency) of [A-Z][a-z]+( [A-Z][a-z]+)?$"

@@ -11,9 +11,8 @@ from pathlib import Path
 import pytest
 
 from studio.core.tools.limits import ToolLimits
-from studio.core.tools.python.server_process import server_environment
 from studio.core.tools.python.source import PythonFileSource
-from studio.core.tools.python.worker import UnusableToolFileError
+from studio.core.tools.python.worker import UnusableToolFileError, server_environment
 from tests.core.tools.conftest import WriteTools, gone
 
 Open = Callable[..., PythonFileSource]

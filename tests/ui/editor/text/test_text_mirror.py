@@ -10,8 +10,7 @@ from PySide6.QtGui import QTextCursor, QTextDocument
 from PySide6.QtWidgets import QPlainTextDocumentLayout
 from pytestqt.qtbot import QtBot
 
-from studio.ui.editor.text.prompt_text import PromptText
-from studio.ui.editor.text.text_mirror import TextMirror, Window
+from studio.ui.editor.text.prompt_text import PromptText, TextMirror, Window
 from studio.ui.style.theme import LIGHT
 
 LINE = "A line with {{ name }} – and Größe\n"
