@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import dataclass, field
 from typing import Literal, Protocol, TypeAlias
 
 from studio.core.prompty.messages import Message
@@ -13,6 +13,13 @@ from studio.core.wire.reply import ReplyDelta
 
 ProtocolName: TypeAlias = Literal["native", "react", "json_action"]
 """How a prompt asks for tools and how a reply is read (docs/design/agent-loop.md)."""
+
+
+Spell: TypeAlias = Callable[[str], str]
+"""How a value is written in a text that has a syntax of its own."""
+
+Reveal: TypeAlias = Callable[[str, Spell | None], str]
+"""A text with the values of secrets in place of their references; raises `MissingValueError`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +59,10 @@ class ModelRequest:
 
     question: str = ""
     """The user's question in plain words, for grounding a small local model's arguments."""
+
+    reveal: Reveal | None = field(default=None, compare=False, repr=False)
+    """Puts the values of secrets in for their references (`models/sending.py`); None where the
+    request holds none. What is shown and kept is the request with the references."""
 
 
 @dataclass(frozen=True, slots=True)

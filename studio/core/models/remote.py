@@ -19,6 +19,7 @@ from studio.core.models.faults import (
 from studio.core.models.openai_client import EventStream, KeySource, OpenAIClient
 from studio.core.models.reply_stream import ReplyStream
 from studio.core.models.secrets import Secret
+from studio.core.models.sending import as_sent
 from studio.core.text.values import JsonObject
 from studio.core.wire.media import MediaSource
 from studio.core.wire.reply import Notice, ReplyDelta
@@ -121,7 +122,9 @@ class RemoteModel:
 
         Raises:
             ModelError: the server cannot be reached, refuses, or breaks off.
+            MissingValueError: a secret that is to be sent has no value here.
         """
+        request = as_sent(request)
         attempt = 1
         while True:
             said = False

@@ -86,6 +86,9 @@ class Snapshot:
     recent: tuple[tuple[str, str], ...] = ()
     """The last calls, which the next ones are compared with."""
 
+    released: frozenset[str] = frozenset()
+    """References of secrets whose values are sent."""
+
 
 @dataclass(frozen=True, slots=True)
 class StepRow:
@@ -228,7 +231,7 @@ def snapshot_of(state: RunState) -> Snapshot | None:
         state.seconds, state.seconds_tools, state.plain_is_final, state.repairs, state.steering,
         state.injected,
         tuple(state.conversation[len(state.settled) :]), state.characters,
-        tuple(state.past_calls[-_RECENT:]),
+        tuple(state.past_calls[-_RECENT:]), state.released,
     )  # fmt: skip
 
 
@@ -278,4 +281,5 @@ def state_of(setup: RunSetup, snapshot: Snapshot, before: Before) -> RunState:
         observations=before.observations,
         steering=snapshot.steering,
         injected=snapshot.injected,
+        released=snapshot.released,
     )

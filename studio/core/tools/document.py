@@ -10,6 +10,7 @@ Keys under `metadata.agent`:
   front-matter tool of kind `mcp` names one too, by its `connection` or `serverName`.
 * `effects`: names of tools that change something outside.
 * `tool_seconds`: the longest time of a call.
+* `not_secret`: names of environment variables whose values are shown and kept as they are.
 """
 
 from __future__ import annotations
@@ -235,6 +236,11 @@ def _declared_items(tools: Json) -> list[tuple[str, JsonObject]]:
             if isinstance(item, Mapping)
         ]
     return []
+
+
+def public_variables(document: PromptDocument) -> tuple[str, ...]:
+    """The environment variables that a prompt says are no secrets."""
+    return _names(_agent(document).get("not_secret"))
 
 
 def _agent(document: PromptDocument) -> JsonObject:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from weakref import WeakSet
 
+from studio.core.masking.masker import Masker
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.messages import HoistedTool
 from studio.core.text.values import Json, JsonObject
@@ -26,6 +27,7 @@ from studio.core.tools.document import (
     declared_tools,
     further_servers,
     named_sources,
+    public_variables,
     tool_limits,
     workspace_servers,
 )
@@ -49,6 +51,7 @@ from studio.core.tools.registry import (
     SourceTools,
     ToolRegistry,
 )
+from studio.core.tools.secrets import ToolSecrets
 from studio.core.tools.source import ToolOutcome, ToolSource, ToolSourceError
 from studio.core.tools.toolbox import AskPerson, Toolbox
 from studio.core.tools.trust import WHOLE_FOLDER, TrustStore
@@ -65,6 +68,7 @@ class DocumentTools:
         own_servers: Path | None,
         on_change: Callable[[], None],
         find: FindConnection = no_connection,
+        masker: Masker | None = None,
     ) -> None:
         """Make the tools of a document; nothing is loaded yet.
 
@@ -75,7 +79,10 @@ class DocumentTools:
             own_servers: the person's own MCP servers (`server_config.OWN_FILE`).
             on_change: called when a server says that its lists changed.
             find: finds the connections that tools name.
+            masker: knows the secrets that may turn up.
         """
+        self._masker = masker if masker is not None else Masker()
+        self._secrets = ToolSecrets(self._masker)
         self._folder = path.parent if path is not None else None
         self._trust = trust
         self._own_servers = own_servers
@@ -131,6 +138,8 @@ class DocumentTools:
                 if limits != before or declarations.get(key) != self._declarations.get(key):
                     await self._sources.pop(key).close()
             self._declarations = declarations
+            if self._folder is not None and self._trust.is_trusted(self._folder):
+                self._secrets.masker = self._masker.without(public_variables(document))
             asked = [self._ask(key, item) for key, item in declarations.items()]
             answers = await asyncio.gather(*asked)
             registry = build_registry(
@@ -152,7 +161,12 @@ class DocumentTools:
     ) -> Toolbox:
         """The tools for one run; what the person switches meanwhile holds for its next call."""
         box = Toolbox(
-            lambda: self.registry, self._sources, inputs=inputs, ask=ask, used=self._note_use
+            lambda: self.registry,
+            self._sources,
+            inputs=inputs,
+            ask=ask,
+            used=self._note_use,
+            secrets=self._secrets,
         )
         self._boxes.add(box)
         return box
@@ -171,6 +185,7 @@ class DocumentTools:
             inputs=inputs,
             ask=ask,
             used=self._note_use,
+            secrets=self._secrets,
         )
         return await box.call(name, arguments)
 
@@ -198,7 +213,7 @@ class DocumentTools:
     async def read_logs(self) -> ToolRegistry:
         """The registry with what the servers wrote to their logs by now."""
         sources = tuple(
-            replace(status, log=source.log)
+            replace(status, log=self._secrets.masked(source.log))
             if isinstance(source := self._sources.get(status.key), McpSource)
             else status
             for status in self.registry.sources
@@ -244,18 +259,22 @@ class DocumentTools:
         fault = fault_of(declaration, self._folder, self._trust)
         if fault is not None:
             return replace(fault, key=key, label=label, path=path), None
-        source = self._sources.get(key) or open_source(
-            declaration, self._limits, self._on_change, self._find
-        )
+        source = self._sources.get(key)
+        if source is None:
+            self._secrets.note_written(declaration)
+            environment = self._secrets.environment(key)
+            source = open_source(
+                declaration, self._limits, self._on_change, self._find, environment
+            )
         self._sources[key] = source
         try:
-            specs = await source.list_tools()
+            specs = self._secrets.masked(await source.list_tools())
             facts = await source.facts() if isinstance(source, McpSource) else ServerFacts()
         except ToolSourceError as error:
             line = error.line if isinstance(error, UnusableToolFileError) else 0
             log = source.log if isinstance(source, McpSource) else ""
             failed = SourceStatus(key, label, "failed", str(error), path, line, log=log)
-            return failed, None
+            return self._secrets.masked(failed), None
         remark = remark_on(declaration, self._find)
         status = SourceStatus(key, label, "ready", remark, path, tools=len(specs))
         offered = SourceTools(key, label, specs, path=path)
@@ -267,6 +286,7 @@ class DocumentTools:
             return status, replace(offered, lines=source.lines)
         if isinstance(source, McpSource):
             status = replace(status, facts=facts.words, offers=facts.offers, log=source.log)
+            status = self._secrets.masked(status)
         return status, replace(
             offered,
             stands_alone=True,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import assert_never
@@ -23,6 +24,7 @@ def open_source(
     limits: ToolLimits,
     on_change: Callable[[], None],
     find: FindConnection = no_connection,
+    environment: Callable[[], Mapping[str, str]] = lambda: os.environ,
 ) -> ToolSource:
     """The source; nothing is started before it is asked for its tools."""
     match declaration:
@@ -30,9 +32,16 @@ def open_source(
             return PythonFileSource(path, limits)
         case McpServer(name, address, allowed):
             assert address is not None
-            return McpSource(name, address, allowed=allowed, limits=limits, on_change=on_change)
+            return McpSource(
+                name,
+                address,
+                allowed=allowed,
+                limits=limits,
+                environment=environment,
+                on_change=on_change,
+            )
         case OpenApi(name, place, connection):
-            return OpenApiSource(name, place, connection, limits, find=find)
+            return OpenApiSource(name, place, connection, limits, environment, find)
         case _:
             assert_never(declaration)
 

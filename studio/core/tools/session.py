@@ -9,6 +9,7 @@ import asyncio
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
+from studio.core.masking.masker import Masker
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.messages import HoistedTool
 from studio.core.text.values import Json, JsonObject
@@ -37,6 +38,7 @@ class ToolSession:
         trust: TrustStore,
         limits: ToolLimits = DEFAULT_LIMITS,
         own_servers: Path | None = None,
+        masker: Masker | None = None,
     ) -> None:
         """Make a session.
 
@@ -44,7 +46,9 @@ class ToolSession:
             trust: which folders may run code.
             limits: bounds of a call, where the document names none.
             own_servers: the person's own MCP servers (`server_config.OWN_FILE`).
+            masker: knows the secrets that may turn up; told those that sources are given.
         """
+        self._masker = masker
         self.find_connection: FindConnection = no_connection
         """Finds the connection that a tool names; called in the loop, at each call."""
         self._trust = trust
@@ -175,6 +179,7 @@ class ToolSession:
             self._own_servers,
             self._tell_of_change,
             self._find,
+            self._masker,
         )
 
     def _find(self, name: str) -> NamedConnection | None:

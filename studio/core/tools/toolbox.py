@@ -10,6 +10,7 @@ import json
 import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from typing import Literal, TypeAlias
 
@@ -18,10 +19,17 @@ from studio.core.text.values import Json, JsonObject
 from studio.core.tools.arguments import check_arguments, inject_bindings
 from studio.core.tools.mock import Mock, RecordedMock, mock_answer
 from studio.core.tools.registry import ToolEntry, ToolRegistry
+from studio.core.tools.secrets import ToolSecrets
 from studio.core.tools.source import ToolOutcome, ToolSource
 
 AskPerson: TypeAlias = Callable[[str, JsonObject], Awaitable[ToolOutcome]]
 """(tool, arguments) → the person's answer, for the mock "ask me"."""
+
+
+_NO_VALUE = (
+    "The call was not made: a secret in its arguments has no value here. Set the variable that "
+    "the arguments name, and call again."
+)
 
 
 class Toolbox:
@@ -35,6 +43,7 @@ class Toolbox:
         inputs: Mapping[str, Json] | None = None,
         ask: AskPerson | None = None,
         used: Callable[[str, float], None] | None = None,
+        secrets: ToolSecrets | None = None,
     ) -> None:
         """Make a toolbox.
 
@@ -44,12 +53,14 @@ class Toolbox:
             inputs: the run's input values, for bindings.
             ask: how the person is asked; without it the mock "ask me" is an error.
             used: told the name and time of each call.
+            secrets: puts values into what is sent, and takes them out of what comes back.
         """
         self._registry = registry
         self._sources = sources
         self._inputs = dict(inputs or {})
         self._ask = ask
         self._used = used
+        self._secrets = secrets if secrets is not None else ToolSecrets()
         self._approved: set[str] = set()
         self._mocked: Counter[str] = Counter()
 
@@ -76,38 +87,58 @@ class Toolbox:
         """Note that the person allowed a call; "ask once" is satisfied for this run."""
         self._approved.add(name)
 
-    def check(self, name: str, arguments: JsonObject) -> tuple[str, ...]:
-        """What is wrong with a call before it is made: its name, or its arguments."""
+    def check(
+        self, name: str, arguments: JsonObject, released: AbstractSet[str] = frozenset()
+    ) -> tuple[str, ...]:
+        """What is wrong with a call before it is made: its name, or its arguments.
+
+        Args:
+            name: as the model wrote it.
+            arguments: with the references of secrets.
+            released: those of them whose values the tool would get.
+        """
         entry = self._registry().entry(name)
         if entry is None or not entry.enabled:
             offered = ", ".join(spec.name for spec in self.specs) or "none"
             return (f"there is no tool {name!r}; the tools are: {offered}",)
-        whole = inject_bindings(entry.spec, arguments, self._inputs)
+        sent = self._secrets.revealed(arguments, released, entry.runner)
+        whole = inject_bindings(entry.spec, sent if sent is not None else arguments, self._inputs)
         return check_arguments(_checked_schema(entry), whole)
 
-    async def call(self, name: str, arguments: JsonObject, call_id: str = "") -> ToolOutcome:
+    async def call(
+        self,
+        name: str,
+        arguments: JsonObject,
+        call_id: str = "",
+        released: AbstractSet[str] = frozenset(),
+    ) -> ToolOutcome:
         """Call a tool; a failure is an outcome, and cancelling the task stops the tool.
 
         Args:
             name: as the model wrote it.
             arguments: as the model gave them; bound ones are put in here.
             call_id: the call's identifier, for sources that keep one.
+            released: the references of secrets in the arguments whose values the tool gets.
         """
         entry = self._registry().entry(name)
-        problems = self.check(name, arguments)
+        problems = self.check(name, arguments, released)
         if entry is None or not entry.enabled:
             return ToolOutcome(problems[0], "unknown-tool")
         if problems:
             return ToolOutcome("; ".join(problems), "bad-arguments")
-        whole = inject_bindings(entry.spec, arguments, self._inputs)
         if self._used is not None:
             self._used(name, time.time())
         if entry.mock is not None:
-            return await self._mock(entry.mock, name, whole)
+            whole = inject_bindings(entry.spec, arguments, self._inputs)
+            return await self._mock(entry.mock, name, self._secrets.masked(whole))
         source = self._sources.get(entry.runner)
         if source is None:
             return ToolOutcome(entry.problem or f"nothing runs {name!r}", "unknown-tool")
-        return await source.call(name, whole)
+        sent = self._secrets.revealed(arguments, released, entry.runner)
+        if sent is None:
+            return ToolOutcome(_NO_VALUE, "error")
+        whole = inject_bindings(entry.spec, sent, self._inputs)
+        return self._secrets.outcome(await source.call(name, whole))
 
     async def _mock(self, mock: Mock, name: str, arguments: JsonObject) -> ToolOutcome:
         key = name

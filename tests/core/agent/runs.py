@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 from collections.abc import Awaitable, Callable
+from collections.abc import Set as AbstractSet
 from typing import Any, Literal
 
 from studio.core.agent.run.runner import Run, start_run
@@ -97,7 +98,9 @@ class Functions:
     def specs(self) -> tuple[ToolSpec, ...]:
         return tuple(self._specs.values())
 
-    def check(self, name: str, arguments: JsonObject) -> tuple[str, ...]:
+    def check(
+        self, name: str, arguments: JsonObject, released: AbstractSet[str] = frozenset()
+    ) -> tuple[str, ...]:
         return check_arguments(self._specs[name].parameters, arguments)
 
     def needs_approval(self, name: str) -> bool:
@@ -109,7 +112,13 @@ class Functions:
     def origin(self, name: str) -> Literal["live", "mock"]:
         return "live"
 
-    async def call(self, name: str, arguments: JsonObject, call_id: str = "") -> ToolOutcome:
+    async def call(
+        self,
+        name: str,
+        arguments: JsonObject,
+        call_id: str = "",
+        released: AbstractSet[str] = frozenset(),
+    ) -> ToolOutcome:
         self.called.append((name, arguments))
         made = self._functions[name](**arguments)
         result = await made if isinstance(made, Awaitable) else made

@@ -13,6 +13,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+from collections.abc import Set as AbstractSet
 from pathlib import Path
 from typing import Any, Literal
 
@@ -59,7 +60,9 @@ class VectorTools:
         self.specs = tuple(ToolSpec(name) for name in names)
         self.called: list[str] = []
 
-    def check(self, name: str, arguments: JsonObject) -> tuple[str, ...]:
+    def check(
+        self, name: str, arguments: JsonObject, released: AbstractSet[str] = frozenset()
+    ) -> tuple[str, ...]:
         return ()
 
     def needs_approval(self, name: str) -> bool:
@@ -70,7 +73,13 @@ class VectorTools:
     def origin(self, name: str) -> Literal["live", "mock"]:
         return "mock"
 
-    async def call(self, name: str, arguments: JsonObject, call_id: str = "") -> ToolOutcome:
+    async def call(
+        self,
+        name: str,
+        arguments: JsonObject,
+        call_id: str = "",
+        released: AbstractSet[str] = frozenset(),
+    ) -> ToolOutcome:
         self.called.append(name)
         return ToolOutcome(self._results[call_id], "ok")
 

@@ -85,12 +85,14 @@ from studio.core.agent.values.state import Pause, RunState, Status, StepError
 from studio.core.wire.reply import Reply
 
 
-def advance(state: RunState, event: Event) -> Move:  # noqa: C901 - one arm per fact
+def advance(state: RunState, event: Event) -> Move:  # noqa: C901, PLR0912 - one arm per fact
     """The state after a fact, and the effects that it calls for.
 
     At a place (`state.place`) the effects are behind the gate: they are done once the place is
     passed, and an edit there replaces them.
     """
+    if event.released:
+        state = replace(state, released=state.released.union(event.released))
     match event:
         case Started():
             return begin_step(state)

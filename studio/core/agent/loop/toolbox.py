@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Set as AbstractSet
 from typing import Protocol
 
 from studio.core.agent.values.state import Origin
@@ -18,8 +19,16 @@ class RunToolbox(Protocol):
         """What the model is offered."""
         ...
 
-    def check(self, name: str, arguments: JsonObject) -> tuple[str, ...]:
-        """What is wrong with a call before it is made, a sentence each."""
+    def check(
+        self, name: str, arguments: JsonObject, released: AbstractSet[str] = frozenset()
+    ) -> tuple[str, ...]:
+        """What is wrong with a call before it is made, a sentence each.
+
+        Args:
+            name: the tool.
+            arguments: with the references of secrets.
+            released: those of them whose values the tool would get.
+        """
         ...
 
     def needs_approval(self, name: str) -> bool:
@@ -34,8 +43,21 @@ class RunToolbox(Protocol):
         """Where the tool's last answer came from, or the next one would."""
         ...
 
-    async def call(self, name: str, arguments: JsonObject, call_id: str = "") -> ToolOutcome:
-        """Call a tool; a failure is an outcome, and cancelling the task stops the tool."""
+    async def call(
+        self,
+        name: str,
+        arguments: JsonObject,
+        call_id: str = "",
+        released: AbstractSet[str] = frozenset(),
+    ) -> ToolOutcome:
+        """Call a tool; a failure is an outcome, and cancelling the task stops the tool.
+
+        Args:
+            name: the tool.
+            arguments: with the references of secrets.
+            call_id: the call's identifier.
+            released: those of them whose values the tool gets.
+        """
         ...
 
 
@@ -44,7 +66,9 @@ class NoTools:
 
     specs: tuple[ToolSpec, ...] = ()
 
-    def check(self, name: str, arguments: JsonObject) -> tuple[str, ...]:
+    def check(
+        self, name: str, arguments: JsonObject, released: AbstractSet[str] = frozenset()
+    ) -> tuple[str, ...]:
         """No tool exists."""
         return (f"there is no tool {name!r}",)
 
@@ -59,6 +83,12 @@ class NoTools:
         """As if live."""
         return "live"
 
-    async def call(self, name: str, arguments: JsonObject, call_id: str = "") -> ToolOutcome:
+    async def call(
+        self,
+        name: str,
+        arguments: JsonObject,
+        call_id: str = "",
+        released: AbstractSet[str] = frozenset(),
+    ) -> ToolOutcome:
         """No tool exists."""
         return ToolOutcome(f"there is no tool {name!r}", "unknown-tool")

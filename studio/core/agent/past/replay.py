@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import defaultdict, deque
 from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
 from studio.core.agent.loop.machine import advance
@@ -190,11 +191,13 @@ class RecordedSpecs(NoTools):
         """Take what the run was started with (`RunSetup.tools`)."""
         self.specs = specs
 
-    def check(self, name: str, arguments: JsonObject) -> tuple[str, ...]:
+    def check(
+        self, name: str, arguments: JsonObject, released: AbstractSet[str] = frozenset()
+    ) -> tuple[str, ...]:
         """As the tools checked the call then: by the schema that was offered."""
         spec = next((item for item in self.specs if item.name == name), None)
         if spec is None:
-            return super().check(name, arguments)
+            return super().check(name, arguments, released)
         return check_arguments(spec.parameters, arguments)
 
 
@@ -221,9 +224,11 @@ class RecordedTools:
         """The toolbox's."""
         return self._toolbox.specs
 
-    def check(self, name: str, arguments: JsonObject) -> tuple[str, ...]:
+    def check(
+        self, name: str, arguments: JsonObject, released: AbstractSet[str] = frozenset()
+    ) -> tuple[str, ...]:
         """The toolbox's check."""
-        return self._toolbox.check(name, arguments)
+        return self._toolbox.check(name, arguments, released)
 
     def needs_approval(self, name: str) -> bool:
         """The toolbox's word; a recorded outcome needs none, but that is known only at the call."""
@@ -237,7 +242,13 @@ class RecordedTools:
         """Where the tool's last answer came from."""
         return "recorded" if name in self._recorded else self._toolbox.origin(name)
 
-    async def call(self, name: str, arguments: JsonObject, call_id: str = "") -> ToolOutcome:
+    async def call(
+        self,
+        name: str,
+        arguments: JsonObject,
+        call_id: str = "",
+        released: AbstractSet[str] = frozenset(),
+    ) -> ToolOutcome:
         """The recorded outcome of this very call, each once; else the tool itself."""
         held = self._outcomes.get((name, json_text(arguments)))
         if held:
@@ -245,5 +256,5 @@ class RecordedTools:
             return held.popleft()
         self._recorded.discard(name)
         if self._live:
-            return await self._toolbox.call(name, arguments, call_id)
+            return await self._toolbox.call(name, arguments, call_id, released)
         return ToolOutcome(f"Error: no recorded result of {name!r} with these arguments", "error")

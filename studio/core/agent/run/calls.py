@@ -46,7 +46,7 @@ def _check(
     denied = _denied(state, index, options)
     if denied is not None:
         return CallCheck((denied,), "guardrail")
-    problems = toolbox.check(call.tool, call.arguments)
+    problems = toolbox.check(call.tool, call.arguments, state.released)
     if problems:
         return CallCheck(problems, "schema")
     # A tool that changes something is never run again unasked (docs/design/agent-loop.md).

@@ -6,7 +6,7 @@ import asyncio
 import time
 from collections.abc import Callable, Mapping
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
 from studio.core.agent.loop.composing import compose_document, tools_output
@@ -18,6 +18,7 @@ from studio.core.agent.protocols.base import ReadRules
 from studio.core.agent.protocols.choose import reading_style
 from studio.core.agent.protocols.loops import loop_of, rules_of
 from studio.core.agent.run.calls import check_calls, denied_reply, denied_request
+from studio.core.agent.run.secrets import RunSecrets, missing_value
 from studio.core.agent.values.effects import CallModel, ReadReply
 from studio.core.agent.values.events import (
     AnswerChecked,
@@ -38,6 +39,7 @@ from studio.core.agent.values.json_text import Decoded, decode_at
 from studio.core.agent.values.options import RunOptions
 from studio.core.agent.values.reading import Action
 from studio.core.agent.values.state import RunState, StepError
+from studio.core.masking.masker import MissingValueError
 from studio.core.models.base import ChatModel, ModelError, ModelRequest
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.messages import Message, Origin, TextPart, ToolCallPart, ToolResultPart
@@ -111,6 +113,9 @@ class Performer:
     references: ReferenceContext | None = None
     """Where `${…}` references find their values."""
 
+    secrets: RunSecrets = field(default_factory=RunSecrets)
+    """What masks what comes, and reveals what is sent."""
+
     partial: Reply | None = None
     """What has come of the reply under way; kept where it breaks or is stopped."""
 
@@ -166,7 +171,7 @@ class Performer:
         if reason is not None:
             self.emit(Failed(StepError("guardrail", "request", reason)))
             return
-        request = request_of(state)
+        request = self.secrets.request(request_of(state), state.released)
         self.emit(ModelCalled(effect.attempt))
         started = time.monotonic()
         self.partial = None
@@ -174,6 +179,10 @@ class Performer:
             reply, was_cut = await self._stream(request)
         except ModelError as error:
             self.emit(self._failed(error, effect.attempt, _since(started)))
+            return
+        except MissingValueError as missing:
+            fault = missing_value(missing.reference)
+            self.emit(self._failed(fault, effect.attempt, _since(started)))
             return
         except Exception as error:  # noqa: BLE001 - the border to foreign code: named and shown
             wrapped = ModelError("crashed", f"{type(error).__name__}: {error}")
@@ -185,16 +194,19 @@ class Performer:
         self.emit(ModelReplied(reply, _since(started), origin, by))
 
     async def _stream(self, request: ModelRequest) -> tuple[Reply, bool]:
-        reply = Reply()
+        reply, mask = Reply(), self.secrets.stream()
         deltas = self.model.stream(request)
         try:
-            async for delta in deltas:
-                reply = accumulate(reply, delta)
-                self.partial = reply
-                self._watch(delta, reply)
+            async for came in deltas:
+                for delta in mask.feed(came):
+                    reply = accumulate(reply, delta)
+                    self.partial = reply
+                    self._watch(delta, reply)
                 if self._invents(request, reply):
                     return replace(reply, finish_reason="stop"), True
         finally:
+            for delta in mask.close():
+                reply = self.partial = accumulate(reply, delta)
             close = getattr(deltas, "aclose", None)
             if close is not None:
                 await close()
@@ -264,7 +276,10 @@ class Performer:
         self.emit(ToolCalled(index))
         started = time.monotonic()
         try:
-            outcome = await self.toolbox.call(call.tool, call.arguments or {}, call.id)
+            self.secrets.look_up(state.released)
+            outcome = await self.toolbox.call(
+                call.tool, call.arguments or {}, call.id, state.released
+            )
         except Exception as error:  # noqa: BLE001 - the border to foreign code: an observation
             text = f"Error: {type(error).__name__}: {error}"
             outcome = ToolOutcome(text, "error", _since(started))

@@ -20,6 +20,7 @@ from studio.core.agent.run.course import Course, RunJournal
 from studio.core.agent.run.gate import Gate, Stop, Target
 from studio.core.agent.run.performer import OnStream, Performer
 from studio.core.agent.run.requests import NotAllowedError, facts_of, repair_switched_on
+from studio.core.agent.run.secrets import run_secrets
 from studio.core.agent.run.world import OnEvent, RunWorld
 from studio.core.agent.values import commands
 from studio.core.agent.values.commands import Command
@@ -53,6 +54,7 @@ from studio.core.agent.values.events import (
 )
 from studio.core.agent.values.options import RunOptions
 from studio.core.agent.values.state import Place, RunSetup, RunState, StepError
+from studio.core.masking.masker import Masker
 from studio.core.models.base import ChatModel
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.references import ReferenceContext
@@ -86,6 +88,7 @@ class Run:
         self.gate = Gate(options)
         """What decides on pauses; its options may be replaced while the run goes."""
         self._world = world
+        self._secrets = run_secrets(world.masker, world.references, world.document)
         self._course = Course(setup, events)
         self._journal = RunJournal(world.journal)
         self._effects: Effects = self._course.effects
@@ -263,7 +266,7 @@ class Run:
 
         performer = Performer(
             world.document, world.inputs, world.model, world.toolbox, self.gate.options, emit,
-            world.stream, world.references, ran=self._course.ran,
+            world.stream, world.references, self._secrets, ran=self._course.ran,
         )  # fmt: skip
         return performer
 
@@ -315,7 +318,7 @@ class Run:
     # Facts ----------------------------------------------------------------------------------------
 
     def _emit(self, event: Event) -> None:
-        event = self._course.stamped(event)
+        event = self._course.stamped(self._secrets.fact(event, self.state))
         self._journal.write(event)
         if self._course.take(event):
             self._passed_gate = False
@@ -427,6 +430,7 @@ def start_run(
     shown: OnEvent | None = None,
     stream: OnStream | None = None,
     references: ReferenceContext | None = None,
+    masker: Masker | None = None,
     retelling: Retelling | None = None,
 ) -> Run:
     """A run of a prompt, ready for `await run.go()`.
@@ -442,10 +446,13 @@ def start_run(
         shown: told of each fact once the state has moved.
         stream: told of each delta of a reply.
         references: where `${…}` references find their values.
+        masker: knows the secrets that may turn up.
         retelling: a run of the past that is gone through again.
     """
     tools = toolbox if toolbox is not None else NoTools()
     chosen = options if options is not None else RunOptions()
     setup = make_setup(document, inputs, tools.specs, model, chosen, run=run)
-    world = RunWorld(document, inputs, model, tools, journal, shown, stream, references, retelling)
+    world = RunWorld(
+        document, inputs, model, tools, journal, shown, stream, references, masker, retelling
+    )
     return Run(world, chosen, setup)

@@ -14,3 +14,7 @@ class Stamped:
 
     at: float = 0.0
     """When, in seconds since 1970 UTC."""
+
+    released: tuple[str, ...] = ()
+    """References of secrets that the prompt or the user put in here for the first time; their
+    values may be sent from then on."""

@@ -304,6 +304,10 @@ class RunState:
     error: StepError | None = None
     """What a PX or a failed run is about."""
 
+    released: frozenset[str] = frozenset()
+    """References (`${env:NAME}`) whose values the prompt or the user put in; these values are sent,
+    of any other secret only the reference."""
+
     @property
     def is_over(self) -> bool:
         """Whether nothing more will happen by itself."""

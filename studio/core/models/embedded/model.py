@@ -14,6 +14,7 @@ from studio.core.models.embedded.grammar import build_grammar
 from studio.core.models.embedded.policy import GrammarLevel
 from studio.core.models.embedded.prompt import last_user_text, template_messages
 from studio.core.models.embedded.server import EmbeddedServer, EmbeddedSettings
+from studio.core.models.sending import as_sent
 from studio.core.text.values import Json, JsonObject
 from studio.core.wire.reply import (
     Finished,
@@ -134,7 +135,9 @@ class EmbeddedModel:
 
         Raises:
             ModelError: "missing-model", "crashed", "too-long" or "server-error".
+            MissingValueError: a secret that is to be sent has no value here.
         """
+        request = as_sent(request)
         if self._server.is_busy:
             yield Notice("Waiting for the embedded model to end another reply …")
         async with self._server.turn():

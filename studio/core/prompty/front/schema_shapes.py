@@ -78,6 +78,11 @@ _AGENT = (
         ("list", "text")),
     Key("effects", "Tools that change something outside, by name.", ("list", "text")),
     Key("tool_seconds", "The longest time of a tool's call.", ("number",)),
+    Key(
+        "not_secret",
+        "Environment variables, by name, whose values are shown and kept as they are.",
+        ("list", "text"),
+    ),
 )  # fmt: skip
 
 _MODEL = (

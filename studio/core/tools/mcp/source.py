@@ -50,7 +50,7 @@ class McpSource:
         *,
         allowed: tuple[str, ...] = (),
         limits: ToolLimits = DEFAULT_LIMITS,
-        environment: Callable[[], dict[str, str]] = lambda: dict(os.environ),
+        environment: Callable[[], Mapping[str, str]] = lambda: os.environ,
         on_change: Callable[[], None] | None = None,
     ) -> None:
         """Make a source; nothing is started before it is asked for something.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from studio.core.prompty.tool_spec import ToolSpec
@@ -44,7 +44,7 @@ class OpenApiSource:
         place: Path | str,
         connection: JsonObject,
         limits: ToolLimits = DEFAULT_LIMITS,
-        environment: Callable[[], dict[str, str]] = lambda: dict(os.environ),
+        environment: Callable[[], Mapping[str, str]] = lambda: os.environ,
         find: FindConnection = no_connection,
     ) -> None:
         """Make a source.

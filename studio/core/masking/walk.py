@@ -1,0 +1,125 @@
+"""Every text of a value, changed: of dataclasses, mappings and sequences as deep as they go.
+
+A value in which nothing changes is given back as it is, so that hardly anything is copied.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
+
+from studio.core.masking.masker import Masker
+
+T = TypeVar("T")
+
+NAMES = frozenset(
+    ("id", "name", "tool", "run", "role", "protocol", "kind", "status", "code", "origin", "model",
+     "place", "reason", "media_type", "finish_reason")
+)  # fmt: skip
+"""Fields of dataclasses that name something; a plain word in them is not taken for a secret."""
+
+FILES = frozenset(("path", "source"))
+"""Fields that are, or name, the author's own file: only keys are masked in them."""
+
+_LEAST_NUMBER = 100_000
+_FIELDS: dict[type, tuple[str, ...]] = {}
+
+
+def masked(value: T, masker: Masker, found: set[str] | None = None) -> T:
+    """The value with its secrets masked.
+
+    Args:
+        value: a dataclass, mapping, sequence or text.
+        masker: what knows them.
+        found: gets the references of those that were in it.
+    """
+    made: T = _Walk(
+        lambda text: masker.mask(text, found),
+        lambda text: masker.mask_name(text, found),
+        masker.mask_keys,
+    ).change(value)
+    return made
+
+
+def changed(value: T, change: Callable[[str], str]) -> T:
+    """The value with each of its texts changed, names and keys of mappings too."""
+    made: T = _Walk(change, change, change).change(value)
+    return made
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Walk:
+    """Goes through one value."""
+
+    text: Callable[[str], str]
+    name: Callable[[str], str]
+    file: Callable[[str], str]
+
+    def change(self, value: Any) -> Any:  # noqa: ANN401 - any value
+        """The value, or a changed copy."""
+        if isinstance(value, str):
+            return self.text(value)
+        if value is None or isinstance(value, bool | float | int):
+            return value
+        if isinstance(value, Mapping):
+            return self._mapping(value)
+        if isinstance(value, Sequence):
+            return self._sequence(value)
+        if dataclasses.is_dataclass(value) and not isinstance(value, type):
+            return self._dataclass(value)
+        return value
+
+    def _dataclass(self, value: Any) -> Any:  # noqa: ANN401 - any dataclass
+        changes: dict[str, Any] = {}
+        for field in _fields(type(value)):
+            item = getattr(value, field)
+            if item is None or item == ():
+                continue
+            if field in NAMES and isinstance(item, str):
+                made: Any = self.name(item)
+            elif field in FILES and isinstance(item, str):
+                made = self.file(item)
+            else:
+                made = self.change(item)
+            if made is not item:
+                changes[field] = made
+        return dataclasses.replace(value, **changes) if changes else value
+
+    def _mapping(self, value: Mapping[Any, Any]) -> Any:  # noqa: ANN401 - any mapping
+        made = {
+            self.name(key) if isinstance(key, str) else key: self._item(item)
+            for key, item in value.items()
+        }
+        same = len(made) == len(value) and all(
+            key is other and item is made[key]
+            for (key, item), other in zip(value.items(), made, strict=True)
+        )
+        return value if same else made
+
+    def _sequence(self, value: Sequence[Any]) -> Any:  # noqa: ANN401 - any sequence
+        made = [self._item(item) for item in value]
+        if all(one is other for one, other in zip(made, value, strict=True)):
+            return value
+        return made if isinstance(value, list) else tuple(made)
+
+    def _item(self, value: Any) -> Any:  # noqa: ANN401 - any JSON
+        """A part of JSON; a number may be a secret too."""
+        if type(value) is int and value >= _LEAST_NUMBER:
+            digits = str(value)
+            made = self.text(digits)
+            return value if made == digits else made
+        return self.change(value)
+
+
+def _fields(kind: type) -> tuple[str, ...]:
+    """The fields that may hold texts; looked at once for each type."""
+    known = _FIELDS.get(kind)
+    if known is None:
+        names = tuple(
+            field.name
+            for field in dataclasses.fields(kind)
+            if field.init and field.type not in ("int", "float", "bool", "int | None")
+        )
+        known = _FIELDS[kind] = names
+    return known
