@@ -6580,8 +6580,8 @@ zu  {after}</translation>
       <translation>{count} Quellen haben Probleme: {sources}.</translation>
     </message>
     <message>
-      <source>{folder} is not trusted: no ${{env:}} of it is read.</source>
-      <translation>{folder} wird nicht vertraut: kein ${{env:}} davon wird gelesen.</translation>
+      <source>{folder} is not trusted: no ${{env:}} and no ${{file:}} of it is read.</source>
+      <translation>{folder} wird nicht vertraut: kein ${{env:}} und kein ${{file:}} davon wird gelesen.</translation>
     </message>
     <message>
       <source>{folder} is not trusted: {sources} will not run.</source>
@@ -7339,8 +7339,8 @@ zu  {after}</translation>
   <context>
     <name>ToolsDesk</name>
     <message>
-      <source>Its Python tools and MCP servers do not run, and no environment variable that it names by ${env:} is read, until you trust it.</source>
-      <translation>Seine Python-Werkzeuge und MCP-Server laufen nicht, und keine Umgebungsvariable, die er mit ${env:} nennt, wird gelesen, bis Sie ihm vertrauen.</translation>
+      <source>Its Python tools and MCP servers do not run, and no variable and no file that it names by ${env:} or ${file:} is read, until you trust it.</source>
+      <translation>Seine Python-Werkzeuge und MCP-Server laufen nicht, und keine Variable und keine Datei, die er mit ${env:} oder ${file:} nennt, wird gelesen, bis Sie ihm vertrauen.</translation>
     </message>
     <message>
       <source>The bundled examples are always trusted.</source>

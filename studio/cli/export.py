@@ -15,7 +15,16 @@ from pathlib import Path
 
 from studio.application.connections.tools import tool_connection
 from studio.cli.exit_codes import FINE, PROBLEMS
-from studio.cli.main import UsageError, add_inputs, given_inputs, load, references, report
+from studio.cli.main import (
+    UsageError,
+    add_inputs,
+    add_trust,
+    given_inputs,
+    load,
+    references,
+    report,
+    trust_of,
+)
 from studio.core.export.source import ExportValues, make_source
 from studio.core.export.target import ExportResult
 from studio.core.export.targets import TARGETS, find_target
@@ -49,9 +58,7 @@ def add_export(parser: argparse.ArgumentParser) -> None:
         help="write it although something is lost or changed; each is named",
     )
     parser.add_argument("--diff", action="store_true", help="show what would change, write nothing")
-    parser.add_argument(
-        "--trust", action="store_true", help="trust the prompt's folder: its tools are read"
-    )
+    add_trust(parser, "its tools are asked for, and what it refers to is read")
     parser.set_defaults(action=_export)
 
 
@@ -73,10 +80,11 @@ def _export(options: argparse.Namespace) -> int:
     if target is None:
         raise UsageError(f"there is no target {options.target!r}")
     document = load(options.file)
+    trust = trust_of(options, options.file)
     values = ExportValues(
-        given_inputs(options, document), _sets(options.file), _tools(options, document)
+        given_inputs(options, document), _sets(options.file), _tools(document, trust)
     )
-    context = references(document, masked=True)
+    context = references(document, trust, masked=True)
     made = make_checked(target, make_source(document, target, values, context))
     report(document, made.problems)
     for each in made.rounds:
@@ -116,13 +124,10 @@ def _sets(path: Path) -> dict[str, dict[str, object]]:
         raise UsageError(str(error)) from None
 
 
-def _tools(options: argparse.Namespace, document: PromptDocument) -> tuple[ToolSpec, ...] | None:
+def _tools(document: PromptDocument, trust: TrustStore) -> tuple[ToolSpec, ...] | None:
     """What the prompt's sources offer, where they may be asked; None where there are none."""
-    trust = TrustStore()
-    folder = options.file.resolve().parent
-    if options.trust:
-        trust.trust(folder)
-    if not named_sources(document) or not trust.is_trusted(folder):
+    path = document.source.path
+    if not named_sources(document) or path is None or not trust.is_trusted(path.parent):
         return None
 
     async def ask() -> tuple[ToolSpec, ...]:

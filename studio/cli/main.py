@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import get_args
 
@@ -21,11 +21,12 @@ from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.inputs import RESERVED_SAMPLES
 from studio.core.prompty.parse import parse
 from studio.core.prompty.prepare import Prepared, prepare
-from studio.core.prompty.reference_values import ReferenceContext, environment_for
+from studio.core.prompty.reference_values import ReferenceContext, references_beside
 from studio.core.prompty.shapes import message_text, messages_to_json, tools_to_json
 from studio.core.text.problem import Problem, Severity
 from studio.core.text.values import Json
 from studio.core.tools.document import declared_tools
+from studio.core.tools.trust import TrustStore
 from studio.core.wire.request import Provider, provider_of, to_request
 
 SUFFIX = ".prompty"
@@ -60,16 +61,19 @@ def _parser() -> argparse.ArgumentParser:
     check = commands.add_parser("check", help="find problems in prompt files")
     check.add_argument("files", nargs="+", type=Path, metavar="FILE", help="files or folders")
     check.add_argument("--json", action="store_true", help="write findings as JSON")
+    add_trust(check, "what they refer to is read")
     check.set_defaults(action=_check)
 
     messages = commands.add_parser("messages", help="the messages a model would get")
     add_inputs(messages)
     messages.add_argument("--json", action="store_true", help="write JSON")
+    add_trust(messages, "what it refers to is read")
     messages.set_defaults(action=_messages)
 
     request = commands.add_parser("request", help="the exact body a provider would get")
     add_inputs(request)
     request.add_argument("--provider", choices=get_args(Provider), help="form of the body")
+    add_trust(request, "what it refers to is read")
     request.set_defaults(action=_request)
 
     from studio.cli.run import add_run
@@ -108,6 +112,24 @@ def add_inputs(parser: argparse.ArgumentParser) -> None:
         help="value of an input; read as JSON where the input is not a string",
     )
     parser.add_argument("--inputs", type=Path, metavar="FILE", help="inputs as a JSON object")
+
+
+def add_trust(parser: argparse.ArgumentParser, what: str) -> None:
+    """Add `--trust`, by which the user trusts the folder, now and from then on.
+
+    Args:
+        parser: the command's.
+        what: what it is good for, as the end of a sentence.
+    """
+    parser.add_argument("--trust", action="store_true", help=f"trust the prompt's folder: {what}")
+
+
+def trust_of(options: argparse.Namespace, *paths: Path) -> TrustStore:
+    """What the user trusts, with the folders of the command's own files where it says `--trust`."""
+    trust = TrustStore()
+    for path in paths if options.trust else ():
+        trust.trust(path if path.is_dir() else path.resolve().parent)
+    return trust
 
 
 def load(path: Path) -> PromptDocument:
@@ -175,14 +197,13 @@ def _value(document: PromptDocument, name: str, text: str) -> Json:
     return value
 
 
-def references(document: PromptDocument, *, masked: bool) -> ReferenceContext:
+def references(
+    document: PromptDocument, trust: TrustStore, *, masked: bool = False
+) -> ReferenceContext:
     """Where `${…}` finds its values; `masked` keeps environment values out of what is shown."""
     path = document.source.path
-    folder = path.resolve().parent if path is not None else None
-    environment: Mapping[str, str] = environment_for(folder)
-    if masked:
-        environment = {name: f"${{env:{name}}}" for name in environment}
-    return ReferenceContext(folder=folder, environment=environment)
+    is_trusted = path is None or trust.is_trusted(path.parent)
+    return references_beside(path, trusted=is_trusted, masked=masked)
 
 
 def report(document: PromptDocument, problems: Iterable[Problem]) -> int:
@@ -227,10 +248,11 @@ def prompt_files(paths: Sequence[Path]) -> list[Path]:
     return found
 
 
-def check_file(path: Path) -> tuple[PromptDocument, tuple[Problem, ...]]:
+def check_file(path: Path, trust: TrustStore) -> tuple[PromptDocument, tuple[Problem, ...]]:
     """One file with everything that can be found in it without running it."""
     document = load(path)
-    prepared = prepare(document, {}, references=references(document, masked=True), preview=True)
+    context = references(document, trust, masked=True)
+    prepared = prepare(document, {}, references=context, preview=True)
     return document, _merged(document.problems, prepared.problems)
 
 
@@ -243,8 +265,9 @@ def _merged(*lists: Sequence[Problem]) -> tuple[Problem, ...]:
 def _check(options: argparse.Namespace) -> int:
     code = FINE
     found = []
+    trust = trust_of(options, *options.files)
     for path in prompt_files(options.files):
-        document, problems = check_file(path)
+        document, problems = check_file(path, trust)
         if options.json:
             found += [_finding_json(document, problem) for problem in problems]
             if any(problem.severity is not Severity.HINT for problem in problems):
@@ -276,13 +299,13 @@ def prepared_prompt(options: argparse.Namespace, *, preview: bool = False) -> Pr
     """The prompt of the arguments as the first model call would get it, secrets left out.
 
     Args:
-        options: with `file`, `input` and `inputs`.
+        options: with `file`, `input`, `inputs` and `trust`.
         preview: fill in samples where values are missing.
     """
     document = load(options.file)
     values = given_inputs(options, document)
     values = first_step_values(document, values, document.tools) | values
-    context = references(document, masked=True)
+    context = references(document, trust_of(options, options.file), masked=True)
     return prepare(document, values, references=context, preview=preview)
 
 

@@ -14,7 +14,16 @@ from typing import get_args
 from studio.application.connections.tools import tool_connection
 from studio.cli.commands import CommandError, breakpoint_of, target_of
 from studio.cli.exit_codes import FINE, PROBLEMS
-from studio.cli.main import UsageError, add_inputs, given_inputs, load, references, report
+from studio.cli.main import (
+    UsageError,
+    add_inputs,
+    add_trust,
+    given_inputs,
+    load,
+    references,
+    report,
+    trust_of,
+)
 from studio.cli.past_runs import PastRun, past_to_fork, past_to_replay, replay_of
 from studio.cli.printer import event_printer, print_end, print_notice
 from studio.cli.step import step_through
@@ -84,9 +93,7 @@ def add_run(parser: argparse.ArgumentParser) -> None:
     past.add_argument(
         "--fork", metavar="RUN@STEP", help="go back to a step of a run and go on as a new branch"
     )
-    parser.add_argument(
-        "--trust", action="store_true", help="trust the prompt's folder: its tools may run"
-    )
+    add_trust(parser, "its tools may run, and what it refers to is read and sent")
     parser.add_argument(
         "--yes", action="store_true", help="allow tool calls that would ask for approval"
     )
@@ -108,9 +115,7 @@ def _run(options: argparse.Namespace) -> int:
         breaks = _breakpoints(options)
         if report(document, (p for p in document.problems if p.severity is Severity.ERROR)):
             return PROBLEMS
-        trust = TrustStore()
-        if options.trust:
-            trust.trust(options.file.resolve().parent)
+        trust = trust_of(options, options.file)
         missing = [p for p in prepare(document, values).problems if p.code == "missing-input"]
         if report(document, missing):
             return PROBLEMS
@@ -188,7 +193,7 @@ async def _drive(options: argparse.Namespace, plan: _Plan, store: RunStore | Non
     tools = ToolSession(plan.trust)
     connections = read_connections(user_paths().config / "connections.toml")
     tools.find_connection = partial(tool_connection, connections, SecretStore())
-    model = _model(options, plan.document)
+    model = _model(options, plan)
     try:
         prepared = prepare(plan.document, plan.values)
         registry = await tools.load(prepared.document, prepared.messages.tools)
@@ -235,7 +240,7 @@ async def _go(
         journal=lambda event: journal[0](event) if journal else None,
         shown=shown,
         stream=None if options.json else print_notice,
-        references=references(plan.document, masked=False),
+        references=references(plan.document, plan.trust),
         retelling=told,
     )
     run, first = _taken_up(world, plan)
@@ -264,7 +269,7 @@ def _taken_up(world: RunWorld, plan: _Plan) -> tuple[Run, tuple[Command, ...]]:
     return Run(world, plan.options, setup, read), tuple(first)
 
 
-def _model(options: argparse.Namespace, document: PromptDocument) -> ChatModel:
+def _model(options: argparse.Namespace, plan: _Plan) -> ChatModel:
     """The model that answers, with the reason said.
 
     Raises:
@@ -278,7 +283,14 @@ def _model(options: argparse.Namespace, document: PromptDocument) -> ChatModel:
     if options.connection and connections.named(options.connection) is None:
         known = ", ".join(repr(each.name) for each in connections.connections)
         raise UsageError(f"no connection {options.connection!r}; there are {known}")
-    choice = choose_connection(document.model, connections, chosen=options.connection)
+    document = plan.document
+    path = document.source.path
+    choice = choose_connection(
+        document.model,
+        connections,
+        chosen=options.connection,
+        trusted=path is None or plan.trust.is_trusted(path.parent),
+    )
     if choice.untrusted:
         raise UsageError(
             f"the file sends to {choice.untrusted}, which you have not allowed; add a connection "

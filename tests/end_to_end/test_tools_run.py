@@ -233,10 +233,11 @@ def test_nothing_of_an_untrusted_folder_runs_or_is_read(
     path = write_prompt(
         tmp_path / "work",
         "model: {id: m, connection: {kind: key, endpoint: '${env:CANARY}', "
-        "apiKey: '${env:CANARY}'}}\n"
+        "apiKey: '${env:CANARY}'}}\ndescription: '${file:canary.txt}'\n"
         "metadata:\n  trusted: true\n  agent:\n    protocol: react\n    trust: true\n"
         "    tools: [tools.py]\n    mcp_servers: [evil]\n",
     )
+    path.with_name("canary.txt").write_text("it sings", encoding="utf-8")
     write = f"open({str(mark)!r}, 'w').close()"
     path.with_name("tools.py").write_text(f"{write}\n{TOOLS}", encoding="utf-8")
     path.with_name(".mcp.json").write_text(
@@ -288,7 +289,10 @@ def test_variables_alone_are_said_to_be_unread(
     [notice] = [item for item in workbench.window.notices.notices if item.key == "trust"]
     assert "${env:}" in notice.hint
     [banner] = workbench.tools_pane.banners.shown
-    assert banner.text == f"{path.parent} is not trusted: no ${{env:}} of it is read."
+    assert (
+        banner.text
+        == f"{path.parent} is not trusted: no ${{env:}} and no ${{file:}} of it is read."
+    )
     workbench.tools.trust_folder(path.parent)
     qtbot.waitUntil(lambda: not workbench.tools_pane.banners.shown, timeout=WAIT_MS)
     assert not [item for item in workbench.window.notices.notices if item.key == "trust"]

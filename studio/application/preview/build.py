@@ -22,7 +22,7 @@ from studio.core.models.base import ModelRequest, ProtocolName
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.inputs import RESERVED_SAMPLES
 from studio.core.prompty.prepare import Prepared, prepare
-from studio.core.prompty.reference_values import ReferenceContext, environment_for
+from studio.core.prompty.reference_values import references_beside
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.problem import Problem
 from studio.core.text.span import Span
@@ -66,7 +66,7 @@ class PreviewOrder:
     """The protocol chosen for runs; `None` for the document's own."""
 
     trusted: bool = True
-    """Whether the prompt's folder is trusted; of another no environment variable is looked at."""
+    """Whether the prompt's folder is trusted; of another no variable and no file is looked at."""
 
 
 def build_preview(order: PreviewOrder) -> Preview:
@@ -103,10 +103,7 @@ def prepare_order(order: PreviewOrder) -> tuple[Prepared, tuple[ToolSpec, ...]]:
     """The messages of an order, and the tools that go with them."""
     document = order.document
     tools = order.tools if order.tools is not None else declared_tools(document, ())
-    path = document.source.path
-    folder = path.parent if path else None
-    environment = environment_for(folder) if order.trusted else {}
-    context = ReferenceContext(folder=folder, environment=environment, trusted=order.trusted)
+    context = references_beside(document.source.path, trusted=order.trusted)
     given = {**_protocol_values(document, tools), **order.inputs}
     return prepare(document, given, references=context, preview=True), tuple(tools)
 

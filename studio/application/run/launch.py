@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 
 from PySide6.QtCore import QCoreApplication
 
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.inputs import resolve_inputs
-from studio.core.prompty.reference_values import ReferenceContext, environment_for
 from studio.core.text.problem import Problem, Severity
 from studio.core.text.span import Span
 from studio.core.text.values import Json
@@ -71,12 +69,6 @@ def refusal_of(document: PromptDocument, values: Mapping[str, Json]) -> Refusal 
             name,
         )
     return None
-
-
-def run_references(folder: Path | None, *, trusted: bool) -> ReferenceContext:
-    """Where a run's `${…}` references find their values."""
-    environment = environment_for(folder) if trusted else {}
-    return ReferenceContext(folder=folder, environment=environment, trusted=trusted)
 
 
 def _errors(problems: tuple[Problem, ...]) -> list[Problem]:

@@ -85,7 +85,7 @@ def _collect(source: ExportSource) -> _Packed:
     path = document.source.path
     name = path.name if path is not None else "prompt.prompty"
     _put(packed, name, document.source.text.encode("utf-8"), "prompt")
-    context = replace(source.references or ReferenceContext(), trusted=False)
+    context = source.references or ReferenceContext()
     folder = path.parent if path is not None else None
     if folder is not None:
         context = replace(context, folder=folder)
@@ -125,6 +125,9 @@ def _add_file(
 ) -> None:
     if folder is None:
         packed.losses.append(f"{written!r} is not packed: the prompt has no folder yet; save it.")
+        return
+    if not context.trusted:
+        packed.losses.append(f"{written!r} is not packed: the folder is not trusted.")
         return
     try:
         file = confined_path(written, context)

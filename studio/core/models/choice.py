@@ -125,8 +125,9 @@ def _by_endpoint(
         choice = replace(
             choice, warning="The key written in the prompt is not used: name it as ${env:NAME}."
         )
-    # An address from the person's own environment was not chosen by the file.
-    allowed = variable is not None or is_trusted(address, connections.trusted)
+    # An address of the user's own environment or connections was not chosen by the file.
+    own = [origin(each.base_url) for each in connections.connections if each.base_url]
+    allowed = variable is not None or is_trusted(address, (*connections.trusted, *own))
     return choice if allowed else replace(choice, untrusted=origin(address) or address)
 
 

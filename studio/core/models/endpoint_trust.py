@@ -15,11 +15,11 @@ BUILT_IN: tuple[str, ...] = (
     "https://api.anthropic.com",
     "https://generativelanguage.googleapis.com",
     "https://openrouter.ai",
-    "https://*.openai.azure.com",
-    "https://*.services.ai.azure.com",
-    "https://*.cognitiveservices.azure.com",
 )
-"""Providers' own endpoints. This machine is trusted as well."""
+"""Providers' own endpoints, each one host. This machine is trusted as well.
+
+No domain under which anyone can register a host is among them, as Azure's resources are.
+"""
 
 _PORTS = {"http": 80, "https": 443}
 

@@ -20,6 +20,9 @@ from studio.core.text.values import Json
 MAX_FILE_BYTES = 5_000_000
 """Size up to which a referenced file is read."""
 
+NOT_TRUSTED = "reference-not-trusted"
+"""Code of the problem that a reference is not read because its folder is not trusted."""
+
 _REFERENCE = re.compile(r"\$\{(env|file|params):([^{}\n]*+)\}", re.IGNORECASE)
 _DOTENV = re.compile(r"^[ \t]*(?:export[ \t]+)?([A-Za-z_][A-Za-z0-9_]*)[ \t]*=[ \t]*(.*?)[ \t]*$")
 
@@ -61,7 +64,11 @@ class ReferenceContext:
     """The run's parameters."""
 
     trusted: bool = True
-    """False: the folder is not trusted, so no environment variable is read at all."""
+    """False: the folder is not trusted, so no environment variable and no file is read at all."""
+
+    shown: bool = False
+    """True: what is made is shown and not sent; a reference that trust keeps from being read is
+    then a hint and no error."""
 
     def variable(self, name: str) -> str | None:
         """The value of an environment variable; None where it is not set."""
@@ -115,13 +122,20 @@ def resolve_reference(reference: Reference, context: ReferenceContext) -> Json:
                 return value
             if reference.default:
                 return reference.default
-            why = "" if context.trusted else " (variables are not read in an untrusted folder)"
+            if not context.trusted:
+                raise UnresolvedReference(
+                    NOT_TRUSTED,
+                    f"Environment variable {reference.argument!r} is not read: variables are not "
+                    f"read in an untrusted folder{_place(context)}; trust the folder first.",
+                )
             raise UnresolvedReference(
                 "env-not-set",
-                f"Environment variable {reference.argument!r} not set{why}; set it, or write a "
+                f"Environment variable {reference.argument!r} not set; set it, or write a "
                 f"default: ${{env:{reference.argument}:…}}.",
             )
         case "file":
+            if not context.trusted:
+                raise _unread_file(reference.argument, context)
             return read_reference_file(reference.argument, context)
         case "params":
             if reference.argument in context.params:
@@ -129,6 +143,25 @@ def resolve_reference(reference: Reference, context: ReferenceContext) -> Json:
             raise UnresolvedReference(
                 "param-not-given", f"The run has no parameter {reference.argument!r}."
             )
+
+
+def _unread_file(path: str, context: ReferenceContext) -> UnresolvedReference:
+    """Why a file of an untrusted folder is not read; that it is not there is said all the same."""
+    try:
+        is_there = confined_path(path, context).is_file()
+    except UnresolvedReference as error:
+        return error
+    if not is_there:
+        return UnresolvedReference("file-missing", f"File {path!r} is not found.")
+    return UnresolvedReference(
+        NOT_TRUSTED,
+        f"File {path!r} is not read: files are not read in an untrusted folder{_place(context)}; "
+        "trust the folder first.",
+    )
+
+
+def _place(context: ReferenceContext) -> str:
+    return f" ({context.folder})" if context.folder is not None else ""
 
 
 def confined_path(path: str, context: ReferenceContext) -> Path:
@@ -215,6 +248,24 @@ def read_dotenv(folder: Path) -> dict[str, str]:
             value = value.split(" #", 1)[0].rstrip()
         found[match[1]] = value
     return found
+
+
+def references_beside(
+    path: Path | None, *, trusted: bool, masked: bool = False
+) -> ReferenceContext:
+    """Where the references of a prompt find their values: the one rule for window and scripts.
+
+    Args:
+        path: the prompt's file; None for a text that was never saved.
+        trusted: whether the user trusts its folder. Of another no variable, no `.env` and no file
+            is read.
+        masked: what is made is shown or exported: a variable that is set stays as it is written.
+    """
+    folder = path.parent if path is not None else None
+    environment = environment_for(folder) if trusted else {}
+    if masked:
+        environment = {name: f"${{env:{name}}}" for name in environment}
+    return ReferenceContext(folder, environment=environment, trusted=trusted, shown=masked)
 
 
 def environment_for(folder: Path | None) -> Mapping[str, str]:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.front.front_matter import read_front_matter
 from studio.core.prompty.reference_values import (
+    NOT_TRUSTED,
     Reference,
     ReferenceContext,
     UnresolvedReference,
@@ -150,7 +151,9 @@ def _look_up(
     try:
         return resolve_reference(reference, context), True
     except UnresolvedReference as error:
-        problems.append(Problem(error.code, Severity.ERROR, str(error), span))
+        is_hint = error.code == NOT_TRUSTED and (preview or context.shown)
+        severity = Severity.HINT if is_hint else Severity.ERROR
+        problems.append(Problem(error.code, severity, str(error), span))
         return None, False
 
 

@@ -6,15 +6,15 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from studio.core.prompty.document import PromptDocument
-from studio.core.tools.document import McpServer, OpenApi, SourceDeclaration, needs_environment
+from studio.core.tools.document import McpServer, OpenApi, SourceDeclaration, needs_reading
 from studio.core.tools.mcp.server_config import WorkspaceServers
 from studio.core.tools.openapi.named_connection import FindConnection, name_of
 from studio.core.tools.opening import source_key, source_label, source_path
 from studio.core.tools.registry import VARIABLES_KEY, SourceStatus
 from studio.core.tools.trust import TrustStore
 
-VARIABLES = "environment variables"
-"""Label of what is no source, and wants trust like one: the `${env:}` of a prompt."""
+VARIABLES = "variables and files"
+"""Label of what is no source, and wants trust like one: a prompt's `${env:}` and `${file:}`."""
 
 
 def fault_of(
@@ -63,11 +63,11 @@ def remark_on(declaration: SourceDeclaration, find: FindConnection) -> str:
 
 
 def unread_variables(document: PromptDocument, trust: TrustStore) -> Iterable[SourceStatus]:
-    """That the prompt's `${env:}` references are not read, where its folder is not trusted."""
+    """That the prompt's references are not read, where its folder is not trusted."""
     path = document.source.path
-    if path is None or trust.is_trusted(path.parent) or not needs_environment(document):
+    if path is None or trust.is_trusted(path.parent) or not needs_reading(document):
         return ()
-    message = f"{path.parent} is not trusted, so no ${{env:}} of it is read"
+    message = f"{path.parent} is not trusted, so no ${{env:}} and no ${{file:}} of it is read"
     return (SourceStatus(VARIABLES_KEY, VARIABLES, "untrusted", message, folder=path.parent),)
 
 

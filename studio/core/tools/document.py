@@ -102,8 +102,8 @@ def declared_tools(
     )
 
 
-def needs_environment(document: PromptDocument) -> bool:
-    """Whether a run of the document would read environment variables by `${env:…}`."""
+def needs_reading(document: PromptDocument) -> bool:
+    """Whether a run of the document would read variables or files by `${env:…}`, `${file:…}`."""
     if document.is_tool_file:
         return False
     source = document.source
@@ -112,7 +112,8 @@ def needs_environment(document: PromptDocument) -> bool:
     # Elsewhere a body is text, unless it is nothing but a reference (docs/design/file-format.md).
     if document.dialect == "section" or whole_reference(body.strip()) is not None:
         texts.append(body)
-    return any(item.protocol == "env" for text in texts for item in find_references(text))
+    references = (item for text in texts for item in find_references(text))
+    return any(item.protocol in ("env", "file") for item in references)
 
 
 def tool_limits(document: PromptDocument, base: ToolLimits) -> ToolLimits:

@@ -30,6 +30,8 @@ class ExchangeCommands(QObject):
         """Address of the connection that would answer; empty for the provider's own."""
         self.model = ""
         """Model that it asks for; empty where it has no name elsewhere."""
+        self.trusted = True
+        """Whether the open prompt's folder is trusted, so that its references may be read."""
 
     def set_answerer(self, address: str, model: str) -> None:
         """Take the address and the model of the connection that would answer; either may be ""."""
@@ -57,6 +59,7 @@ class ExchangeCommands(QObject):
             self._tools(),
             self.address,
             self.model,
+            trusted=self.trusted,
         )
         dialog = ExportDialog(subject, window.services.messages, window.theme, window)
         dialog.fix_requested.connect(partial(self._mend, page, dialog))

@@ -12,13 +12,14 @@ from PySide6.QtCore import QObject, Qt, Signal
 from studio.application.connections.model import AskedModel
 from studio.application.run.again import exactly, is_other_prompt, values_of, with_results_of
 from studio.application.run.compare import Comparison
-from studio.application.run.launch import Refusal, refusal_of, run_references, run_values
+from studio.application.run.launch import Refusal, refusal_of, run_values
 from studio.application.run.plan import OpenToolbox, RunPlan
 from studio.core.agent.values.commands import Command
 from studio.core.agent.values.options import RunOptions
 from studio.core.agent.values.state import Place
 from studio.core.models.base import ModelError, ProtocolName
 from studio.core.prompty.document import PromptDocument
+from studio.core.prompty.reference_values import references_beside
 from studio.core.text.span import Span
 from studio.core.text.values import Json
 from studio.core.tools.trust import TrustStore
@@ -147,10 +148,9 @@ class RunDesk(QObject):
         if past is None:
             self.refuse(self.tr("There is no run to go through again."))
             return
-        folder = Path(past.setup.path).parent if past.setup.path else None
-        trusted = folder is None or self._trust.is_trusted(folder)
+        path = Path(past.setup.path) if past.setup.path else None
         self._messages.withdraw("run")
-        plan = exactly(past, run_references(folder, trusted=trusted))
+        plan = exactly(past, references_beside(path, trusted=self._is_trusted(path)))
         self._run.start(plan, against=past)
 
     def choose_protocol(self, protocol: str) -> None:
@@ -180,20 +180,22 @@ class RunDesk(QObject):
             self._messages.error(error.message, error.hint)
             return None
         self._messages.withdraw("run")
-        trusted = folder is None or self._trust.is_trusted(folder)
+        path = document.source.path
         return RunPlan(
             document,
             values,
             model,
             open_toolbox=self._toolboxes(document, values),
             options=RunOptions(protocol=self._protocol),
-            references=run_references(folder, trusted=trusted),
+            references=references_beside(path, trusted=self._is_trusted(path)),
         )
 
     def _asked_by(self, document: PromptDocument) -> AskedModel:
         """What a document says of its model; a run of the past has one that may not be open."""
-        path = document.source.path
-        return AskedModel(document.model, path is None or self._trust.is_trusted(path.parent))
+        return AskedModel(document.model, self._is_trusted(document.source.path))
+
+    def _is_trusted(self, path: Path | None) -> bool:
+        return path is None or self._trust.is_trusted(path.parent)
 
     def _make_room(self) -> None:
         """At the first run of a window, a low dock grows: what was said should be readable."""

@@ -121,8 +121,8 @@ class ToolsDesk(QObject):
                 "warning",
                 self.tr("This folder is not trusted."),
                 self.tr(
-                    "Its Python tools and MCP servers do not run, and no environment variable "
-                    "that it names by ${env:} is read, until you trust it."
+                    "Its Python tools and MCP servers do not run, and no variable and no file "
+                    "that it names by ${env:} or ${file:} is read, until you trust it."
                 ),
                 str(folder),
                 (Offer(self.tr("Trust…"), partial(self._pane.offer_trust, folder)),),

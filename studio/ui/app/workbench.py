@@ -333,6 +333,7 @@ class Workbench(QObject):
         trusted = path is None or self.trust.is_trusted(path.parent)
         self.preview.set_trusted(trusted)
         self.connections.set_trusted(trusted)
+        self.window.commands.exchange.trusted = trusted
 
     def _focus_input(self, name: str) -> None:
         self.window.docks.show("inputs")

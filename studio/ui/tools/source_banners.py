@@ -87,9 +87,9 @@ class SourceBanners(QWidget):
     def _untrusted_text(self, folder: Path, waiting: Iterable[SourceStatus]) -> str:
         labels = [source.label for source in waiting if source.key != VARIABLES_KEY]
         if not labels:
-            return self.tr("{folder} is not trusted: no ${{env:}} of it is read.").format(
-                folder=folder
-            )
+            return self.tr(
+                "{folder} is not trusted: no ${{env:}} and no ${{file:}} of it is read."
+            ).format(folder=folder)
         return self.tr("{folder} is not trusted: {sources} will not run.").format(
             folder=folder, sources=", ".join(labels)
         )

@@ -17,7 +17,7 @@ from studio.core.export.targets import TARGETS
 from studio.core.export.write import write_atomically, write_bytes_atomically
 from studio.core.export.written_keys import make_checked
 from studio.core.prompty.document import PromptDocument
-from studio.core.prompty.reference_values import ReferenceContext
+from studio.core.prompty.reference_values import references_beside
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.values import Json, JsonObject
 from studio.viewmodels.app.jobs import LatestJob
@@ -52,6 +52,9 @@ class ExportOrder:
     model: str = ""
     """Model id of the connection, where the prompt names none."""
 
+    trusted: bool = True
+    """Whether the prompt's folder is trusted; of another no variable and no file is looked at."""
+
 
 def targets() -> Sequence[ExportTarget]:
     """Every form, in the order of a list."""
@@ -61,14 +64,13 @@ def targets() -> Sequence[ExportTarget]:
 def make_export(order: ExportOrder) -> ExportResult:
     """Make the text. Never raises for any document, and never reads a secret."""
     document = order.document
-    folder = document.source.path.parent if document.source.path else None
     # The connection speaks OpenAI's forms: its address and model say nothing of Anthropic's.
     is_other = order.target.name.endswith("anthropic")
     values = ExportValues(
         order.inputs, order.sets, order.tools,
         "" if is_other else order.base_url, "" if is_other else order.model,
     )  # fmt: skip
-    references = ReferenceContext(folder=folder, trusted=False)
+    references = references_beside(document.source.path, trusted=order.trusted, masked=True)
     source = make_source(document, order.target, values, references)
     made = make_checked(order.target, source)
     return replace(made, problems=with_fixes(made.problems, document))

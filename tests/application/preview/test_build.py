@@ -140,6 +140,17 @@ def test_the_environment_is_looked_at_for_trusted_folders_only(
     assert [("NOWHERE" in message) for message in unset] == ([True] if trusted else [])
 
 
+@pytest.mark.parametrize("trusted", [True, False])
+def test_files_are_read_of_trusted_folders_only(tmp_path: Path, trusted: bool) -> None:
+    (tmp_path / "beside.txt").write_text("what is beside", encoding="utf-8")
+    text = "---\nname: x\ninputs: {a: '${file:beside.txt}'}\n---\nuser:\n{{ a }}\n"
+    preview = build_preview(PreviewOrder(parse(text, tmp_path / "x.prompty"), trusted=trusted))
+    (message,) = preview.messages.messages
+    assert message.text == ("what is beside" if trusted else "${file:beside.txt}")
+    unread = [each for each in preview.problems if each.code == "reference-not-trusted"]
+    assert [each.severity for each in unread] == ([] if trusted else ["hint"])
+
+
 def test_a_declared_thread_of_any_name_is_what_the_token_means() -> None:
     text = "---\ninputs:\n  talk: {kind: thread}\n---\nsystem:\nHi\n\n![thread]\n"
     talk: list[Json] = [{"role": "user", "content": "mine"}]

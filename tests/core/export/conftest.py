@@ -12,7 +12,7 @@ from studio.core.export.source import ExportValues, make_source
 from studio.core.export.target import ExportResult
 from studio.core.export.targets import find_target
 from studio.core.prompty.parse import parse
-from studio.core.prompty.reference_values import ReferenceContext
+from studio.core.prompty.reference_values import references_beside
 
 Make = Callable[..., ExportResult]
 
@@ -121,7 +121,7 @@ def make(tmp_path: Path) -> Make:
         form = find_target(target)
         assert form is not None
         values = ExportValues(inputs or {}, sets or {}, **more)
-        references = ReferenceContext(folder=tmp_path, trusted=False)
+        references = references_beside(tmp_path / "shop.prompty", trusted=True, masked=True)
         return form.make(make_source(parse(text, path), form, values, references))
 
     return made

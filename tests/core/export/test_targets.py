@@ -17,7 +17,7 @@ from studio.core.export.target import ExportSource
 from studio.core.export.targets import TARGETS, find_target
 from studio.core.prompty.parse import parse
 from studio.core.prompty.prepare import prepare
-from studio.core.prompty.reference_values import ReferenceContext
+from studio.core.prompty.reference_values import references_beside
 from studio.core.wire.media import MediaReader
 
 _TEXT = """---
@@ -120,7 +120,7 @@ def test_the_proof_sees_other_messages_and_other_tools() -> None:
 def test_the_proof_reads_references_as_the_editor_did(tmp_path: Path) -> None:
     (tmp_path / "rules.txt").write_text("Be kind.", encoding="utf-8")
     text = _TEXT.replace("default: Ada", "default: ${file:rules.txt}")
-    context = ReferenceContext(folder=tmp_path, trusted=False)
+    context = references_beside(tmp_path / "p.prompty", trusted=True, masked=True)
     document = parse(text, tmp_path / "p.prompty")
     prepared = prepare(document, {}, references=context, preview=True)
     target = find_target("file")

@@ -67,6 +67,13 @@ def test_an_endpoint_of_the_file_is_asked_about_first() -> None:
     assert choose_connection(wish, allowed, environment={}).untrusted == ""
 
 
+def test_an_address_of_the_users_own_connections_is_not_asked_about() -> None:
+    block = {"kind": "key", "endpoint": "http://10.0.0.7/other"}
+    wish = ModelDeclaration(id="m", connection=block)
+    assert choose_connection(wish, ALL, environment={}).untrusted == ""
+    assert choose_connection(wish, Connections(), environment={}).untrusted == "http://10.0.0.7"
+
+
 def test_an_endpoint_of_the_environment_is_the_persons_own() -> None:
     block = {"kind": "key", "endpoint": "${env:URL}"}
     wish = ModelDeclaration(id="m", connection=block)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from studio.core.models.endpoint_trust import is_trusted, origin
+from studio.core.models.endpoint_trust import BUILT_IN, is_trusted, origin
 
 
 @pytest.mark.parametrize(
@@ -17,7 +17,9 @@ from studio.core.models.endpoint_trust import is_trusted, origin
         ("https://api.openai.com.evil.example/v1", False),
         ("https://api.openai.com@evil.example/v1", False),
         ("https://evil.example\\@api.openai.com/v1", False),
-        ("https://mine.openai.azure.com/", True),
+        ("https://mine.openai.azure.com/", False),  # anyone can register a name there
+        ("https://mine.services.ai.azure.com/", False),
+        ("https://mine.cognitiveservices.azure.com/", False),
         ("https://openai.azure.com/", False),
         ("https://evilopenai.azure.com/", False),
         ("http://localhost:11434/v1", True),
@@ -32,6 +34,10 @@ from studio.core.models.endpoint_trust import is_trusted, origin
 )
 def test_built_in_and_this_machine(address: str, trusted: bool) -> None:
     assert is_trusted(address) is trusted
+
+
+def test_what_is_built_in_names_whole_hosts() -> None:
+    assert not [each for each in BUILT_IN if "*" in each]
 
 
 def test_what_the_person_allowed() -> None:

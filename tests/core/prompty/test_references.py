@@ -8,11 +8,13 @@ import pytest
 from studio.core.prompty.parse import parse
 from studio.core.prompty.prepare import prepare
 from studio.core.prompty.reference_values import (
+    NOT_TRUSTED,
     ReferenceContext,
     UnresolvedReference,
     environment_for,
     find_references,
     read_dotenv,
+    references_beside,
     resolve_reference,
     whole_reference,
 )
@@ -62,6 +64,33 @@ def test_untrusted_folder_reads_no_variable() -> None:
     with pytest.raises(UnresolvedReference) as caught:
         resolve_one("${env:A}", context)
     assert "untrusted" in str(caught.value)
+
+
+def test_untrusted_folder_reads_no_file_and_says_what_is_not_there(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("secret", encoding="utf-8")
+    context = ReferenceContext(tmp_path, trusted=False)
+    for path, code in (
+        ("a.txt", NOT_TRUSTED),
+        ("b.txt", "file-missing"),
+        ("../a.txt", "file-outside"),
+    ):
+        with pytest.raises(UnresolvedReference) as caught:
+            resolve_one(f"${{file:{path}}}", context)
+        assert caught.value.code == code
+
+
+@pytest.mark.parametrize("shown", [True, False])
+def test_what_trust_keeps_unread_is_an_error_only_where_it_would_be_sent(
+    tmp_path: Path, shown: bool
+) -> None:
+    text = FRONT.format(kind="section", rest="", body="user:\n${env:HOME} ${env:X:default}")
+    document = parse(text, tmp_path / "a.prompty")
+    context = references_beside(document.source.path, trusted=False, masked=shown)
+    prepared = prepare(document, {}, references=context)
+    assert prepared.messages.messages[0].text == "${env:HOME} default"
+    assert [(item.code, item.severity) for item in prepared.problems] == [
+        (NOT_TRUSTED, "hint" if shown else "error")
+    ]
 
 
 def test_only_a_whole_value_is_a_reference() -> None:

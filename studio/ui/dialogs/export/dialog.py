@@ -185,7 +185,7 @@ class ExportDialog(QDialog):
         self._controller.order(
             ExportOrder(
                 subject.document, target, subject.inputs, subject.tools, subject.sets,
-                subject.base_url, subject.model,
+                subject.base_url, subject.model, subject.trusted,
             )
         )  # fmt: skip
 

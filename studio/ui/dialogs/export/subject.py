@@ -37,6 +37,9 @@ class ExportSubject:
     model: str = ""
     """Model id of the connection, where the prompt names none."""
 
+    trusted: bool = True
+    """Whether the prompt's folder is trusted, so that its references may be read."""
+
     @property
     def folder(self) -> Path:
         """The folder of the prompt; the person's own where it has no file yet."""
