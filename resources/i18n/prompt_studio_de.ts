@@ -153,6 +153,10 @@
       <translation>Alle Befehle …</translation>
     </message>
     <message>
+      <source>Approve the call</source>
+      <translation>Den Aufruf erlauben</translation>
+    </message>
+    <message>
       <source>Branches of the run…</source>
       <translation>Zweige des Laufs …</translation>
     </message>
@@ -415,6 +419,10 @@
     <message>
       <source>Run the prompt, or go on</source>
       <translation>Den Prompt ausführen oder fortsetzen</translation>
+    </message>
+    <message>
+      <source>Run the tool</source>
+      <translation>Das Werkzeug ausführen</translation>
     </message>
     <message>
       <source>Run to the next stop, over details</source>

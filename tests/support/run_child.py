@@ -15,7 +15,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from PySide6.QtCore import QSocketNotifier
-from PySide6.QtWidgets import QApplication, QFileDialog, QMenu
+from PySide6.QtWidgets import QApplication, QFileDialog, QMenu, QPushButton
 
 from studio.core.paths import user_paths
 from studio.ui.app.workbench import Workbench
@@ -42,6 +42,7 @@ def state(workbench: Workbench) -> dict[str, object]:
         "arguments": [call.arguments for step in run.steps for call in step.calls] if run else [],
         "card": card.kind if card is not None else "",
         "focus": type(focus).__name__,
+        "button": focus.text() if isinstance(focus, QPushButton) else "",
         "in_timeline": pane.timeline.hasFocus(),
         "editing": pane.editor.isVisible() and pane.editor.field.hasFocus(),
         "branches": len(pane.view.branches),

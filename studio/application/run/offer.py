@@ -32,6 +32,9 @@ class Offer:
     edit: EditSpec | None = None
     """What is opened for writing, in place of sending."""
 
+    key: str = ""
+    """The key that takes it, as it is unless the user chose another."""
+
     is_primary: bool = False
     """Whether it is the one that goes on."""
 

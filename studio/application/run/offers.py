@@ -20,7 +20,7 @@ from studio.application.run.offer import (
 from studio.application.run.problem_offers import detail_of, offers_at_problem
 from studio.application.run.words import call_at, error_title
 from studio.core.agent.run.requests import allowed
-from studio.core.agent.values.commands import Approve, Continue, SkipCall
+from studio.core.agent.values.commands import Approve, Continue, RaiseLimit, SkipCall
 from studio.core.agent.values.state import Place, RunState
 
 _tr = partial(QCoreApplication.translate, "RunOffers")
@@ -61,6 +61,8 @@ def _fits(offer: Offer, possible: frozenset[type]) -> bool:
     """Whether the machine takes what a button would send."""
     if offer.edit is not None:
         return COMMAND_OF_EDIT[offer.edit.kind] in possible
+    if any(isinstance(command, RaiseLimit) for command in offer.commands):
+        return RaiseLimit in possible  # what keeps the run from going on is gone then
     return all(type(command) in possible for command in offer.commands)
 
 
@@ -173,6 +175,7 @@ def _at_call(state: RunState) -> Offers:
                 _tr("Approve"),
                 _tr("Run the call as it stands."),
                 (Approve(row),),
+                key="Ctrl+Shift+A",
                 is_primary=True,
             ),
             edit_call(state, call),

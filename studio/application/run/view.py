@@ -13,6 +13,8 @@ from studio.application.run.compare import BranchView
 from studio.application.run.diagram import DiagramState, diagram_of
 from studio.application.run.offer import Offers, pausing_offers
 from studio.application.run.words import PROTOCOL_NAMES, bare, money, sentence_of, tokens
+from studio.core.agent.run.requests import Choice, allowed, choice_at
+from studio.core.agent.values.commands import Approve
 from studio.core.agent.values.state import Place, RunState
 from studio.core.wire.reply import Reply
 
@@ -66,6 +68,18 @@ class RunView:
         """Where it stands still; None where it does not."""
         pause = self.state.pause if self.state is not None else None
         return pause.place if pause is not None else None
+
+    @property
+    def choice(self) -> Choice:
+        """What the user must decide before the run can go on; empty where it just goes on."""
+        return choice_at(self.state) if self.is_waiting and self.state is not None else ""
+
+    @property
+    def approvable(self) -> int | None:
+        """Row of the call that can be approved where the run stands; None where none can."""
+        if not self.is_waiting or self.state is None or Approve not in allowed(self.state):
+            return None
+        return self.state.call
 
     @property
     def is_waiting(self) -> bool:

@@ -31,6 +31,7 @@ def build_registry(
     offered: Iterable[SourceTools],
     sources: Iterable[SourceStatus] = (),
     before: ToolRegistry | None = None,
+    effects: frozenset[str] = frozenset(),
 ) -> ToolRegistry:
     """Bring declarations and implementations together.
 
@@ -39,9 +40,10 @@ def build_registry(
         offered: what each source has; of two with one name the first wins.
         sources: how the sources fare.
         before: the registry so far; what the person set (enabled, approval, mock) is kept.
+        effects: names of the tools that the document says change something.
     """
     declared = [spec for spec in declared if spec.kind in ("function", "custom")]
-    offered, sources = tuple(offered), tuple(sources)
+    offered, sources = tuple(_marked(each, effects) for each in offered), tuple(sources)
     keys = {status.key for status in sources if status.state in _UNUSABLE} - {VARIABLES_KEY}
     unusable = next((status for status in sources if status.key in keys), None)
     why = f"{unusable.label}: {unusable.message}" if unusable else ""
@@ -69,6 +71,16 @@ def build_registry(
         tuple(_as_before(entry, kept.get(entry.name)) for entry in entries.values()),
         sources,
     )
+
+
+def _marked(source: SourceTools, effects: frozenset[str]) -> SourceTools:
+    """A source whose tools are marked as the document says; it can only ask for more care."""
+    if not effects.intersection(spec.name for spec in source.specs):
+        return source
+    specs = (
+        replace(spec, has_effects=spec.has_effects or spec.name in effects) for spec in source.specs
+    )
+    return replace(source, specs=tuple(specs))
 
 
 def _declared_entry(spec: ToolSpec, offered: tuple[SourceTools, ...], why_not: str) -> ToolEntry:

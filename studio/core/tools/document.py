@@ -93,13 +93,18 @@ def declared_tools(
     """The document's tools: front matter first, then those of the body's `tools:` section."""
     if document.is_tool_file:
         return ()
-    effects = _names(_agent(document).get("effects"))
+    effects = tools_with_effects(document)
     found = {spec.name: spec for spec in document.tools}
     for tool in hoisted:
         found.setdefault(tool.id, hoisted_spec(tool))
     return tuple(
         replace(spec, has_effects=True) if spec.name in effects else spec for spec in found.values()
     )
+
+
+def tools_with_effects(document: PromptDocument) -> frozenset[str]:
+    """Names of the tools that the prompt says change something (`metadata.agent.effects`)."""
+    return frozenset(_names(_agent(document).get("effects")))
 
 
 def needs_reading(document: PromptDocument) -> bool:

@@ -29,6 +29,7 @@ from studio.core.tools.document import (
     named_sources,
     public_variables,
     tool_limits,
+    tools_with_effects,
     workspace_servers,
 )
 from studio.core.tools.limits import ToolLimits
@@ -152,6 +153,7 @@ class DocumentTools:
                     *(available(item) for key, item in further.items() if key not in declarations),
                 ],
                 self.registry,
+                tools_with_effects(document),
             )
             self.registry = self._with_chosen_approvals(registry)
             return self.registry

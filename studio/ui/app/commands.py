@@ -79,6 +79,7 @@ class Commands(QObject):
             "run.step": lambda: pane.step("over"),
             "run.into": lambda: pane.step("into"),
             "run.out": lambda: pane.step("out"),
+            "run.approve": pane.approve,
             "run.pause": pane.pause,
             "run.stop": pane.stop,
             "run.breakpoints": pane.request_breakpoints.emit,
@@ -90,6 +91,8 @@ class Commands(QObject):
             "run.export": pane.bar.export.click,
         }.items():
             actions[identifier].triggered.connect(lambda _=False, act=act: self._run(act))
+        actions["run.approve"].setEnabled(pane.view.approvable is not None)
+        pane.approvable_changed.connect(actions["run.approve"].setEnabled)
         for identifier, button in {
             "run.start": pane.bar.run,
             "run.step": pane.bar.over,

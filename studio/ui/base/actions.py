@@ -106,6 +106,7 @@ ACTIONS: tuple[ActionSpec, ...] = (
     ActionSpec("run.step", "Step", "F10", "step-forward", "Run to the next stop, over details"),
     ActionSpec("run.into", "Step into", "F11", "arrow-down"),
     ActionSpec("run.out", "Step out", "Shift+F11", "arrow-up"),
+    ActionSpec("run.approve", "Approve the call", "Ctrl+Shift+A", "check", "Run the tool"),
     ActionSpec("run.pause", "Pause", "F6", "pause", "Stop before the next step"),
     ActionSpec("run.stop", "Stop", "Shift+F5", "square", "End the run; it stays in History"),
     ActionSpec("run.connections", "Connections…", "Ctrl+Shift+L", "plug", "Where models answer"),
@@ -167,7 +168,8 @@ MENUS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ),
     (
         "&Run",
-        ("prompt.check", SEPARATOR, "run.start", "run.step", "run.into", "run.out", "run.pause",
+        ("prompt.check", SEPARATOR, "run.start", "run.step", "run.into", "run.out",
+         "run.approve", "run.pause",
          "run.stop", SEPARATOR, "run.breakpoint", "run.breakpoints", SEPARATOR, "run.go",
          "run.find", "run.branches", "run.rerun", "run.replay", "run.export", SEPARATOR,
          "run.connections"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Qt, QVariantAnimation, Signal
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QLabel, QMenu, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
@@ -15,6 +15,11 @@ from studio.ui.style.theme import LIGHT, Theme
 
 _MOST_BUTTONS = 5
 """More offers than this go into a menu at the end."""
+
+_USUAL, _FLASH = 0.08, 0.45
+"""How much of its tone colours the bar: usually, and at the height of a flash."""
+
+_FLASH_MS = 700
 
 
 class ActionBar(QWidget):
@@ -38,6 +43,12 @@ class ActionBar(QWidget):
         policy = QSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Minimum)
         policy.setHeightForWidth(True)
         self._buttons.setSizePolicy(policy)
+        self._flash = QVariantAnimation(self)
+        self._flash.setStartValue(1.0)
+        self._flash.setEndValue(0.0)
+        self._flash.setDuration(_FLASH_MS)
+        self._flash.setCurrentTime(_FLASH_MS)
+        self._flash.valueChanged.connect(self._on_flash)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(16, 6, 8, 6)
         layout.setSpacing(2)
@@ -75,6 +86,21 @@ class ActionBar(QWidget):
             self.buttons[0].setFocus()
         self.update()
 
+    def point_out(self) -> None:
+        """Show that something must be chosen here: the first button has the keyboard, all flash."""
+        if self.isVisibleTo(self.window()) and self.buttons:
+            self.buttons[0].setFocus(Qt.FocusReason.OtherFocusReason)
+            self._flash.stop()
+            self._flash.start()
+
+    @property
+    def is_flashing(self) -> bool:
+        """Whether the bar still shows that something must be chosen."""
+        return self._flash.state() == QVariantAnimation.State.Running
+
+    def _on_flash(self) -> None:
+        self.update()
+
     def set_terse(self, terse: bool) -> None:
         """Leave the detail to the tip of the question: where there is room for the buttons only."""
         if terse != self._is_terse:
@@ -97,7 +123,8 @@ class ActionBar(QWidget):
         """A breath of the accent (or of the error colour), with a stripe at the left."""
         painter = QPainter(self)
         tone = self._tone()
-        painter.fillRect(self.rect(), QColor(blend(tone, self._theme.surface, 0.08)))
+        strength = _USUAL + (_FLASH - _USUAL) * self._flash.currentValue()
+        painter.fillRect(self.rect(), QColor(blend(tone, self._theme.surface, strength)))
         painter.fillRect(0, 0, 3, self.height(), QColor(tone))
         painter.setPen(QColor(self._theme.border))
         painter.drawLine(self.rect().bottomLeft(), self.rect().bottomRight())
@@ -127,7 +154,7 @@ class ActionBar(QWidget):
 
     def _button(self, offer: Offer) -> QPushButton:
         button = QPushButton(offer.label, self._buttons)
-        button.setToolTip(offer.tip)
+        button.setToolTip(f"{offer.tip} ({offer.key})" if offer.key else offer.tip)
         button.setAccessibleDescription(offer.tip)
         if offer.is_primary:
             button.setProperty("primary", "true")

@@ -17,7 +17,7 @@ from studio.application.run.diagram import Node
 from studio.application.run.edits import EditKind
 from studio.application.run.inspector import Inspection, InspectorView
 from studio.application.run.view import RunView
-from studio.core.agent.values.commands import Command, Continue, PauseRun, StepOn, StopRun
+from studio.core.agent.values.commands import Approve, Command, Continue, PauseRun, StepOn, StopRun
 from studio.ui.run.bar import RunBar
 from studio.ui.run.compare_dialog import CompareDialog
 from studio.ui.run.diagram.widget import LoopDiagram
@@ -64,6 +64,7 @@ class RunPane(QWidget):
     request_replay = Signal()  # go through the run that is shown once more
     request_file_edit = Signal(object, object)  # EditSpec, EditResult: also in the file
     request_export = Signal(str)  # name of the form in which the run is to be written
+    approvable_changed = Signal(bool)  # whether a call that can be approved is shown
     watches_changed = Signal(tuple)  # expressions of the Watch tab
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -121,6 +122,7 @@ class RunPane(QWidget):
         words = _STARTING if view.is_starting else _EMPTY
         self._empty.setText(QCoreApplication.translate("RunPane", words))
         self.side.show_view(view)
+        self.approvable_changed.emit(view.approvable is not None)
         if view.state is not before.state:
             if not self._is_same_run(before):
                 self._sticky = None
@@ -157,7 +159,7 @@ class RunPane(QWidget):
     def run_or_continue(self) -> None:
         """F5: start a run, or let the one that waits go on."""
         if self._view.is_waiting:
-            self._tell(Continue())
+            self._go_on(Continue())
         elif not self._view.is_busy:
             self.request_run.emit(False)
 
@@ -172,13 +174,19 @@ class RunPane(QWidget):
         elif self._view.is_waiting:
             match how:
                 case "into":
-                    self._tell(StepOn("into"))
+                    self._go_on(StepOn("into"))
                 case "out":
-                    self._tell(StepOn("out"))
+                    self._go_on(StepOn("out"))
                 case _:
-                    self._tell(StepOn("over"))
+                    self._go_on(StepOn("over"))
         elif not self._view.is_busy and how != "out":
             self.request_run.emit(True)
+
+    def approve(self) -> None:
+        """Run the call at which the run stands: the user's word, by a key of its own."""
+        call = self._view.approvable
+        if call is not None:
+            self._tell(Approve(call))
 
     def pause(self) -> None:
         """Stand still at the next place."""
@@ -219,6 +227,12 @@ class RunPane(QWidget):
         self.side.close_editor()
         self._on_tab(_TAB_OF_NODE[node])
 
+    def _on_run_to(self, place: str) -> None:
+        if self._view.choice:
+            self.side.point_out_choice()
+        else:
+            self.request_run_to.emit(place)
+
     def _on_watches(self, expressions: tuple[str, ...]) -> None:
         self._watches = expressions
         self.watches_changed.emit(expressions)
@@ -238,7 +252,7 @@ class RunPane(QWidget):
                 self.request_replay.emit()
 
     def _on_rerun_from(self, card: StepCard) -> None:
-        self._go_back(card, partial(self._tell, Continue()))
+        self._go_back(card, partial(self._go_on, Continue()))
 
     def _on_edit_at(self, card: StepCard, kind: str) -> None:
         """Write something else at the place of a card: here, or after going back to it."""
@@ -253,6 +267,13 @@ class RunPane(QWidget):
         if self._view.record:
             self.request_resume.emit()
         self._then = then
+
+    def _go_on(self, command: Command) -> None:
+        """Go on, unless only the user can decide here: then lead to the choice."""
+        if self._view.choice:
+            self.side.point_out_choice()
+        else:
+            self._tell(command)
 
     def _tell(self, *commands: Command) -> None:
         self._then = None
@@ -281,7 +302,7 @@ class RunPane(QWidget):
         self.bar.export_chosen.connect(self.request_export)
         self.bar.search_clicked.connect(self.search.open_search)
         self.diagram.break_toggled.connect(self.request_break_place)
-        self.diagram.run_to_asked.connect(self.request_run_to)
+        self.diagram.run_to_asked.connect(self._on_run_to)
         self.diagram.node_chosen.connect(self._on_node)
         self.timeline.card_chosen.connect(self._on_card)
         self.timeline.fork_asked.connect(self.request_fork)

@@ -106,6 +106,13 @@ class SidePanel(QWidget):
                 self._chatting = False
                 self.inspector.chat.setFocus()
 
+    def point_out_choice(self) -> None:
+        """Lead to what must be chosen here: the buttons, or what is being written instead."""
+        if self._pages.currentWidget() is self.editor:
+            self.editor.field.setFocus()
+        else:
+            self.actions_bar.point_out()
+
     def open_edit(self, kind: EditKind) -> bool:
         """Begin to write, where that is offered now; False where it is not."""
         for offer in self._view.offers.offers:

@@ -90,6 +90,12 @@ def test_default_approvals() -> None:
     assert [entry.approval for entry in entries] == ["allow", "once", "always"]
 
 
+def test_the_document_marks_tools_of_sources_that_it_does_not_declare() -> None:
+    registry = build_registry([], [FILE], effects=frozenset({"count"}))
+    marked = {entry.name: (entry.spec.has_effects, entry.approval) for entry in registry.entries}
+    assert marked == {"count": (True, "once"), "more": (False, "allow")}
+
+
 def test_what_the_person_set_survives_a_reload() -> None:
     before = build_registry([ToolSpec("count")], [FILE])
     before = before.change("count", mock=FixedMock(1), enabled=False, approval="always", calls=2)

@@ -212,6 +212,57 @@ def test_a_call_is_rejected_with_a_reason_that_the_model_reads(bench: Bench) -> 
     assert card.badges == ("rejected",)
 
 
+@pytest.mark.parametrize("press", ["F5", "F10", "F11", "Shift+F11", "run to"])
+def test_the_keys_that_go_on_lead_to_the_choice_and_do_not_make_it(
+    bench: Bench, press: str
+) -> None:
+    tools = LocalTools()
+    bench.controller.start(plan([LOOKUP, FINAL], tools=tools, approval="always"))
+    bench.until_waiting("Waits for your approval")
+    pane = bench.pane
+    {
+        "F5": pane.run_or_continue,
+        "F10": pane.step,
+        "F11": lambda: pane.step("into"),
+        "Shift+F11": lambda: pane.step("out"),
+        "run to": lambda: pane.diagram.run_to_asked.emit("P6"),
+    }[press]()
+
+    assert bench.button("Approve").hasFocus()
+    assert pane.actions_bar.is_flashing
+    bench.qtbot.waitUntil(lambda: not pane.actions_bar.is_flashing)
+    assert tools.called == []
+    assert bench.said == []
+    assert bench.controller.view.is_waiting
+    pane.approve()
+    bench.until_over()
+    assert len(tools.called) == 1
+
+
+def test_what_is_being_written_at_a_choice_stays(bench: Bench) -> None:
+    bench.controller.start(plan([LOOKUP, FINAL], approval="always"))
+    bench.until_waiting("Waits for your approval")
+    bench.click(bench.button("Reject…"))
+    bench.qtbot.keyClicks(bench.pane.editor.field, "not today")
+    bench.pane.timeline.setFocus()
+    bench.pane.run_or_continue()
+    assert bench.pane.editor.field.hasFocus()
+    assert bench.pane.editor.field.toPlainText() == "not today"
+
+
+def test_only_a_call_can_be_approved_by_the_key(bench: Bench) -> None:
+    heard: list[bool] = []
+    bench.pane.approvable_changed.connect(heard.append)
+    bench.controller.start(plan([LOOKUP, FINAL], approval="always"), at_entry=True)
+    bench.until_waiting("before the request")
+    bench.pane.approve()
+    assert bench.controller.view.place == "P1"
+    assert set(heard) == {False}
+    bench.pane.run_or_continue()
+    bench.until_waiting("Waits for your approval")
+    assert heard[-1]
+
+
 def test_a_broken_reply_is_repaired_after_a_click(bench: Bench) -> None:
     tools = LocalTools()
     bench.controller.start(plan([BROKEN, FINAL], tools=tools))

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import assert_never
+from typing import Literal, TypeAlias, assert_never
 
+from studio.core.agent.loop.steps import used_up
 from studio.core.agent.values.commands import (
     AnswerCall,
     Approve,
@@ -76,6 +78,34 @@ _WORDS: dict[type, str] = {
 """What a command does, for the sentence that refuses it."""
 
 
+_MOVES: frozenset[type] = frozenset({Continue, StepOn, RunTo})
+"""Going on: what the reflex keys of a debugger do."""
+
+Choice: TypeAlias = Literal["", "approval", "limit"]
+"""What only the user can decide: whether a tool call runs, whether a limit is raised."""
+
+_CHOICES: Mapping[Choice, str] = {
+    "approval": "the call waits for approval: approve it, reject it, or answer in its place",
+    "limit": "a limit is reached: raise it, or stop the run",
+}
+
+
+def choice_at(state: RunState) -> Choice:
+    """What the user must decide where the run stands, before it can go on.
+
+    Going on decides nothing: a key that means "next" must not send a mail or end a run.
+    """
+    if state.pause is None:
+        return ""
+    error = state.error
+    if state.place == "PX" and error is not None and error.kind == "limit":
+        return "limit" if used_up(state) is not None else ""
+    if state.place == "P3" and state.call is not None:
+        call = state.step.calls[state.call]
+        return "approval" if call.status == "asked" and call.needs_approval else ""
+    return ""
+
+
 def allowed(state: RunState) -> frozenset[type]:
     """The commands that make sense where the run stands; for enabling buttons."""
     if state.is_over:
@@ -103,7 +133,8 @@ def allowed(state: RunState) -> frozenset[type]:
             found.discard(EditAnswer)
     if state.place == "P6":
         found.add(SendBack)
-    return frozenset(always | found | {Continue, StepOn, RunTo, ForkFrom})
+    moves: frozenset[type] = frozenset() if choice_at(state) else _MOVES
+    return moves | always | found | {ForkFrom}
 
 
 def facts_of(state: RunState, command: Command) -> tuple[Event, ...]:  # noqa: C901, PLR0912 - arms
@@ -113,6 +144,9 @@ def facts_of(state: RunState, command: Command) -> tuple[Event, ...]:  # noqa: C
         NotAllowedError: it makes no sense where the run stands.
     """
     if type(command) not in allowed(state):
+        choice = choice_at(state) if type(command) in _MOVES else ""
+        if choice:
+            raise NotAllowedError(_CHOICES[choice])
         where = state.place or ("after its end" if state.is_over else "while it works")
         raise NotAllowedError(f"{_WORDS[type(command)]} is not possible here ({where})")
     match command:

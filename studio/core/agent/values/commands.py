@@ -13,7 +13,10 @@ from studio.core.wire.reply import Reply
 
 @dataclass(frozen=True, slots=True)
 class Continue:
-    """Go on to the next breakpoint, error or end (F5). At PX: tell the model, or do it again."""
+    """Go on to the next breakpoint, error or end (F5). At PX: tell the model, or do it again.
+
+    Not where only the user can decide: a call that waits for approval, a limit.
+    """
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from studio.core.agent.past.tree import branch_path
 from studio.core.agent.run.runner import Run, start_run
 from studio.core.agent.values.commands import (
     AnswerCall,
+    Approve,
     Continue,
     EditCall,
     EditMessages,
@@ -81,7 +82,7 @@ async def edited_native() -> Session:
     await session.send(StepOn("into"))
     assert session.run.state.place == "P3"
     await session.send(EditCall(0, "search", {"query": "other"}))
-    await session.send(StepOn("into"))
+    await session.send(Approve(0))
     assert session.run.state.place == "P4"
     await session.send(EditObservation(0, "nothing at all"), Steer("Be quick."), StepOn("into"))
     for decide in (Reject(0, "not now"), AnswerCall(0, "by hand")):

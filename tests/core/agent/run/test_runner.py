@@ -10,7 +10,7 @@ import pytest
 
 from studio.core.agent.loop.machine import fold
 from studio.core.agent.past.tree import branch_path, state_at, walk
-from studio.core.agent.run.requests import NotAllowedError, allowed
+from studio.core.agent.run.requests import NotAllowedError, allowed, choice_at
 from studio.core.agent.values.breakpoints import Breakpoint
 from studio.core.agent.values.commands import (
     AnswerCall,
@@ -26,6 +26,7 @@ from studio.core.agent.values.commands import (
     PauseRun,
     RaiseLimit,
     Reject,
+    RunTo,
     SendBack,
     SkipCall,
     Steer,
@@ -373,6 +374,51 @@ async def test_four_decisions_about_a_call(decision, observation, ran):
     assert await session.send(decision) == "done"
     assert session.model.requests[1].messages[-1].text == observation
     assert bool(tools.called) is ran
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        RunOptions(),
+        RunOptions(breakpoints=(Breakpoint("b", tool="search"),)),
+        RunOptions(pause_at=frozenset({"P3"})),
+    ],
+    ids=["asked", "at a breakpoint", "stepped to"],
+)
+async def test_going_on_never_approves_a_call(options):
+    tools = Functions(search, ask=("search",))
+    session = Session.over(NATIVE, [calling(call()), "ok"], tools=tools, options=options)
+    assert await session.until_still() == "P3"
+    for move in (Continue(), StepOn("over"), StepOn("into"), StepOn("out"), RunTo("P6")):
+        assert type(move) not in allowed(session.run.state)
+        with pytest.raises(NotAllowedError, match="waits for approval"):
+            session.run.send(move)
+    assert tools.called == []
+    assert choice_at(session.run.state) == "approval"
+    assert await session.send(Approve(0)) == "done"
+    assert len(tools.called) == 1
+
+
+async def test_a_call_that_waits_for_no_approval_is_gone_on_with():
+    tools = Functions(search)
+    options = RunOptions(pause_at=frozenset({"P3"}))
+    session = Session.over(NATIVE, [calling(call()), "ok"], tools=tools, options=options)
+    assert await session.until_still() == "P3"
+    assert choice_at(session.run.state) == ""
+    assert await session.send(Continue()) == "done"
+
+
+async def test_going_on_never_ends_a_run_at_a_limit():
+    options = RunOptions(limits=Limits(iterations=1))
+    session = Session.over(NATIVE, [calling(call()), "ok"], options=options)
+    assert await session.until_still() == "PX"
+    for move in (Continue(), StepOn("over"), StepOn("into"), StepOn("out"), RunTo("P6")):
+        with pytest.raises(NotAllowedError, match="a limit is reached"):
+            session.run.send(move)
+    assert choice_at(session.run.state) == "limit"
+    await session.send(RaiseLimit("iterations", 2))
+    assert choice_at(session.run.state) == ""
+    assert await session.send(Continue()) == "done"
 
 
 async def test_headless_nobody_allows_a_call():
