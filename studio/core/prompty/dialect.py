@@ -12,9 +12,9 @@ from studio.core.text.values import Json, JsonObject
 
 _LEGACY_MODEL_KEYS = ("api", "configuration", "parameters")
 _PROMPTY_MODEL_KEYS = ("id", "apiType", "provider")
-_THREAD = re.compile(r"^[ \t]*+!\[thread\][ \t]*+\r?$", re.MULTILINE)
-_MEDIA_ATTRIBUTES = re.compile(r"!\[[^\]\[\n=]*+=[^\]\[\n]*+\]\(")
-_IMAGE = re.compile(r"!\[[^\]\[\n]*+\]\(")
+_THREAD = re.compile(r"^[ \t]*!\[thread\][ \t]*\r?$", re.MULTILINE)
+_MEDIA_ATTRIBUTES = re.compile(r"!\[[^\]\[\n=]*=[^\]\[\n]*\]\(")
+_IMAGE = re.compile(r"!\[[^\]\[\n]*\]\(")
 
 
 LIST_BELOW = re.compile(r"\s*(?:-\s|\[)")

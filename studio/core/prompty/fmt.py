@@ -10,7 +10,7 @@ from studio.core.prompty.document import PromptDocument
 from studio.core.text.problem import TextEdit
 from studio.core.text.span import Span
 
-_TRAILING = re.compile(r"[ \t]++(?=\r?\n|\Z)")
+_TRAILING = re.compile(r"(?<![ \t])[ \t]+(?=\r?\n|\Z)")
 
 _UNREADABLE = ("yaml-", "front-matter-", "file-")
 

@@ -23,7 +23,7 @@ MAX_FILE_BYTES = 5_000_000
 NOT_TRUSTED = "reference-not-trusted"
 """Code of the problem that a reference is not read because its folder is not trusted."""
 
-_REFERENCE = re.compile(r"\$\{(env|file|params):([^{}\n]*+)\}", re.IGNORECASE)
+_REFERENCE = re.compile(r"\$\{(env|file|params):([^{}\n]*)\}", re.IGNORECASE)
 _DOTENV = re.compile(r"^[ \t]*(?:export[ \t]+)?([A-Za-z_][A-Za-z0-9_]*)[ \t]*=[ \t]*(.*?)[ \t]*$")
 
 Protocol = Literal["env", "file", "params"]

@@ -50,6 +50,7 @@ HOSTILE = {
     "c": [{"role": "user", "content": "z"}, {"role": None}, 5],
     "x": "{{a}}",
 }
+SECTIONS = "---\ntemplate: {parser: {kind: section}}\n---\n"
 HERE = ReferenceContext(Path(__file__).parent, environment={})
 
 
@@ -169,6 +170,10 @@ def test_cost_grows_with_the_length() -> None:
         "---\n" + "\t" * 200_000,
         "---\n" + "k: yes\n" * 50_000 + "---\n",
         "---\ninputs:\n" + "".join(f"  k{n}: 1\n" for n in range(10_000)) + "---\n",
+        "---\na: 1" + " " * 200_000 + "x\n---\n",
+        SECTIONS + "{%" * 100_000 + "\ntools:\n- id: x\n",
+        SECTIONS + "{#" * 100_000 + "\ntools:\n- id: x\n",
+        SECTIONS + "{% a %}" * 30_000 + "\ntools:\n- id: x\n",
     ],
     ids=lambda text: repr(text[:24]),
 )
@@ -176,6 +181,7 @@ def test_hostile_texts_end_soon(text: str) -> None:
     with soon():
         document = parse(text)
         prepare(document, {}, references=HERE, preview=True)
+        tidy_edits(document)
 
 
 def test_very_long_files_are_shown_and_not_read() -> None:

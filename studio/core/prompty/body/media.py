@@ -20,8 +20,8 @@ _KINDS: dict[str, MediaKind] = {
     "audio": "audio",
     "video": "video",
 }
-_TARGET = re.compile(r"\]\(((?:[^()\n]++|\([^()\n]*+\))*+)\)")
-_THREAD = re.compile(r"^[ \t]*+!\[thread\][ \t]*+$", re.MULTILINE)
+_TARGET = re.compile(r"\]\(([^()\n]*(?:\([^()\n]*\)[^()\n]*)*)\)")
+_THREAD = re.compile(r"^[ \t]*!\[thread\][ \t]*$", re.MULTILINE)
 _LONGEST_BRACKETS = 1000
 
 

@@ -25,8 +25,8 @@ MAX_ATTRIBUTES = 64
 """Attributes that one marker may have; a line with more is text."""
 
 _SPACE = " \t\r\f\v"
-_KEY = re.compile(r"\w[\w.\-]*+")
-_PROMPTY_KEY = re.compile(r"\w++")
+_KEY = re.compile(r"\w[\w.\-]*")
+_PROMPTY_KEY = re.compile(r"\w+")
 _INTEGER = re.compile(r"[+-]?\d+")
 _FLOAT = re.compile(r"[+-]?(?:\d+\.\d*|\.\d+|\d+)(?:[eE][+-]?\d+)?")
 

@@ -15,10 +15,10 @@ YAML_TYPES = ("tool_call",)
 """Values of the attribute `type` whose section holds YAML (section dialect)."""
 
 _YAML_KEYS = ("function", "tools")
-_FENCE = re.compile(r"^ {0,3}(`{3,}+|~{3,}+)([^\n]*+)$", re.MULTILINE)
+_FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})([^\n]*)$", re.MULTILINE)
 _CANDIDATES: dict[Dialect, re.Pattern[str]] = {
     dialect: re.compile(
-        rf"^[ \t]*+(?:#[ \t]*+)?({'|'.join(roles)})(?:\[[^\n]*+|[ \t]*+:[ \t\r\f\v]*+$)",
+        rf"^[ \t]*(?:#[ \t]*)?({'|'.join(roles)})(?:\[[^\n]*|[ \t]*:[ \t\r\f\v]*$)",
         re.MULTILINE | re.IGNORECASE | re.ASCII,
     )
     for dialect, roles in ROLES.items()

@@ -11,18 +11,18 @@ from studio.core.text.problem import Fix, Problem, Severity, TextEdit
 from studio.core.text.span import Span
 
 _LOOP = re.compile(
-    r"\{%[-+]?[ \t]*+for[ \t]++(?P<name>\w++)[ \t]++in[ \t]++history\b[^%]{0,200}%\}\r?\n?"
+    r"\{%[-+]?[ \t]*for[ \t]+(?P<name>\w+)[ \t]+in[ \t]+history\b[^%]{0,200}%\}\r?\n?"
 )
 _MOST_LOOPS = 20
-_END = re.compile(r"\{%[-+]?[ \t]*+endfor[ \t]*+[-+]?%\}")
-_FOR = re.compile(r"\{%[-+]?[ \t]*+for\b")
+_END = re.compile(r"\{%[-+]?[ \t]*endfor[ \t]*[-+]?%\}")
+_FOR = re.compile(r"\{%[-+]?[ \t]*for\b")
 _ITEMS = re.compile(
-    r"\{[ \t]*+\r?\n\{%[-+]?[ \t]*+for[^%\n]{1,120}\.arguments\.items\(\)[ \t]*+[-+]?%\}"
-    r"(?P<inner>(?:[^{]|\{(?!%))*+)\{%[-+]?[ \t]*+endfor[ \t]*+[-+]?%\}[ \t]*+\}"
+    r"\{[ \t]*\r?\n\{%[-+]?[ \t]*for[^%\n]{1,120}\.arguments\.items\(\)[ \t]*[-+]?%\}"
+    r"(?P<inner>[^{]*(?:\{(?!%)[^{]*)*)\{%[-+]?[ \t]*endfor[ \t]*[-+]?%\}[ \t]*\}"
 )
-_QUOTED = re.compile(r'"\{\{[-+]?[ \t]*+(?P<path>\w++\.(?:action|observation))[ \t]*+[-+]?\}\}"')
+_QUOTED = re.compile(r'"\{\{[-+]?[ \t]*(?P<path>\w+\.(?:action|observation))[ \t]*[-+]?\}\}"')
 _NO_ANSWER = re.compile(
-    r'"action":[ \t]*+"final_answer",[ \t\r\n]*+"action_input":[ \t]*+(?P<null>null)'
+    r'"action":[ \t]*"final_answer",[ \t\r\n]*"action_input":[ \t]*(?P<null>null)'
 )
 
 

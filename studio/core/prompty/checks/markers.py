@@ -15,17 +15,17 @@ _Predicate = Callable[[int], bool]
 
 _ROLE = r"(?P<role>system|user|assistant|developer|tool|function|thread)"
 _NEAR = re.compile(
-    r"^[ \t\u00a0\u200b\ufeff]*+[#*_>]{0,6}[ \t]*+(?:role[ \t]*+[=:][ \t]*+)?"
+    r"^[ \t\u00a0\u200b\ufeff]*(?:[#*_>]{1,6}[ \t]*)?(?:role[ \t]*[=:][ \t]*)?"
     + _ROLE
-    + r"(?P<attributes>\[[^\]\n]{1,300}\])?(?![\w\[])[ \t\u00a0]*+[*_]{0,3}[ \t\u00a0]*+[::\uff1a]"
-    r"[*_]{0,3}[ \t\u00a0\u200b]*+$",
+    + r"(?P<attributes>\[[^\]\n]{1,300}\])?(?![\w\[])[ \t\u00a0]*(?:[*_]{1,3}[ \t\u00a0]*)?"
+    r"[::\uff1a][*_]{0,3}[ \t\u00a0\u200b]*$",
     re.MULTILINE | re.IGNORECASE,
 )
 _ATTRIBUTES = re.compile(
-    r"^[ \t]*+#?[ \t]*+" + _ROLE + r"[ \t]*+\[(?P<inside>[^\n]*+)$", re.MULTILINE | re.IGNORECASE
+    r"^[ \t]*(?:#[ \t]*)?" + _ROLE + r"[ \t]*\[(?P<inside>[^\n]*)$", re.MULTILINE | re.IGNORECASE
 )
 _WITH_TEXT = re.compile(
-    r"\s*+(?P<role>system|user|assistant|developer)[ \t]*+:[ \t]++(?=\S)", re.IGNORECASE
+    r"\s*(?P<role>system|user|assistant|developer)[ \t]*:[ \t]+(?=\S)", re.IGNORECASE
 )
 
 

@@ -15,8 +15,8 @@ from studio.core.text.values import Json
 
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
-_STATEMENTS = re.compile(r"\{%[^%]*+(?:%(?!\})[^%]*+)*+%\}|\{#[^#]*+(?:#(?!\})[^#]*+)*+#\}")
-"""What a Jinja template says without writing anything."""
+_STATEMENT = re.compile(r"\s*(?:\{%[^%]*(?:%(?!\})[^%]*)*%\}|\{#[^#]*(?:#(?!\})[^#]*)*#\})")
+"""Something that a Jinja template says without writing anything."""
 
 
 def check_tools(document: PromptDocument) -> Iterator[Problem]:
@@ -130,7 +130,10 @@ def _order(document: PromptDocument) -> Iterator[Problem]:
 
 def _is_silent(text: str) -> bool:
     """Whether a text before the first marker is only statements and comments of the template."""
-    return not _STATEMENTS.sub("", text).strip()
+    place = 0
+    while (found := _STATEMENT.match(text, place)) is not None:
+        place = found.end()
+    return not text[place:].strip()
 
 
 def _move_up(document: PromptDocument, span: Span) -> tuple[Fix, ...]:

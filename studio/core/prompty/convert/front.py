@@ -24,7 +24,7 @@ _CONNECTION_KEYS = {key.name for key in SHAPES["connection"]}
 _OPTION_KEYS = {key.name for key in SHAPES["options"]}
 _API_TYPES = {"chat": "chat", "embedding": "embedding", "image": "image", "responses": "responses"}
 _COMMENT = re.compile(r"(?:^|\s)#", re.MULTILINE)
-_EMITTED_MARKER = re.compile(r"^[ \t]*+#?[ \t]*+\{\{[^{}\n]*+\}\}[ \t]*+:[ \t]*+\r?$", re.MULTILINE)
+_EMITTED_MARKER = re.compile(r"^[ \t]*(?:#[ \t]*)?\{\{[^{}\n]*\}\}[ \t]*:[ \t]*\r?$", re.MULTILINE)
 
 
 def convert_front(draft: Draft, parser: str) -> None:
