@@ -2317,6 +2317,13 @@ Und {count} davor.</translation>
     </message>
   </context>
   <context>
+    <name>FieldGroup</name>
+    <message>
+      <source> · {given} given</source>
+      <translation> · {given} angegeben</translation>
+    </message>
+  </context>
+  <context>
     <name>FieldRow</name>
     <message>
       <source>, required</source>
@@ -3010,6 +3017,10 @@ Und {count} davor.</translation>
     <message>
       <source>&lt;b&gt;{name}&lt;/b&gt; is not declared under &lt;code&gt;inputs&lt;/code&gt;</source>
       <translation>&lt;b&gt;{name}&lt;/b&gt; ist nicht unter &lt;code&gt;inputs&lt;/code&gt; deklariert</translation>
+    </message>
+    <message>
+      <source>&lt;b&gt;{name}&lt;/b&gt;: a parameter of the run</source>
+      <translation>&lt;b&gt;{name}&lt;/b&gt;: ein Parameter des Laufs</translation>
     </message>
     <message>
       <source>&lt;br&gt;&lt;i&gt;Ctrl+. offers a fix&lt;/i&gt;</source>
@@ -5111,6 +5122,10 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Die Eingabe {name!r} ist nötig und hat keinen Wert.</translation>
     </message>
     <message>
+      <source>The parameter {name!r} has no value.</source>
+      <translation>Der Parameter {name!r} hat keinen Wert.</translation>
+    </message>
+    <message>
       <source>The prompt has an error: {message}{count}</source>
       <translation>Der Prompt hat einen Fehler: {message}{count}</translation>
     </message>
@@ -6112,8 +6127,32 @@ zu  {after}</translation>
   <context>
     <name>SchemaForm</name>
     <message>
+      <source>A run brings these values; the preview shows samples of them.</source>
+      <translation>Diese Werte bringt ein Lauf mit; die Vorschau zeigt Beispiele dafür.</translation>
+    </message>
+    <message>
       <source>A value is needed.</source>
       <translation>Ein Wert wird gebraucht.</translation>
+    </message>
+    <message>
+      <source>Inputs supplied by the run: {names}</source>
+      <translation>Vom Lauf gelieferte Eingaben: {names}</translation>
+    </message>
+    <message>
+      <source>Parameters of the prompt: {names}</source>
+      <translation>Parameter des Prompts: {names}</translation>
+    </message>
+    <message>
+      <source>Parameters: {shown}</source>
+      <translation>Parameter: {shown}</translation>
+    </message>
+    <message>
+      <source>Supplied by the run: {shown}</source>
+      <translation>Vom Lauf geliefert: {shown}</translation>
+    </message>
+    <message>
+      <source>What ${params:name} stands for; a run needs a value for each.</source>
+      <translation>Wofür ${params:name} steht; ein Lauf braucht für jeden einen Wert.</translation>
     </message>
   </context>
   <context>
@@ -6922,25 +6961,6 @@ zu  {after}</translation>
     <message>
       <source>To the newest</source>
       <translation>Zum Neuesten</translation>
-    </message>
-  </context>
-  <context>
-    <name>SuppliedGroup</name>
-    <message>
-      <source> · {given} given</source>
-      <translation> · {given} angegeben</translation>
-    </message>
-    <message>
-      <source>A run brings these values; the preview shows samples of them.</source>
-      <translation>Ein Lauf bringt diese Werte; die Vorschau zeigt Beispiele davon.</translation>
-    </message>
-    <message>
-      <source>Inputs supplied by the run: {names}{filled}</source>
-      <translation>Vom Lauf gelieferte Eingaben: {names}{filled}</translation>
-    </message>
-    <message>
-      <source>Supplied by the run: {shown}{filled}</source>
-      <translation>Vom Lauf geliefert: {shown}{filled}</translation>
     </message>
   </context>
   <context>

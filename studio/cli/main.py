@@ -111,7 +111,16 @@ def add_inputs(parser: argparse.ArgumentParser) -> None:
         metavar="NAME=VALUE",
         help="value of an input; read as JSON where the input is not a string",
     )
-    parser.add_argument("--inputs", type=Path, metavar="FILE", help="inputs as a JSON object")
+    parser.add_argument(
+        "--param",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="value of a parameter, ${params:NAME}; -i and --inputs give them too",
+    )
+    parser.add_argument(
+        "--inputs", type=Path, metavar="FILE", help="inputs and parameters as a JSON object"
+    )
 
 
 def add_trust(parser: argparse.ArgumentParser, what: str) -> None:
@@ -167,33 +176,53 @@ def given_inputs(options: argparse.Namespace, document: PromptDocument) -> dict[
             raise UsageError(f"{options.inputs}: inputs are a JSON object of names and values")
         values.update(loaded)
     for argument in options.input:
-        name, equals, text = argument.partition("=")
-        if not equals or not name:
-            raise UsageError(f"{argument!r} is no input; write -i name=value")
+        name, text = _pair(argument, "input", "-i")
         values[name] = _value(document, name, text)
-    for name in sorted(values.keys() - _known_inputs(document)):
+    named = {item.name for item in document.parameters}
+    known = _known_inputs(document)
+    for argument in options.param:
+        name, text = _pair(argument, "parameter", "--param")
+        values[name] = _value(document, name, text)
+        if name not in named:
+            print(f"prompt-studio: the prompt uses no parameter {name!r}", file=sys.stderr)
+            known.add(name)
+    for name in sorted(values.keys() - known):
         # They pass (Prompty 2 §12.2), and a slip of the pen would too.
         print(f"prompt-studio: the prompt uses no input {name!r}", file=sys.stderr)
     return values
 
 
+def _pair(argument: str, what: str, option: str) -> tuple[str, str]:
+    """Name and text of `name=value`.
+
+    Raises:
+        UsageError: it is none.
+    """
+    name, equals, text = argument.partition("=")
+    if not equals or not name:
+        raise UsageError(f"{argument!r} is no {what}; write {option} name=value")
+    return name, text
+
+
 def _known_inputs(document: PromptDocument) -> set[str]:
     known = {item.name for item in document.inputs}
     known |= {variable.name for variable in document.variables}
+    known |= {parameter.name for parameter in document.parameters}
     known |= {name for tool in document.tools for name in tool.bindings.values()}
     return known | RESERVED_SAMPLES.keys()
 
 
 def _value(document: PromptDocument, name: str, text: str) -> Json:
-    declared = document.input(name)
-    if declared is None or declared.kind in ("string", "image", "file", "audio"):
+    declared, parameter = document.input(name), document.parameter(name)
+    kind = declared.kind if declared else parameter.kind if parameter else "string"
+    if kind in ("string", "image", "file", "audio"):
         return text
     try:
         value: Json = json.loads(text)
     except ValueError:
-        raise UsageError(
-            f"input {name!r} is declared as {declared.kind}; {text!r} is not one in JSON"
-        ) from None
+        what = "input" if declared else "parameter"
+        how = "is declared as" if declared else "is used as"
+        raise UsageError(f"{what} {name!r} {how} {kind}; {text!r} is not one in JSON") from None
     return value
 
 

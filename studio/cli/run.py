@@ -45,7 +45,8 @@ from studio.core.models.replay import RecordingModel, ReplayModel
 from studio.core.models.secrets import SecretStore
 from studio.core.paths import user_paths
 from studio.core.prompty.document import PromptDocument
-from studio.core.prompty.prepare import prepare
+from studio.core.prompty.parameters import missing_parameters
+from studio.core.prompty.prepare import prepare, settled_document
 from studio.core.runs.codec import JournalError
 from studio.core.runs.store import RunStore, StoreError
 from studio.core.text.problem import Severity
@@ -117,8 +118,10 @@ def _run(options: argparse.Namespace) -> int:
             return PROBLEMS
         trust = trust_of(options, options.file)
         missing = [p for p in prepare(document, values).problems if p.code == "missing-input"]
+        missing += missing_parameters(document, values)
         if report(document, missing):
             return PROBLEMS
+        document = settled_document(document, values, references(document, trust))
         plan = _Plan(document, values, _run_options(options, breaks), past, trust)
         state = asyncio.run(_drive(options, plan, store))
     except (ModelError, NotAllowedError, JournalError, StoreError) as error:
@@ -195,7 +198,8 @@ async def _drive(options: argparse.Namespace, plan: _Plan, store: RunStore | Non
     tools.find_connection = partial(tool_connection, connections, SecretStore())
     model = _model(options, plan)
     try:
-        prepared = prepare(plan.document, plan.values)
+        context = references(plan.document, plan.trust)
+        prepared = prepare(plan.document, plan.values, references=context)
         registry = await tools.load(prepared.document, prepared.messages.tools)
         for status in registry.sources:
             if status.state != "ready" or status.message:

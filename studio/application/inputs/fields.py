@@ -11,7 +11,7 @@ from typing import Final, Literal, TypeAlias
 
 from PySide6.QtCore import QCoreApplication
 
-from studio.core.prompty.document import InputDeclaration, PromptDocument
+from studio.core.prompty.document import InputDeclaration, Parameter, PromptDocument
 from studio.core.prompty.inputs import RESERVED_SAMPLES, preview_inputs
 from studio.core.prompty.used_kind import used_kinds
 from studio.core.text.span import Span
@@ -110,6 +110,9 @@ class FieldSpec:
     supplied: bool = False
     """Whether a run brings the value, so that a person need not."""
 
+    parameter: bool = False
+    """Whether only `${params:…}` names it: it stands in a group of its own."""
+
     span: Span | None = None
     """Where it is declared, or first used."""
 
@@ -125,7 +128,7 @@ def own_count(specs: Sequence[FieldSpec], given: Mapping[str, Json]) -> tuple[in
 
 
 def input_fields(document: PromptDocument) -> tuple[FieldSpec, ...]:
-    """A field for each declared input, then for each undeclared variable of the template."""
+    """A field for each declared input, for each other variable of the template, and parameter."""
     values, samples = preview_inputs(document, {})
     fields = []
     for item in document.inputs:
@@ -142,14 +145,34 @@ def input_fields(document: PromptDocument) -> tuple[FieldSpec, ...]:
     first_use: dict[str, Span] = {}
     for variable in document.variables:
         first_use.setdefault(variable.name, variable.span)
+    parameters = {item.name: item for item in document.parameters}
+    for parameter in document.parameters:
+        first_use.setdefault(parameter.name, parameter.uses[0])
     if "thread" in values:
         first_use.setdefault("thread", Span(document.body.start, document.body.start))
     kinds = used_kinds(document)
     for name, span in first_use.items():
-        if name not in declared:
+        if name in declared:
+            continue
+        if name in parameters:
+            fields.append(_parameter(parameters[name]))
+        else:
             is_text = kinds.get(name, "string") == "string"
             fields.append(_undeclared(name, span, values, samples, is_text=is_text))
     return tuple(fields)
+
+
+def _parameter(item: Parameter) -> FieldSpec:
+    """The field of a parameter that is no declared input; a run does not start without it."""
+    kind = KINDS.get(item.kind, "json")
+    return FieldSpec(
+        name=item.name,
+        kind="json" if kind in ("object", "array") else kind,
+        type_name=item.kind,
+        required=True,
+        parameter=True,
+        span=item.uses[0],
+    )
 
 
 def _undeclared(

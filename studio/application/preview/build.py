@@ -147,10 +147,12 @@ def variable_rows(
     prepared: Prepared,
     counted: Mapping[str, int],
 ) -> tuple[VariableRow, ...]:
-    """Every variable: the declared in order, then the others in order of use."""
+    """Every variable: the declared in order, then the others and parameters in order of use."""
     uses: dict[str, list[Span]] = {}
     for variable in document.variables:
         uses.setdefault(variable.name, []).append(variable.span)
+    for parameter in document.parameters:
+        uses.setdefault(parameter.name, []).extend(parameter.uses)
     declared = {item.name: item for item in document.inputs if item.name}
     rows = []
     for name in dict.fromkeys((*declared, *uses)):
@@ -162,8 +164,8 @@ def variable_rows(
                 name=name,
                 value=prepared.inputs.get(name),
                 origin=_origin(name, given, prepared),
-                declared=item is not None,
-                uses=used,
+                declared=item is not None or document.parameter(name) is not None,
+                uses=tuple(sorted(used)),
                 place=place or (used[0] if used else None),
                 tokens=counted.get(name, 0),
             )

@@ -16,7 +16,8 @@ from studio.application.words import marked
 from studio.core.prompty.document import InputDeclaration, PromptDocument
 from studio.core.prompty.inputs import preview_inputs
 from studio.core.prompty.messages import Messages
-from studio.core.prompty.prepare import prepare
+from studio.core.prompty.prepare import Prepared, prepare
+from studio.core.prompty.reference_values import ReferenceContext
 from studio.core.text.span import Span
 from studio.core.text.values import Json
 
@@ -113,7 +114,8 @@ def _textual(document: PromptDocument) -> Iterator[str]:
     """The inputs through which a text can come: no number, no yes or no, no fixed choice."""
     declared = {item.name: item for item in document.inputs}
     threads = [item.name for item in document.inputs if item.kind == "thread"]
-    used = (*(variable.name for variable in document.variables), *threads)
+    parameters = (item.name for item in document.parameters)
+    used = (*(variable.name for variable in document.variables), *threads, *parameters)
     for name in dict.fromkeys(used):
         item = declared.get(name)
         if item is None or (item.kind not in _CLOSED and not item.enum):
@@ -164,12 +166,21 @@ def _probe_input(document: PromptDocument, inputs: Mapping[str, Json], name: str
         shape = _fuller(shape, declared)
     if declared is not None and declared.kind == "string":
         shape = ""
-    plain = prepare(document, {**inputs, name: _planted(shape, "hello")}, preview=True)
+    # Parameters come in by references; no file and no variable is looked at for that.
+    references = ReferenceContext(trusted=False) if document.parameters else None
+
+    def prepared(text: str) -> Prepared:
+        values = {**inputs, name: _planted(shape, text)}
+        return prepare(document, values, references=references, preview=True)
+
+    plain = prepared("hello")
     before = _structure(plain.messages)
     span = next((item.expression for item in document.variables if item.name == name), None)
+    parameter = document.parameter(name)
+    if span is None and parameter is not None:
+        span = parameter.uses[0]
     for attack in ATTACKS:
-        planted = _planted(shape, attack.text)
-        after = prepare(document, {**inputs, name: planted}, preview=True)
+        after = prepared(attack.text)
         change = _difference(before, _structure(after.messages))
         if not change and _SUM in after.rendering.text and _SUM not in plain.rendering.text:
             change = _tr("The value is read as a template and worked out.")

@@ -10,6 +10,7 @@ from PySide6.QtCore import QCoreApplication
 
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.inputs import resolve_inputs
+from studio.core.prompty.parameters import missing_parameters
 from studio.core.text.problem import Problem, Severity
 from studio.core.text.span import Span
 from studio.core.text.values import Json
@@ -66,6 +67,15 @@ def refusal_of(document: PromptDocument, values: Mapping[str, Json]) -> Refusal 
             _tr("The input {name!r} is required and has no value.").format(name=name),
             _tr("Fill it in under Inputs, then run again."),
             missing[0].span,
+            name,
+        )
+    lacking = missing_parameters(document, values)
+    if lacking:
+        name = next(item.name for item in document.parameters if lacking[0].span in item.uses)
+        return Refusal(
+            _tr("The parameter {name!r} has no value.").format(name=name),
+            _tr("Fill it in under Inputs, then run again."),
+            lacking[0].span,
             name,
         )
     return None

@@ -23,6 +23,7 @@ from studio.core.prompty.messages import (
     ToolCallPart,
     ToolResultPart,
 )
+from studio.core.prompty.parameters import parameters_as_variables
 from studio.core.prompty.reference_values import find_references
 from studio.core.prompty.rendering import Rendering, Segment
 from studio.core.prompty.templates import find_variables, render_template
@@ -92,7 +93,8 @@ def chat_template(source: ExportSource) -> ChatTemplate:
     found = _read(document, source)
     losses = tuple(_reference_losses(document))
     if found is not None and all(_stands_alone(found, document)):
-        plain = not document.variables and not _has_statements(document)
+        is_plain = not document.variables and not document.parameters
+        plain = is_plain and not _has_statements(document)
         if plain:
             found = replace(found, items=tuple(_rendered(found)), is_plain=True)
         return replace(found, losses=losses)
@@ -148,7 +150,6 @@ def _rendered(template: ChatTemplate) -> Iterator[TemplateMessage | ThreadPlace]
 def _read(document: PromptDocument, source: ExportSource) -> ChatTemplate | None:
     """The body read as if it were rendered; None where threads or media come from loops."""
     body = document.body
-    text = document.source.text
     rich = [item for item in source.prepared.rendering.segments if item.kind == "rich"]
     places = [segment.span for segment in rich if segment.span is not None]
     if len(set(places)) != len(places) or places != sorted(places):
@@ -158,9 +159,9 @@ def _read(document: PromptDocument, source: ExportSource) -> ChatTemplate | None
     for segment, place in zip(rich, places, strict=False):
         if not body.start <= place.start < place.end <= body.end:
             return None
-        segments += (_literal(text, at, place.start), segment)
+        segments += (*_literals(document, at, place.start), segment)
         at = place.end
-    segments.append(_literal(text, at, body.end))
+    segments += _literals(document, at, body.end)
     inputs: dict[str, Json] = {}
     for item in document.inputs:
         if item.kind == "thread":
@@ -174,8 +175,18 @@ def _read(document: PromptDocument, source: ExportSource) -> ChatTemplate | None
     return ChatTemplate(items, document.template.format)
 
 
-def _literal(text: str, start: int, end: int) -> Segment:
-    return Segment("literal", text[start:end], Span(start, end))
+def _literals(document: PromptDocument, start: int, end: int) -> Iterator[Segment]:
+    """A range of the body as the author wrote it, parameters as expressions of its template."""
+    text = document.source.text
+    if document.parameters and document.dialect == "section":
+        first = start
+        found = parameters_as_variables(text[start:end], document.template.format)
+        for place, expression in found:
+            span = place.shift(first)
+            yield Segment("literal", text[start : span.start], Span(start, span.start))
+            yield Segment("literal", expression, span)
+            start = span.end
+    yield Segment("literal", text[start:end], Span(start, end))
 
 
 def _item(message: Message) -> TemplateMessage | ThreadPlace:
@@ -197,6 +208,7 @@ def _item(message: Message) -> TemplateMessage | ThreadPlace:
 def _stands_alone(template: ChatTemplate, document: PromptDocument) -> Iterator[bool]:
     """Whether each text is a whole template that needs nothing of its neighbours."""
     known = {variable.name for variable in document.variables}
+    known |= {parameter.name for parameter in document.parameters}
     for text in _texts(template):
         variables, problems = find_variables(text, template.format)
         yield not any(problem.severity == "error" for problem in problems)
@@ -225,18 +237,22 @@ def _has_statements(document: PromptDocument) -> bool:
 
 def _reference_losses(document: PromptDocument) -> Iterator[str]:
     body = document.source.slice(document.body)
+    expressions = dict(parameters_as_variables(body, document.template.format))
     for reference in find_references(body):
+        if reference.span in expressions and document.dialect == "section":
+            continue
         written = body[reference.span.start : reference.span.end]
         yield f"The reference {written} in a message stays as text: the file does not look it up."
 
 
 def used_inputs(document: PromptDocument, reserved: Sequence[str] = ()) -> dict[str, Json]:
-    """Names that a rendering needs, with their defaults: declared inputs, then other variables."""
+    """Names that a rendering needs, with their defaults: inputs, other variables, parameters."""
     found: dict[str, Json] = {}
     for item in document.inputs:
         if item.name and item.name not in reserved:
             found[item.name] = item.default if item.has_default else None
-    for variable in document.variables:
-        if variable.name not in reserved:
-            found.setdefault(variable.name, None)
+    used = [variable.name for variable in document.variables]
+    for name in (*used, *(parameter.name for parameter in document.parameters)):
+        if name not in reserved:
+            found.setdefault(name, None)
     return found

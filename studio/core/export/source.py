@@ -9,6 +9,7 @@ from studio.core.agent.loop.first_step import first_step_values
 from studio.core.export.target import ExportSource, ExportTarget
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.inputs import resolve_inputs
+from studio.core.prompty.parameters import missing_parameters
 from studio.core.prompty.prepare import Prepared, prepare
 from studio.core.prompty.reference_values import ReferenceContext
 from studio.core.prompty.tool_spec import ToolSpec
@@ -56,8 +57,9 @@ def make_source(
     def with_values(inputs: JsonObject) -> Prepared:
         given = {**values_at_start(document, tools, inputs, samples=samples), **inputs}
         if samples:
-            return prepare(document, given, references=references, preview=True)
-        _, missing = resolve_inputs(document, inputs)
+            return _with_stand_ins(document, given, references)
+        values, missing = resolve_inputs(document, inputs)
+        missing += missing_parameters(document, values)
         prepared = _without_samples(document, given, references)
         return replace(prepared, problems=(*missing, *prepared.problems))
 
@@ -72,6 +74,25 @@ def make_source(
         values.sets,
         document,
     )
+
+
+_STAND_INS: Mapping[str, Json] = {
+    "float": 1.5, "integer": 1, "boolean": True, "array": [], "object": {},
+}  # fmt: skip
+
+
+def _with_stand_ins(
+    document: PromptDocument, given: Mapping[str, Json], references: ReferenceContext
+) -> Prepared:
+    """A preview with something for each parameter, so that a proof sees where it goes."""
+    names = {item.name for item in document.parameters} - given.keys()
+    values: dict[str, Json] = {
+        item.name: _STAND_INS.get(item.kind, item.name)
+        for item in document.parameters
+        if item.name in names and document.input(item.name) is None
+    }
+    prepared = prepare(document, {**values, **given}, references=references, preview=True)
+    return replace(prepared, samples=prepared.samples | values.keys())
 
 
 def _without_samples(

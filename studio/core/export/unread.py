@@ -1,12 +1,14 @@
-"""Tools that a run may have and an export cannot know of, since nobody has asked their sources."""
+"""What a run has and an export cannot know of: tools of unasked sources, values of references."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from studio.core.export.target import ExportSource
+from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.messages import TextPart, ToolResultPart
-from studio.core.prompty.reference_values import find_references
+from studio.core.prompty.reference_values import Protocol, ReferenceContext, find_references
+from studio.core.prompty.references import resolve_document
 from studio.core.tools.document import McpServer, PythonFile, named_sources
 
 
@@ -40,3 +42,34 @@ def unread_references(source: ExportSource) -> Iterator[str]:
             f"The reference ${{env:{name}}} stays as it is written: the values of variables are "
             "never put into an export."
         )
+
+
+def with_fixed_parameters(source: ExportSource) -> tuple[PromptDocument, tuple[str, ...]]:
+    """The document with the parameters of its settings filled in, and what that fixes, in words.
+
+    Code holds the parameters of messages as inputs of its own; model and options are constants.
+    """
+    document, prepared = source.document, source.prepared
+    if document.front_matter is None or not document.parameters:
+        return document, ()
+    given = {
+        item.name: prepared.inputs[item.name]
+        for item in document.parameters
+        if item.name in prepared.inputs and item.name not in prepared.samples
+    }
+    context = ReferenceContext(params=given, trusted=False)
+    only: tuple[Protocol, ...] = ("params",)
+    filled, _ = resolve_document(document, context, only=only)
+    front = document.front_matter
+    names = [
+        item.name
+        for item in document.parameters
+        if any(front.start <= span.start < front.end for span in item.uses)
+    ]
+    told = tuple(
+        f"The parameter {name!r} of the settings is fixed to its value of now."
+        if name in given
+        else f"The parameter {name!r} of the settings has no value; its reference stays as written."
+        for name in names
+    )
+    return filled, told

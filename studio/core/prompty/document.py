@@ -150,6 +150,26 @@ class Variable:
 
 
 @dataclass(frozen=True, slots=True)
+class Parameter:
+    """A name that `${params:name}` takes (seed: "Replacement Constructs").
+
+    An input of the same name is the same value.
+    """
+
+    name: str
+    """The name, without blanks around it."""
+
+    kind: str = "string"
+    """Kind of the declared input of that name; else what the key wants whose value it is."""
+
+    uses: tuple[Span, ...] = ()
+    """The whole references, in source order."""
+
+    names: tuple[Span, ...] = ()
+    """The name inside each of them; F2 renames it."""
+
+
+@dataclass(frozen=True, slots=True)
 class Entry:
     """A front-matter key with its place: a node of the outline and of hover."""
 
@@ -218,6 +238,10 @@ class PromptDocument:
     variables: tuple[Variable, ...] = ()
     """Every use of a variable that the template itself does not define, in source order."""
 
+    parameters: tuple[Parameter, ...] = ()
+    """Every name that a `${params:…}` takes, in order of the first use; declared inputs among
+    them."""
+
     problems: tuple[Problem, ...] = ()
     """What is wrong, in source order."""
 
@@ -229,6 +253,10 @@ class PromptDocument:
     def input(self, name: str) -> InputDeclaration | None:
         """The declared input of that name."""
         return next((item for item in self.inputs if item.name == name), None)
+
+    def parameter(self, name: str) -> Parameter | None:
+        """The parameter of that name."""
+        return next((item for item in self.parameters if item.name == name), None)
 
     def entry(self, *path: str | int) -> Entry | None:
         """The front-matter entry at a path of keys."""

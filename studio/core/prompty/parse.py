@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from studio.core.prompty.body.sections import find_markers, sections_of
@@ -11,6 +12,7 @@ from studio.core.prompty.checks import check_document
 from studio.core.prompty.dialect import decide_dialect
 from studio.core.prompty.document import BodySection, Dialect, PromptDocument, TemplateFormat
 from studio.core.prompty.front.front_matter import read_front_matter
+from studio.core.prompty.parameters import find_parameters
 from studio.core.prompty.split import Split, split_front_matter
 from studio.core.prompty.templates import find_variables
 from studio.core.prompty.yaml.places import Places
@@ -69,6 +71,7 @@ def parse(text: str, path: Path | None = None) -> PromptDocument:
         _sections(body, split.body.start, dialect, form),
         variables,
     )
+    document = replace(document, parameters=find_parameters(document))
     found = (*_split_problems(text, split, reading), *reading.problems, *template_problems)
     return check_document(document, found)
 

@@ -11,7 +11,9 @@ from studio.core.prompty.front.declarations import RICH_KINDS
 from studio.core.prompty.inputs import preview_inputs, resolve_inputs
 from studio.core.prompty.media_files import check_media
 from studio.core.prompty.messages import Messages
+from studio.core.prompty.parameters import parameter_values
 from studio.core.prompty.reference_values import (
+    Protocol,
     ReferenceContext,
     UnresolvedReference,
     resolve_reference,
@@ -64,15 +66,14 @@ def prepare(
         preview: Fill with samples, and never look a secret up.
     """
     problems: list[Problem] = []
+    values, samples, missing = _values(document, inputs, preview=preview)
     if references is not None:
-        document, found = resolve_document(document, references, preview=preview)
+        given = parameter_values(document, values, references)
+        document, found = resolve_document(document, given, preview=preview)
         problems += found
-    samples: frozenset[str] = frozenset()
-    if preview:
-        values, samples = preview_inputs(document, inputs)
-    else:
-        values, missing = resolve_inputs(document, inputs)
-        problems += missing
+        values, samples, missing = _values(document, inputs, preview=preview)
+        references = parameter_values(document, values, references)  # of resolved inputs
+    problems += missing
     rendering = render_body(document, values)
     included = _included_body(document, references) if references is not None else None
     if included is not None:
@@ -87,6 +88,36 @@ def prepare(
     problems = list(dict.fromkeys(problems))  # a tool's expression is rendered twice
     problems.sort(key=lambda problem: (problem.span.start, problem.span.end))
     return Prepared(document, values, rendering, messages, tuple(problems), samples)
+
+
+def settled_document(
+    document: PromptDocument, inputs: Mapping[str, Json], references: ReferenceContext
+) -> PromptDocument:
+    """The document as a run takes it: the files and parameters of its settings are put in.
+
+    Variables stay references, since a run's journal keeps its settings and holds no secret.
+
+    Args:
+        document: As `parse` gave it.
+        inputs: The values of the run.
+        references: Where the run's references find their values.
+    """
+    values, _ = resolve_inputs(document, inputs)
+    context = parameter_values(document, values, references)
+    return resolve_document(document, context, only=_SETTLED)[0]
+
+
+_SETTLED: tuple[Protocol, ...] = ("file", "params")
+
+
+def _values(
+    document: PromptDocument, inputs: Mapping[str, Json], *, preview: bool
+) -> tuple[ResolvedInputs, frozenset[str], tuple[Problem, ...]]:
+    """The values of the inputs, which of them are samples, and what is missing."""
+    if preview:
+        return *preview_inputs(document, inputs), ()
+    values, missing = resolve_inputs(document, inputs)
+    return values, frozenset(), missing
 
 
 def render_body(document: PromptDocument, values: Mapping[str, Json]) -> Rendering:

@@ -29,6 +29,9 @@ _DOTENV = re.compile(r"^[ \t]*(?:export[ \t]+)?([A-Za-z_][A-Za-z0-9_]*)[ \t]*=[ 
 Protocol = Literal["env", "file", "params"]
 """The word before the first colon."""
 
+PROTOCOLS: tuple[Protocol, ...] = ("env", "file", "params")
+"""Every protocol that is resolved; `${other:…}` is text."""
+
 
 @dataclass(frozen=True, slots=True)
 class Reference:
@@ -98,7 +101,7 @@ def find_references(text: str) -> Iterator[Reference]:
         elif protocol == "file":
             yield Reference("file", found[2], None, Span(*found.span()))
         else:
-            yield Reference("params", found[2], None, Span(*found.span()))
+            yield Reference("params", found[2].strip(), None, Span(*found.span()))
 
 
 def whole_reference(text: str) -> Reference | None:
@@ -140,9 +143,14 @@ def resolve_reference(reference: Reference, context: ReferenceContext) -> Json:
         case "params":
             if reference.argument in context.params:
                 return context.params[reference.argument]
-            raise UnresolvedReference(
-                "param-not-given", f"The run has no parameter {reference.argument!r}."
-            )
+            raise UnresolvedReference("param-not-given", missing_parameter(reference.argument))
+
+
+def missing_parameter(name: str) -> str:
+    """What is said of a parameter without a value, wherever that is found."""
+    if not name:
+        return "This reference names no parameter; write ${params:name}."
+    return f"The parameter {name!r} has no value; give it one like an input."
 
 
 def _unread_file(path: str, context: ReferenceContext) -> UnresolvedReference:

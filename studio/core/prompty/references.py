@@ -7,13 +7,15 @@ variable is set is told (docs/design/file-format.md).
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.front.front_matter import read_front_matter
 from studio.core.prompty.reference_values import (
     NOT_TRUSTED,
+    PROTOCOLS,
+    Protocol,
     Reference,
     ReferenceContext,
     UnresolvedReference,
@@ -34,7 +36,11 @@ _MOST_INCLUDES = 8
 
 
 def resolve_document(
-    document: PromptDocument, context: ReferenceContext, *, preview: bool = False
+    document: PromptDocument,
+    context: ReferenceContext,
+    *,
+    preview: bool = False,
+    only: Collection[Protocol] = PROTOCOLS,
 ) -> tuple[PromptDocument, tuple[Problem, ...]]:
     """The document with the references of its front matter and of a whole-value body resolved.
 
@@ -42,9 +48,10 @@ def resolve_document(
         document: As `parse` gave it.
         context: Where values come from.
         preview: Leave `env` as written; only say where a variable is not set.
+        only: The protocols to resolve; references of others stay as written.
     """
     places = Places.of(document.entries)
-    resolver = _Resolver(document, context, preview, places)
+    resolver = _Resolver(document, context, preview, places, only)
     data = resolver.resolve(document.data, ())
     if resolver.changed and isinstance(data, Mapping):
         document = _with_data(document, data, places)
@@ -87,6 +94,7 @@ class _Resolver:
     context: ReferenceContext
     preview: bool
     places: Places
+    only: Collection[Protocol] = PROTOCOLS
     problems: list[Problem] = field(default_factory=list)
     changed: bool = False
 
@@ -128,6 +136,8 @@ class _Resolver:
 
     def _value(self, reference: Reference, path: KeyPath) -> tuple[Json, bool]:
         """The value, and whether there is one to put in."""
+        if reference.protocol not in self.only:
+            return None, False
         span = self.places.value(*path) or self.places.nearest(*path)
         return _look_up(reference, self.context, self.preview, span, self.problems)
 
@@ -152,7 +162,9 @@ def _look_up(
         return resolve_reference(reference, context), True
     except UnresolvedReference as error:
         is_hint = error.code == NOT_TRUSTED and (preview or context.shown)
-        severity = Severity.HINT if is_hint else Severity.ERROR
+        # A parameter comes with a run; until then it is no fault that there is none.
+        is_awaited = preview and reference.protocol == "params" and reference.argument != ""
+        severity = Severity.HINT if is_hint or is_awaited else Severity.ERROR
         problems.append(Problem(error.code, severity, str(error), span))
         return None, False
 
@@ -192,9 +204,10 @@ def _resolve_segment(
             found.append(_cut(segment, done, reference.span.start))
         done = reference.span.end
         if text:
-            found.append(
-                Segment("value", text, place, f"{reference.protocol}:{reference.argument}")
-            )
+            # A parameter is an input by another way in: its values go by the same name.
+            is_param = reference.protocol == "params"
+            name = "" if is_param else f"{reference.protocol}:"
+            found.append(Segment("value", text, place, f"{name}{reference.argument}"))
     if done < len(segment.text):
         found.append(_cut(segment, done, len(segment.text)))
     return found

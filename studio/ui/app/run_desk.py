@@ -19,7 +19,8 @@ from studio.core.agent.values.options import RunOptions
 from studio.core.agent.values.state import Place
 from studio.core.models.base import ModelError, ProtocolName
 from studio.core.prompty.document import PromptDocument
-from studio.core.prompty.reference_values import references_beside
+from studio.core.prompty.prepare import settled_document
+from studio.core.prompty.reference_values import ReferenceContext, references_beside
 from studio.core.text.span import Span
 from studio.core.text.values import Json
 from studio.core.tools.trust import TrustStore
@@ -34,8 +35,8 @@ from studio.viewmodels.run.controller import RunController
 _SHARE = 0.46
 """How much of the window's height the run has at least, when the first one begins."""
 
-Toolboxes = Callable[[PromptDocument, dict[str, Json]], OpenToolbox]
-"""Gives, for a document and its values, what makes its tools ready."""
+Toolboxes = Callable[[PromptDocument, dict[str, Json], ReferenceContext], OpenToolbox]
+"""Gives, for a document, its values and its references, what makes its tools ready."""
 
 
 class RunDesk(QObject):
@@ -174,20 +175,22 @@ class RunDesk(QObject):
 
     def _plan(self, document: PromptDocument, values: dict[str, Json]) -> RunPlan | None:
         folder = document.source.path.parent if document.source.path is not None else None
+        path = document.source.path
+        references = references_beside(path, trusted=self._is_trusted(path))
+        document = settled_document(document, values, references)
         try:
             model = self._connections.open(folder, self._asked_by(document))
         except ModelError as error:
             self._messages.error(error.message, error.hint)
             return None
         self._messages.withdraw("run")
-        path = document.source.path
         return RunPlan(
             document,
             values,
             model,
-            open_toolbox=self._toolboxes(document, values),
+            open_toolbox=self._toolboxes(document, values, references),
             options=RunOptions(protocol=self._protocol),
-            references=references_beside(path, trusted=self._is_trusted(path)),
+            references=references,
         )
 
     def _asked_by(self, document: PromptDocument) -> AskedModel:

@@ -24,6 +24,7 @@ from studio.core.models.choice import ModelChoice
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.messages import HoistedTool
 from studio.core.prompty.prepare import prepare
+from studio.core.prompty.reference_values import ReferenceContext
 from studio.core.runs.store import RunStore, StoreError
 from studio.core.text.values import Json
 from studio.core.tokens.tokenizers import Tokenizers
@@ -346,11 +347,13 @@ class Workbench(QObject):
 
     # -- running --------------------------------------------------------------------------------
 
-    def _toolbox_of(self, document: PromptDocument, values: dict[str, Json]) -> OpenToolbox:
+    def _toolbox_of(
+        self, document: PromptDocument, values: dict[str, Json], references: ReferenceContext
+    ) -> OpenToolbox:
         """What makes the tools of a document ready, as they are then; it runs in the loop."""
 
         async def open_toolbox() -> RunToolbox:
-            prepared = prepare(document, values)
+            prepared = prepare(document, values, references=references)
             session, ask = self.tools.session, self.tools.questions.ask
             if self._services.is_safe:
                 return session.toolbox(prepared.inputs, ask)

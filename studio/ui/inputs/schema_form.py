@@ -5,97 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import (
-    QLineEdit,
-    QPlainTextEdit,
-    QSizePolicy,
-    QToolButton,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QLineEdit, QPlainTextEdit, QVBoxLayout, QWidget
 
 from studio.application.inputs.fields import ABSENT, FieldSpec
 from studio.application.inputs.history import ValueHistory
 from studio.application.inputs.schema import schema_fields
 from studio.core.text.values import Json, JsonObject
 from studio.ui.inputs.compound import make_editor
+from studio.ui.inputs.field_group import FieldGroup, GroupWords
 from studio.ui.inputs.fields import JsonField, NumberField, TextField
 from studio.ui.inputs.file_field import FileField
 from studio.ui.inputs.row import FieldRow
 from studio.ui.style.colours import input_colour
-from studio.ui.style.icons import icon
 from studio.ui.style.theme import Theme
-
-
-class SuppliedGroup(QWidget):
-    """A heading that opens and closes the rows under it."""
-
-    def __init__(self, theme: Theme, parent: QWidget) -> None:
-        super().__init__(parent)
-        self._theme = theme
-        self.heading = QToolButton(self)
-        self.heading.setCheckable(True)
-        self.heading.setAutoRaise(True)
-        self.heading.setIconSize(QSize(14, 14))
-        self.heading.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
-        self.heading.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
-        self.heading.setToolTip(
-            self.tr("A run brings these values; the preview shows samples of them.")
-        )
-        self._page = QWidget(self)
-        self.rows = QVBoxLayout(self._page)
-        self.rows.setContentsMargins(0, 0, 0, 0)
-        self.rows.setSpacing(14)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(8)
-        layout.addWidget(self.heading)
-        layout.addWidget(self._page)
-        self._page.hide()
-        self.hide()
-        self.heading.toggled.connect(self._show_rows)
-        self.set_theme(theme)
-
-    @property
-    def is_open(self) -> bool:
-        """Whether the rows are shown."""
-        return self.heading.isChecked()
-
-    def set_open(self, is_open: bool) -> None:
-        """Show the rows, or only the heading."""
-        self.heading.setChecked(is_open)
-
-    def tell(self, names: Sequence[str], given: int) -> None:
-        """Say which inputs are in the group, and how many of them a person filled."""
-        self.setHidden(not names)
-        shown = ", ".join(names)
-        shown = shown if len(shown) <= 40 else f"{shown[:39]}…"
-        filled = self.tr(" · {given} given").format(given=given) if given else ""
-        self.heading.setText(
-            self.tr("Supplied by the run: {shown}{filled}").format(shown=shown, filled=filled)
-        )
-        self.heading.setAccessibleName(
-            self.tr("Inputs supplied by the run: {names}{filled}").format(
-                names=", ".join(names), filled=filled
-            )
-        )
-
-    def set_theme(self, theme: Theme) -> None:
-        """Take the colours of a theme."""
-        self._theme = theme
-        self.heading.setStyleSheet(
-            f"QToolButton {{ color: {theme.muted}; border: none; padding: 2px 0; }}"
-            f"QToolButton:checked {{ background: transparent; }}"
-            f"QToolButton:hover, QToolButton:focus {{ color: {theme.text}; }}"
-        )
-        self._show_rows(self.is_open)
-
-    def _show_rows(self, is_open: bool) -> None:
-        name = "chevron-down" if is_open else "chevron-right"
-        self.heading.setIcon(icon(name, self._theme.muted))
-        self._page.setHidden(not is_open)
 
 
 class HistoryKeys(QObject):
@@ -183,10 +107,29 @@ class SchemaForm(QWidget):
         self._rows: dict[str, FieldRow] = {}
         self._history: dict[str, ValueHistory] = {}
         self._own = QVBoxLayout()
-        self.supplied = SuppliedGroup(theme, self)
+        self.parameters = FieldGroup(
+            GroupWords(
+                self.tr("Parameters: {shown}"),
+                self.tr("Parameters of the prompt: {names}"),
+                self.tr("What ${params:name} stands for; a run needs a value for each."),
+            ),
+            theme,
+            self,
+        )
+        self.parameters.set_open(True)
+        self.supplied = FieldGroup(
+            GroupWords(
+                self.tr("Supplied by the run: {shown}"),
+                self.tr("Inputs supplied by the run: {names}"),
+                self.tr("A run brings these values; the preview shows samples of them."),
+            ),
+            theme,
+            self,
+        )
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addLayout(self._own)
+        layout.addWidget(self.parameters)
         layout.addWidget(self.supplied)
         for each in (self._own, layout):
             each.setSpacing(14)
@@ -262,6 +205,7 @@ class SchemaForm(QWidget):
         """Take the colours of a theme."""
         self._theme = theme
         self._style()
+        self.parameters.set_theme(theme)
         self.supplied.set_theme(theme)
         for index, row in enumerate(self._rows.values()):
             row.set_theme(theme)
@@ -279,6 +223,8 @@ class SchemaForm(QWidget):
         if row is not None:
             if row.spec.supplied:
                 self.supplied.set_open(True)
+            if row.spec.parameter:
+                self.parameters.set_open(True)
             row.editor.setFocus()
 
     def _make(self, spec: FieldSpec, index: int) -> FieldRow:
@@ -291,25 +237,28 @@ class SchemaForm(QWidget):
         return row
 
     def _place(self) -> None:
-        """Put each row where it belongs: the person's own first, the run's in their group."""
-        places = {False: self._own, True: self.supplied.rows}
-        counts = {False: 0, True: 0}
+        """Put each row where it belongs: the user's own first, then parameters and the run's."""
+        places = (self._own, self.parameters.rows, self.supplied.rows)
+        counts = [0, 0, 0]
         for row in self._rows.values():
-            layout, index = places[row.spec.supplied], counts[row.spec.supplied]
-            if layout.indexOf(row) != index:
-                places[not row.spec.supplied].removeWidget(row)
-                layout.insertWidget(index, row)
-            counts[row.spec.supplied] += 1
+            place = 2 if row.spec.supplied else 1 if row.spec.parameter else 0
+            if places[place].indexOf(row) != counts[place]:
+                for layout in places:
+                    layout.removeWidget(row)
+                places[place].insertWidget(counts[place], row)
+            counts[place] += 1
         self._tell_group()
 
     def _tell_group(self) -> None:
-        values = self.values()
-        names = [name for name, row in self._rows.items() if row.spec.supplied]
-        self.supplied.tell(names, sum(name in values for name in names))
+        values, specs = self.values(), [row.spec for row in self._rows.values()]
+        parameters = [spec.name for spec in specs if spec.parameter]
+        supplied = [spec.name for spec in specs if spec.supplied]
+        for group, names in ((self.parameters, parameters), (self.supplied, supplied)):
+            group.tell(names, sum(name in values for name in names))
 
     def _discard(self, row: FieldRow | None) -> None:
         if row is not None:
-            for layout in (self._own, self.supplied.rows):
+            for layout in (self._own, self.parameters.rows, self.supplied.rows):
                 layout.removeWidget(row)
             row.hide()
             row.deleteLater()
@@ -351,4 +300,5 @@ def _placeless(spec: FieldSpec) -> tuple[object, ...]:
         spec.nullable,
         spec.declared,
         spec.supplied,
+        spec.parameter,
     )

@@ -115,3 +115,21 @@ def test_an_undeclared_variable_gets_the_field_that_its_uses_want() -> None:
         ("b", "json"),
         ("e", "json"),
     ]
+
+
+def test_parameters_have_fields_of_what_they_are_used_as() -> None:
+    text = (
+        "---\nmodel:\n  options:\n    temperature: ${params:heat}\n"
+        "    additionalProperties: ${params:more}\n"
+        "template: {parser: {kind: section}}\ninputs:\n  city: {kind: string}\n---\n"
+        "user:\n{{ city }} {{ loose }} ${params:city} ${params:loose} ${params:who}\n"
+    )
+    found = {spec.name: spec for spec in input_fields(parse(text))}
+    assert {name: (spec.kind, spec.parameter, spec.required) for name, spec in found.items()} == {
+        "city": ("string", False, False),
+        "loose": ("string", True, True),
+        "heat": ("number", True, True),
+        "more": ("json", True, True),
+        "who": ("string", True, True),
+    }
+    assert all(spec.declared and not spec.supplied for spec in found.values())

@@ -221,3 +221,15 @@ def test_the_protocol_chosen_for_runs_is_the_previews() -> None:
     assert preview.protocol == "react"
     assert "tools" not in body
     assert body["stop"] == ["\nObservation:"]
+
+
+def test_a_parameter_is_a_variable_of_its_own() -> None:
+    document = parse("user:\nHi ${params:who}, ${params:who}\n")
+    awaited = build_preview(PreviewOrder(document))
+    [row] = awaited.variables
+    assert (row.origin, row.declared, len(row.uses)) == ("missing", True, 2)
+    given = build_preview(PreviewOrder(document, {"who": "Ann"}))
+    [row] = given.variables
+    assert (row.value, row.origin, row.tokens) == ("Ann", "given", 2)
+    body = json.loads(given.requests["openai-chat"].text)
+    assert body["messages"] == [{"role": "user", "content": "Hi Ann, Ann"}]

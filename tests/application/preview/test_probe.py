@@ -74,3 +74,14 @@ def test_what_the_values_of_now_leave_out_is_tried_too() -> None:
     for home in ({"street": "x"}, {"rooms": []}, {"rooms": None}):
         report = probe(parse(text), {"home": home})
         assert {hole.input for hole in report.holes} == {"home", "stops"}
+
+
+def test_parameters_are_tried_like_inputs() -> None:
+    text = DOC.replace("{{ q }}", "${params:who}").replace("  q: {kind: string}\n", "")
+    assert probe(parse(text.replace("STRICT", "true")), {}).holes == ()
+    report = probe(parse(text.replace("STRICT", "false")), {})
+    assert report.inputs == ("who",)
+    hole = next(hole for hole in report.holes if hole.attack.title == "a role marker")
+    assert hole.span is not None
+    document = parse(text.replace("STRICT", "false"))
+    assert document.source.slice(hole.span) == "${params:who}"

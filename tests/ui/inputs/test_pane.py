@@ -165,6 +165,28 @@ def test_what_a_run_supplies_stands_below_and_closed(qtbot: QtBot, pane: InputsP
     assert not group.isVisible()
 
 
+def test_parameters_stand_in_a_group_of_their_own(qtbot: QtBot, pane: InputsPane) -> None:
+    text = (
+        "---\ninputs: {city: {kind: string}}\n---\nuser:\n{{ city }} ${params:who} {{ history }}\n"
+    )
+    pane.set_document(parse(text))
+    group, who = pane.form.parameters, pane.form.rows["who"]
+    assert group.heading.text() == "Parameters: who"
+    assert who.isVisible()
+    assert group.isAncestorOf(who)
+    assert not group.isAncestorOf(pane.form.rows["city"])
+    assert pane._summary.text() == "0 of 2 given"
+    pane.set_values({"who": "Ann"})
+    assert group.heading.text() == "Parameters: who · 1 given"
+    assert pane.values() == {"who": "Ann"}
+    qtbot.mouseClick(group.heading, Qt.MouseButton.LeftButton)
+    assert not who.isVisible()
+    pane.focus_input("who")
+    assert who.isVisible()
+    pane.set_document(parse("user:\n{{ city }}\n"))
+    assert not group.isVisible()
+
+
 def test_sets_are_kept_taken_and_removed(qtbot: QtBot, pane: InputsPane, tmp_path: Path) -> None:
     prompt = tmp_path / "trip.prompty"
     pane.set_document(parse(DOC, prompt))

@@ -20,7 +20,7 @@ from studio.core.export.proof import Meaning, compare, utf8_problem
 from studio.core.export.python.literal import python_literal
 from studio.core.export.requests import lost
 from studio.core.export.target import ExportResult, ExportSource, Round, TargetGroup, result
-from studio.core.export.unread import unread_tools
+from studio.core.export.unread import unread_tools, with_fixed_parameters
 from studio.core.imports.compose import literal
 from studio.core.prompty.document import TemplateFormat
 from studio.core.prompty.messages import Message
@@ -162,8 +162,8 @@ class _LangChain:
 
     def __init__(self, source: ExportSource, template: ChatTemplate) -> None:
         self.source = source
-        self.document = source.document
-        self.losses: list[str] = []
+        self.document, fixed = with_fixed_parameters(source)
+        self.losses: list[str] = [*fixed]
         self.format: TemplateFormat = template.format if not template.is_plain else "fstring"
         self.is_plain = template.is_plain
         items, problems = chat_items(template)
@@ -235,7 +235,9 @@ class _LangChain:
 
     def _is_required(self, name: str) -> bool:
         declared = self.document.input(name)
-        return declared is not None and (declared.required or declared.has_sample)
+        if declared is None:
+            return self.document.parameter(name) is not None
+        return declared.required or declared.has_sample
 
     def _row(self, item: JsonObject) -> str:
         """One entry of the list of messages."""

@@ -24,7 +24,7 @@ from studio.core.export.python.settings import chat_tool, key_variable, quoted, 
 from studio.core.export.python.tools import PythonTools, python_tools, stub, stub_name
 from studio.core.export.requests import lost
 from studio.core.export.target import ExportResult, ExportSource, Round, TargetGroup, result
-from studio.core.export.unread import unread_tools
+from studio.core.export.unread import unread_tools, with_fixed_parameters
 from studio.core.prompty.document import TemplateFormat
 from studio.core.text.problem import Problem, Severity
 from studio.core.text.span import Span
@@ -133,7 +133,7 @@ class _Script:
 
     def __init__(self, source: ExportSource) -> None:
         self.source = source
-        self.document = source.document
+        self.document, self.fixed = with_fixed_parameters(source)
         self.template: ChatTemplate = chat_template(source)
         self.protocol = choose_protocol(self.document).protocol
         self.specs = tuple(tool for tool in source.all_tools if is_sendable(tool))
@@ -152,6 +152,7 @@ class _Script:
     def losses(self) -> Iterator[str]:
         """What the script does not carry, or does differently."""
         yield from self.template.losses
+        yield from self.fixed
         yield from lost((*self.item_problems, *self.request.problems))
         yield from unread_tools(self.source)
         for tool in self.source.all_tools:
@@ -225,13 +226,13 @@ class _Script:
         if further:
             options["extra_body"] = further
         inputs = self._inputs()
-        required = [
-            item.name for item in document.inputs if item.required and inputs.get(item.name) is None
-        ]
+        wanted = {item.name for item in document.inputs if item.required}
+        wanted |= {p.name for p in document.parameters if document.input(p.name) is None}
+        required = [name for name, value in inputs.items() if name in wanted and value is None]
         loop = self.protocol != "native"
         texts = [
             name for name in inputs
-            if (declared := document.input(name)) is None
+            if (declared := document.input(name) or document.parameter(name)) is None
             or declared.kind in ("string", "image", "file", "audio")
         ]  # fmt: skip
         lines = [

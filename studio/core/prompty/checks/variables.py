@@ -55,6 +55,7 @@ def _unused(document: PromptDocument) -> Iterator[Problem]:
     if any(problem.code.startswith("template-") for problem in document.problems):
         return  # what the template uses is not known
     used = {variable.name for variable in document.variables}
+    used |= {parameter.name for parameter in document.parameters}
     for tool in document.tools:
         used |= set(tool.bindings.values())
     for item in document.inputs:

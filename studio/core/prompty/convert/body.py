@@ -294,6 +294,6 @@ def _general_notes(work: _Body) -> None:
     if any(is_inside(fences, marker.span.start) for marker in find_markers(body, "prompty")):
         work.note("role markers in code blocks begin messages in Prompty 2")
     if any(item.protocol == "params" for item in find_references(work.document.source.text)):
-        work.note("${params:…} is unknown to Prompty 2; declare an input instead")
+        work.note("${params:…} is unknown to Prompty 2: where it stays, its runtimes keep the text")
     if work.document.template.format == "fstring":
         work.note("Prompty 2 runtimes know jinja2 and mustache; the format fstring is the studio's")

@@ -5,16 +5,18 @@ from __future__ import annotations
 import difflib
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from studio.core.prompty.convert.body import convert_body, write_user_after_threads
 from studio.core.prompty.convert.front import convert_front
 from studio.core.prompty.convert.legacy import convert_to_legacy
+from studio.core.prompty.convert.parameters import parameters_to_inputs
 from studio.core.prompty.document import Dialect, PromptDocument
 from studio.core.prompty.edit.draft import Draft
 from studio.core.prompty.parse import MAX_TEXT, parse
 from studio.core.prompty.prepare import prepare
+from studio.core.prompty.reference_values import ReferenceContext
 from studio.core.prompty.shapes import messages_to_json
 from studio.core.text.problem import TextEdit
 from studio.core.text.span import Span
@@ -52,6 +54,10 @@ def convert(document: PromptDocument, to: Dialect) -> Conversion:
     if len(old) > MAX_TEXT:
         return Conversion((), old, ("the file is too large to be read; it stays as it is",), True)
     draft = Draft(old)
+    before = document
+    if document.parameters and to != "section" and document.dialect == "section":
+        parameters_to_inputs(draft, document)
+        document = parse(draft.text, document.source.path)
     if document.dialect != to and to == "legacy":
         convert_to_legacy(draft, document)
     elif document.dialect != to:
@@ -64,7 +70,11 @@ def convert(document: PromptDocument, to: Dialect) -> Conversion:
         else:
             draft.set(("template", "parser", "kind"), to)
     after = parse(draft.text, document.source.path)
-    same = _messages(document) == _messages(after)
+    # What a parameter is before is an input after: both get the same value to compare.
+    names: dict[str, Json] = {
+        item.name: item.name for item in before.parameters if before.input(item.name) is None
+    }
+    same = _messages(before, names) == _messages(after, names)
     if not same:
         draft.notes.append("the messages of a preview differ; compare them before you keep this")
     return Conversion(line_edits(old, draft.text), draft.text, tuple(draft.notes), same)
@@ -139,6 +149,8 @@ def _numbered(lines: Sequence[str]) -> Iterator[tuple[str, int]]:
         seen[line] += 1
 
 
-def _messages(document: PromptDocument) -> list[Json]:
-    """The messages of a preview without references, in one shape for both dialects."""
-    return messages_to_json(prepare(document, {}, preview=True).messages, "prompty")
+def _messages(document: PromptDocument, values: Mapping[str, Json]) -> list[Json]:
+    """The messages of a preview in one shape for both dialects; no file or variable is read."""
+    references = ReferenceContext(trusted=False) if document.parameters else None
+    prepared = prepare(document, values, references=references, preview=True)
+    return messages_to_json(prepared.messages, "prompty")

@@ -46,10 +46,14 @@ def rename_input(document: PromptDocument, old: str, new: str) -> tuple[TextEdit
     """
     if not _IDENTIFIER.fullmatch(new):
         raise ValueError(f"{new!r} is not a name: letters, digits and _ only, no digit first")
-    if new != old and (document.input(new) or any(item.name == new for item in document.variables)):
+    taken = {item.name for item in document.variables}
+    taken |= {item.name for item in document.parameters}
+    if new != old and (document.input(new) or new in taken):
         raise ValueError(f"the name {new!r} is taken already")
     spans = {*_declaration_spans(document, old), *_binding_spans(document, old)}
     spans |= {variable.span for variable in document.variables if variable.name == old}
+    parameter = document.parameter(old)
+    spans |= set(parameter.names) if parameter is not None else set()
     spans = {_inside_quotes(document, span) for span in spans}
     text = document.source.text
     return tuple(

@@ -27,6 +27,8 @@ _FIELD = re.compile(
     r"\{\s*(?P<root>[^\W\d]\w*)(?P<rest>(?:\.\w+|\[[^\[\]{}]*\])*)\s*"
     r"(?:!(?P<conversion>[rsa]))?(?::(?P<spec>[^{}]*))?\}"
 )
+_REFERENCE = re.compile(r"\$\{(?:env|file|params):[^{}\n]*\}", re.IGNORECASE)
+"""`${params:who}`: text of the author's, and no placeholder with a format behind a colon."""
 _STEP = re.compile(r"\.(\w+)|\[([^\[\]]*)\]")
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 
@@ -81,6 +83,11 @@ def _pieces(source: str, base: int) -> Iterator[tuple[str, Span] | _Field | Prob
     """Literal text with its span, placeholders and problems, in order."""
     position = 0
     while brace := _BRACE.search(source, position):
+        reference = _REFERENCE.match(source, brace.start() - 1) if brace.start() else None
+        if reference is not None and brace[0] == "{" and brace.start() > position:
+            yield from _literals(source, position, reference.end(), base)
+            position = reference.end()
+            continue
         yield from _literals(source, position, brace.start(), base)
         position = brace.end()
         at = Span(brace.start() + base, position + base)

@@ -87,11 +87,23 @@ def _name(document: PromptDocument, offset: int, knowledge: Knowledge) -> str:
     if name is None:
         return ""
     declared = document.input(name)
+    if declared is None and document.parameter(name) is not None:
+        return _parameter(name, knowledge)
     if declared is None:
         return QCoreApplication.translate(
             "Hover", "<b>{name}</b> is not declared under <code>inputs</code>"
         ).format(name=escape(name))
     return _input(declared, knowledge)
+
+
+def _parameter(name: str, knowledge: Knowledge) -> str:
+    translate = QCoreApplication.translate
+    lines = [translate("Hover", "<b>{name}</b>: a parameter of the run").format(name=escape(name))]
+    if name in knowledge.values:
+        shown = mask_secrets({name: knowledge.values[name]})
+        said = translate("Hover", "Value now: <code>{value}</code>")
+        lines.append(said.format(value=_value(shown[name])))
+    return "<br>".join(lines)
 
 
 def _input(declared: InputDeclaration, knowledge: Knowledge) -> str:

@@ -70,7 +70,7 @@ def _find(
 ) -> tuple[str, list[Completion]]:
     reference = _REFERENCE.search(line)
     if reference:
-        return _references(reference["inside"], knowledge)
+        return _references(reference["inside"], document, knowledge)
     if in_front_matter(text, caret):
         return front_matter(text, caret, line, document, asked=asked, knowledge=knowledge)
     template = document.template.format if document else "jinja2"
@@ -128,7 +128,9 @@ def snippets_at(text: str, caret: int, document: PromptDocument | None) -> list[
     return list(fitting(document, place)) if place is not None else []
 
 
-def _references(inside: str, knowledge: Knowledge) -> tuple[str, list[Completion]]:
+def _references(
+    inside: str, document: PromptDocument | None, knowledge: Knowledge
+) -> tuple[str, list[Completion]]:
     kind, colon, rest = inside.partition(":")
     if not colon:
         return inside, [
@@ -140,7 +142,18 @@ def _references(inside: str, knowledge: Knowledge) -> tuple[str, list[Completion
     if kind == "env" and ":" not in rest:
         names = sorted(knowledge.environment() or ())
         return rest, [Completion(name, name, "set", "value") for name in names]
+    if kind == "params" and document is not None:
+        return rest, _parameters(document, rest)
     return rest, []
+
+
+def _parameters(document: PromptDocument, typed: str) -> list[Completion]:
+    """The parameters that the prompt has already, but for the one being typed, and its inputs."""
+    inputs = {item.name: item.description or item.kind for item in document.inputs}
+    others = {
+        item.name: "" for item in document.parameters if item.name != typed or len(item.uses) > 1
+    }
+    return [Completion(name, name, help_, "value") for name, help_ in (others | inputs).items()]
 
 
 def _roles(

@@ -22,6 +22,9 @@ def name_at(document: PromptDocument, offset: int) -> str | None:
     for variable in document.variables:
         if variable.span.touches(offset):
             return variable.name
+    for parameter in document.parameters:
+        if any(span.touches(offset) for span in parameter.names):
+            return parameter.name
     for declared in document.inputs:
         if declared.name_span is not None and declared.name_span.touches(offset):
             return declared.name
@@ -29,8 +32,10 @@ def name_at(document: PromptDocument, offset: int) -> str | None:
 
 
 def uses(document: PromptDocument, name: str) -> tuple[Span, ...]:
-    """Every use of an input in the body, in order."""
-    return tuple(variable.span for variable in document.variables if variable.name == name)
+    """Every use of an input, by the template or as a parameter, in order."""
+    spans = [variable.span for variable in document.variables if variable.name == name]
+    parameter = document.parameter(name)
+    return tuple(sorted((*spans, *(parameter.names if parameter is not None else ()))))
 
 
 def places_of(document: PromptDocument, offset: int) -> tuple[str, tuple[Span, ...]]:

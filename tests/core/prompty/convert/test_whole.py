@@ -169,7 +169,7 @@ def test_section_constructs_become_front_matter_and_inputs() -> None:
 
 
 def test_what_cannot_be_carried_over_is_said() -> None:
-    text = 'system:\n![video](a.mp4)\n```\nuser:\n```\n\nuser[my-key="5"]:\n${params:x}\n'
+    text = 'system:\n![video](a.mp4)\n```\nuser:\n```\n\nuser[my-key="5"]:\n${params:x-y}\n'
     conversion = convert(parse(text), "prompty")
     notes = "\n".join(conversion.notes)
     for word in ("a.mp4", "code blocks", "params", "my-key"):

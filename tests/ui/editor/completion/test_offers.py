@@ -99,6 +99,12 @@ def test_references_name_variables_and_files() -> None:
     assert labels("---\nmodel:\n  id: ${file:¦\n---\n") == ["facts.json"]
 
 
+def test_a_parameter_is_offered_again_and_so_is_each_input() -> None:
+    assert "params:" in labels(HEAD + "user:\n${¦")
+    assert labels(HEAD + "user:\n${params:who} ${params:¦}") == ["who", "city", "person"]
+    assert labels("user:\n${params:w¦}") == []
+
+
 def test_roles_only_where_a_marker_can_begin() -> None:
     assert labels(HEAD + "sy¦")[0] == "system"
     assert labels(HEAD + "Hello sy¦") == []

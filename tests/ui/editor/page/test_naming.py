@@ -14,7 +14,7 @@ from studio.core.text.problem import apply_edits
 from studio.ui.editor.completion.hover import hover
 from studio.ui.editor.completion.knowledge import Knowledge, knowledge_of
 from studio.ui.editor.page.page import EditorPage
-from studio.ui.editor.text.names import tool_rename
+from studio.ui.editor.text.names import name_at, places_of, tool_rename
 from studio.ui.window.window import MainWindow
 from tests.support.modal import answering
 
@@ -199,3 +199,15 @@ def test_hover_tells_whether_a_file_is_there(tmp_path: Path) -> None:
     assert "no such file" in hover(document, (), at)
     (tmp_path / "facts.json").write_text("{}", encoding="utf-8")
     assert "2 bytes" in hover(document, (), at)
+
+
+def test_a_parameter_is_a_name_like_an_input() -> None:
+    front = "model: {id: '${params:m}'}\ntemplate: {parser: {kind: section}}"
+    text = f"---\n{front}\n---\nuser:\n${{params:m}}"
+    document = parse(text)
+    first, second = (text.index("m}"), text.rindex("m}"))
+    assert name_at(document, second) == "m"
+    assert [span.start for span in places_of(document, first)[1]] == [first, second]
+    told = hover(document, (), second, Knowledge(values={"m": "gpt"}))
+    assert "<b>m</b>: a parameter of the run" in told
+    assert "gpt" in told
