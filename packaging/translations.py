@@ -4,7 +4,8 @@
     python packaging/translations.py --check  only say what is missing; exit code 1 if anything is
 
 The words are found by reading the source as Python does: `self.tr("…")` belongs to its class,
-`QCoreApplication.translate("Context", "…")` and `QT_TRANSLATE_NOOP("Context", "…")` name theirs,
+`QCoreApplication.translate("Context", "…")`, the application layer's `translate("Context", "…")`
+and `QT_TRANSLATE_NOOP("Context", "…")` name theirs,
 `_tr("…")` and `marked("…")` are a module's short forms, and two tables are translated where they
 are shown. Qt's own `lupdate` is not used for this: it gives `self.tr` the wrong context after a
 `translate` in the same class (6.11), and then the translation is never found. The `.ts` files are

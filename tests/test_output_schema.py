@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from studio.application.exchange.export import ExportOrder, make_export
 from studio.cli.main import FINE, run_command
 from studio.core.agent.loop.setup import make_setup
 from studio.core.agent.run.performer import check_answer
@@ -23,7 +24,6 @@ from studio.core.models.scripted import ScriptedModel
 from studio.core.prompty.messages import Message, TextPart
 from studio.core.prompty.parse import parse
 from studio.core.wire.request import Provider
-from studio.viewmodels.exchange.export import ExportOrder, make_export
 from studio.viewmodels.preview.controller import PreviewOrder, build_preview
 
 PROMPT = """---

@@ -93,7 +93,7 @@ def _export(options: argparse.Namespace) -> int:
     for loss in made.losses:
         print(f"{options.file}: lost or changed: {loss}", file=sys.stderr)
     if options.diff:
-        from studio.viewmodels.exchange.export import difference
+        from studio.application.exchange.export import difference
 
         sys.stdout.write(difference(made, options.out).text)
         return PROBLEMS if made.blocked or made.needs_consent else FINE

@@ -12,13 +12,13 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
+from studio.application.exchange.export import ExportOrder, make_export, targets
 from studio.core.models.connections import EMBEDDED, Connection
 from studio.core.models.secrets import KEYRING
 from studio.core.runs.exchange import FORMS
 from studio.ui.app.care import Care
 from studio.ui.app.workbench import Workbench
 from studio.ui.dialogs.crash import CrashDialog
-from studio.viewmodels.exchange.export import ExportOrder, make_export, targets
 from tests.end_to_end.conftest import WAIT_MS
 from tests.support.chat_server import ChatServer, chat_server, chunk, events, failure, streamed
 from tests.support.memory_keyring import MemoryKeyring, memory_keyring

@@ -9,15 +9,14 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 from urllib.parse import urlsplit
 
-from PySide6.QtCore import QCoreApplication
-
+from studio.application.words import translate
 from studio.core.models.base import ModelError
 from studio.core.models.connections import Connection, ConnectionKind
 from studio.core.models.embedded.weights import weights_at
 from studio.core.models.script_file import read_script
 from studio.core.models.secrets import environment_name, is_reference
 
-_tr = partial(QCoreApplication.translate, "ConnectionCheck")
+_tr = partial(translate, "ConnectionCheck")
 
 Field: TypeAlias = Literal[
     "name", "base_url", "api_version", "model", "key", "api", "headers", "limits",

@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
-from PySide6.QtCore import QCoreApplication
-
+from studio.application.words import translate
 from studio.core.text.values import JsonObject
 from studio.core.wire.reply import Reply, ToolCall
 
@@ -20,21 +19,17 @@ def reply_problem(text: str, tool: str, arguments: str) -> str:
         arguments: its arguments as JSON text.
     """
     if not tool:
-        return (
-            ""
-            if text.strip()
-            else QCoreApplication.translate("ManualReply", "Type or paste the reply.")
-        )
+        return "" if text.strip() else translate("ManualReply", "Type or paste the reply.")
     try:
         value = json.loads(arguments or "{}")
     except json.JSONDecodeError as error:
-        return QCoreApplication.translate(
+        return translate(
             "ManualReply", "The arguments are not JSON: line {lineno}, column {colno}."
         ).format(lineno=error.lineno, colno=error.colno)
     return (
         ""
         if isinstance(value, dict)
-        else QCoreApplication.translate("ManualReply", "The arguments must be an object: { … }.")
+        else translate("ManualReply", "The arguments must be an object: { … }.")
     )
 
 

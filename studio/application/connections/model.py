@@ -7,15 +7,14 @@ from contextlib import aclosing
 from dataclasses import dataclass, field
 from functools import partial
 
-from PySide6.QtCore import QCoreApplication
-
+from studio.application.words import translate
 from studio.core.models.base import Capabilities, ChatModel, ModelRequest
 from studio.core.models.embedded.model import EmbeddedModel, Speed
 from studio.core.prompty.document import ModelDeclaration
 from studio.core.text.values import JsonObject
 from studio.core.wire.reply import Notice, ReplyDelta
 
-_tr = partial(QCoreApplication.translate, "ConnectionModel")
+_tr = partial(translate, "ConnectionModel")
 
 
 @dataclass(frozen=True, slots=True)

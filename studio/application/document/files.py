@@ -12,11 +12,9 @@ from functools import partial
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from PySide6.QtCore import QCoreApplication
+from studio.application.words import marked, translate
 
-from studio.application.words import marked
-
-_tr = partial(QCoreApplication.translate, "Files")
+_tr = partial(translate, "Files")
 
 Newline: TypeAlias = Literal["\n", "\r\n", "\r"]
 

@@ -7,11 +7,10 @@ import re
 from dataclasses import dataclass
 from functools import partial
 
-from PySide6.QtCore import QCoreApplication
-
 from studio.application.inputs.fields import ABSENT, FieldSpec, FieldValue
+from studio.application.words import translate
 
-_tr = partial(QCoreApplication.translate, "InputsCheck")
+_tr = partial(translate, "InputsCheck")
 
 _WHOLE = re.compile(r"[-+]?\d{1,4000}$")
 _REAL = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d{1,4})?$")

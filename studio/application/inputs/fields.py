@@ -9,15 +9,14 @@ from enum import Enum
 from functools import partial
 from typing import Final, Literal, TypeAlias
 
-from PySide6.QtCore import QCoreApplication
-
+from studio.application.words import translate
 from studio.core.prompty.document import InputDeclaration, Parameter, PromptDocument
 from studio.core.prompty.inputs import RESERVED_SAMPLES, preview_inputs
 from studio.core.prompty.used_kind import used_kinds
 from studio.core.text.span import Span
 from studio.core.text.values import Json
 
-_tr = partial(QCoreApplication.translate, "Inputs")
+_tr = partial(translate, "Inputs")
 
 FieldKind: TypeAlias = Literal[
     "string", "integer", "number", "boolean", "choice", "object", "array", "json", "thread",

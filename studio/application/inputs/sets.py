@@ -10,16 +10,15 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QCoreApplication
-
 from studio.application.inputs.check import read_json
 from studio.application.inputs.fields import FieldSpec
+from studio.application.words import translate
 from studio.core.export.write import write_atomically
 from studio.core.prompty.yaml.reader import read_yaml
 from studio.core.text.source import SourceText
 from studio.core.text.values import Json, JsonObject
 
-_tr = partial(QCoreApplication.translate, "InputSets")
+_tr = partial(translate, "InputSets")
 
 SUFFIX = ".inputs.json"
 """`trip.prompty` keeps its sets in `trip.inputs.json`: one object, name → values."""

@@ -6,8 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
-from PySide6.QtCore import QCoreApplication
-
 from studio.application.preview.cards import cards
 from studio.application.preview.requests import request_previews
 from studio.application.preview.target import target_of
@@ -17,6 +15,7 @@ from studio.application.preview.value import (
     VariableOrigin,
     VariableRow,
 )
+from studio.application.words import translate
 from studio.core.agent.protocols.choose import Choice, choose_protocol
 from studio.core.models.base import ModelRequest, ProtocolName
 from studio.core.prompty.document import PromptDocument
@@ -33,7 +32,7 @@ from studio.core.tools.document import declared_tools
 from studio.core.tools.forms import tool_items, tool_names_text, tools_text
 from studio.core.wire.request import provider_of
 
-_tr = partial(QCoreApplication.translate, "PreviewBuild")
+_tr = partial(translate, "PreviewBuild")
 
 _UNREADABLE = frozenset(
     {"yaml-syntax", "yaml-tab", "yaml-character", "front-matter-open", "front-matter-not-mapping"}

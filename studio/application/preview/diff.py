@@ -9,17 +9,16 @@ from functools import partial
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from PySide6.QtCore import QCoreApplication
-
 from studio.application.preview.build import PreviewOrder, prepare_order
 from studio.application.preview.copy import message_as_text
+from studio.application.words import translate
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.messages import Message
 from studio.core.prompty.parse import parse
 from studio.core.text.span import Span
 from studio.core.text.values import Json
 
-_tr = partial(QCoreApplication.translate, "PreviewDiff")
+_tr = partial(translate, "PreviewDiff")
 
 LineKind: TypeAlias = Literal["same", "added", "removed", "left-out"]
 

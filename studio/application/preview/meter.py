@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Literal, TypeAlias
 
-from PySide6.QtCore import QCoreApplication
-
 from studio.application.preview.value import Preview
+from studio.application.words import translate
 
-_tr = partial(QCoreApplication.translate, "PreviewMeter")
+_tr = partial(translate, "PreviewMeter")
 
 Fullness: TypeAlias = Literal["free", "close", "over"]
 

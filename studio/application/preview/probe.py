@@ -10,9 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 
-from PySide6.QtCore import QCoreApplication
-
-from studio.application.words import marked
+from studio.application.words import marked, translate
 from studio.core.prompty.document import InputDeclaration, PromptDocument
 from studio.core.prompty.inputs import preview_inputs
 from studio.core.prompty.messages import Messages
@@ -21,7 +19,7 @@ from studio.core.prompty.reference_values import ReferenceContext
 from studio.core.text.span import Span
 from studio.core.text.values import Json
 
-_tr = partial(QCoreApplication.translate, "Probe")
+_tr = partial(translate, "Probe")
 
 _SUM = "122883"
 _CLOSED = frozenset({"integer", "float", "number", "boolean"})

@@ -7,10 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
-from PySide6.QtCore import QCoreApplication
-
 from studio.application.preview.secrets import mask_secrets
 from studio.application.preview.value import PROVIDERS, PreviewTarget, RequestPreview
+from studio.application.words import translate
 from studio.core.agent.loop.setup import stop_sequences
 from studio.core.agent.protocols.choose import Choice
 from studio.core.prompty.document import ModelDeclaration
@@ -21,7 +20,7 @@ from studio.core.text.values import JsonObject
 from studio.core.wire.media import MediaReader
 from studio.core.wire.request import Provider, WireRequest, to_request
 
-_tr = partial(QCoreApplication.translate, "PreviewRequests")
+_tr = partial(translate, "PreviewRequests")
 
 
 def request_previews(

@@ -7,11 +7,10 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QCoreApplication
-
 from studio.application.run.offer import Offer, Offers
 from studio.application.run.offers import offers_of
 from studio.application.run.plan import RunPlan
+from studio.application.words import translate
 from studio.core.agent.loop.toolbox import NoTools, RunToolbox
 from studio.core.agent.past.replay import RecordedModel, RecordedSpecs, RecordedTools, recording_of
 from studio.core.agent.past.retelling import Retelling
@@ -24,7 +23,7 @@ from studio.core.prompty.parse import parse
 from studio.core.prompty.references import ReferenceContext
 from studio.core.text.values import Json
 
-_tr = partial(QCoreApplication.translate, "RunOffers")
+_tr = partial(translate, "RunOffers")
 
 
 @dataclass(frozen=True)

@@ -1,20 +1,16 @@
-"""The person's breakpoints and exception filters, kept between runs."""
+"""Breakpoints and exception filters as one value, and their words."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 
-from PySide6.QtCore import QCoreApplication, QObject, Signal
-
-from studio.application.words import marked
+from studio.application.words import marked, translate
 from studio.core.agent.values.breakpoints import Breakpoint
 from studio.core.agent.values.options import USUAL_EXCEPTIONS, ExceptionFilter
 from studio.core.agent.values.state import Place
-from studio.core.prompty.document import PromptDocument
 
-_tr = partial(QCoreApplication.translate, "RunBreakpoints")
+_tr = partial(translate, "RunBreakpoints")
 
 _PLACES: dict[Place, str] = {
     "P1": marked("Before the model"), "P2": marked("With the reply"), "P3": marked("Before a tool"),
@@ -94,86 +90,3 @@ def describe(item: Breakpoint) -> str:
     if item.log:
         parts.append(_tr("logs “{log}”, does not stop").format(log=item.log))
     return " · ".join(parts)
-
-
-class BreakpointBook(QObject):
-    """Holds the set of one file and changes it; a run under way is told through `changed`."""
-
-    changed = Signal(object)  # BreakpointSet
-
-    def __init__(self, parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self._set = BreakpointSet()
-        self._file: str | None = None
-        self._made = 0
-
-    @property
-    def value(self) -> BreakpointSet:
-        """The set."""
-        return self._set
-
-    @property
-    def file(self) -> str | None:
-        """The file that the set is for: empty for a prompt that was never saved, None for any."""
-        return self._file
-
-    def open_file(self, file: str, value: BreakpointSet) -> None:
-        """Hold the set of another file from now on."""
-        self._file = file
-        named = tuple(replace(item, id=self._next()) for item in value.breakpoints)
-        self._take(replace(value, breakpoints=named))
-
-    def belongs_to(self, document: PromptDocument) -> bool:
-        """Whether the set is for this prompt."""
-        path = document.source.path
-        return self._file is None or self._file == (str(path) if path is not None else "")
-
-    def toggle_message(self, message: str) -> None:
-        """Set or remove the plain breakpoint of a message: `user 2` is the second of that role."""
-        self._toggle(Breakpoint("", frozenset({"P1"}), message=message))
-
-    def toggle_place(self, place: Place) -> None:
-        """Set or remove the plain breakpoint of a place."""
-        self._toggle(Breakpoint("", frozenset({place})))
-
-    def toggle_tool(self, tool: str) -> None:
-        """Set or remove the plain breakpoint of a tool."""
-        self._toggle(Breakpoint("", tool=tool))
-
-    def _toggle(self, plain: Breakpoint) -> None:
-        same = [
-            item for item in self._set.breakpoints if replace(item, id="", enabled=True) == plain
-        ]
-        if same:
-            self.remove(same[0].id)
-        else:
-            self.add(plain)
-
-    def _next(self) -> str:
-        self._made += 1
-        return f"b{self._made}"
-
-    def add(self, item: Breakpoint) -> str:
-        """Add one; gives the id that it got."""
-        named = replace(item, id=self._next())
-        self._take(replace(self._set, breakpoints=(*self._set.breakpoints, named)))
-        return named.id
-
-    def change(self, item: Breakpoint) -> None:
-        """Put a changed one in the place of the one with its id."""
-        items = tuple(item if old.id == item.id else old for old in self._set.breakpoints)
-        self._take(replace(self._set, breakpoints=items))
-
-    def remove(self, identifier: str) -> None:
-        """Remove one."""
-        items = tuple(item for item in self._set.breakpoints if item.id != identifier)
-        self._take(replace(self._set, breakpoints=items))
-
-    def set_exceptions(self, exceptions: Iterable[ExceptionFilter]) -> None:
-        """Say what a run stops at by itself."""
-        self._take(replace(self._set, exceptions=frozenset(exceptions)))
-
-    def _take(self, value: BreakpointSet) -> None:
-        if value != self._set:
-            self._set = value
-            self.changed.emit(value)

@@ -6,11 +6,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Literal, TypeAlias
 
-from PySide6.QtCore import QCoreApplication
+from studio.application.words import marked, translate
 
-from studio.application.words import marked
-
-_tr = partial(QCoreApplication.translate, "StepCard")
+_tr = partial(translate, "StepCard")
 
 CardKind: TypeAlias = Literal[
     "prompt", "thought", "reply", "action", "observation", "final", "error", "note"

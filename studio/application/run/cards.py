@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import partial
 
-from PySide6.QtCore import QCoreApplication
-
 from studio.application.run.card import TAB_OF_KIND, CardKind, CardMood, StepCard, Tab
 from studio.application.run.card_list import CardList, later_cards
 from studio.application.run.diagram import live_node
@@ -18,13 +16,14 @@ from studio.application.run.words import (
     seconds,
     tokens,
 )
+from studio.application.words import translate
 from studio.core.agent.values.reading import Action, Final, FormatError, Refused
 from studio.core.agent.values.state import Call, RunState, Step, StepError
 from studio.core.agent.values.trail import Trail
 from studio.core.runs.sketch import LAST, last_line, one_line
 from studio.core.wire.reply import Reply
 
-_tr = partial(QCoreApplication.translate, "RunCards")
+_tr = partial(translate, "RunCards")
 
 __all__ = [
     "TAB_OF_KIND", "CardKind", "CardMood", "StepCard", "Tab", "Timeline", "cards_of_step",

@@ -8,16 +8,15 @@ from functools import partial
 from itertools import zip_longest
 from typing import Literal, TypeAlias
 
-from PySide6.QtCore import QCoreApplication
-
 from studio.application.run.breakpoints import place_name
 from studio.application.run.cards import StepCard, timeline_of
 from studio.application.run.differences import Sides, sides_of
 from studio.application.run.said import said_by, said_newly
+from studio.application.words import translate
 from studio.core.agent.past.tree import RunTree
 from studio.core.agent.values.state import RunState
 
-_tr = partial(QCoreApplication.translate, "RunCompare")
+_tr = partial(translate, "RunCompare")
 
 Match: TypeAlias = Literal["same", "differs", "left", "right"]
 """Whether two cards say the same, or only one side has one."""

@@ -8,10 +8,8 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Literal, TypeAlias
 
-from PySide6.QtCore import QCoreApplication
-
 from studio.application.run.text import json_text
-from studio.application.words import marked
+from studio.application.words import marked, translate
 from studio.core.agent.values.commands import (
     AnswerCall,
     Command,
@@ -40,7 +38,7 @@ from studio.core.prompty.messages import (
 from studio.core.text.values import JsonObject
 from studio.core.wire.reply import Reply
 
-_tr = partial(QCoreApplication.translate, "RunEdits")
+_tr = partial(translate, "RunEdits")
 
 EditKind: TypeAlias = Literal[
     "messages", "reply", "arguments", "observation", "told", "answer", "treat_as_final",

@@ -7,8 +7,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from PySide6.QtCore import QCoreApplication
-
 from studio.application.run.cards import StepCard, Tab
 from studio.application.run.chat import thread_markdown
 from studio.application.run.messages import messages_view
@@ -18,7 +16,7 @@ from studio.application.run.text import Block, Blocks, Piece, Style, json_block
 from studio.application.run.tool import tool_blocks, truth_blocks
 from studio.application.run.watch import WatchRow, watch_rows
 from studio.application.run.words import money, plural, seconds
-from studio.application.words import marked
+from studio.application.words import marked, translate
 from studio.core.agent.values.reading import Final, Reading
 from studio.core.agent.values.state import RunState, Step
 from studio.core.prompty.messages import Message
@@ -55,7 +53,7 @@ def opening(messages: Sequence[Message]) -> Sequence[Message]:
     return messages[:_BODY_END]
 
 
-_tr = partial(QCoreApplication.translate, "RunInspector")
+_tr = partial(translate, "RunInspector")
 
 _CUT_ANSWERS = ("cut_answer", "filtered_answer")
 """Remarks on a reply that make its answer another than the model meant."""

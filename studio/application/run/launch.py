@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 
-from PySide6.QtCore import QCoreApplication
-
+from studio.application.words import translate
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.inputs import resolve_inputs
 from studio.core.prompty.parameters import missing_parameters
@@ -15,7 +14,7 @@ from studio.core.text.problem import Problem, Severity
 from studio.core.text.span import Span
 from studio.core.text.values import Json
 
-_tr = partial(QCoreApplication.translate, "RunLaunch")
+_tr = partial(translate, "RunLaunch")
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,14 +8,13 @@ from difflib import SequenceMatcher
 from functools import partial
 from typing import assert_never
 
-from PySide6.QtCore import QCoreApplication
-
 from studio.application.run.text import Block, Blocks, Piece
 from studio.application.run.words import plural
+from studio.application.words import translate
 from studio.core.agent.values.trail import known_same
 from studio.core.prompty.messages import MediaPart, Message, TextPart, ToolCallPart, ToolResultPart
 
-_tr = partial(QCoreApplication.translate, "RunMessages")
+_tr = partial(translate, "RunMessages")
 
 _FOLD_FROM = 6
 """Unchanged lines in a row that are folded where only changes are wanted."""

@@ -6,14 +6,13 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Literal
 
-from PySide6.QtCore import QCoreApplication
-
 from studio.application.run.edits import EditSpec, arguments_text
+from studio.application.words import translate
 from studio.core.agent.values.commands import Command, PauseRun, StepOn
 from studio.core.agent.values.state import Call, RunState
 from studio.core.wire.reply import Reply
 
-_tr = partial(QCoreApplication.translate, "RunOffers")
+_tr = partial(translate, "RunOffers")
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 
-from PySide6.QtCore import QCoreApplication
-
 from studio.application.run.edits import COMMAND_OF_EDIT, EditSpec
 from studio.application.run.offer import (
     Offer,
@@ -19,11 +17,12 @@ from studio.application.run.offer import (
 )
 from studio.application.run.problem_offers import detail_of, offers_at_problem
 from studio.application.run.words import call_at, error_title
+from studio.application.words import translate
 from studio.core.agent.run.requests import allowed
 from studio.core.agent.values.commands import Approve, Continue, RaiseLimit, SkipCall
 from studio.core.agent.values.state import Place, RunState
 
-_tr = partial(QCoreApplication.translate, "RunOffers")
+_tr = partial(translate, "RunOffers")
 
 
 def offers_of(state: RunState | None, *, can_reply: bool = True) -> Offers:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from functools import partial
 
-from PySide6.QtCore import QCoreApplication
-
 from studio.application.run.edits import EditSpec
 from studio.application.run.offer import (
     Offer,
@@ -16,10 +14,11 @@ from studio.application.run.offer import (
     write_reply,
 )
 from studio.application.run.words import call_at, error_title
+from studio.application.words import translate
 from studio.core.agent.values.commands import Continue, RaiseLimit, StopRun, TakeRepair, TellOutcome
 from studio.core.agent.values.state import LimitName, RunState, StepError
 
-_tr = partial(QCoreApplication.translate, "RunOffers")
+_tr = partial(translate, "RunOffers")
 
 _MORE_ITERATIONS = 5
 

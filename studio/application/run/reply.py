@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from functools import partial
 
-from PySide6.QtCore import QCoreApplication
-
 from studio.application.run.text import Block, Blocks, Piece, Style, body, title
 from studio.application.run.words import plural
-from studio.application.words import marked
+from studio.application.words import marked, translate
 from studio.core.agent.values.reading import (
     Action,
     Final,
@@ -22,7 +20,7 @@ from studio.core.agent.values.reading import (
 from studio.core.agent.values.state import Step, StepError
 from studio.core.wire.reply import FinishReason, Reply
 
-_tr = partial(QCoreApplication.translate, "RunReply")
+_tr = partial(translate, "RunReply")
 
 STYLE_OF: dict[ReadAs, Style] = {
     "thought": "thought", "label": "label", "tool": "tool", "args": "args", "answer": "answer",

@@ -5,9 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 
-from PySide6.QtCore import QCoreApplication
-
 from studio.application.run.plan import Arrival, Arrived, Ended, Journal, RunPlan, Streamed
+from studio.application.words import translate
 from studio.core.agent.loop.toolbox import NoTools, RunToolbox
 from studio.core.agent.past.tree import Past
 from studio.core.agent.run.requests import NotAllowedError
@@ -52,9 +51,9 @@ class RunSession:
         except asyncio.CancelledError:
             raise
         except Exception as error:  # noqa: BLE001 - the border of the thread: named and shown
-            fault = QCoreApplication.translate(
-                "RunSession", "The run broke off: {name}: {error}"
-            ).format(name=type(error).__name__, error=error)
+            fault = translate("RunSession", "The run broke off: {name}: {error}").format(
+                name=type(error).__name__, error=error
+            )
         finally:
             self._arrivals.append(Ended(fault))
 

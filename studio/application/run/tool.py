@@ -7,17 +7,15 @@ import re
 from collections.abc import Mapping, Sequence
 from functools import partial
 
-from PySide6.QtCore import QCoreApplication
-
 from studio.application.run.text import Block, Blocks, Piece, body, json_block, title
 from studio.application.run.words import seconds
-from studio.application.words import marked
+from studio.application.words import marked, translate
 from studio.core.agent.values.state import Call, CallStatus, RunSetup, Step
 from studio.core.prompty.messages import Message
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.values import Json, JsonObject
 
-_tr = partial(QCoreApplication.translate, "RunTool")
+_tr = partial(translate, "RunTool")
 
 _STATUS: dict[CallStatus, str] = {
     "asked": marked("asked for, not run yet"), "approved": marked("approved, about to run"),

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from PySide6.QtCore import QCoreApplication
-
 from studio.application.run.again import offers_for
 from studio.application.run.cards import Timeline, timeline_of
 from studio.application.run.compare import BranchView
 from studio.application.run.diagram import DiagramState, diagram_of
 from studio.application.run.offer import Offers, pausing_offers
 from studio.application.run.words import PROTOCOL_NAMES, bare, money, sentence_of, tokens
+from studio.application.words import translate
 from studio.core.agent.run.requests import Choice, allowed, choice_at
 from studio.core.agent.values.commands import Approve
 from studio.core.agent.values.state import Place, RunState
@@ -121,7 +120,7 @@ def view_of(
         pausing: whether it was told to stand still, and what is under way is waited for.
     """
     if starting:
-        sentence = QCoreApplication.translate("RunView", "Making the tools ready")
+        sentence = translate("RunView", "Making the tools ready")
     elif streaming is not None and streaming.notices and not streaming.says_something:
         sentence = bare(streaming.notices[-1])  # such as how long it waits to try again
     else:
@@ -152,9 +151,9 @@ def facts_of(state: RunState) -> str:
         limit = state.limits.iterations
         parts.append(
             (
-                QCoreApplication.translate("RunView", "Iteration {iteration}")
+                translate("RunView", "Iteration {iteration}")
                 if limit is None
-                else QCoreApplication.translate("RunView", "Iteration {iteration} of {limit}")
+                else translate("RunView", "Iteration {iteration} of {limit}")
             ).format(iteration=state.iteration, limit=limit)
         )
     if state.usage.total_tokens:

@@ -5,16 +5,14 @@ from __future__ import annotations
 from functools import partial
 from typing import Literal
 
-from PySide6.QtCore import QCoreApplication
-
-from studio.application.words import marked
+from studio.application.words import marked, translate
 from studio.core.agent.values.breakpoints import HERE
 from studio.core.agent.values.state import Call, PauseReason, RunState, StepError
 from studio.core.models.base import ProtocolName
 from studio.core.runs.sketch import arguments_text, one_line
 from studio.core.text.values import JsonObject
 
-_tr = partial(QCoreApplication.translate, "RunWords")
+_tr = partial(translate, "RunWords")
 
 PROTOCOL_NAMES: dict[ProtocolName, str] = {
     "native": "Tool calls",

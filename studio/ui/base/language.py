@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QCoreApplication, QLibraryInfo, QLocale, QTranslator
 
+from studio.application.words import translate_by
 from studio.core.resource_files import resource
 
 LANGUAGES: dict[str, str] = {"en": "English", "de": "Deutsch"}
@@ -32,6 +33,7 @@ def install_language(application: QCoreApplication, setting: str) -> list[QTrans
     code = language_for(setting)
     if code == "en":
         return []
+    translate_by(QCoreApplication.translate)
     QLocale.setDefault(QLocale(code))
     installed = []
     own = str(resource("i18n", f"prompt_studio_{code}.qm"))

@@ -24,7 +24,6 @@ from PySide6.QtWidgets import (
 )
 
 from studio.application.run.breakpoints import (
-    BreakpointBook,
     BreakpointSet,
     describe,
     exception_names,
@@ -36,6 +35,7 @@ from studio.core.agent.values.options import ExceptionFilter
 from studio.core.agent.values.state import Place
 from studio.ui.style.colours import paint_text
 from studio.ui.style.theme import LIGHT, Theme
+from studio.viewmodels.run.breakpoint_book import BreakpointBook
 
 _ID = Qt.ItemDataRole.UserRole
 

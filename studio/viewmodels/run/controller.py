@@ -10,7 +10,7 @@ from typing import assert_never
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from studio.application.run.again import PastRun
-from studio.application.run.breakpoints import BreakpointBook, BreakpointSet
+from studio.application.run.breakpoints import BreakpointSet
 from studio.application.run.cards import StepCard
 from studio.application.run.compare import BranchView, Comparison, Side, compare
 from studio.application.run.inspector import Inspection, inspector_view
@@ -26,6 +26,7 @@ from studio.core.agent.values.breakpoints import HERE, Breakpoint
 from studio.core.agent.values.commands import Command, Continue, ForkFrom, PauseRun, StepOn, StopRun
 from studio.core.agent.values.state import Place, RunState
 from studio.viewmodels.app.background import Background
+from studio.viewmodels.run.breakpoint_book import BreakpointBook
 
 DRAIN_MS = 33
 """How often what happened is shown: thirty times a second, whatever the model's speed."""

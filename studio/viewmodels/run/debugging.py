@@ -6,8 +6,9 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 
-from studio.application.run.breakpoints import BreakpointBook, BreakpointSet
+from studio.application.run.breakpoints import BreakpointSet
 from studio.application.run.memory import DebugMemory, FileDebugging
+from studio.viewmodels.run.breakpoint_book import BreakpointBook
 
 
 class Debugging(QObject):

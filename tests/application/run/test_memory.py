@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from studio.application.run.breakpoints import BreakpointBook, BreakpointSet, describe
+from studio.application.run.breakpoints import BreakpointSet, describe
 from studio.application.run.memory import DebugMemory, FileDebugging
 from studio.core.agent.values.breakpoints import Breakpoint
+from studio.viewmodels.run.breakpoint_book import BreakpointBook
 
 SET = BreakpointSet(
     (

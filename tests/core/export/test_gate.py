@@ -135,8 +135,8 @@ def test_a_set_that_a_file_does_not_hold_is_found_by_the_proof(make: Make) -> No
 
 
 def test_a_missing_value_is_mended_with_one_click() -> None:
+    from studio.application.exchange.export import ExportOrder, make_export
     from studio.core.export.targets import find_target
-    from studio.viewmodels.exchange.export import ExportOrder, make_export
 
     for inputs in (
         "inputs:\n  city:\n    kind: string\n    sample: Oslo\n    required: true # always\n",
@@ -225,8 +225,8 @@ def test_the_connection_names_the_model_where_the_prompt_does_not(make: Make) ->
 
 
 def test_a_connection_of_openai_says_nothing_of_anthropic() -> None:
+    from studio.application.exchange.export import ExportOrder, make_export
     from studio.core.export.targets import find_target
-    from studio.viewmodels.exchange.export import ExportOrder, make_export
 
     target = find_target("curl-anthropic")
     assert target is not None

@@ -4,9 +4,10 @@ import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
-from studio.application.run.breakpoints import BreakpointBook, describe
+from studio.application.run.breakpoints import describe
 from studio.core.agent.values.breakpoints import Breakpoint
 from studio.ui.run.breakpoints_dialog import BreakpointsDialog
+from studio.viewmodels.run.breakpoint_book import BreakpointBook
 
 
 @pytest.fixture

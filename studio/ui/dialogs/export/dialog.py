@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from studio.application.exchange.export import Difference, ExportOrder, targets
 from studio.core.export.target import ExportResult, ExportTarget
 from studio.core.prompty.document import PromptDocument
 from studio.core.text.problem import Fix
@@ -29,7 +30,7 @@ from studio.ui.dialogs.state_line import StateLine
 from studio.ui.parts.screen_room import resize_within_screen
 from studio.ui.style.theme import Theme
 from studio.viewmodels.app.messages import Messages, Notice
-from studio.viewmodels.exchange.export import Difference, ExportController, ExportOrder, targets
+from studio.viewmodels.exchange.export import ExportController
 
 _WAIT = 250
 """Milliseconds before a check that goes on is said to be under way."""

@@ -1,0 +1,120 @@
+"""Making an export: a text to look at, what was found, and what writing it would change."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+
+from studio.application.words import translate
+from studio.core.export.fixes import with_fixes
+from studio.core.export.source import ExportValues, make_source
+from studio.core.export.target import ExportResult, ExportTarget
+from studio.core.export.targets import TARGETS
+from studio.core.export.written_keys import make_checked
+from studio.core.prompty.document import PromptDocument
+from studio.core.prompty.reference_values import references_beside
+from studio.core.prompty.tool_spec import ToolSpec
+from studio.core.text.values import Json, JsonObject
+
+_tr = partial(translate, "Export")
+
+_MOST_LINES = 4000
+
+
+@dataclass(frozen=True, slots=True)
+class ExportOrder:
+    """What an export is made from."""
+
+    document: PromptDocument
+    """The text as it is in the editor, parsed."""
+
+    target: ExportTarget
+    """The form wanted."""
+
+    inputs: Mapping[str, Json] = field(default_factory=dict)
+    """The values given, by name."""
+
+    tools: tuple[ToolSpec, ...] | None = None
+    """The tools that a run would have; None for those of the document."""
+
+    sets: Mapping[str, JsonObject] = field(default_factory=dict)
+    """The saved input sets, by name; the proof goes through each."""
+
+    base_url: str = ""
+    """Address of the connection, for commands and scripts."""
+
+    model: str = ""
+    """Model id of the connection, where the prompt names none."""
+
+    trusted: bool = True
+    """Whether the prompt's folder is trusted; of another no variable and no file is looked at."""
+
+
+def targets() -> Sequence[ExportTarget]:
+    """Every form, in the order of a list."""
+    return TARGETS
+
+
+def make_export(order: ExportOrder) -> ExportResult:
+    """Make the text. Never raises for any document, and never reads a secret."""
+    document = order.document
+    # The connection speaks OpenAI's forms: its address and model say nothing of Anthropic's.
+    is_other = order.target.name.endswith("anthropic")
+    values = ExportValues(
+        order.inputs, order.sets, order.tools,
+        "" if is_other else order.base_url, "" if is_other else order.model,
+    )  # fmt: skip
+    references = references_beside(document.source.path, trusted=order.trusted, masked=True)
+    source = make_source(document, order.target, values, references)
+    made = make_checked(order.target, source)
+    return replace(made, problems=with_fixes(made.problems, document))
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A comparison by lines, for people."""
+
+    text: str
+    """A unified diff; empty where nothing differs, or there is nothing to compare with."""
+
+    against: str
+    """What it is compared with, or why it is not."""
+
+
+def difference(result: ExportResult, path: Path | None) -> Difference:
+    """What writing the file would change: of the file that is there, otherwise of the prompt."""
+    old, name = result.before, _tr("the prompt in the editor")
+    if path is not None and path.is_file():
+        if result.data is not None:
+            same = _bytes(path) == result.data
+            told = (
+                _tr("the same bytes are there already")
+                if same
+                else _tr("other bytes are there now")
+            )
+            return Difference("", f"{path.name}: {told}")
+        content = _bytes(path)
+        old = content.decode("utf-8", "replace") if content is not None else None
+        name = _tr("{name} as it is now").format(name=path.name)
+    if result.data is not None:
+        return Difference("", _tr("A new file"))
+    if old is None:
+        return Difference("", _tr("A new file: every line is new"))
+    before, after = old.splitlines(keepends=True), result.text.splitlines(keepends=True)
+    if len(before) + len(after) > 2 * _MOST_LINES:
+        return Difference("", _tr("Too long to be compared with {name} here").format(name=name))
+    lines = list(difflib.unified_diff(before, after, "before", "after", n=3))
+    if not lines:
+        return Difference("", _tr("Nothing differs from {name}").format(name=name))
+    shown = "".join(line if line.endswith("\n") else f"{line}\n" for line in lines[2:])
+    return Difference(shown, _tr("Compared with {name}").format(name=name))
+
+
+def _bytes(path: Path) -> bytes | None:
+    try:
+        return path.read_bytes()
+    except OSError:
+        return None
