@@ -19,11 +19,11 @@ from PySide6.QtWidgets import QApplication
 from studio import __version__, unread_sources  # noqa: F401 - first: it acts when imported
 from studio.core.paths import user_paths
 from studio.core.resource_files import resource
+from studio.ui.app.main_window import MainWindow
 from studio.ui.base.language import install_language
 from studio.ui.base.services import build_services
 from studio.ui.style.icons import hold_drawings, release_drawings
 from studio.ui.style.theme import apply_theme, fonts_of, load_other_fonts, theme_for
-from studio.ui.window.window import MainWindow
 from studio.viewmodels.app.collector import CalmCollector
 from studio.viewmodels.app.jobs import SWITCH_SECONDS
 

@@ -15,10 +15,10 @@ from PySide6.QtCore import QCoreApplication, QLocale, QTranslator
 from PySide6.QtWidgets import QApplication, QDialogButtonBox
 
 from studio.core.paths import user_paths
+from studio.ui.app.main_window import MainWindow
 from studio.ui.base.language import install_language, language_for
 from studio.ui.base.services import build_services
 from studio.ui.dialogs.settings.dialog import SettingsDialog
-from studio.ui.window.window import MainWindow
 
 ROOT = Path(__file__).resolve().parent.parent
 SETTERS = {

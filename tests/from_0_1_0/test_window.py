@@ -12,10 +12,10 @@ from pytestqt.qtbot import QtBot
 from studio.core.agent.values.state import PLACES
 from studio.core.paths import user_paths
 from studio.ui.app.care import Care
+from studio.ui.app.main_window import MainWindow
 from studio.ui.app.workbench import Workbench
 from studio.ui.base.services import build_services
 from studio.ui.style.theme import DARK
-from studio.ui.window.window import MainWindow
 from tests.from_0_1_0.conftest import AT_HOME
 
 pytestmark = pytest.mark.qt_log_ignore("does not support propagateSizeHints")

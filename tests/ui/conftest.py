@@ -7,8 +7,8 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from studio.core.paths import user_paths
+from studio.ui.app.main_window import MainWindow
 from studio.ui.base.services import Services, build_services
-from studio.ui.window.window import MainWindow
 
 
 @pytest.fixture

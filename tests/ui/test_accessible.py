@@ -29,10 +29,10 @@ from PySide6.QtWidgets import (
 from pytestqt.qtbot import QtBot
 
 from studio.core.resource_files import resource
+from studio.ui.app.main_window import MainWindow
 from studio.ui.app.workbench import Workbench
 from studio.ui.dialogs.about import AboutDialog
 from studio.ui.dialogs.crash import CrashDialog
-from studio.ui.window.window import MainWindow
 from tests.ui.connections import conftest
 
 open_workbench = conftest.open_workbench

@@ -11,10 +11,10 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 from shiboken6 import isValid
 
+from studio.ui.app.main_window import MainWindow
 from studio.ui.editor.highlight.highlighter import Highlighter
 from studio.ui.editor.page.page import EditorPage
 from studio.ui.editor.text.prompt_text import PromptText
-from studio.ui.window.window import MainWindow
 from studio.viewmodels.document.controller import DocumentController
 
 pytestmark = pytest.mark.qt_log_ignore("does not support propagateSizeHints")

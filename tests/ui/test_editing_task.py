@@ -19,9 +19,9 @@ from PySide6.QtWidgets import (
 from pytestqt.qtbot import QtBot
 
 from studio.core.prompty.parse import parse
+from studio.ui.app.main_window import MainWindow
 from studio.ui.base.services import Services
 from studio.ui.editor.page.page import EditorPage
-from studio.ui.window.window import MainWindow
 from studio.viewmodels.document.swap import SwapFolder, make_swap
 from tests.support.modal import answering, choose_file
 

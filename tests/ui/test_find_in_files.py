@@ -6,8 +6,8 @@ import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
+from studio.ui.app.main_window import MainWindow
 from studio.ui.search.find_in_files import FindInFiles
-from studio.ui.window.window import MainWindow
 
 pytestmark = pytest.mark.qt_log_ignore("does not support propagateSizeHints")
 

@@ -11,10 +11,10 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, Qt, QTimer
 
+from studio.ui.app.main_window import MainWindow
 from studio.ui.base.services import Services
 from studio.ui.dialogs.crash import CrashDialog
 from studio.ui.editor.page.page import EditorPage
-from studio.ui.window.window import MainWindow
 from studio.viewmodels.app.crashes import Crash, Crashes
 from studio.viewmodels.app.instance import InstanceServer
 from studio.viewmodels.app.log import hard_crashes, set_aside, start_log, stop_log

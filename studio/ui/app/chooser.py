@@ -19,8 +19,8 @@ from studio.ui.window.welcome import bundled
 if TYPE_CHECKING:
     from studio.core.text.span import Span
     from studio.ui.app.commands import Commands
+    from studio.ui.app.main_window import MainWindow
     from studio.ui.editor.page.page import EditorPage
-    from studio.ui.window.window import MainWindow
 
 _MOST_BESIDE = 500
 

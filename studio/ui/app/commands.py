@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from studio.core.text.span import Span
     from studio.ui.app.chooser import Chooser
     from studio.ui.app.exchange_commands import ExchangeCommands
+    from studio.ui.app.main_window import MainWindow
     from studio.ui.base.actions import ActionSet
     from studio.ui.dialogs.settings.dialog import SettingsDialog
     from studio.ui.run.pane import RunPane
-    from studio.ui.window.window import MainWindow
 
 
 class Commands(QObject):

@@ -13,9 +13,9 @@ from studio.core.models.embedded.model import Speed
 from studio.core.models.embedded.policy import LEVELS, GrammarLevel
 from studio.core.models.manual import ManualQuestion
 from studio.core.wire.reply import Reply
+from studio.ui.app.main_window import MainWindow
 from studio.ui.connections.kinds import ICONS
 from studio.ui.window.toolbar import RunChoices
-from studio.ui.window.window import MainWindow
 from studio.viewmodels.app.messages import Messages
 from studio.viewmodels.connections.controller import ConnectionsController
 from studio.viewmodels.connections.trials import Trial

@@ -12,7 +12,7 @@ from studio.ui.editor.page.page import EditorPage
 
 if TYPE_CHECKING:
     from studio.core.text.problem import Fix
-    from studio.ui.window.window import MainWindow
+    from studio.ui.app.main_window import MainWindow
 
 OnPage = Callable[[Callable[[EditorPage], object]], Callable[[], None]]
 """Makes an act on a page into one on the page shown."""

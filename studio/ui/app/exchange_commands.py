@@ -13,8 +13,8 @@ from studio.ui.editor.page.page import EditorPage
 
 if TYPE_CHECKING:
     from studio.core.prompty.tool_spec import ToolSpec
+    from studio.ui.app.main_window import MainWindow
     from studio.ui.dialogs.export.dialog import ExportDialog
-    from studio.ui.window.window import MainWindow
 
 IMPORTED = (".json", ".jsonl", ".yaml", ".yml")
 """Endings of dropped files that are looked at for a prompt of another format."""

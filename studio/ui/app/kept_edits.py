@@ -13,7 +13,7 @@ from studio.core.agent.values.state import RunState
 from studio.core.prompty.document import PromptDocument
 from studio.core.text.problem import TextEdit
 from studio.core.tools.mock import FixedMock
-from studio.ui.window.window import MainWindow
+from studio.ui.app.main_window import MainWindow
 from studio.viewmodels.run.controller import RunController
 
 

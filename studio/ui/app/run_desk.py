@@ -25,9 +25,9 @@ from studio.core.text.span import Span
 from studio.core.text.values import Json
 from studio.core.tools.trust import TrustStore
 from studio.ui.app.connection_desk import ConnectionDesk
+from studio.ui.app.main_window import MainWindow
 from studio.ui.inputs.pane import InputsPane
 from studio.ui.run.breakpoints_dialog import BreakpointsDialog
-from studio.ui.window.window import MainWindow
 from studio.viewmodels.app.messages import Messages, Notice, Offer
 from studio.viewmodels.connections.controller import ConnectionsController
 from studio.viewmodels.run.controller import RunController

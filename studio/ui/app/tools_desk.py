@@ -11,8 +11,8 @@ from PySide6.QtWidgets import QDockWidget
 from studio.core.tools.declaration import declare_tool
 from studio.core.tools.registry import Approval, ToolEntry, ToolRegistry
 from studio.core.tools.trust import TrustStore
+from studio.ui.app.main_window import MainWindow
 from studio.ui.tools.pane import ToolsPane
-from studio.ui.window.window import MainWindow
 from studio.viewmodels.app.messages import Messages, Notice, Offer
 from studio.viewmodels.tools.controller import ToolsController
 

@@ -22,7 +22,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLay
 from studio.ui.style.theme import Theme
 
 if TYPE_CHECKING:
-    from studio.ui.window.window import MainWindow
+    from studio.ui.app.main_window import MainWindow
 
 _WIDTH = 340
 _GAP = 14

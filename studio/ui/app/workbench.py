@@ -34,6 +34,7 @@ from studio.core.tools.registry import ToolRegistry
 from studio.core.tools.trust import TrustStore
 from studio.ui.app.connection_desk import ConnectionDesk
 from studio.ui.app.kept_edits import KeptEdits
+from studio.ui.app.main_window import MainWindow
 from studio.ui.app.run_desk import RunDesk
 from studio.ui.app.run_files import RunFiles
 from studio.ui.app.tools_desk import ToolsDesk
@@ -46,7 +47,6 @@ from studio.ui.run.pane import RunPane
 from studio.ui.style.theme import load_other_fonts, theme_for
 from studio.ui.tools.pane import ToolsPane
 from studio.ui.window.panes import Panes
-from studio.ui.window.window import MainWindow
 from studio.viewmodels.app.background import Background
 from studio.viewmodels.connections.controller import ConnectionsController
 from studio.viewmodels.history.controller import HistoryController

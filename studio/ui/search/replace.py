@@ -13,7 +13,7 @@ from studio.core.text.problem import apply_edits
 from studio.ui.editor.page.page import EditorPage
 
 if TYPE_CHECKING:
-    from studio.ui.window.window import MainWindow
+    from studio.ui.app.main_window import MainWindow
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,10 +21,10 @@ from studio.app import FirstPlace
 from studio.core.paths import user_paths
 from studio.core.resource_files import resource
 from studio.ui.app.care import Care
+from studio.ui.app.main_window import MainWindow
 from studio.ui.app.workbench import Workbench
 from studio.ui.base.services import Services, build_services
 from studio.ui.dialogs.crash import CrashDialog
-from studio.ui.window.window import MainWindow
 from studio.viewmodels.app.instance import MARK, InstanceServer, hand_over, socket_name
 from studio.viewmodels.app.log import LOG_NAME
 from studio.viewmodels.app.session import OpenFile, Session, load_session, save_session

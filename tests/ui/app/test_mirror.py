@@ -4,8 +4,8 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from studio.application.run.view import RunView
+from studio.ui.app.main_window import MainWindow
 from studio.ui.run.pane import RunPane
-from studio.ui.window.window import MainWindow
 
 pytestmark = pytest.mark.qt_log_ignore("does not support propagateSizeHints")
 

@@ -11,11 +11,11 @@ from PySide6.QtWidgets import QDialog, QLabel, QPushButton
 from pytestqt.qtbot import QtBot
 
 from studio.core.tools.trust import TrustStore
+from studio.ui.app.main_window import MainWindow
 from studio.ui.dialogs.about import AboutDialog
 from studio.ui.dialogs.export.dialog import ExportDialog
 from studio.ui.dialogs.settings.dialog import SettingsDialog
 from studio.ui.style.theme import DARK, LIGHT
-from studio.ui.window.window import MainWindow
 
 pytestmark = pytest.mark.qt_log_ignore("does not support propagateSizeHints")
 

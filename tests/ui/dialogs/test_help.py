@@ -8,9 +8,9 @@ from PySide6.QtCore import QUrl
 from pytestqt.qtbot import QtBot
 
 from studio.core.resource_files import docs_root
+from studio.ui.app.main_window import MainWindow
 from studio.ui.dialogs.help import HelpDialog, _anchor, help_pages
 from studio.ui.style.theme import DARK, LIGHT
-from studio.ui.window.window import MainWindow
 
 _LINK = re.compile(r"\]\(([^)\s]+)\)")
 _FENCE = re.compile(r"^```.*?^```|`[^`\n]+`", re.MULTILINE | re.DOTALL)

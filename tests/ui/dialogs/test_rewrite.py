@@ -7,9 +7,9 @@ import pytest
 from studio.core.agent.protocols.choose import choose_protocol
 from studio.core.prompty.parse import parse
 from studio.core.resource_files import resource
+from studio.ui.app.main_window import MainWindow
 from studio.ui.dialogs.rewrite import RewriteDialog
 from studio.ui.style.theme import DARK, LIGHT
-from studio.ui.window.window import MainWindow
 
 pytestmark = pytest.mark.qt_log_ignore("does not support propagateSizeHints")
 

@@ -7,8 +7,8 @@ import pytest
 from PySide6.QtGui import QTextCharFormat
 from pytestqt.qtbot import QtBot
 
+from studio.ui.app.main_window import MainWindow
 from studio.ui.editor.page.page import EditorPage
-from studio.ui.window.window import MainWindow
 
 pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
 

@@ -14,10 +14,10 @@ from pytestqt.qtbot import QtBot
 
 from studio.core.export.targets import TARGETS
 from studio.core.prompty.parse import parse
+from studio.ui.app.main_window import MainWindow
 from studio.ui.dialogs.export.dialog import ExportDialog
 from studio.ui.dialogs.import_prompt import ImportDialog
 from studio.ui.style.theme import DARK, LIGHT
-from studio.ui.window.window import MainWindow
 
 pytestmark = pytest.mark.qt_log_ignore("does not support propagateSizeHints")
 

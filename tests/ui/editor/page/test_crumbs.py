@@ -7,8 +7,8 @@ from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
 from studio.core.prompty.parse import parse
+from studio.ui.app.main_window import MainWindow
 from studio.ui.editor.page.crumbs import beside, crumbs_at
-from studio.ui.window.window import MainWindow
 
 pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
 

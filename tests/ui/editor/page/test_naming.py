@@ -11,11 +11,11 @@ from pytestqt.qtbot import QtBot
 from studio.core.prompty.parse import parse
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.problem import apply_edits
+from studio.ui.app.main_window import MainWindow
 from studio.ui.editor.completion.hover import hover
 from studio.ui.editor.completion.knowledge import Knowledge, knowledge_of
 from studio.ui.editor.page.page import EditorPage
 from studio.ui.editor.text.names import name_at, places_of, tool_rename
-from studio.ui.window.window import MainWindow
 from tests.support.modal import answering
 
 pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")

@@ -7,7 +7,7 @@ from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDropEvent
 from pytestqt.qtbot import QtBot
 
-from studio.ui.window.window import MainWindow
+from studio.ui.app.main_window import MainWindow
 from studio.viewmodels.app.messages import Notice, Offer
 
 pytestmark = pytest.mark.qt_log_ignore("does not support propagateSizeHints")

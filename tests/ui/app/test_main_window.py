@@ -10,11 +10,11 @@ from PySide6.QtGui import QTextCursor
 from PySide6.QtWidgets import QApplication, QMessageBox, QTextEdit
 from pytestqt.qtbot import QtBot
 
+from studio.ui.app.main_window import MainWindow
 from studio.ui.base.services import Services
 from studio.ui.editor.page.page import EditorPage
 from studio.ui.style.theme import DARK, LIGHT
 from studio.ui.window.welcome import bundled
-from studio.ui.window.window import MainWindow
 from studio.viewmodels.document.swap import SwapFolder, make_swap
 from tests.support.errors import has_errors
 
