@@ -169,11 +169,14 @@ class Studio(QObject):
             self._collector.start(self.window.windowHandle())
             self.care = Care(
                 self._services,
-                self.window,
+                self.window.parts,
+                self.window.commands,
                 restore=self._restores,
                 is_first=self._is_first,
                 hide=self.workbench.connections.secrets.mask,
             )
+            self.window.closing_asked.connect(self.care.keep_session)
+            self.window.closing.connect(self.care.rest)
 
     def _tell_broken(self, error: Exception) -> None:
         """Without its panes the window is of little use, but the text in it can be saved."""
@@ -236,7 +239,7 @@ class Studio(QObject):
         The other files of the last time follow once the window stands (`Care`).
         """
         for path in files:
-            self.window.open_path(path.resolve())
+            self.window.tabs.open(path.resolve())
         if not files and self._restores:
             self._open_last()
         if self._shows_example and self.window.tabs.current is None:
@@ -248,7 +251,7 @@ class Studio(QObject):
         session = load_session(self._services.paths.data / SESSION)
         recent = self._services.settings.value.recent[:1]
         path = next((Path(each) for each in (session.current, *recent) if each), None)
-        page = self.window.open_path(path) if path is not None and path.is_file() else None
+        page = self.window.tabs.open(path) if path is not None and path.is_file() else None
         for file in session.files:
             if page is not None and file.path == str(path):
                 page.restore_place(file.caret, file.scroll)

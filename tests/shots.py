@@ -118,7 +118,7 @@ def tour(workbench: Workbench, camera: Camera, home: Path) -> None:
     window.tabs.show_welcome()
     wait(300)
     camera.take("01-welcome")
-    window.open_path(home / "data" / "examples" / "react-agent.prompty")
+    window.tabs.open(home / "data" / "examples" / "react-agent.prompty")
     wait_until(lambda: workbench.is_settled, "the example stands")
     camera.take("02-open")
     for index, name in enumerate(("request", "variables"), 1):
@@ -188,7 +188,7 @@ def tour(workbench: Workbench, camera: Camera, home: Path) -> None:
     window.actions_by_id["view.commands"].trigger()
     wait(400)
     camera.take("12-commands")
-    window.palette_box.hide()
+    window.commands.chooser.palette.hide()
     window.actions_by_id["file.export"].trigger()
     wait(800)
     for dialog in dialogs():
@@ -250,7 +250,7 @@ def dialogs() -> list[QWidget]:
 def readme(workbench: Workbench, camera: Camera, home: Path) -> None:
     """The two pictures of the README: the ReAct agent, standing before its tool."""
     window = workbench.window
-    window.open_path(home / "data" / "examples" / "react-agent.prompty")
+    window.tabs.open(home / "data" / "examples" / "react-agent.prompty")
     wait_until(lambda: workbench.is_settled, "the example stands")
     page = window.tabs.current
     assert page is not None

@@ -42,7 +42,7 @@ def editing(workbench: Workbench, camera: Camera, home: Path) -> None:
     """Every state of the editor that a person meets, one after the other."""
     window = workbench.window
     folder = home / "data" / "examples"
-    page = window.open_path(folder / "react-agent.prompty")
+    page = window.tabs.open(folder / "react-agent.prompty")
     assert page is not None
     wait(900)
     for name, act in STATES.items():
@@ -91,7 +91,7 @@ def _dialogs(workbench: Workbench, camera: Camera, folder: Path) -> None:
     sealed = folder / "sealed.prompty"
     sealed.write_text("system:\nHi\n", encoding="utf-8")
     sealed.chmod(0o444)
-    window.open_path(sealed)
+    window.tabs.open(sealed)
     wait(600)
     camera.take("23-read-only")
     window.tabs.close_page()

@@ -82,7 +82,7 @@ class Film:
 def shoot(workbench: Workbench, film: Film, home: Path) -> None:
     """The tour of the README, in the window."""
     window = workbench.window
-    window.open_path(home / "data" / "examples" / "react-agent.prompty")
+    window.tabs.open(home / "data" / "examples" / "react-agent.prompty")
     wait_until(lambda: workbench.is_settled, "the example stands")
     film.caption = "An agent in a file: its text, its tools, and what the model will get"
     film.take(window, READ_MS)

@@ -66,7 +66,7 @@ from studio.app import Studio
 watch = Watch()
 studio = Studio()
 studio.window.resize(1440, 900)
-page = studio.window.open_path(Path({prompt!r}))
+page = studio.window.tabs.open(Path({prompt!r}))
 page.editor.viewport().installEventFilter(watch)
 studio.window.show()
 application.exec()

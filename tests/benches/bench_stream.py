@@ -206,7 +206,7 @@ class Studio:
         self.workbench = Workbench(build_services(user_paths()))
         self.workbench.window.resize(1440, 900)
         self.workbench.window.show()
-        self.workbench.window.open_path(prompt)
+        self.workbench.window.tabs.open(prompt)
         self._until(lambda: self.workbench.is_settled)
         self._until(lambda: self.workbench.preview_pane.messages.is_settled)
         self._collector = CalmCollector()

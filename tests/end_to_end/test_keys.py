@@ -109,7 +109,7 @@ def use_connections(qtbot: QtBot, workbench: Workbench, server: ChatServer) -> N
 def write_everything(qtbot: QtBot, workbench: Workbench, folder: Path) -> None:
     """Exports of the prompt and of the run, and pictures of the window."""
     folder.mkdir()
-    document = workbench.window.document
+    document = workbench.window.tabs.document
     assert document is not None
     for target in targets():
         result = make_export(ExportOrder(document, target, base_url="http://127.0.0.1:1/v1"))
@@ -149,7 +149,10 @@ def test_no_key_is_in_anything_that_the_studio_wrote(
     )
     workbench = open_workbench(path)
     hide = workbench.connections.secrets.mask
-    care = Care(workbench.window.services, workbench.window, restore=True, is_first=True, hide=hide)
+    window = workbench.window
+    care = Care(
+        window.services, window.parts, window.commands, restore=True, is_first=True, hide=hide
+    )
     with chat_server() as server:
         use_connections(qtbot, workbench, server)
     assert key_store.kept == {("prompt-studio", "K"): IN_KEYRING}

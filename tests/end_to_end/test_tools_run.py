@@ -103,7 +103,7 @@ def agent(tmp_path: Path) -> Path:
 
 def load(qtbot: QtBot, workbench: Workbench, tool: str) -> None:
     """Trust the folder and choose a tool."""
-    document = workbench.window.document
+    document = workbench.window.tabs.document
     assert document is not None
     assert document.source.path is not None
     workbench.tools.trust_folder(document.source.path.parent)

@@ -164,12 +164,12 @@ def test_the_task_from_the_python_file_on(qtbot: QtBot, prompt: Path, open_workb
     window, pane, tools = workbench.window, workbench.tools_pane, workbench.tools
     path = prompt.with_name("tools.py")
 
-    window.open_path(path)
+    window.tabs.open(path)
     qtbot.waitUntil(
-        lambda: window.document is not None and window.document.source.path == path,
+        lambda: window.tabs.document is not None and window.tabs.document.source.path == path,
         timeout=WAIT_MS,
     )
-    assert not window.document.problems
+    assert not window.tabs.document.problems
     back_to(qtbot, workbench)
     qtbot.keyClick(
         window,

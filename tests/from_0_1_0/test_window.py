@@ -38,12 +38,12 @@ def workbench(moved_home: Path, old_prompts: Path, qtbot: QtBot) -> Iterator[Wor
     """The studio, as a start opens it."""
     services = build_services(user_paths())
     window = MainWindow(services, keep_places=True)
-    window.open_path(old_prompts / "react.prompty")  # the one in front is opened first
+    window.tabs.open(old_prompts / "react.prompty")  # the one in front is opened first
     with qtbot.waitActive(window):
         window.show()
         window.activateWindow()
     bench = Workbench(services, window)
-    care = Care(services, window, restore=True, is_first=True)
+    care = Care(services, window.parts, window.commands, restore=True, is_first=True)
     yield bench
     for page in list(window.tabs.pages()):
         page.editor.document().setModified(False)
@@ -116,7 +116,7 @@ def test_breakpoints_watches_connection_and_input_sets(
     assert PLACES[0] in held.places
     assert workbench.connections.connections.default_connection.name == "Home server"
     assert workbench.trust.is_trusted(old_prompts)
-    workbench.window.open_path(old_prompts / "trip.prompty")
+    workbench.window.tabs.open(old_prompts / "trip.prompty")
     library = workbench.inputs_pane.library
     qtbot.waitUntil(lambda: set(library.sets) == {"Lisbon in May", "Óbidos"})
 

@@ -274,7 +274,7 @@ class Driver(QObject):
         else:
             path = self._random.choice(sorted(self._originals))
             if path.exists():
-                self._studio.window.open_path(path)
+                self._studio.window.tabs.open(path)
 
     def close_tab(self) -> None:
         """Close the tab in front; what is not saved is asked about."""

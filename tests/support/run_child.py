@@ -47,7 +47,7 @@ def state(workbench: Workbench) -> dict[str, object]:
         "editing": pane.editor.isVisible() and pane.editor.field.hasFocus(),
         "branches": len(pane.view.branches),
         "line_of_menu": active.text() if active is not None else "",
-        "palette": window.palette_box.isVisible(),
+        "palette": window.commands.chooser.palette.isVisible(),
         "comparing": pane.comparing.isVisible(),
         "compares_by_keys": pane.comparing.isActiveWindow(),
         "compared": [pane.comparing.left.toPlainText(), pane.comparing.right.toPlainText()],
@@ -64,7 +64,7 @@ def main() -> None:
     window = workbench.window
     window.show()
     window.activateWindow()
-    window.open_path(Path(sys.argv[1]))
+    window.tabs.open(Path(sys.argv[1]))
 
     def answer() -> None:
         if not sys.stdin.readline():

@@ -80,7 +80,7 @@ def main() -> int:
     window = workbench.window
     window.setGeometry(0, 0, 1280, 800)
     window.show()
-    window.open_path(Path(sys.argv[1]))
+    window.tabs.open(Path(sys.argv[1]))
     notifier = QSocketNotifier(sys.stdin.fileno(), QSocketNotifier.Type.Read)
 
     def answer() -> None:

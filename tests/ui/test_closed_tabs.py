@@ -35,7 +35,7 @@ def test_a_closed_tab_is_gone(window: MainWindow, qtbot: QtBot, tmp_path: Path) 
     path.write_text("---\nname: a\n---\nuser:\nHello\n", encoding="utf-8")
     before = alive()
     for _ in range(3):
-        page = window.open_path(path)
+        page = window.tabs.open(path)
         assert page is not None
         qtbot.waitUntil(lambda page=page: page.document is not None)
         del page

@@ -66,7 +66,7 @@ def is_read(page: EditorPage) -> bool:
 def test_write_fix_rename_replace_split_and_save(
     window: MainWindow, path: Path, qtbot: QtBot
 ) -> None:
-    page = window.open_path(path)
+    page = window.tabs.open(path)
     assert page is not None
     qtbot.waitUntil(lambda: is_read(page))
     # Write, with completion.
@@ -136,7 +136,7 @@ def test_go_to_symbol_file_and_command_and_tidy(
 ) -> None:
     (path.parent / "b.prompty").write_text("user:   \nB\n", encoding="utf-8")
     window.files.set_root(path.parent)
-    page = window.open_path(path)
+    page = window.tabs.open(path)
     assert page is not None
     qtbot.waitUntil(lambda: is_read(page))
     key(Qt.Key.Key_G, CONTROL | SHIFT)
@@ -161,7 +161,7 @@ def test_save_as_by_keyboard(
     window: MainWindow, path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     QApplication.setAttribute(Qt.ApplicationAttribute.AA_DontUseNativeDialogs)
-    page = window.open_path(path)
+    page = window.tabs.open(path)
     assert page is not None
     target = path.parent / "other name"
 

@@ -35,7 +35,7 @@ def test_the_editor_is_told_what_the_panes_know(
     with qtbot.waitActive(window):
         window.show()
         window.activateWindow()
-    page = window.open_path(path)
+    page = window.tabs.open(path)
     assert page is not None
     qtbot.waitUntil(lambda: page.document is not None)
 

@@ -37,7 +37,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_find_in_files_by_keyboard(window: MainWindow, folder: Path, qtbot: QtBot) -> None:
-    window.open_path(folder / "a.prompty")
+    window.tabs.open(folder / "a.prompty")
     qtbot.keyClick(window, Qt.Key.Key_F, CONTROL | SHIFT)
     dialog = window.findChild(FindInFiles)
     assert dialog is not None
@@ -71,14 +71,14 @@ def test_find_in_files_says_when_there_is_no_folder(window: MainWindow, qtbot: Q
 def test_uses_of_inputs_and_tools(
     window: MainWindow, folder: Path, qtbot: QtBot, at: str, title: str, lines: list[str]
 ) -> None:
-    page = window.open_path(folder / "a.prompty")
+    page = window.tabs.open(folder / "a.prompty")
     assert page is not None
     qtbot.waitUntil(lambda: page.document is not None)
     cursor = page.editor.textCursor()
     cursor.setPosition(PROMPT.index(at) + len(at))
     page.editor.setTextCursor(cursor)
     qtbot.keyClick(page.editor, Qt.Key.Key_F12, SHIFT)
-    palette = window.palette_box
+    palette = window.commands.chooser.palette
     assert palette._field.placeholderText() == title
     assert [choice.detail for choice in palette._choices] == lines
     qtbot.keyClick(palette._field, Qt.Key.Key_Return)

@@ -32,7 +32,7 @@ def folder(tmp_path: Path) -> Path:
 def test_replace_all_in_the_open_text_and_on_disk_by_keyboard(
     window: MainWindow, folder: Path, qtbot: QtBot
 ) -> None:
-    page = window.open_path(folder / "a.prompty")
+    page = window.tabs.open(folder / "a.prompty")
     assert page is not None
     qtbot.keyClicks(page.editor, "city! ")
     qtbot.keyClick(window, Qt.Key.Key_H, CONTROL | SHIFT)
@@ -54,7 +54,7 @@ def test_replace_all_in_the_open_text_and_on_disk_by_keyboard(
 
 
 def test_only_ticked_files_are_replaced_in(window: MainWindow, folder: Path, qtbot: QtBot) -> None:
-    dialog = FindInFiles(folder, "city", FileReplacer(window), window, replace=True)
+    dialog = FindInFiles(folder, "city", FileReplacer(window.tabs), window, replace=True)
     dialog.show()
     qtbot.waitUntil(lambda: dialog.found.topLevelItemCount() == 2)
     first = dialog.found.topLevelItem(0)
@@ -73,7 +73,7 @@ def test_a_file_that_cannot_be_written_is_told_and_the_others_are_done(
     window: MainWindow, folder: Path
 ) -> None:
     (folder / "a.prompty").chmod(0o444)
-    done = FileReplacer(window).replace(
+    done = FileReplacer(window.tabs).replace(
         (folder / "a.prompty", folder / "b.prompty"), Query("city"), "town"
     )
     assert (done.places, done.files) == (1, 1)
@@ -82,15 +82,15 @@ def test_a_file_that_cannot_be_written_is_told_and_the_others_are_done(
 
 def test_groups_of_a_pattern(window: MainWindow, folder: Path) -> None:
     query = Query(r"(\w+) and (\w+)", regex=True)
-    FileReplacer(window).replace((folder / "a.prompty",), query, r"\2 or \1")
+    FileReplacer(window.tabs).replace((folder / "a.prompty",), query, r"\2 or \1")
     assert (folder / "a.prompty").read_text(encoding="utf-8") == "user:\ncity or city\n"
 
 
 def test_unsaved_text_is_what_is_found(window: MainWindow, folder: Path, qtbot: QtBot) -> None:
-    page = window.open_path(folder / "c.prompty")
+    page = window.tabs.open(folder / "c.prompty")
     assert page is not None
     page.editor.insertPlainText("needle ")
-    dialog = FindInFiles(folder, "needle", FileReplacer(window), window)
+    dialog = FindInFiles(folder, "needle", FileReplacer(window.tabs), window)
     dialog.show()
     qtbot.waitUntil(lambda: dialog.count.text() == "1 place in 1 file")
     dialog.close()

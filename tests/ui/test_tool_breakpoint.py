@@ -19,7 +19,7 @@ def test_f9_on_a_tool_or_a_message_is_a_breakpoint_of_the_run(
     with qtbot.waitActive(window):
         window.show()
         window.activateWindow()
-    page = window.open_path(resource("examples", "react-agent.prompty"))
+    page = window.tabs.open(resource("examples", "react-agent.prompty"))
     assert page is not None
     qtbot.waitUntil(lambda: page.document is not None)
     line = page.editor.text().split("\n").index("  - name: lookup")
@@ -36,11 +36,11 @@ def test_f9_on_a_tool_or_a_message_is_a_breakpoint_of_the_run(
     assert [each.message for each in bench.run.breakpoints.value.breakpoints] == ["user 1"]
     assert page.editor.breakpoints == {user - 1}
     # They belong to this file, and are there when it is shown again.
-    other = window.open_path(resource("examples", "chat.prompty"))
+    other = window.tabs.open(resource("examples", "chat.prompty"))
     assert other is not None
     qtbot.waitUntil(lambda: bench.run.breakpoints.value.breakpoints == ())
     assert other.editor.breakpoints == frozenset()
-    window.open_path(resource("examples", "react-agent.prompty"))
+    window.tabs.open(resource("examples", "react-agent.prompty"))
     qtbot.waitUntil(lambda: page.editor.breakpoints == {user - 1})
     page.editor.go_to_line(1)
     qtbot.keyClick(page.editor, Qt.Key.Key_F9)

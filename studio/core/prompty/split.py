@@ -56,3 +56,14 @@ def split_front_matter(text: str) -> Split:
     role = _FIRST_ROLE.search(text, start)
     end = role.start() if role else len(text)
     return Split(Span(start, end), Span(end, len(text)), delimiter, unclosed=True)
+
+
+def in_front_matter(text: str, caret: int) -> bool:
+    """Whether the caret is between the delimiters of the front matter."""
+    body = text.removeprefix("\ufeff")
+    skipped = len(text) - len(body)
+    for delimiter in ("---", "+++"):
+        if body.startswith(f"{delimiter}\n") and caret > skipped + 3:
+            closed = re.compile(rf"^{re.escape(delimiter)}[ \t]*$", re.MULTILINE).search(body, 4)
+            return closed is None or caret - skipped < closed.start()
+    return False

@@ -11,10 +11,11 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, Qt, QTimer
 
-from studio.ui.app.main_window import MainWindow
+from studio.ui.app.commands import Commands
 from studio.ui.base.services import Services
 from studio.ui.dialogs.crash import CrashDialog
 from studio.ui.editor.page.page import EditorPage
+from studio.ui.window.parts import WindowParts
 from studio.viewmodels.app.crashes import Crash, Crashes
 from studio.viewmodels.app.instance import InstanceServer
 from studio.viewmodels.app.log import hard_crashes, set_aside, start_log, stop_log
@@ -31,7 +32,8 @@ class Care(QObject):
     def __init__(
         self,
         services: Services,
-        window: MainWindow,
+        window: WindowParts,
+        commands: Commands,
         *,
         restore: bool,
         is_first: bool,
@@ -41,15 +43,17 @@ class Care(QObject):
 
         Args:
             services: the window's services.
-            window: the window.
+            window: the parts of the window.
+            commands: what a notice offers.
             restore: open the other files of the last time again.
             is_first: keep the session, and listen for later starts; not so in a window beside
                 another studio, which would write over that one's.
             hide: hides the secrets of a text, before it is logged or told.
         """
-        super().__init__(window)
+        super().__init__(window.widget)
         self._services = services
         self._window = window
+        self._commands = commands
         self._dialog: CrashDialog | None = None
         self._log = services.paths.data / "log"
         start_log(self._log, hide)
@@ -65,8 +69,6 @@ class Care(QObject):
         self._timer = QTimer(self)
         self._timer.setInterval(_KEEP_MS)
         self._timer.timeout.connect(self.keep_session)
-        window.closing_asked.connect(self.keep_session)
-        window.closing.connect(self._timer.stop)
         if restore:
             self._restore()
         if is_first:
@@ -95,12 +97,16 @@ class Care(QObject):
                     "info",
                     self.tr("New here? A short tour shows what is where."),
                     offers=(
-                        Offer(self.tr("Take the tour"), self._window.commands.tour),
-                        Offer(self.tr("No, thanks"), self._window.commands.no_tour),
+                        Offer(self.tr("Take the tour"), self._commands.tour),
+                        Offer(self.tr("No, thanks"), self._commands.no_tour),
                     ),
                     key="tour",
                 )
             )
+
+    def rest(self) -> None:
+        """Write the session down no more; the window is closing."""
+        self._timer.stop()
 
     def close(self) -> None:
         """Leave everything as it was before."""
@@ -124,10 +130,10 @@ class Care(QObject):
         self._dialog.open()
 
     def _new_dialog(self) -> CrashDialog:
-        dialog = CrashDialog(self._window.theme, self._log, self._window)
+        dialog = CrashDialog(self._window.themes.value, self._log, self._window.widget)
         dialog.save_and_quit_asked.connect(self._leave)
         dialog.destroyed.connect(self._forget_dialog)
-        self._window.theme_changed.connect(dialog.set_theme)
+        self._window.themes.changed.connect(dialog.set_theme)
         return dialog
 
     def _forget_dialog(self) -> None:
@@ -135,14 +141,14 @@ class Care(QObject):
 
     def _leave(self) -> None:
         if self._window.tabs.save_all():
-            self._window.close()
+            self._window.widget.close()
 
     # -- later starts ---------------------------------------------------------------------------
 
     def _on_later_start(self, paths: tuple[Path, ...]) -> None:
         for path in paths:
-            self._window.open_path(path)
-        window = self._window
+            self._window.tabs.open(path)
+        window = self._window.widget
         window.setWindowState(window.windowState() & ~Qt.WindowState.WindowMinimized)
         window.show()
         window.raise_()
@@ -187,7 +193,7 @@ class Care(QObject):
             if not path.is_file():
                 gone.append(path.name)
                 continue
-            page = self._window.open_path(path)
+            page = self._window.tabs.open(path)
             if page is not None:
                 page.restore_place(file.caret, file.scroll)
         self._order([Path(file.path) for file in session.files])

@@ -13,14 +13,14 @@ from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QInputDialog
 
 from studio.ui.style.icons import icon
-from studio.ui.window.palette import Choice
+from studio.ui.window.palette import Choice, CommandPalette
 from studio.ui.window.welcome import bundled
 
 if TYPE_CHECKING:
     from studio.core.text.span import Span
     from studio.ui.app.commands import Commands
-    from studio.ui.app.main_window import MainWindow
     from studio.ui.editor.page.page import EditorPage
+    from studio.ui.window.parts import WindowParts
 
 _MOST_BESIDE = 500
 
@@ -28,15 +28,17 @@ _MOST_BESIDE = 500
 class Chooser(QObject):
     """Fills the window's palette and goes where the person chose."""
 
-    def __init__(self, window: MainWindow, commands: Commands) -> None:
+    def __init__(self, window: WindowParts, commands: Commands) -> None:
         super().__init__(commands)
         self._window = window
         self._commands = commands
+        self.palette = CommandPalette(window.widget)
+        """The box in which one of many things is chosen."""
 
     def ask_command(self) -> None:
         """Choose any action."""
         choices = []
-        for action in self._window.actions_by_id:
+        for action in self._window.actions:
             if action.objectName() == "view.commands":
                 continue
             keys = action.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
@@ -56,14 +58,14 @@ class Chooser(QObject):
                     self.tr("Show or hide {toggle}").format(toggle=toggle.text()), toggle.trigger
                 )
             )
-        self._window.palette_box.ask(self.tr("Type a command"), choices)
+        self.palette.ask(self.tr("Type a command"), choices)
 
     def ask_symbol(self) -> None:
         """Choose a key or section of the document."""
-        self._window.palette_box.ask(
+        self.palette.ask(
             self.tr("Go to symbol"),
             [
-                Choice(name, lambda span=span: self._window.reveal(span))
+                Choice(name, lambda span=span: self._window.tabs.reveal(span))
                 for name, span in self._window.outline.symbols()
             ],
         )
@@ -89,11 +91,11 @@ class Chooser(QObject):
             choices.append(
                 Choice(
                     lines[line].strip() or name,
-                    lambda place=place: self._window.reveal(place),
+                    lambda place=place: self._window.tabs.reveal(place),
                     self.tr("line {line}").format(line=line + 1),
                 )
             )
-        self._window.palette_box.ask(self.tr("Uses of {name}").format(name=name), choices)
+        self.palette.ask(self.tr("Uses of {name}").format(name=name), choices)
 
     def ask_snippet(self) -> None:
         """Choose a snippet that is right at the caret, and put it in."""
@@ -103,7 +105,7 @@ class Chooser(QObject):
         if page is None:
             return
         found = snippets_at(page.editor.text(), page.editor.caret(), page.document)
-        self._window.palette_box.ask(
+        self.palette.ask(
             self.tr("Insert snippet"),
             [
                 Choice(
@@ -134,7 +136,7 @@ class Chooser(QObject):
             Choice(each, lambda each=each: choose(each), self.tr("now") if each == now else "")
             for each in languages()
         ]
-        self._window.palette_box.ask(self.tr("Check the spelling of prose in"), choices)
+        self.palette.ask(self.tr("Check the spelling of prose in"), choices)
 
     def ask_line(self) -> None:
         """Choose a line."""
@@ -142,7 +144,7 @@ class Chooser(QObject):
         if page is None:
             return
         line, chosen = QInputDialog.getInt(
-            self._window,
+            self._window.widget,
             self.tr("Go to line"),
             self.tr("Line (1 to {blockcount}):").format(blockcount=page.editor.blockCount()),
             page.editor.textCursor().blockNumber() + 1,
@@ -162,12 +164,12 @@ class Chooser(QObject):
         if page is not None and page.controller.path is not None:
             beside = itertools.islice(page.controller.path.parent.glob("*.prompty"), _MOST_BESIDE)
             paths += sorted(path for path in beside if path not in paths)
-        window.palette_box.ask(
+        self.palette.ask(
             self.tr("Go to file"),
             [
                 Choice(
                     path.name,
-                    lambda path=path: window.open_path(path),
+                    lambda path=path: window.tabs.open(path),
                     _short(path.parent, root),
                     icon("file-text"),
                 )
@@ -177,7 +179,7 @@ class Chooser(QObject):
 
     def ask_template(self) -> None:
         """Choose a template."""
-        self._window.palette_box.ask(
+        self.palette.ask(
             self.tr("New from template"),
             [
                 Choice(

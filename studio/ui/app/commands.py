@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QFileDialog
 
 from studio.core.resource_files import resource
@@ -23,18 +23,28 @@ if TYPE_CHECKING:
     from studio.core.text.span import Span
     from studio.ui.app.chooser import Chooser
     from studio.ui.app.exchange_commands import ExchangeCommands
-    from studio.ui.app.main_window import MainWindow
     from studio.ui.base.actions import ActionSet
     from studio.ui.dialogs.settings.dialog import SettingsDialog
     from studio.ui.run.pane import RunPane
+    from studio.ui.window.panes import Panes
+    from studio.ui.window.parts import WindowParts
 
 
 class Commands(QObject):
     """Carries out actions for one window."""
 
-    def __init__(self, window: MainWindow) -> None:
-        super().__init__(window)
+    trust_changed = Signal()  # a folder is trusted no more
+
+    def __init__(self, window: WindowParts, panes: Callable[[], Panes]) -> None:
+        """Begin.
+
+        Args:
+            window: the parts that commands work on.
+            panes: the panes that stand when it is called; they come after the window.
+        """
+        super().__init__(window.widget)
         self._window = window
+        self._panes = panes
         self._mirror = EnabledMirror(self)
         self._editing = EditorCommands(window, self)
 
@@ -43,7 +53,7 @@ class Commands(QObject):
         """Export and import, made when they are first asked for."""
         from studio.ui.app.exchange_commands import ExchangeCommands
 
-        return ExchangeCommands(self._window)
+        return ExchangeCommands(self._window, self._panes)
 
     def export(self) -> None:
         """Open the export dialog."""
@@ -73,7 +83,7 @@ class Commands(QObject):
 
     def connect_run(self, pane: RunPane) -> None:
         """Join the run actions to the run pane."""
-        actions = self._window.actions_by_id
+        actions = self._window.actions
         for identifier, act in {
             "run.start": pane.run_or_continue,
             "run.step": lambda: pane.step("over"),
@@ -128,7 +138,7 @@ class Commands(QObject):
             "file.export": self.export,
             "file.import": self.import_file,
             "file.settings": self.settings,
-            "file.quit": window.close,
+            "file.quit": window.widget.close,
             "edit.line": self._asking("ask_line"),
             "edit.symbol": self._asking("ask_symbol"),
             "edit.uses": self._asking("ask_use"),
@@ -193,12 +203,12 @@ class Commands(QObject):
                 str(folder),
             )
             folder = example.parent
-        self._window.open_path(folder / example.name)
+        self._window.tabs.open(folder / example.name)
 
     def ask_folder(self) -> None:
         """Choose the workspace folder."""
         start = self._window.services.settings.value.workspace or str(Path.home())
-        name = QFileDialog.getExistingDirectory(self._window, self.tr("Open folder"), start)
+        name = QFileDialog.getExistingDirectory(self._window.widget, self.tr("Open folder"), start)
         if name:
             self.show_folder(Path(name))
 
@@ -214,7 +224,7 @@ class Commands(QObject):
         menu.clear()
         for name in self._window.services.settings.value.recent:
             menu.addAction(name).triggered.connect(
-                lambda _=False, name=name: self._window.open_path(Path(name))
+                lambda _=False, name=name: self._window.tabs.open(Path(name))
             )
         if menu.isEmpty():
             menu.addAction(self.tr("No recent files")).setEnabled(False)
@@ -251,7 +261,7 @@ class Commands(QObject):
     def apply_fix(self, fix: object) -> None:
         """Make a fix's edits, as one step that can be undone."""
         page = self._window.tabs.current
-        document = self._window.document
+        document = self._window.tabs.document
         if page is None or document is None or not isinstance(fix, Fix):
             return
         if page.assist.apply(fix, document.source.text):
@@ -262,7 +272,7 @@ class Commands(QObject):
         from studio.core.prompty.edit.edits import declare_input
         from studio.core.prompty.used_kind import used_kinds
 
-        page, document = self._window.tabs.current, self._window.document
+        page, document = self._window.tabs.current, self._window.tabs.document
         if page is not None and document is not None and document.source.text == page.editor.text():
             kind = used_kinds(document).get(name, "string")
             page.editor.apply_edits(declare_input(document, name, kind))
@@ -280,7 +290,7 @@ class Commands(QObject):
 
     def check(self) -> None:
         """Show all problems, and go to the first one."""
-        page, document = self._window.tabs.current, self._window.document
+        page, document = self._window.tabs.current, self._window.tabs.document
         self._window.docks.show("problems")
         if page is None or document is None:
             return
@@ -306,18 +316,18 @@ class Commands(QObject):
         from studio.ui.dialogs.settings.dialog import SettingsDialog
 
         window = self._window
-        dialog = SettingsDialog(window.services, window.theme, window)
-        dialog.connections_asked.connect(window.actions_by_id["run.connections"].trigger)
-        dialog.trust_forgotten.connect(window.trust_changed)
-        window.theme_changed.connect(dialog.keys_page.set_theme)
+        dialog = SettingsDialog(window.services, window.themes.value, window.widget)
+        dialog.connections_asked.connect(window.actions["run.connections"].trigger)
+        dialog.trust_forgotten.connect(self.trust_changed)
+        window.themes.changed.connect(dialog.keys_page.set_theme)
         return dialog
 
     def guide(self) -> None:
         """Open the user guide."""
         from studio.ui.dialogs.help import HelpDialog
 
-        dialog = HelpDialog(self._window.theme, self._window)
-        self._window.theme_changed.connect(dialog.set_theme)
+        dialog = HelpDialog(self._window.themes.value, self._window.widget)
+        self._window.themes.changed.connect(dialog.set_theme)
         dialog.show()
 
     def tour(self) -> None:
@@ -345,7 +355,7 @@ class Commands(QObject):
         """Say what this is."""
         from studio.ui.dialogs.about import AboutDialog
 
-        AboutDialog(self._window).open()
+        AboutDialog(self._window.widget).open()
 
     # -- settings -------------------------------------------------------------------------------
 
@@ -354,7 +364,7 @@ class Commands(QObject):
         store.set(replace(store.value, **changes))  # type: ignore[arg-type]
 
     def _is_on(self, identifier: str) -> bool:
-        return self._window.actions_by_id[identifier].isChecked()
+        return self._window.actions[identifier].isChecked()
 
     def zoom(self, by: int) -> None:
         """Larger or smaller text in every editor; 0 is the usual size."""

@@ -13,8 +13,8 @@ from studio.core.models.embedded.model import Speed
 from studio.core.models.embedded.policy import LEVELS, GrammarLevel
 from studio.core.models.manual import ManualQuestion
 from studio.core.wire.reply import Reply
-from studio.ui.app.main_window import MainWindow
 from studio.ui.connections.kinds import ICONS
+from studio.ui.window.parts import WindowParts
 from studio.ui.window.toolbar import RunChoices
 from studio.viewmodels.app.messages import Messages
 from studio.viewmodels.connections.controller import ConnectionsController
@@ -45,9 +45,9 @@ class ConnectionDesk(QObject):
     """Joins the connections' controller and the window."""
 
     def __init__(
-        self, controller: ConnectionsController, window: MainWindow, messages: Messages
+        self, controller: ConnectionsController, window: WindowParts, messages: Messages
     ) -> None:
-        super().__init__(window)
+        super().__init__(window.widget)
         self._controller = controller
         self._window = window
         self._messages = messages
@@ -58,8 +58,8 @@ class ConnectionDesk(QObject):
         choices.connection_chosen.connect(self._on_connection)
         choices.model_chosen.connect(self._on_model)
         choices.models_wanted.connect(controller.list_models)
-        window.actions_by_id["run.connections"].triggered.connect(self.manage)
-        window.theme_changed.connect(self._on_theme)
+        window.actions["run.connections"].triggered.connect(self.manage)
+        window.themes.changed.connect(self._on_theme)
         controller.changed.connect(self.show_choice)
         controller.trials.changed.connect(self._on_trial)
         controller.refused.connect(messages.error)
@@ -76,7 +76,9 @@ class ConnectionDesk(QObject):
         from studio.ui.connections.dialog import ConnectionsDialog
 
         if self._dialog is None:
-            dialog = ConnectionsDialog(self._controller, self._window.theme, self._window)
+            dialog = ConnectionsDialog(
+                self._controller, self._window.themes.value, self._window.widget
+            )
             dialog.finished.connect(self._on_dialog_closed)
             self._dialog = dialog
             dialog.show_connection(self._controller.choice.connection.name)
@@ -99,7 +101,7 @@ class ConnectionDesk(QObject):
         if not self._controller.needs_trust(asked):
             return False
         choice = self._controller.choice if asked is None else self._controller.choice_of(asked)
-        dialog = TrustDialog(choice, self._window.theme, self._window)
+        dialog = TrustDialog(choice, self._window.themes.value, self._window.widget)
         dialog.allowed.connect(lambda origin, always: self._on_allowed(origin, then, always=always))
         dialog.rejected.connect(
             lambda: self._messages.info(
@@ -209,7 +211,7 @@ class ConnectionDesk(QObject):
 
         if not question.is_open:
             return
-        dialog = ManualDialog(question, self._window.theme, self._window)
+        dialog = ManualDialog(question, self._window.themes.value, self._window.widget)
         dialog.replied.connect(_answer)
         dialog.declined.connect(_decline)
         dialog.finished.connect(lambda: self._questions.pop(question, None))
@@ -224,7 +226,7 @@ class ConnectionDesk(QObject):
     def _on_theme(self) -> None:
         for dialog in (*self._questions.values(), self._dialog):
             if dialog is not None:
-                dialog.set_theme(self._window.theme)
+                dialog.set_theme(self._window.themes.value)
 
     def _on_dialog_closed(self) -> None:
         self._dialog = None

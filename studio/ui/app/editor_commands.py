@@ -12,7 +12,7 @@ from studio.ui.editor.page.page import EditorPage
 
 if TYPE_CHECKING:
     from studio.core.text.problem import Fix
-    from studio.ui.app.main_window import MainWindow
+    from studio.ui.window.parts import WindowParts
 
 OnPage = Callable[[Callable[[EditorPage], object]], Callable[[], None]]
 """Makes an act on a page into one on the page shown."""
@@ -21,7 +21,7 @@ OnPage = Callable[[Callable[[EditorPage], object]], Callable[[], None]]
 class EditorCommands(QObject):
     """Carries out the editor's actions for one window."""
 
-    def __init__(self, window: MainWindow, parent: QObject) -> None:
+    def __init__(self, window: WindowParts, parent: QObject) -> None:
         super().__init__(parent)
         self._window = window
 
@@ -105,13 +105,13 @@ class EditorCommands(QObject):
         from studio.ui.dialogs.rewrite import RewriteDialog
 
         document = parse(page.editor.text(), page.controller.path)
-        dialog = RewriteDialog(document, self._window.theme, self._window)
+        dialog = RewriteDialog(document, self._window.themes.value, self._window.widget)
 
         def take(fix: Fix) -> None:
             page.editor.apply_edits(fix.edits)
 
         dialog.accepted_fix.connect(take)
-        self._window.theme_changed.connect(dialog.set_theme)
+        self._window.themes.changed.connect(dialog.set_theme)
         dialog.open()
 
     def find_in_files(self, *, replace: bool) -> None:
@@ -132,10 +132,12 @@ class EditorCommands(QObject):
             return
         chosen = page.editor.textCursor().selectedText() if page is not None else ""
         text = chosen if "\u2029" not in chosen else ""
-        open_one = window.findChild(FindInFiles)
+        open_one = window.widget.findChild(FindInFiles)
         if open_one is not None:
             open_one.close()  # one search at a time; the newest has the keyboard
-        dialog = FindInFiles(folder, text, FileReplacer(window), window, replace=replace)
+        dialog = FindInFiles(
+            folder, text, FileReplacer(window.tabs), window.widget, replace=replace
+        )
         dialog.chosen.connect(self._show_match)
         dialog.show()
         dialog.field.setFocus()
@@ -145,6 +147,6 @@ class EditorCommands(QObject):
 
         if not isinstance(match, Match):
             return
-        opened = self._window.open_path(match.path)
+        opened = self._window.tabs.open(match.path)
         if opened is not None:
             opened.editor.reveal(match.span)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,8 +14,9 @@ from studio.ui.editor.page.page import EditorPage
 
 if TYPE_CHECKING:
     from studio.core.prompty.tool_spec import ToolSpec
-    from studio.ui.app.main_window import MainWindow
     from studio.ui.dialogs.export.dialog import ExportDialog
+    from studio.ui.window.panes import Panes
+    from studio.ui.window.parts import WindowParts
 
 IMPORTED = (".json", ".jsonl", ".yaml", ".yml")
 """Endings of dropped files that are looked at for a prompt of another format."""
@@ -23,9 +25,10 @@ IMPORTED = (".json", ".jsonl", ".yaml", ".yml")
 class ExchangeCommands(QObject):
     """Opens the dialogs, and wires them to the tabs."""
 
-    def __init__(self, window: MainWindow) -> None:
-        super().__init__(window)
+    def __init__(self, window: WindowParts, panes: Callable[[], Panes]) -> None:
+        super().__init__(window.widget)
         self._window = window
+        self._panes = panes
         self.address = ""
         """Address of the connection that would answer; empty for the provider's own."""
         self.model = ""
@@ -43,14 +46,14 @@ class ExchangeCommands(QObject):
         from studio.ui.dialogs.export.subject import ExportSubject
 
         window = self._window
-        page, document = window.tabs.current, window.document
+        page, document = window.tabs.current, window.tabs.document
         if page is None or document is None:
             return
         if document.source.text != page.editor.text():
             from studio.core.prompty.parse import parse
 
             document = parse(page.editor.text(), page.controller.path)
-        inputs = window.panes.inputs
+        inputs = self._panes().inputs
         subject = ExportSubject(
             document,
             page.controller.title,
@@ -61,16 +64,16 @@ class ExchangeCommands(QObject):
             self.model,
             trusted=self.trusted,
         )
-        dialog = ExportDialog(subject, window.services.messages, window.theme, window)
+        dialog = ExportDialog(subject, window.services.messages, window.themes.value, window.widget)
         dialog.fix_requested.connect(partial(self._mend, page, dialog))
-        window.theme_changed.connect(dialog.set_theme)
+        window.themes.changed.connect(dialog.set_theme)
         dialog.open()
 
     def ask_import(self) -> None:
         """Ask for a file of another format, and show what it would become."""
         from studio.ui.dialogs.import_prompt import ask_file
 
-        path = ask_file(self._window)
+        path = ask_file(self._window.widget)
         if path is not None:
             self.import_path(path)
 
@@ -79,10 +82,10 @@ class ExchangeCommands(QObject):
         from studio.ui.dialogs.import_prompt import ImportDialog
 
         window = self._window
-        dialog = ImportDialog(path, window.services.messages, window.theme, window)
+        dialog = ImportDialog(path, window.services.messages, window.themes.value, window.widget)
         dialog.opened.connect(window.tabs.new)
-        dialog.written.connect(window.open_path)
-        window.theme_changed.connect(dialog.set_theme)
+        dialog.written.connect(window.tabs.open)
+        window.themes.changed.connect(dialog.set_theme)
         if dialog.read():
             dialog.open()
         else:
@@ -108,7 +111,7 @@ class ExchangeCommands(QObject):
         """What a run would be offered; None while a source has not said."""
         from studio.ui.tools.pane import ToolsPane
 
-        pane = self._window.panes.tools
+        pane = self._panes().tools
         if not isinstance(pane, ToolsPane):
             return None
         registry = pane.registry

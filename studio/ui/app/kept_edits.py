@@ -13,7 +13,7 @@ from studio.core.agent.values.state import RunState
 from studio.core.prompty.document import PromptDocument
 from studio.core.text.problem import TextEdit
 from studio.core.tools.mock import FixedMock
-from studio.ui.app.main_window import MainWindow
+from studio.ui.window.parts import WindowParts
 from studio.viewmodels.run.controller import RunController
 
 
@@ -23,8 +23,8 @@ class KeptEdits(QObject):
     mock_wanted = Signal(str, object)  # name of the tool, {"mock": Mock}
     refused = Signal(str)  # sentence for the person
 
-    def __init__(self, window: MainWindow, run: RunController) -> None:
-        super().__init__(window)
+    def __init__(self, window: WindowParts, run: RunController) -> None:
+        super().__init__(window.widget)
         self._window = window
         self._run = run
 
@@ -45,7 +45,7 @@ class KeptEdits(QObject):
             self.refused.emit(self.tr("The file was not changed: {error}").format(error=error))
 
     def _change_file(self, spec: EditSpec, result: EditResult, state: RunState) -> None:
-        page, document = self._window.tabs.current, self._window.document
+        page, document = self._window.tabs.current, self._window.tabs.document
         if page is None or document is None:
             raise NotInFileError(self.tr("no prompt is open."))
         if str(document.source.path or "") != state.setup.path:

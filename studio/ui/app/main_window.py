@@ -15,11 +15,12 @@ from studio.ui.base.actions import EDITING, ActionSet
 from studio.ui.editor.tabs.tabs import EditorTabs
 from studio.ui.files.pane import FilesPane
 from studio.ui.outline.pane import OutlinePane
-from studio.ui.style.theme import Theme, apply_theme, fonts_of, theme_for
+from studio.ui.style.theme import Theme, Themes, apply_theme, fonts_of, theme_for
 from studio.ui.window.docks import Docks
 from studio.ui.window.menus import build_menus
 from studio.ui.window.notices import NoticeArea
 from studio.ui.window.panes import Panes
+from studio.ui.window.parts import WindowParts
 from studio.ui.window.status import StatusBar
 from studio.ui.window.toolbar import RunChoices, build_toolbar
 from studio.ui.window.welcome import WelcomePage
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
     from studio.ui.base.services import Services
     from studio.ui.editor.page.page import EditorPage
     from studio.ui.problems.pane import ProblemsPane
-    from studio.ui.window.palette import CommandPalette
 
 _RECOVERY_MS = 500
 """After the first paint: looking for what a crash left must not hold the window up."""
@@ -45,8 +45,6 @@ class MainWindow(QMainWindow):
 
     document_changed = Signal(object)  # PromptDocument of the shown text, or None
     caret_moved = Signal(int)  # offset in that text
-    theme_changed = Signal(object)  # Theme
-    trust_changed = Signal()  # a folder is trusted no more
     closing_asked = Signal()  # the window is asked to close; the person may still stay
     closing = Signal()  # the person agreed to close; let go of everything
 
@@ -64,7 +62,7 @@ class MainWindow(QMainWindow):
         self.services = services
         self.panes = panes or Panes()
         self._keep_places = keep_places
-        self.theme = theme_for(services.settings.value.theme)
+        self.themes = Themes(theme_for(services.settings.value.theme), self)
         # Before any widget is made: fonts and metrics are taken when widgets are laid out.
         self._fonts = fonts_of(services.settings.value)
         apply_theme(_application(), self.theme, self._fonts)
@@ -87,8 +85,13 @@ class MainWindow(QMainWindow):
         self.notices = NoticeArea(self, services.messages, self.theme)
         store = services.paths.data / "window.ini"
         self.docks = Docks(self, QSettings(str(store), QSettings.Format.IniFormat))
-        self.commands = Commands(self)
         self._place()
+        self.parts = WindowParts(
+            self, services, self.themes, self.actions_by_id, self.tabs, self.files, self.outline,
+            self.docks, self.status, self.toolbar, self.run_choices, self.recent_menu,
+        )  # fmt: skip
+        """What is handed to all that works with the window."""
+        self.commands = Commands(self.parts, lambda: self.panes)
         self._wire()
         self._begin()
 
@@ -120,10 +123,10 @@ class MainWindow(QMainWindow):
         tabs.title_changed.connect(self._on_title)
         tabs.opened.connect(self._on_opened)
         tabs.zoom_asked.connect(self.commands.zoom)
-        self.outline.reveal_requested.connect(self.reveal)
-        self.files.open_requested.connect(self.open_path)
+        self.outline.reveal_requested.connect(tabs.reveal)
+        self.files.open_requested.connect(tabs.open)
         self.files.folder_requested.connect(self.commands.ask_folder)
-        self.welcome.open_requested.connect(self.open_path)
+        self.welcome.open_requested.connect(tabs.open)
         self.welcome.example_requested.connect(self.commands.open_example)
         self.welcome.template_requested.connect(self.commands.new_from)
         self.welcome.new_requested.connect(self.commands.new)
@@ -147,7 +150,7 @@ class MainWindow(QMainWindow):
 
     def _wire_panes(self) -> None:
         if self.panes.preview is not None:
-            self.panes.preview.request_reveal.connect(self.reveal)
+            self.panes.preview.request_reveal.connect(self.tabs.reveal)
             self.caret_moved.connect(self.panes.preview.show_caret)
         if self.panes.run is not None:
             self.commands.connect_run(self.panes.run)
@@ -172,17 +175,10 @@ class MainWindow(QMainWindow):
         from studio.ui.problems.pane import ProblemsPane
 
         pane = ProblemsPane(self.theme)
-        pane.reveal_requested.connect(self.reveal)
+        pane.reveal_requested.connect(self.tabs.reveal)
         pane.fix_requested.connect(self.commands.apply_fix)
         self.docks.fill({"problems": pane})
         return pane
-
-    @cached_property
-    def palette_box(self) -> CommandPalette:
-        """The command palette, made when it is first asked for."""
-        from studio.ui.window import palette
-
-        return palette.CommandPalette(self)
 
     # -- for the window's owner -----------------------------------------------------------------
 
@@ -202,22 +198,10 @@ class MainWindow(QMainWindow):
         self._theme_panes()
         self._wire_panes()
 
-    def open_path(self, path: Path) -> EditorPage | None:
-        """Show a file."""
-        return self.tabs.open(path)
-
     @property
-    def document(self) -> PromptDocument | None:
-        """The newest parsed document of the text shown."""
-        page = self.tabs.current
-        return page.document if page else None
-
-    def reveal(self, span: object) -> None:
-        """Bring a place of the shown text into view and give it the keyboard."""
-        page = self.tabs.current
-        if page is not None and span is not None:
-            self.tabs.show_tabs()
-            page.editor.reveal(span)  # type: ignore[arg-type]
+    def theme(self) -> Theme:
+        """The colors in use."""
+        return self.themes.value
 
     def show_more_problems(self, problems: tuple[Problem, ...]) -> None:
         """Add problems that later stages found (rendering, reading) to the document's own."""
@@ -226,14 +210,13 @@ class MainWindow(QMainWindow):
 
     def set_theme(self, theme: Theme) -> None:
         """Take other colours everywhere."""
-        self.theme = theme
         apply_theme(_application(), theme, self._fonts)
         for part in (self.tabs, self.outline, self.status, self.notices):
             part.set_theme(theme)
         if "problems" in self.__dict__:
             self.problems.set_theme(theme)
+        self.themes.change(theme)
         self._theme_panes()
-        self.theme_changed.emit(theme)
 
     def _theme_panes(self) -> None:
         panes = self.panes
@@ -269,7 +252,7 @@ class MainWindow(QMainWindow):
         self.document_changed.emit(document)
 
     def _show_problems(self) -> None:
-        page, document = self.tabs.current, self.document
+        page, document = self.tabs.current, self.tabs.document
         if page is None or document is None:
             return
         known = {(problem.code, problem.span) for problem in document.problems}
@@ -344,7 +327,7 @@ class MainWindow(QMainWindow):
             if path.is_dir():
                 self.commands.show_folder(path)
             elif not self.commands.exchange.take_dropped(path):
-                self.open_path(path)
+                self.tabs.open(path)
 
     def closeEvent(self, event: QCloseEvent) -> None:
         """Ask about unsaved text, keep the layout, and let go."""

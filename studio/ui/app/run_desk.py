@@ -25,9 +25,9 @@ from studio.core.text.span import Span
 from studio.core.text.values import Json
 from studio.core.tools.trust import TrustStore
 from studio.ui.app.connection_desk import ConnectionDesk
-from studio.ui.app.main_window import MainWindow
 from studio.ui.inputs.pane import InputsPane
 from studio.ui.run.breakpoints_dialog import BreakpointsDialog
+from studio.ui.window.parts import WindowParts
 from studio.viewmodels.app.messages import Messages, Notice, Offer
 from studio.viewmodels.connections.controller import ConnectionsController
 from studio.viewmodels.run.controller import RunController
@@ -47,7 +47,7 @@ class RunDesk(QObject):
 
     def __init__(
         self,
-        window: MainWindow,
+        window: WindowParts,
         run: RunController,
         connections: ConnectionsController,
         questions: ConnectionDesk,
@@ -66,7 +66,7 @@ class RunDesk(QObject):
             trust: the folders that are trusted.
             toolboxes: what makes a document's tools ready.
         """
-        super().__init__(window)
+        super().__init__(window.widget)
         self._window = window
         self._run = run
         self._connections = connections
@@ -91,7 +91,7 @@ class RunDesk(QObject):
             at_entry: stand still at its first place.
             to: stand still at the first place of this sort.
         """
-        document = self._window.document
+        document = self._window.tabs.document
         if document is None or document.is_tool_file:
             self._messages.info(
                 self.tr("Nothing to run."), self.tr("Open or write a prompt first.")
@@ -128,7 +128,7 @@ class RunDesk(QObject):
 
     def rerun(self) -> None:
         """Run the prompt of the editor with the results of the run that is shown."""
-        past, document = self._run.past, self._window.document
+        past, document = self._run.past, self._window.tabs.document
         if past is None or document is None:
             self.refuse(self.tr("Open the prompt that should be run again."))
             return
@@ -204,9 +204,9 @@ class RunDesk(QObject):
         """At the first run of a window, a low dock grows: what was said should be readable."""
         window = self._window
         dock = window.docks["run"]
-        wanted = int(window.height() * _SHARE)
+        wanted = int(window.widget.height() * _SHARE)
         if not self._grown and not dock.isFloating() and dock.height() < wanted:
-            window.resizeDocks([dock], [wanted], Qt.Orientation.Vertical)
+            window.docks.give_height("run", wanted)
         self._grown = True
 
     # -- saying how it went ---------------------------------------------------------------------
@@ -229,15 +229,15 @@ class RunDesk(QObject):
         offers = ()
         if refusal.span is not None:
             span: Span = refusal.span
-            offers = (Offer(self.tr("Show"), lambda: self._window.reveal(span)),)
+            offers = (Offer(self.tr("Show"), lambda: self._window.tabs.reveal(span)),)
         self._messages.say(Notice("warning", refusal.text, refusal.hint, offers=offers, key="run"))
 
     # -- breakpoints ----------------------------------------------------------------------------
 
     def show_breakpoints(self, tools: list[str]) -> None:
         """Open the list of breakpoints."""
-        dialog = BreakpointsDialog(self._run.breakpoints, self._window)
-        dialog.set_theme(self._window.theme)
+        dialog = BreakpointsDialog(self._run.breakpoints, self._window.widget)
+        dialog.set_theme(self._window.themes.value)
         dialog.set_tools(tools)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.open()

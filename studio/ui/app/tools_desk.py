@@ -11,8 +11,8 @@ from PySide6.QtWidgets import QDockWidget
 from studio.core.tools.declaration import declare_tool
 from studio.core.tools.registry import Approval, ToolEntry, ToolRegistry
 from studio.core.tools.trust import TrustStore
-from studio.ui.app.main_window import MainWindow
 from studio.ui.tools.pane import ToolsPane
+from studio.ui.window.parts import WindowParts
 from studio.viewmodels.app.messages import Messages, Notice, Offer
 from studio.viewmodels.tools.controller import ToolsController
 
@@ -29,11 +29,11 @@ class ToolsDesk(QObject):
         self,
         pane: ToolsPane,
         tools: ToolsController,
-        window: MainWindow,
+        window: WindowParts,
         trust: TrustStore,
         own_servers: Path,
     ) -> None:
-        super().__init__(window)
+        super().__init__(window.widget)
         self._pane = pane
         self._tools = tools
         self._window = window
@@ -71,7 +71,7 @@ class ToolsDesk(QObject):
             ("tools.reload", tools.reload),
             ("tools.window", lambda: self._stand_alone(not self._dock.isFloating())),
         ):
-            self._window.actions_by_id[identifier].triggered.connect(lambda _=False, act=act: act())
+            self._window.actions[identifier].triggered.connect(lambda _=False, act=act: act())
 
     @property
     def _dock(self) -> QDockWidget:
@@ -92,15 +92,15 @@ class ToolsDesk(QObject):
         self._window.docks.show("tools")
         self._dock.setFloating(alone)
         if alone:
-            room = self._window.screen().availableGeometry()
+            room = self._window.widget.screen().availableGeometry()
             size = QSize(_ALONE).boundedTo(room.size())
-            place = self._window.frameGeometry().center()
+            place = self._window.widget.frameGeometry().center()
             box = QRect(QPoint(0, 0), size)
             box.moveCenter(place)
             self._dock.setGeometry(box)
 
     def _folder(self) -> Path | None:
-        document = self._window.document
+        document = self._window.tabs.document
         path = document.source.path if document is not None else None
         return path.parent if path is not None else None
 
@@ -140,7 +140,7 @@ class ToolsDesk(QObject):
         self._tools.approve_folder(approval)
 
     def _declare(self, entry: ToolEntry) -> None:
-        page, document = self._window.tabs.current, self._window.document
+        page, document = self._window.tabs.current, self._window.tabs.document
         if page is None or document is None or document.source.text != page.editor.text():
             return
         try:
@@ -162,4 +162,4 @@ class ToolsDesk(QObject):
                 where=str(path),
             )
             return
-        self._window.open_path(path)
+        self._window.tabs.open(path)

@@ -22,7 +22,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLay
 from studio.ui.style.theme import Theme
 
 if TYPE_CHECKING:
-    from studio.ui.app.main_window import MainWindow
+    from studio.ui.window.parts import WindowParts
 
 _WIDTH = 340
 _GAP = 14
@@ -110,8 +110,8 @@ class Tour(QWidget):
 
     ended = Signal()
 
-    def __init__(self, window: MainWindow) -> None:
-        super().__init__(window)
+    def __init__(self, window: WindowParts) -> None:
+        super().__init__(window.widget)
         self._window = window
         self._index = 0
         self._hole = QRect()
@@ -138,9 +138,9 @@ class Tour(QWidget):
         self.back.clicked.connect(lambda: self.go(self._index - 1))
         self.forward.clicked.connect(lambda: self.go(self._index + 1))
         self._lay_out()
-        self._paint(window.theme)
-        window.installEventFilter(self)
-        window.theme_changed.connect(self._paint)
+        self._paint(window.themes.value)
+        window.widget.installEventFilter(self)
+        window.themes.changed.connect(self._paint)
 
     def _lay_out(self) -> None:
         row = QHBoxLayout()
@@ -163,7 +163,7 @@ class Tour(QWidget):
 
     def start(self) -> None:
         """Begin with the first step."""
-        self.setGeometry(self._window.rect())
+        self.setGeometry(self._window.widget.rect())
         self.show()
         self.raise_()
         self.go(0)
@@ -191,7 +191,7 @@ class Tour(QWidget):
 
     def _place(self) -> None:
         part = _widget_of(self._window, STOPS[self._index].part)
-        corner = part.mapTo(self._window, QPoint(0, 0))
+        corner = part.mapTo(self._window.widget, QPoint(0, 0))
         self._hole = QRect(corner, part.size()).intersected(self.rect())
         # Not `adjustSize`: it measures wrapped text before it knows the width.
         layout = self.card.layout()
@@ -238,19 +238,19 @@ class Tour(QWidget):
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Stay over the window when its size changes."""
-        if event.type() == QEvent.Type.Resize and watched is self._window:
-            self.setGeometry(self._window.rect())
+        if event.type() == QEvent.Type.Resize and watched is self._window.widget:
+            self.setGeometry(self._window.widget.rect())
             self._place()
         return False
 
     def hideEvent(self, event: QEvent) -> None:
         """Tell that it is over."""
-        self._window.removeEventFilter(self)
+        self._window.widget.removeEventFilter(self)
         self.ended.emit()
         super().hideEvent(event)  # type: ignore[arg-type]
 
 
-def _widget_of(window: MainWindow, part: str) -> QWidget:
+def _widget_of(window: WindowParts, part: str) -> QWidget:
     if part == "toolbar":
         return window.toolbar
     if part == "status":

@@ -116,31 +116,31 @@ class Workbench(QObject):
         else:
             window.take_panes(panes)
         self.window = window
-        self.desk = ConnectionDesk(self.connections, self.window, services.messages)
+        self.desk = ConnectionDesk(self.connections, window.parts, services.messages)
         self.run_desk = RunDesk(
-            window, self.run, self.connections, self.desk, self.inputs_pane, self.trust,
+            window.parts, self.run, self.connections, self.desk, self.inputs_pane, self.trust,
             self._toolbox_of,
         )  # fmt: skip
-        self.kept_edits = KeptEdits(window, self.run)
+        self.kept_edits = KeptEdits(window.parts, self.run)
         self.debugging = Debugging(
             DebugMemory(services.paths.data / "debugging.json"), self.run.breakpoints, self
         )
         self.run_files = RunFiles(self.window, services.messages, self.run, self.exchange)
         self.tools_desk = ToolsDesk(
-            self.tools_pane, self.tools, self.window, self.trust, own_servers
+            self.tools_pane, self.tools, window.parts, self.trust, own_servers
         )
         self._wire()
         self._on_choice(self.connections.choice)
         self.history.mark_interrupted()
         held = services.settings.value
         self._keep_runs(held.history_keep, held.history_days)
-        if window.document is not None:
-            self._on_document(window.document)
+        if window.tabs.document is not None:
+            self._on_document(window.tabs.document)
 
     @property
     def is_settled(self) -> bool:
         """Whether the panes show the document as it stands; for taking pictures."""
-        document = self.window.document
+        document = self.window.tabs.document
         preview = self.preview.preview
         if document is None:
             return self.window.tabs.current is None
@@ -153,13 +153,13 @@ class Workbench(QObject):
         """Every connection between panes, on one page."""
         window, choices = self.window, self.window.run_choices
         window.document_changed.connect(self._on_document)
-        window.trust_changed.connect(self.tools.reload)
-        window.trust_changed.connect(self._show_trust)
+        window.commands.trust_changed.connect(self.tools.reload)
+        window.commands.trust_changed.connect(self._show_trust)
         window.closing.connect(self.close)
         # inputs → preview, tools
         self.inputs_pane.values_changed.connect(self._on_values)
         self.inputs_pane.request_declare.connect(window.commands.declare_input)
-        self.inputs_pane.request_reveal.connect(window.reveal)
+        self.inputs_pane.request_reveal.connect(window.tabs.reveal)
         self.inputs_pane.request_samples.connect(self._keep_samples)
         self.inputs_pane.refused.connect(self.run_desk.refuse)
         # preview
@@ -183,7 +183,7 @@ class Workbench(QObject):
         self.tools_pane.request_cancel.connect(self.tools.cancel_trial)
         self.tools_pane.request_trust.connect(self.tools.trust_folder)
         self.tools_pane.request_reload.connect(self.tools.reload)
-        self.tools_pane.request_reveal.connect(window.reveal)
+        self.tools_pane.request_reveal.connect(window.tabs.reveal)
         self.tools_pane.request_open.connect(self._open_at)
         # run
         pane, desk, run = self.run_pane, self.run_desk, self.run
@@ -276,7 +276,7 @@ class Workbench(QObject):
         self.preview_pane.set_input_sets(self.inputs_pane.library.sets)
 
     def _keep_samples(self, values: dict[str, Json]) -> None:
-        page, document = self.window.tabs.current, self.window.document
+        page, document = self.window.tabs.current, self.window.tabs.document
         if page is None or document is None or document.source.text != page.editor.text():
             return
         kept = sample_edits(document, values)
@@ -341,7 +341,7 @@ class Workbench(QObject):
         self.inputs_pane.focus_input(name)
 
     def _open_at(self, path: Path, line: int) -> None:
-        page = self.window.open_path(path)
+        page = self.window.tabs.open(path)
         if page is not None:
             page.editor.go_to_line(line)
 

@@ -13,7 +13,7 @@ from studio.core.text.problem import apply_edits
 from studio.ui.editor.page.page import EditorPage
 
 if TYPE_CHECKING:
-    from studio.ui.app.main_window import MainWindow
+    from studio.ui.editor.tabs.tabs import EditorTabs
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,10 +31,10 @@ class Replaced:
 
 
 class FileReplacer:
-    """Knows which files are open in a window."""
+    """Knows which files are open."""
 
-    def __init__(self, window: MainWindow) -> None:
-        self._window = window
+    def __init__(self, tabs: EditorTabs) -> None:
+        self._tabs = tabs
 
     def texts(self) -> dict[Path, str]:
         """The unsaved texts of open files, which count in place of what is on disk."""
@@ -72,7 +72,7 @@ class FileReplacer:
 
     def _pages(self) -> dict[Path, EditorPage]:
         found: dict[Path, EditorPage] = {}
-        for page in self._window.tabs.pages():
+        for page in self._tabs.pages():
             path = page.controller.path
             if path is not None:
                 found.setdefault(path.resolve(), page)

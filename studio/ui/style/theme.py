@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QFontDatabase, QGuiApplication, QPalette
 from PySide6.QtWidgets import QApplication, QStyleFactory
 
@@ -224,6 +224,22 @@ class Fonts:
 def fonts_of(settings: Settings) -> Fonts:
     """The fonts that the settings ask for."""
     return Fonts(settings.interface_font, settings.interface_font_size)
+
+
+class Themes(QObject):
+    """The theme in use; what paints by itself follows `changed`."""
+
+    changed = Signal(Theme)
+
+    def __init__(self, theme: Theme, parent: QObject) -> None:
+        super().__init__(parent)
+        self.value = theme
+        """The theme in use."""
+
+    def change(self, theme: Theme) -> None:
+        """Take another theme, and say so."""
+        self.value = theme
+        self.changed.emit(theme)
 
 
 def apply_theme(app: QApplication, theme: Theme, fonts: Fonts | None = None) -> None:

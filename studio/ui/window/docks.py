@@ -93,6 +93,10 @@ class Docks(QObject):
         """A switch for each dock."""
         return [dock.toggleViewAction() for dock in self._docks.values()]
 
+    def give_height(self, name: str, height: int) -> None:
+        """Give a dock a height in pixels, from the others of its column."""
+        self._window.resizeDocks([self[name]], [height], Qt.Orientation.Vertical)
+
     def show(self, name: str) -> None:
         """Bring a pane to the front."""
         dock = self._docks.get(name)

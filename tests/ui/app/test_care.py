@@ -32,13 +32,21 @@ from studio.viewmodels.app.session import OpenFile, Session, load_session, save_
 SECRET = "sk-abcdefghijklmnopqrstuvwxyz0123"
 
 
+def look(services: Services, window: MainWindow, *, restore: bool, is_first: bool) -> Care:
+    """As the studio joins them."""
+    care = Care(services, window.parts, window.commands, restore=restore, is_first=is_first)
+    window.closing_asked.connect(care.keep_session)
+    window.closing.connect(care.rest)
+    return care
+
+
 @pytest.fixture
 def look_after(services: Services) -> Iterator[Callable[..., Care]]:
     """Look after windows; ended before the windows are."""
     made: list[Care] = []
 
     def start(window: MainWindow, *, restore: bool = False, is_first: bool = True) -> Care:
-        made.append(Care(services, window, restore=restore, is_first=is_first))
+        made.append(look(services, window, restore=restore, is_first=is_first))
         return made[-1]
 
     yield start
@@ -128,7 +136,7 @@ def test_save_all_and_quit_saves_and_quits(
 ) -> None:
     path = tmp_path / "a.prompty"
     path.write_text("system:\nHi\n", encoding="utf-8")
-    page = window.open_path(path)
+    page = window.tabs.open(path)
     assert page is not None
     page.editor.insertPlainText("# new\n")
     care = look_after(window)
@@ -175,10 +183,10 @@ def test_a_session_comes_back_with_its_carets(
     first = open_window()
     care = look_after(first)
     for number, path in enumerate(paths):
-        page = first.open_path(path)
+        page = first.tabs.open(path)
         assert page is not None
         page.restore_place(10 * number + 3, 5 * number)
-    first.open_path(paths[1])
+    first.tabs.open(paths[1])
     first.close()
     care.close()
     paths[2].unlink()
@@ -189,8 +197,8 @@ def test_a_session_comes_back_with_its_carets(
     fresh = build_services(user_paths())
     second = MainWindow(fresh)
     second.show()
-    second.open_path(paths[1])  # the application opens the one in front before the first paint
-    again = Care(fresh, second, restore=True, is_first=True)
+    second.tabs.open(paths[1])  # the application opens the one in front before the first paint
+    again = look(fresh, second, restore=True, is_first=True)
     titles = {page.controller.title: page for page in second.tabs.pages()}
     assert set(titles) == {"one.prompty", "two.prompty"}
     assert second.tabs.current is titles["two.prompty"]
@@ -259,7 +267,7 @@ def test_only_the_first_studio_has_the_session(
     first, beside = open_window(), open_window()
     look_after(first)
     care = look_after(beside, is_first=False)
-    first.open_path(path)
+    first.tabs.open(path)
     first.closing_asked.emit()
     care.keep_session()
     beside.close()
@@ -341,7 +349,7 @@ def test_safe_mode_says_so_and_keeps_nothing(
     window = workbench.window
     window.show()
     assert window.windowTitle() == "Prompt Studio (safe mode)"
-    care = Care(safe, window, restore=False, is_first=False)
+    care = look(safe, window, restore=False, is_first=False)
     window.commands.open_example(resource("examples", "tool-calling-agent.prompty"))
     qtbot.waitUntil(lambda: workbench.preview.preview is not None, timeout=20_000)
     settled = QTimer()

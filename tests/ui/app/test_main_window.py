@@ -33,7 +33,7 @@ def prompt(tmp_path: Path) -> Path:
 
 def open_and_parse(window: MainWindow, path: Path, qtbot: QtBot) -> EditorPage:
     with qtbot.waitSignal(window.document_changed, check_params_cb=lambda doc: doc is not None):
-        page = window.open_path(path)
+        page = window.tabs.open(path)
     assert page is not None
     return page
 
@@ -49,9 +49,9 @@ def test_welcome_page_opens_an_own_copy_of_an_example(
     assert page.controller.path == services.paths.data / "examples" / example.path.name
     assert (services.paths.data / "examples" / "tools.py").exists()
     assert window.windowTitle() == f"{example.path.name} – Prompt Studio"
-    qtbot.waitUntil(lambda: window.document is not None)
-    assert window.document is not None
-    assert not has_errors(window.document)
+    qtbot.waitUntil(lambda: window.tabs.document is not None)
+    assert window.tabs.document is not None
+    assert not has_errors(window.tabs.document)
 
 
 def test_every_template_opens_without_errors(window: MainWindow, qtbot: QtBot) -> None:
@@ -124,7 +124,7 @@ def test_the_keys_of_a_text_act_on_the_text_that_has_the_keyboard(
 
 def test_palette_by_keyboard_finds_and_runs_a_command(window: MainWindow, qtbot: QtBot) -> None:
     qtbot.keyClick(window, Qt.Key.Key_P, CONTROL | SHIFT)
-    palette = window.palette_box
+    palette = window.commands.chooser.palette
     assert palette.isVisible()
     qtbot.keyClicks(palette._field, "drk")
     assert palette._list.item(0).text() == "Dark theme"
@@ -140,10 +140,10 @@ def test_ctrl_k_opens_the_palette_from_inside_the_editor(
     text = page.editor.text()
     page.editor.setFocus()
     qtbot.keyClick(page.editor, Qt.Key.Key_K, CONTROL)
-    assert window.palette_box.isVisible()
+    assert window.commands.chooser.palette.isVisible()
     assert page.editor.text() == text
-    qtbot.keyClick(window.palette_box._field, Qt.Key.Key_Escape)
-    assert not window.palette_box.isVisible()
+    qtbot.keyClick(window.commands.chooser.palette._field, Qt.Key.Key_Escape)
+    assert not window.commands.chooser.palette.isVisible()
     assert window.focusWidget() is page.editor
 
 
@@ -153,18 +153,18 @@ def test_go_to_file_offers_what_stands_beside_the_prompt_where_no_folder_is_open
     (prompt.parent / "beside.prompty").write_text("user:\nHi\n", encoding="utf-8")
     open_and_parse(window, prompt, qtbot)
     window.commands.chooser.ask_file()
-    offered = [choice.text for choice in window.palette_box._choices]
+    offered = [choice.text for choice in window.commands.chooser.palette._choices]
     assert offered.count(prompt.name) == 1
     assert "beside.prompty" in offered
 
 
 def test_palette_shows_shortcuts_and_what_is_off(window: MainWindow) -> None:
     window.commands.chooser.ask_command()
-    choices = {choice.text: choice for choice in window.palette_box._choices}
+    choices = {choice.text: choice for choice in window.commands.chooser.palette._choices}
     assert choices["Run or continue"].detail == "F5"
     assert not choices["Save"].enabled
     assert choices["New prompt"].enabled
-    window.palette_box.leave()
+    window.commands.chooser.palette.leave()
 
 
 def test_theme_is_applied_everywhere_and_remembered(
@@ -290,7 +290,7 @@ def test_the_layout_comes_back_and_can_be_reset(
 
 
 def test_a_file_that_cannot_be_opened_is_said(window: MainWindow, tmp_path: Path) -> None:
-    assert window.open_path(tmp_path / "none.prompty") is None
+    assert window.tabs.open(tmp_path / "none.prompty") is None
     (notice,) = window.notices.notices
     assert notice.weight == "error"
     assert notice.hint
@@ -303,7 +303,7 @@ def test_opening_twice_shows_the_same_tab(
     open_and_parse(window, prompt, qtbot)
     link = tmp_path / "link.prompty"
     link.symlink_to(prompt)
-    assert window.open_path(link) is window.tabs.current
+    assert window.tabs.open(link) is window.tabs.current
     assert len(list(window.tabs.pages())) == 1
 
 

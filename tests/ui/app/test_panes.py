@@ -37,8 +37,8 @@ def test_go_to_file_finds_by_name(window: MainWindow, qtbot: QtBot, tmp_path: Pa
         (tmp_path / name).write_text("system:\n", encoding="utf-8")
     window.commands.show_folder(tmp_path)
     qtbot.keyClick(window, Qt.Key.Key_P, Qt.KeyboardModifier.ControlModifier)
-    qtbot.keyClicks(window.palette_box._field, "bet")
-    qtbot.keyClick(window.palette_box._field, Qt.Key.Key_Return)
+    qtbot.keyClicks(window.commands.chooser.palette._field, "bet")
+    qtbot.keyClick(window.commands.chooser.palette._field, Qt.Key.Key_Return)
     page = window.tabs.current
     assert page is not None
     assert page.controller.title == "beta.prompty"
@@ -98,7 +98,7 @@ def test_more_problems_of_later_stages_join_and_leave(window: MainWindow, qtbot:
     from studio.core.text.span import Span
 
     page = window.tabs.new("system:\nHello\n")
-    qtbot.waitUntil(lambda: window.document is not None)
+    qtbot.waitUntil(lambda: window.tabs.document is not None)
     late = Problem("late", Severity.WARNING, "Found while rendering.", Span(8, 13))
     window.show_more_problems((late, late))
     assert window.problems._list.topLevelItem(0).text(0) == "Found while rendering."

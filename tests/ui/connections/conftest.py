@@ -62,7 +62,7 @@ def open_workbench(qtbot: QtBot) -> Iterator[Callable[[Path], Workbench]]:
         with qtbot.waitActive(window, timeout=WAIT_MS):
             window.show()
             window.activateWindow()
-        window.open_path(path)
+        window.tabs.open(path)
         qtbot.waitUntil(lambda: workbench.is_settled, timeout=WAIT_MS)
         return workbench
 

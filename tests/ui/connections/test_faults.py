@@ -205,7 +205,7 @@ def a_parameter_that_is_not_taken_is_left_out(
         "---\nname: warm\nmodel: {options: {temperature: 0.5}}\n---\nuser:\nHello\n",
         encoding="utf-8",
     )
-    workbench.window.open_path(path)
+    workbench.window.tabs.open(path)
     qtbot.waitUntil(lambda: workbench.is_settled, timeout=WAIT_MS)
     said = "Unsupported parameter: 'temperature' is not supported with this model."
     server.script(failure(400, said, "unsupported_parameter", "temperature"), streamed("Hi."))

@@ -369,7 +369,7 @@ def test_a_run_of_another_prompt_goes_on_with_that_prompts_connection(
     workbench.run_pane.stop()
     qtbot.waitUntil(lambda: not workbench.run.is_live, timeout=WAIT_MS)
 
-    workbench.window.open_path(files[1])
+    workbench.window.tabs.open(files[1])
     qtbot.waitUntil(lambda: workbench.is_settled, timeout=WAIT_MS)
     assert connections.choice.connection.name == "two"
     workbench.history_pane.request_open.emit(run.setup.run)

@@ -163,7 +163,7 @@ def test_a_trusted_folder_is_listed_and_forgotten(window: MainWindow, tmp_path: 
     store.trust(tmp_path)
     dialog = settings(window)
     told: list[bool] = []
-    window.trust_changed.connect(lambda: told.append(True))
+    window.commands.trust_changed.connect(lambda: told.append(True))
     assert dialog.trusted.list.count() == 1
     dialog.trusted.list.setCurrentRow(0)
     dialog.trusted.forget.click()
@@ -196,7 +196,7 @@ def test_export_shows_checks_and_writes_what_it_shows(
     path = tmp_path / "a.prompty"
     path.write_text("system:\nHi {{ town }}\n", encoding="utf-8")
     with qtbot.waitSignal(window.document_changed, check_params_cb=lambda doc: doc is not None):
-        window.open_path(path)
+        window.tabs.open(path)
     window.actions_by_id["file.export"].trigger()
     dialog = shown(window, ExportDialog)
     assert isinstance(dialog, ExportDialog)
@@ -218,7 +218,7 @@ def test_export_of_a_broken_prompt_is_refused_with_the_reason(
     window: MainWindow, qtbot: QtBot, tmp_path: Path
 ) -> None:
     window.tabs.new("---\nname: [\n---\nsystem:\n{% if %}\n")
-    qtbot.waitUntil(lambda: window.document is not None)
+    qtbot.waitUntil(lambda: window.tabs.document is not None)
     window.actions_by_id["file.export"].trigger()
     dialog = shown(window, ExportDialog)
     assert isinstance(dialog, ExportDialog)

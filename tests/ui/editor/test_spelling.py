@@ -28,7 +28,7 @@ def marked(page: EditorPage) -> list[str]:
 def page(window: MainWindow, tmp_path: Path) -> EditorPage:
     path = tmp_path / "a.prompty"
     path.write_text(PROMPT, encoding="utf-8")
-    page = window.open_path(path)
+    page = window.tabs.open(path)
     assert page is not None
     return page
 
@@ -36,8 +36,9 @@ def page(window: MainWindow, tmp_path: Path) -> EditorPage:
 def choose(window: MainWindow, language: str) -> None:
     """Choose a language in the palette."""
     window.actions_by_id["edit.spelling"].trigger()
-    choice = next(each for each in window.palette_box._choices if each.text == language)
-    window.palette_box.leave()
+    palette = window.commands.chooser.palette
+    choice = next(each for each in palette._choices if each.text == language)
+    palette.leave()
     choice.act()
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from studio.core.prompty.document import PromptDocument
+from studio.core.prompty.split import in_front_matter
 from studio.core.text.span import Span
 from studio.ui.base.fuzzy import score
 from studio.ui.editor.completion import words as known
@@ -107,17 +108,6 @@ def _tools(document: PromptDocument | None, knowledge: Knowledge) -> list[Comple
     for tool in knowledge.tools:
         found.setdefault(tool.name, tool)
     return [Completion(tool.name, tool.name, tool.description, "value") for tool in found.values()]
-
-
-def in_front_matter(text: str, caret: int) -> bool:
-    """Whether the caret is between the delimiters of the front matter."""
-    body = text.removeprefix("\ufeff")
-    skipped = len(text) - len(body)
-    for delimiter in ("---", "+++"):
-        if body.startswith(f"{delimiter}\n") and caret > skipped + 3:
-            closed = re.compile(rf"^{re.escape(delimiter)}[ \t]*$", re.MULTILINE).search(body, 4)
-            return closed is None or caret - skipped < closed.start()
-    return False
 
 
 def snippets_at(text: str, caret: int, document: PromptDocument | None) -> list[Snippet]:

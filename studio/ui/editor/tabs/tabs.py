@@ -18,6 +18,7 @@ from studio.ui.editor.tabs.sides import EditorSides
 
 if TYPE_CHECKING:
     from studio.core.prompty.document import PromptDocument
+    from studio.core.text.span import Span
     from studio.ui.style.theme import Theme
     from studio.viewmodels.app.messages import Messages
     from studio.viewmodels.app.settings import SettingsStore
@@ -66,6 +67,19 @@ class EditorTabs(QStackedWidget):
     def current(self) -> EditorPage | None:
         """The page shown, or None on the welcome page."""
         return self.sides.current
+
+    @property
+    def document(self) -> PromptDocument | None:
+        """The newest parsed document of the text shown."""
+        page = self.current
+        return page.document if page else None
+
+    def reveal(self, span: Span | None) -> None:
+        """Bring a place of the shown text into view and give it the keyboard."""
+        page = self.current
+        if page is not None and span is not None:
+            self.show_tabs()
+            page.editor.reveal(span)
 
     def pages(self) -> Iterator[EditorPage]:
         """Every open page; a document that stands in both sides has two."""

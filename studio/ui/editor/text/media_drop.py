@@ -58,7 +58,7 @@ class MediaDrop(QObject):
     def insert(self, path: Path) -> None:
         """Put one file in at the caret, as one step that can be undone."""
         from studio.core.prompty.parse import parse
-        from studio.ui.editor.completion.offers import in_front_matter
+        from studio.core.prompty.split import in_front_matter
         from studio.ui.editor.text.media import edits_for
 
         own, text, caret = self._path(), self._editor.text(), self._editor.caret()

@@ -51,7 +51,7 @@ def shown(window: MainWindow, kind: type[QDialog]) -> QDialog:
 def open_prompt(window: MainWindow, qtbot: QtBot, path: Path, text: str) -> None:
     path.write_text(text, encoding="utf-8")
     with qtbot.waitSignal(window.document_changed, check_params_cb=lambda doc: doc is not None):
-        window.open_path(path)
+        window.tabs.open(path)
 
 
 def export_dialog(window: MainWindow, qtbot: QtBot) -> ExportDialog:
@@ -186,7 +186,7 @@ def test_another_theme_reaches_what_is_already_shown(
     tests.write_text("prompts: ['A {{x}}']\ntests:\n  - assert: [1]\n", encoding="utf-8")
     taken = ImportDialog(tests, window.services.messages, window.theme, window)
     assert taken.read()
-    window.theme_changed.connect(taken.set_theme)
+    window.themes.changed.connect(taken.set_theme)
     assert dialog.checks.count() > 0
     assert taken.notes.count() > 0
 

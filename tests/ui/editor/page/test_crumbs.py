@@ -73,7 +73,7 @@ def folder(tmp_path: Path) -> Path:
 def test_by_keyboard_to_a_key_and_to_another_file(
     window: MainWindow, folder: Path, qtbot: QtBot
 ) -> None:
-    page = window.open_path(folder / "a.prompty")
+    page = window.tabs.open(folder / "a.prompty")
     assert page is not None
     qtbot.waitUntil(lambda: page.document is not None)
     window.docks["outline"].hide()
@@ -105,7 +105,7 @@ def test_by_keyboard_to_a_key_and_to_another_file(
 
 
 def test_escape_goes_back_to_the_text(window: MainWindow, folder: Path, qtbot: QtBot) -> None:
-    page = window.open_path(folder / "a.prompty")
+    page = window.tabs.open(folder / "a.prompty")
     assert page is not None
     qtbot.keyClick(page.editor, Qt.Key.Key_Period, CONTROL | SHIFT)
     assert not page.editor.hasFocus()
@@ -114,7 +114,7 @@ def test_escape_goes_back_to_the_text(window: MainWindow, folder: Path, qtbot: Q
 
 
 def test_a_narrow_bar_keeps_the_last_steps(window: MainWindow, folder: Path, qtbot: QtBot) -> None:
-    page = window.open_path(folder / "a.prompty")
+    page = window.tabs.open(folder / "a.prompty")
     assert page is not None
     qtbot.waitUntil(lambda: page.document is not None)
     page.editor.go_to_line(5)

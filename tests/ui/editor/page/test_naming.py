@@ -49,7 +49,7 @@ def page(window: MainWindow, tmp_path: Path, qtbot: QtBot) -> Iterator[EditorPag
     path = tmp_path / "a.prompty"
     path.write_text(PROMPT, encoding="utf-8")
     (tmp_path / "facts.json").write_text("{}", encoding="utf-8")
-    shown = window.open_path(path)
+    shown = window.tabs.open(path)
     assert shown is not None
     qtbot.waitUntil(lambda: shown.document is not None)
     yield shown

@@ -27,7 +27,7 @@ def prompts(tmp_path: Path) -> list[Path]:
 
 
 def opened(window: MainWindow, path: Path) -> EditorPage:
-    page = window.open_path(path)
+    page = window.tabs.open(path)
     assert page is not None
     return page
 

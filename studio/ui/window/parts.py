@@ -1,0 +1,60 @@
+"""The parts of one window, handed to what works with them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from PySide6.QtWidgets import QMenu, QToolBar, QWidget
+
+    from studio.ui.base.actions import ActionSet
+    from studio.ui.base.services import Services
+    from studio.ui.editor.tabs.tabs import EditorTabs
+    from studio.ui.files.pane import FilesPane
+    from studio.ui.outline.pane import OutlinePane
+    from studio.ui.style.theme import Themes
+    from studio.ui.window.docks import Docks
+    from studio.ui.window.status import StatusBar
+    from studio.ui.window.toolbar import RunChoices
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class WindowParts:
+    """What commands, dialogs and coordinators get of the window, in place of the window itself."""
+
+    widget: QWidget
+    """The window as the parent of dialogs; nothing else is asked of it."""
+
+    services: Services
+    """Settings, messages, folders, unsaved text."""
+
+    themes: Themes
+    """The colors in use, and their changes."""
+
+    actions: ActionSet
+    """Every action by its identifier."""
+
+    tabs: EditorTabs
+    """The open prompts."""
+
+    files: FilesPane
+    """The workspace folder."""
+
+    outline: OutlinePane
+    """The structure of the open prompt."""
+
+    docks: Docks
+    """The panes around the prompts."""
+
+    status: StatusBar
+    """The line below."""
+
+    toolbar: QToolBar
+    """The bar above."""
+
+    run_choices: RunChoices
+    """The model and protocol in the toolbar."""
+
+    recent_menu: QMenu
+    """The menu of recent files, filled when it opens."""
