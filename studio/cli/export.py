@@ -33,7 +33,7 @@ from studio.core.export.written_keys import make_checked
 from studio.core.imports.imported import Imported, ImportFailure
 from studio.core.imports.recognise import import_file
 from studio.core.models.connection_file import read_connections
-from studio.core.models.secrets import SecretStore
+from studio.core.models.secrets import secret_store
 from studio.core.paths import user_paths
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.tool_spec import ToolSpec
@@ -131,9 +131,10 @@ def _tools(document: PromptDocument, trust: TrustStore) -> tuple[ToolSpec, ...] 
         return None
 
     async def ask() -> tuple[ToolSpec, ...]:
-        session = ToolSession(trust)
+        secrets = secret_store()
+        session = ToolSession(trust, masker=secrets.masker)
         connections = read_connections(user_paths().config / "connections.toml")
-        session.find_connection = partial(tool_connection, connections, SecretStore())
+        session.find_connection = partial(tool_connection, connections, secrets)
         try:
             registry = await session.load(document, ())
             for status in registry.sources:

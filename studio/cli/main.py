@@ -17,6 +17,7 @@ from studio import __version__
 from studio.cli.exit_codes import FINE, PROBLEMS, USAGE
 from studio.core.agent.loop.first_step import first_step_values
 from studio.core.agent.protocols.choose import choose_protocol
+from studio.core.masking.masker import Masker
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.inputs import RESERVED_SAMPLES
 from studio.core.prompty.parse import parse
@@ -227,12 +228,23 @@ def _value(document: PromptDocument, name: str, text: str) -> Json:
 
 
 def references(
-    document: PromptDocument, trust: TrustStore, *, masked: bool = False
+    document: PromptDocument,
+    trust: TrustStore,
+    *,
+    masked: bool = False,
+    masker: Masker | None = None,
 ) -> ReferenceContext:
-    """Where `${…}` finds its values; `masked` keeps environment values out of what is shown."""
+    """Where `${…}` finds its values.
+
+    Args:
+        document: the prompt.
+        trust: which folders are trusted.
+        masked: keep environment values out of what is shown.
+        masker: is told the variables that are read.
+    """
     path = document.source.path
     is_trusted = path is None or trust.is_trusted(path.parent)
-    return references_beside(path, trusted=is_trusted, masked=masked)
+    return references_beside(path, trusted=is_trusted, masked=masked, masker=masker)
 
 
 def report(document: PromptDocument, problems: Iterable[Problem]) -> int:

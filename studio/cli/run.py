@@ -42,7 +42,7 @@ from studio.core.models.choice import choose_connection
 from studio.core.models.connection_file import read_connections
 from studio.core.models.factory import open_model
 from studio.core.models.replay import RecordingModel, ReplayModel
-from studio.core.models.secrets import SecretStore
+from studio.core.models.secrets import SecretStore, secret_store
 from studio.core.paths import user_paths
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.parameters import missing_parameters
@@ -121,8 +121,10 @@ def _run(options: argparse.Namespace) -> int:
         missing += missing_parameters(document, values)
         if report(document, missing):
             return PROBLEMS
-        document = settled_document(document, values, references(document, trust))
-        plan = _Plan(document, values, _run_options(options, breaks), past, trust)
+        secrets = secret_store()
+        context = references(document, trust, masker=secrets.masker)
+        document = settled_document(document, values, context)
+        plan = _Plan(document, values, _run_options(options, breaks), past, trust, secrets)
         state = asyncio.run(_drive(options, plan, store))
     except (ModelError, NotAllowedError, JournalError, StoreError) as error:
         hint = error.hint if isinstance(error, ModelError) else ""
@@ -146,6 +148,7 @@ class _Plan:
     options: RunOptions
     past: PastRun
     trust: TrustStore
+    secrets: SecretStore
 
 
 def _past(options: argparse.Namespace, store: RunStore | None) -> PastRun:
@@ -193,12 +196,12 @@ async def _drive(options: argparse.Namespace, plan: _Plan, store: RunStore | Non
         replay = replay_of(read, setup, plan.options)
         plan = replace(plan, options=replay.options, past=PastRun())
         return await _go(options, plan, replay.model, replay.toolbox, None, replay.told)
-    tools = ToolSession(plan.trust)
+    tools = ToolSession(plan.trust, masker=plan.secrets.masker)
     connections = read_connections(user_paths().config / "connections.toml")
-    tools.find_connection = partial(tool_connection, connections, SecretStore())
+    tools.find_connection = partial(tool_connection, connections, plan.secrets)
     model = _model(options, plan)
     try:
-        context = references(plan.document, plan.trust)
+        context = references(plan.document, plan.trust, masker=plan.secrets.masker)
         prepared = prepare(plan.document, plan.values, references=context)
         registry = await tools.load(prepared.document, prepared.messages.tools)
         for status in registry.sources:
@@ -244,7 +247,7 @@ async def _go(
         journal=lambda event: journal[0](event) if journal else None,
         shown=shown,
         stream=None if options.json else print_notice,
-        references=references(plan.document, plan.trust),
+        references=references(plan.document, plan.trust, masker=plan.secrets.masker),
         retelling=told,
     )
     run, first = _taken_up(world, plan)
@@ -302,8 +305,10 @@ def _model(options: argparse.Namespace, plan: _Plan) -> ChatModel:
         )
     if choice.warning:
         print(f"prompt-studio: {choice.warning}", file=sys.stderr)
-    model = open_model(choice)
-    return RecordingModel(model, options.record) if options.record is not None else model
+    model = open_model(choice, secrets=plan.secrets)
+    if options.record is None:
+        return model
+    return RecordingModel(model, options.record, plan.secrets.masker)
 
 
 def _store() -> RunStore | None:

@@ -10,6 +10,7 @@ from typing import Literal, TypeAlias
 from urllib.parse import urlsplit
 
 from studio.application.words import translate
+from studio.core.masking.looks import names_secret
 from studio.core.models.base import ModelError
 from studio.core.models.connections import Connection, ConnectionKind
 from studio.core.models.embedded.weights import weights_at
@@ -38,7 +39,6 @@ FIELDS: Mapping[ConnectionKind, tuple[Field, ...]] = {
 }
 """The lines of each kind's form, in order."""
 
-_SECRET_HEADERS = ("authorization", "api-key", "x-api-key", "cookie", "proxy-authorization")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
 _HEADER = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 # A key pasted where a variable's name belongs must not reach a file.
@@ -87,7 +87,7 @@ def read_headers(text: str) -> tuple[dict[str, str], str]:
             return headers, _tr("Write each header as `Name: value`, not as {value!r}.").format(
                 value=line.strip()[:40]
             )
-        if name.lower() in _SECRET_HEADERS:
+        if names_secret(name):
             return headers, _tr(
                 "{name} would hold a key, and keys are never in files: use Key."
             ).format(name=name)

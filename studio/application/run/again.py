@@ -15,6 +15,7 @@ from studio.core.agent.loop.toolbox import NoTools, RunToolbox
 from studio.core.agent.past.replay import RecordedModel, RecordedSpecs, RecordedTools, recording_of
 from studio.core.agent.past.retelling import Retelling
 from studio.core.agent.past.tree import Past, branch_path, walk
+from studio.core.agent.run.secrets import revealed_inputs
 from studio.core.agent.values.events import Event, Stopped
 from studio.core.agent.values.options import RunOptions
 from studio.core.agent.values.state import RunSetup, RunState
@@ -109,9 +110,21 @@ def exactly(past: PastRun, references: ReferenceContext | None = None) -> RunPla
     )
 
 
-def values_of(past: PastRun, now: Mapping[str, Json]) -> dict[str, Json]:
-    """The values to run a past run again with: its own, and those of inputs that came since."""
-    return {**now, **past.setup.inputs}
+def values_of(
+    past: PastRun, now: Mapping[str, Json], references: ReferenceContext | None = None
+) -> dict[str, Json]:
+    """The values to run a past run again with: its own, and those of inputs that came since.
+
+    Args:
+        past: the run.
+        now: the values as they are now.
+        references: where the secrets among its own are looked up.
+
+    Raises:
+        ModelError: one of them has no value here.
+    """
+    given = revealed_inputs(past.setup.inputs, past.state.released, references)
+    return {**now, **given}
 
 
 def is_other_prompt(past: PastRun, path: Path | None) -> bool:

@@ -11,15 +11,14 @@ from itertools import pairwise
 DOTS = "••••••"
 """Stands for a secret that has no name."""
 
-HINTS = (
+_HINTS = (
     "sk-", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "AKIA", "ASIA", "AIza",
     "xox", "hf_", "eyJ", "PRIVATE KEY",
 )  # fmt: skip
-"""A text without any of these holds no key of a well-known form."""
 
 _FORMS = re.compile(
     r"\b(?:"
-    r"sk-(?:proj-|ant-|or-)?[A-Za-z0-9_-]{16,200}"
+    r"sk-(?:proj-|ant-|or-)?[A-Za-z0-9_-]{20,200}"
     r"|gh[pousr]_[A-Za-z0-9]{30,100}|github_pat_[A-Za-z0-9_]{40,120}|glpat-[A-Za-z0-9_-]{20,60}"
     r"|(?:AKIA|ASIA)[0-9A-Z]{16}|AIza[0-9A-Za-z_-]{30,60}"
     r"|xox[abprs]-[A-Za-z0-9-]{10,100}|hf_[A-Za-z0-9]{30,60}"
@@ -105,22 +104,22 @@ def is_placeholder(value: str) -> bool:
 
 def looks_like_key(value: str) -> bool:
     """Whether a value has the form of a key."""
-    return may_hold_key(value) and _FORMS.fullmatch(value) is not None
+    return _may_hold_key(value) and _FORMS.fullmatch(value) is not None
 
 
-def may_hold_key(text: str) -> bool:
+def _may_hold_key(text: str) -> bool:
     """Whether it is worth looking for keys in a text: the pattern is slow on long ones."""
-    return any(hint in text for hint in HINTS)
+    return any(hint in text for hint in _HINTS)
 
 
 def keys_in(text: str) -> list[tuple[int, int]]:
     """Where keys of well-known forms stand in a text."""
-    return [found.span() for found in _FORMS.finditer(text)] if may_hold_key(text) else []
+    return [found.span() for found in _FORMS.finditer(text)] if _may_hold_key(text) else []
 
 
 def without_keys(text: str, dots: str = DOTS) -> str:
     """A text with keys of well-known forms hidden."""
-    return _FORMS.sub(dots, text) if may_hold_key(text) else text
+    return _FORMS.sub(dots, text) if _may_hold_key(text) else text
 
 
 def without_logins(text: str, dots: str = DOTS) -> str:

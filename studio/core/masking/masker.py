@@ -128,9 +128,7 @@ class Masker:
         self._public: frozenset[str] = frozenset()
         self._made = Table()
         self._size = 0
-        for name, value in (environment or {}).items():
-            if names_secret_variable(name) or looks_like_key(value):
-                self.note(f"${{env:{name}}}", value)
+        self.note_secrets(environment or {})
 
     def without(self, public: Iterable[str]) -> Masker:
         """The same masker, for a document that says of some variables that they are no secrets.
@@ -156,6 +154,8 @@ class Masker:
         """
         value = value.strip()
         vault = self._vault
+        if value == reference:
+            return
         if vault.values.get(reference) == value and (
             not is_key or (reference, value) in vault.known
         ):
@@ -169,6 +169,12 @@ class Masker:
             if is_key or not _SYSTEM.fullmatch(name.upper()):
                 # The earlier value of a reference stays known: it may still turn up.
                 vault.known[reference, value] = _Known(reference, value, is_key)
+
+    def note_secrets(self, environment: Mapping[str, str]) -> None:
+        """Know those variables that are named as secret, or look like keys, and no others."""
+        for name, value in environment.items():
+            if names_secret_variable(name) or looks_like_key(value):
+                self.note(f"${{env:{name}}}", value)
 
     def value(self, reference: str) -> str | None:
         """The value of a reference as it was last looked up; None where it never was."""

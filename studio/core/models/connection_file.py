@@ -10,13 +10,13 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
+from studio.core.masking.looks import names_secret
 from studio.core.models.connections import EMBEDDED, KINDS, Connection
 from studio.core.models.secrets import is_reference
 
 _HEAD = (
     "# Connections of Prompt Studio. Keys are never kept here: `key` says where each one is.\n\n"
 )
-_SECRET_HEADERS = ("authorization", "api-key", "x-api-key", "cookie", "proxy-authorization")
 _FIELDS = {each.name: each.default for each in fields(Connection)}
 
 
@@ -118,7 +118,7 @@ def _entry(connection: Connection) -> dict[str, Any]:
     if not is_reference(connection.key):
         raise ValueError(f"connection {connection.name!r} holds a key instead of a reference")
     for header in connection.headers:
-        if header.lower() in _SECRET_HEADERS:
+        if names_secret(header):
             raise ValueError(f"connection {connection.name!r} has the secret header {header!r}")
     if "@" in connection.base_url.partition("://")[2].partition("/")[0]:
         raise ValueError(f"connection {connection.name!r} has a password in its address")

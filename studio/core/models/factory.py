@@ -71,7 +71,7 @@ def open_model(
             if through is None:
                 return ReplayModel(path)
             inner = open_model(through, secrets=secrets, embedded=embedded, media=media, ask=ask)
-            return RecordingModel(inner, path)
+            return RecordingModel(inner, path, secrets.masker if secrets is not None else None)
         case "openai" | "azure" | "compatible" | "anthropic" | "gemini":
             return _remote(choice, secrets or SecretStore(), media, listed)
         case _:

@@ -13,11 +13,12 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from studio.core.masking.masker import Masker
 from studio.core.models.base import ModelError
 from studio.core.models.connections import Connection, address_of
 from studio.core.models.faults import Target, network_fault, status_fault, stream_fault
 from studio.core.models.proxies import Proxy, transport_to
-from studio.core.models.secrets import Secret, SecretLookup, mask
+from studio.core.models.secrets import KEYRING, Secret, SecretLookup
 from studio.core.text.values import JsonObject
 
 if TYPE_CHECKING:
@@ -121,6 +122,8 @@ class OpenAIClient:
         self._target = target
         self._proxy: Proxy | None = None
         self._sdk: AsyncOpenAI | None = None
+        self._masker = Masker()
+        self._note_key()
 
     def __repr__(self) -> str:
         return f"OpenAIClient({self._target.address!r})"
@@ -210,8 +213,16 @@ class OpenAIClient:
 
     def mask(self, text: str) -> str:
         """A text without the key; some servers repeat it in their messages."""
-        secrets = (self._key,) if self._key else ()
-        return mask(text, (*secrets, *(self._proxy.secrets if self._proxy else ())))
+        return self._masker.mask(text)
+
+    def _note_key(self) -> None:
+        """The key, and the password of the proxy, are known from now on."""
+        if self._key:
+            named = self._connection.key if self._connection.key not in ("", KEYRING) else ""
+            reference = named or f"${{key:{self._connection.name}}}"
+            self._masker.note(reference, self._key.reveal(), is_key=True)
+        for secret in self._proxy.secrets if self._proxy else ():
+            self._masker.note("${key:proxy}", secret.reveal(), is_key=True)
 
     async def _look_up(self, source: KeySource) -> Secret | None:
         found = await source()
@@ -240,6 +251,7 @@ class OpenAIClient:
             self._proxy = proxy
             if proxy is not None:
                 self._target = replace(self._target, proxy=proxy.shown)
+            self._note_key()
             self._sdk = _make_client(self._connection, self._key, transport)
         return self._sdk
 

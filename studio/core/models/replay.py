@@ -15,9 +15,11 @@ from difflib import SequenceMatcher
 from pathlib import Path
 from typing import Any
 
+from studio.core.masking.masker import Masker
 from studio.core.models.base import Capabilities, ChatModel, ModelError, ModelRequest
 from studio.core.models.bodies import request_body
 from studio.core.text.values import JsonObject
+from studio.core.wire.masked_reply import ReplyMask
 from studio.core.wire.reply import (
     Finished,
     Notice,
@@ -64,8 +66,15 @@ def comparable(request: ModelRequest) -> JsonObject:
 class RecordingModel:
     """Answers by another model and writes down every call that it ended."""
 
-    def __init__(self, model: ChatModel, path: Path) -> None:
-        """Take the model that answers, and the file; new calls are added at its end."""
+    def __init__(self, model: ChatModel, path: Path, masker: Masker | None = None) -> None:
+        """Take the model that answers, and the file; new calls are added at its end.
+
+        Args:
+            model: what answers.
+            path: the file.
+            masker: knows the secrets that are not written into it.
+        """
+        self._masker = masker if masker is not None else Masker()
         self._model = model
         self._path = path
 
@@ -90,13 +99,17 @@ class RecordingModel:
             ModelError: as the answering model does; recorded too.
         """
         deltas: list[ReplyDelta] = []
+        mask = ReplyMask(self._masker)
         try:
             async for delta in self._model.stream(request):
-                deltas.append(delta)
+                deltas += mask.feed(delta)
                 yield delta
         except ModelError as error:
-            self._write(request, deltas, (error.kind, error.message, error.hint))
+            deltas += mask.close()
+            said = (self._masker.mask(text) for text in (error.message, error.hint))
+            self._write(request, deltas, (error.kind, *said))
             raise
+        deltas += mask.close()
         self._write(request, deltas, None)
 
     async def close(self) -> None:
@@ -107,7 +120,7 @@ class RecordingModel:
         self,
         request: ModelRequest,
         deltas: list[ReplyDelta],
-        error: tuple[str, str, str] | None,
+        error: tuple[str, ...] | None,
     ) -> None:
         line = json.dumps(
             {

@@ -10,10 +10,12 @@ import asyncio
 import os
 import re
 import threading
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Literal, TypeAlias, TypeVar
+
+from studio.core.masking.masker import Masker
 
 Result = TypeVar("Result")
 
@@ -26,8 +28,6 @@ KEYRING = "keyring"
 _SERVICE = "prompt-studio"
 _ENVIRONMENT = re.compile(r"\$\{env:([A-Za-z_][A-Za-z0-9_]*)\}")
 _KEYRING_SECONDS = 10.0
-_SHORTEST_MASKED = 6
-_MASK = "•••"
 
 
 class Secret:
@@ -81,18 +81,24 @@ class SecretStore:
     """Reads and keeps keys by reference."""
 
     def __init__(
-        self, environment: Mapping[str, str] | None = None, *, use_keyring: bool = True
+        self,
+        environment: Mapping[str, str] | None = None,
+        *,
+        use_keyring: bool = True,
+        masker: Masker | None = None,
     ) -> None:
         """Take where to look.
 
         Args:
             environment: variables; the process's own by default.
             use_keyring: `False` keeps keys for this session only.
+            masker: is told every key that is read or kept.
         """
         self._environment = os.environ if environment is None else environment
         self._use_keyring = use_keyring
         self._session: dict[str, Secret] = {}
-        self._seen: set[Secret] = set()
+        self.masker = masker if masker is not None else Masker()
+        """Knows every key that this store has handed out, and what else it was told."""
 
     async def read(self, reference: str, owner: str) -> SecretLookup:
         """The key behind a reference.
@@ -103,7 +109,9 @@ class SecretStore:
         """
         found = await self._read(reference, owner)
         if found.secret:
-            self._seen.add(found.secret)
+            self._note(owner, found.secret)
+            if found.place == "environment":
+                self.masker.note(reference, found.secret.reveal(), is_key=True)
         return found
 
     async def keep(self, owner: str, secret: Secret, *, only_session: bool = False) -> SecretLookup:
@@ -114,7 +122,7 @@ class SecretStore:
             secret: the key.
             only_session: never ask the keyring; what it holds for the connection stays there.
         """
-        self._seen.add(secret)
+        self._note(owner, secret)
         if only_session:
             self._session[owner] = secret
             return SecretLookup(secret, "session")
@@ -136,8 +144,11 @@ class SecretStore:
             await _in_worker(lambda: _keyring_delete(owner))
 
     def mask(self, text: str) -> str:
-        """A text without any key that this store has handed out; for what servers say."""
-        return mask(text, tuple(self._seen))  # a copy: other threads hand out keys meanwhile
+        """A text without any secret that is known here; for what servers say."""
+        return self.masker.mask(text)
+
+    def _note(self, owner: str, secret: Secret) -> None:
+        self.masker.note(f"${{key:{owner}}}", secret.reveal(), is_key=True)
 
     async def _read(self, reference: str, owner: str) -> SecretLookup:
         variable = environment_name(reference)
@@ -158,6 +169,11 @@ class SecretStore:
         return SecretLookup(None, "none", reason or "no key is kept for this connection")
 
 
+def secret_store() -> SecretStore:
+    """The key store of a studio, with a masker that knows the secrets of the environment."""
+    return SecretStore(masker=Masker(os.environ))
+
+
 def environment_name(reference: str) -> str | None:
     """The variable that `${env:NAME}` names; `None` for any other reference."""
     match = _ENVIRONMENT.fullmatch(reference)
@@ -167,15 +183,6 @@ def environment_name(reference: str) -> str | None:
 def is_reference(text: str) -> bool:
     """Whether a text says where a key is, and so may be written to a file."""
     return text in ("", KEYRING) or environment_name(text) is not None
-
-
-def mask(text: str, secrets: Iterable[Secret]) -> str:
-    """A text with every given key blanked out, also where only its ends are shown."""
-    for secret in secrets:
-        value = secret.reveal()
-        if len(value) >= _SHORTEST_MASKED:
-            text = text.replace(value, _MASK)
-    return text
 
 
 def _keyring_get(owner: str) -> tuple[Secret | None, str]:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+from studio.core.masking.masker import Masker
 from studio.core.prompty.yaml.reader import read_yaml
 from studio.core.text.span import Span
 from studio.core.text.values import Json
@@ -73,12 +74,18 @@ class ReferenceContext:
     """True: what is made is shown and not sent; a reference that trust keeps from being read is
     then a hint and no error."""
 
+    masker: Masker | None = field(default=None, compare=False, repr=False)
+    """Told each variable that is read, so that its value is masked wherever it turns up."""
+
     def variable(self, name: str) -> str | None:
         """The value of an environment variable; None where it is not set."""
         if not self.trusted:
             return None
         environment = os.environ if self.environment is None else self.environment
-        return environment.get(name)
+        value = environment.get(name)
+        if value is not None and self.masker is not None:
+            self.masker.note(f"${{env:{name}}}", value)
+        return value
 
 
 class UnresolvedReference(Exception):  # noqa: N818 - it is no failure of the program
@@ -259,7 +266,7 @@ def read_dotenv(folder: Path) -> dict[str, str]:
 
 
 def references_beside(
-    path: Path | None, *, trusted: bool, masked: bool = False
+    path: Path | None, *, trusted: bool, masked: bool = False, masker: Masker | None = None
 ) -> ReferenceContext:
     """Where the references of a prompt find their values: the one rule for window and scripts.
 
@@ -268,12 +275,17 @@ def references_beside(
         trusted: whether the user trusts its folder. Of another no variable, no `.env` and no file
             is read.
         masked: what is made is shown or exported: a variable that is set stays as it is written.
+        masker: is told each variable that is read, and the secrets of the `.env` file.
     """
     folder = path.parent if path is not None else None
     environment = environment_for(folder) if trusted else {}
+    if masker is not None and trusted and folder is not None:
+        masker.note_secrets(read_dotenv(folder))
     if masked:
         environment = {name: f"${{env:{name}}}" for name in environment}
-    return ReferenceContext(folder, environment=environment, trusted=trusted, shown=masked)
+    return ReferenceContext(
+        folder, environment=environment, trusted=trusted, shown=masked, masker=masker
+    )
 
 
 def environment_for(folder: Path | None) -> Mapping[str, str]:

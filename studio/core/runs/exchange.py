@@ -10,12 +10,13 @@ from dataclasses import dataclass, replace
 from studio.core.agent.loop.steps import messages_of, steps_of
 from studio.core.agent.past.tree import branch_path, walk
 from studio.core.agent.values.events import Event, Started
+from studio.core.masking.redact import redact
 from studio.core.runs.codec import JournalError, decode_event, encode_event
 from studio.core.runs.otlp import otlp
 from studio.core.runs.report import report
 from studio.core.runs.store import RunStore
 from studio.core.runs.timing import fold_with_times
-from studio.core.runs.traces import chat_message, chat_reply, redact, trace
+from studio.core.runs.traces import chat_message, chat_reply, trace
 from studio.core.text.values import Json
 
 

@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 from studio.core.agent.loop.steps import messages_of, steps_of
 from studio.core.agent.values.events import Event
 from studio.core.agent.values.state import Call, RunState, Step
+from studio.core.masking.redact import redact
 from studio.core.prompty.messages import (
     MediaPart,
     Message,
@@ -22,7 +23,6 @@ from studio.core.prompty.messages import (
     ToolResultPart,
 )
 from studio.core.runs.timing import Times, fold_with_times
-from studio.core.runs.traces import redact
 from studio.core.text.values import Json
 from studio.core.wire.reply import Reply
 

@@ -14,9 +14,9 @@ from html import escape
 from studio.core.agent.loop.steps import messages_of, steps_of
 from studio.core.agent.values.events import Event
 from studio.core.agent.values.state import Call, RunState, Step
+from studio.core.masking.redact import redact
 from studio.core.prompty.messages import MediaPart, Message, ToolCallPart
 from studio.core.runs.timing import Times, fold_with_times
-from studio.core.runs.traces import redact
 from studio.core.text.values import Json
 
 _STYLE = """

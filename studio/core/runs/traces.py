@@ -6,26 +6,18 @@ under keys that name a secret are masked, also inside JSON that stands in a text
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any
 
 from studio.core.agent.loop.steps import messages_of, steps_of
 from studio.core.agent.values.events import Event
 from studio.core.agent.values.state import RunState, Step
+from studio.core.masking.redact import redact
 from studio.core.prompty.messages import MediaPart, Message, ToolCallPart
 from studio.core.runs.timing import Times, fold_with_times
 from studio.core.text.values import Json
 from studio.core.wire.reply import Reply, Usage
-
-MASK = "**********"
-_SECRET = re.compile(
-    r"secret|passw(?:or)?d|credential|passphrase|bearer|cookie|api[-_.]?key|connection[-_]?string"
-    r"|(?:access|auth|refresh|id)[-_]?tokens?\b|(?<![a-z])token(?!s)|auth(?!ors?\b|entic)",
-    re.IGNORECASE,
-)
 
 
 def trace(events: Sequence[Event], version: str) -> dict[str, Json]:
@@ -164,27 +156,3 @@ def chat_reply(reply: Reply) -> dict[str, Json]:
     if reply.refusal:
         made["refusal"] = reply.refusal
     return made
-
-
-def redact(value: Any) -> Json:  # noqa: ANN401 - any JSON
-    """The value with what stands under a secret's name masked, also in JSON inside a text."""
-    if isinstance(value, Mapping):
-        return {
-            str(key): MASK if _SECRET.search(str(key)) and _holds_text(item) else redact(item)
-            for key, item in value.items()
-        }
-    if isinstance(value, list | tuple):
-        return [redact(item) for item in value]
-    if isinstance(value, str) and value.lstrip()[:1] in ("{", "["):
-        try:
-            inner = json.loads(value)
-        except (ValueError, RecursionError):
-            return value
-        masked = redact(inner)
-        return value if masked == inner else json.dumps(masked, ensure_ascii=False)
-    return value if isinstance(value, bool | int | float | str) or value is None else str(value)
-
-
-def _holds_text(value: Any) -> bool:  # noqa: ANN401 - any JSON
-    """Whether there is something to hide; counts of tokens are no secrets."""
-    return value is not None and not isinstance(value, bool | int | float)

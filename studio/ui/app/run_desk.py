@@ -139,7 +139,13 @@ class RunDesk(QObject):
             return
         if self._questions.asks_first(self.rerun):
             return
-        plan = self._checked_plan(document, values_of(past, self._inputs.values()))
+        references = self._references(document.source.path)
+        try:
+            values = values_of(past, self._inputs.values(), references)
+        except ModelError as error:
+            self.refuse(f"{error.message} {error.hint}")
+            return
+        plan = self._checked_plan(document, values)
         if plan is not None:
             self._run.start(with_results_of(plan, past), against=past)
 
@@ -151,7 +157,7 @@ class RunDesk(QObject):
             return
         path = Path(past.setup.path) if past.setup.path else None
         self._messages.withdraw("run")
-        plan = exactly(past, references_beside(path, trusted=self._is_trusted(path)))
+        plan = exactly(past, self._references(path))
         self._run.start(plan, against=past)
 
     def choose_protocol(self, protocol: str) -> None:
@@ -176,7 +182,7 @@ class RunDesk(QObject):
     def _plan(self, document: PromptDocument, values: dict[str, Json]) -> RunPlan | None:
         folder = document.source.path.parent if document.source.path is not None else None
         path = document.source.path
-        references = references_beside(path, trusted=self._is_trusted(path))
+        references = self._references(path)
         document = settled_document(document, values, references)
         try:
             model = self._connections.open(folder, self._asked_by(document))
@@ -192,6 +198,10 @@ class RunDesk(QObject):
             options=RunOptions(protocol=self._protocol),
             references=references,
         )
+
+    def _references(self, path: Path | None) -> ReferenceContext:
+        masker = self._connections.secrets.masker
+        return references_beside(path, trusted=self._is_trusted(path), masker=masker)
 
     def _asked_by(self, document: PromptDocument) -> AskedModel:
         """What a document says of its model; a run of the past has one that may not be open."""

@@ -83,15 +83,16 @@ class Workbench(QObject):
         tokenizers = Tokenizers(services.paths.cache / "tokenizers")
         self.preview = PreviewController(self, tokenizers=tokenizers)
         own_servers = services.paths.config / OWN_FILE
+        self.connections = ConnectionsController(
+            self.background, services.paths.config / "connections.toml", self
+        )
         self.tools = ToolsController(
             self.background,
             self.trust,
             self,
             own_servers=own_servers,
             history=services.paths.data / "runs.sqlite",
-        )
-        self.connections = ConnectionsController(
-            self.background, services.paths.config / "connections.toml", self
+            masker=self.connections.secrets.masker,
         )
         self.tools.session.find_connection = self._find_connection
         self.counter = EmbeddedCount(self.background, self.connections.server, self)

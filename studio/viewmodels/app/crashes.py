@@ -21,12 +21,10 @@ from typing import Literal, TypeAlias
 from PySide6.QtCore import QObject, Qt, Signal, qVersion
 
 from studio import __version__
-from studio.application.preview.secrets import MASK, mask_report
+from studio.core.masking.looks import without_keys, without_logins
+from studio.core.masking.masker import Masker
 
 Place: TypeAlias = Literal["window", "thread", "task"]
-
-_SECRET_NAMES = ("KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIAL")
-_SHORTEST_SECRET = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,13 +64,11 @@ def crash_of(
 
 def without_secrets(text: str, environment: Mapping[str, str]) -> str:
     """`text` with keys and the person's own folder hidden."""
-    for name, value in environment.items():
-        if len(value) >= _SHORTEST_SECRET and any(part in name.upper() for part in _SECRET_NAMES):
-            text = text.replace(value, MASK)
+    text = Masker(environment).mask(text)
     home = str(Path.home())
     if len(home) > 1:
         text = text.replace(home, "~")
-    return mask_report(text)
+    return without_keys(without_logins(text))
 
 
 def _versions() -> str:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TextIO
 
 from studio import __version__
-from studio.application.preview.secrets import mask_report
+from studio.core.masking.looks import without_keys, without_logins
 
 LOG_NAME = "studio.log"
 _PREFIX = "hard-crash-"
@@ -110,7 +110,7 @@ def start_log(folder: Path, hide: Callable[[str], str] = str) -> Path | None:
         """Writes whole lines, tracebacks too, without secrets."""
 
         def format(self, record: logging.LogRecord) -> str:
-            return mask_report(hide(super().format(record)))
+            return without_keys(without_logins(hide(super().format(record))))
 
     handler.setFormatter(Discreet("%(asctime)s %(levelname)s %(name)s: %(message)s"))
     handler.setLevel(logging.INFO)

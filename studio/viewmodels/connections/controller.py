@@ -24,7 +24,7 @@ from studio.core.models.embedded.policy import GrammarLevel
 from studio.core.models.embedded.server import EmbeddedServer
 from studio.core.models.factory import grammar_level, open_model
 from studio.core.models.manual import ManualQuestion
-from studio.core.models.secrets import KEYRING, SecretStore
+from studio.core.models.secrets import KEYRING, secret_store
 from studio.core.prompty.document import ModelDeclaration, PromptDocument
 from studio.core.wire.media import MediaReader
 from studio.viewmodels.app.background import Background
@@ -57,7 +57,7 @@ class ConnectionsController(QObject):
         self._folder: Path | None = None
         self._running: SwitchedModel | None = None
         self._server = EmbeddedServer()
-        self.secrets = SecretStore()
+        self.secrets = secret_store()
         """Where keys are."""
         self.keys = ConnectionKeys(background, self.secrets, self)
         """Says where keys are, and keeps new ones."""

@@ -12,6 +12,7 @@ from pathlib import Path
 from PySide6.QtCore import QFileSystemWatcher, QObject, QTimer, Signal
 
 from studio.application.tools.recorded import Recording, find_recordings
+from studio.core.masking.masker import Masker
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.messages import HoistedTool
 from studio.core.text.values import Json, JsonObject
@@ -132,6 +133,7 @@ class ToolsController(QObject):
         *,
         own_servers: Path | None = None,
         history: Path | None = None,
+        masker: Masker | None = None,
     ) -> None:
         """Make a controller.
 
@@ -142,11 +144,12 @@ class ToolsController(QObject):
             limits: bounds of a call.
             own_servers: file of the person's own MCP servers.
             history: file of the former runs, for recorded answers.
+            masker: knows the secrets that may turn up in what tools say.
         """
         super().__init__(parent)
         self._background = background
         self._trust = trust
-        self._session = ToolSession(trust, limits, own_servers)
+        self._session = ToolSession(trust, limits, own_servers, masker)
         self._own_servers = own_servers
         self._history = history
         self.questions = ToolQuestions(background, self)

@@ -6,7 +6,9 @@ import json
 
 from studio.core.agent.values.options import RunOptions
 from studio.core.agent.values.state import Limits
-from studio.core.runs.traces import MASK, redact, trace, trace_name
+from studio.core.masking.looks import DOTS as MASK
+from studio.core.masking.redact import redact
+from studio.core.runs.traces import trace, trace_name
 from studio.core.wire.reply import Reply, Usage
 from tests.core.agent.runs import NATIVE, REACT, Functions, call, calling, run_of
 

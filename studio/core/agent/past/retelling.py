@@ -106,6 +106,8 @@ class Retelling:
             state, _ = advance(state, event)
         self.recording = Recording(tuple(calls), tuple(outcomes))
         """Replies and results, as the model and the tools gave them."""
+        self.released = state.released if state is not None else frozenset()
+        """References of secrets that the run sent."""
 
     @property
     def goes_on(self) -> bool:

@@ -44,7 +44,6 @@ from studio.core.models.base import ChatModel, ModelError, ModelRequest
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.messages import Message, Origin, TextPart, ToolCallPart, ToolResultPart
 from studio.core.prompty.prepare import prepare
-from studio.core.prompty.references import ReferenceContext
 from studio.core.text.problem import Severity
 from studio.core.text.values import Json, JsonObject
 from studio.core.tools.arguments import check_arguments
@@ -110,9 +109,6 @@ class Performer:
     stream: OnStream | None = None
     """Who watches a reply grow."""
 
-    references: ReferenceContext | None = None
-    """Where `${…}` references find their values."""
-
     secrets: RunSecrets = field(default_factory=RunSecrets)
     """What masks what comes, and reveals what is sent."""
 
@@ -139,7 +135,7 @@ class Performer:
         supplied = {name: value for name, value in given.items() if self._supplies(name)}
         owned = {name: value for name, value in supplied.items() if name in _OWNED}
         values: dict[str, Json] = supplied | dict(self.inputs) | owned
-        prepared = prepare(document, values, references=self.references)
+        prepared = prepare(document, values, references=self.secrets.rendering(state.released))
         errors = [item.message for item in prepared.problems if item.severity is Severity.ERROR]
         if errors:
             self.emit(RenderFailed(" ".join(errors[:3])))

@@ -54,7 +54,6 @@ from studio.core.agent.values.events import (
 )
 from studio.core.agent.values.options import RunOptions
 from studio.core.agent.values.state import Place, RunSetup, RunState, StepError
-from studio.core.masking.masker import Masker
 from studio.core.models.base import ChatModel
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.references import ReferenceContext
@@ -88,7 +87,7 @@ class Run:
         self.gate = Gate(options)
         """What decides on pauses; its options may be replaced while the run goes."""
         self._world = world
-        self._secrets = run_secrets(world.masker, world.references, world.document)
+        self._secrets = run_secrets(world.references, world.document, world.retelling)
         self._course = Course(setup, events)
         self._journal = RunJournal(world.journal)
         self._effects: Effects = self._course.effects
@@ -266,7 +265,7 @@ class Run:
 
         performer = Performer(
             world.document, world.inputs, world.model, world.toolbox, self.gate.options, emit,
-            world.stream, world.references, self._secrets, ran=self._course.ran,
+            world.stream, self._secrets, ran=self._course.ran,
         )  # fmt: skip
         return performer
 
@@ -430,7 +429,6 @@ def start_run(
     shown: OnEvent | None = None,
     stream: OnStream | None = None,
     references: ReferenceContext | None = None,
-    masker: Masker | None = None,
     retelling: Retelling | None = None,
 ) -> Run:
     """A run of a prompt, ready for `await run.go()`.
@@ -445,14 +443,11 @@ def start_run(
         journal: writes each fact before anything else sees it.
         shown: told of each fact once the state has moved.
         stream: told of each delta of a reply.
-        references: where `${…}` references find their values.
-        masker: knows the secrets that may turn up.
+        references: where `${…}` references find their values, and what masks these.
         retelling: a run of the past that is gone through again.
     """
     tools = toolbox if toolbox is not None else NoTools()
     chosen = options if options is not None else RunOptions()
     setup = make_setup(document, inputs, tools.specs, model, chosen, run=run)
-    world = RunWorld(
-        document, inputs, model, tools, journal, shown, stream, references, masker, retelling
-    )
+    world = RunWorld(document, inputs, model, tools, journal, shown, stream, references, retelling)
     return Run(world, chosen, setup)

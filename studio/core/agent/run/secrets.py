@@ -7,9 +7,12 @@ model and the arguments of a call.
 
 from __future__ import annotations
 
+import os
+from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 
+from studio.core.agent.past.retelling import Retelling
 from studio.core.agent.values.events import (
     AnswerEdited,
     AnswerReturned,
@@ -25,22 +28,14 @@ from studio.core.agent.values.events import (
     Steered,
 )
 from studio.core.agent.values.state import RunState
-from studio.core.masking.masker import MaskedStream, Masker
-from studio.core.masking.walk import masked
+from studio.core.masking.masker import Masker, MissingValueError
+from studio.core.masking.walk import changed, masked
 from studio.core.models.base import ModelError, ModelRequest
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.reference_values import ReferenceContext
+from studio.core.text.values import Json
 from studio.core.tools.document import public_variables
-from studio.core.wire.reply import (
-    Finished,
-    Notice,
-    ReasoningDelta,
-    RefusalDelta,
-    ReplyDelta,
-    TextDelta,
-    ToolCallDelta,
-    UsageDelta,
-)
+from studio.core.wire.masked_reply import ReplyMask
 
 _GIVEN = (
     Started | Rendered | MessagesEdited | ReplyEdited | CallEdited | CallDecided | ObservationEdited
@@ -57,7 +52,10 @@ class RunSecrets:
     """Knows the values; those that the document says are no secret are left out."""
 
     references: ReferenceContext | None = None
-    """Where values are looked up that a run of the past sent, and this process has not seen yet."""
+    """Where the prompt's `${…}` find their values."""
+
+    told: frozenset[str] = frozenset()
+    """References of secrets that the run sent which is gone through again."""
 
     def fact(self, event: Event, state: RunState) -> Event:
         """The event as it may be known to anybody."""
@@ -67,6 +65,23 @@ class RunSecrets:
             released = sorted((found | {*made.released}) - state.released)
             made = replace(made, released=tuple(released))
         return made
+
+    def rendering(self, released: AbstractSet[str]) -> ReferenceContext | None:
+        """Where a rendering finds values: a secret that has none any more stands for itself.
+
+        Nothing is sent so, but a run of the past can be gone through and looked at.
+        """
+        references = self.references
+        if references is None or not (released or self.told):
+            return references
+        named = {_variable(each): each for each in (*released, *self.told)}
+        gone = {
+            name: each for name, each in named.items() if name and references.variable(name) is None
+        }
+        if not gone:
+            return references
+        held = os.environ if references.environment is None else references.environment
+        return replace(references, environment={**held, **gone})
 
     def request(self, request: ModelRequest, released: AbstractSet[str]) -> ModelRequest:
         """The request, able to give the values where it is really sent."""
@@ -81,66 +96,25 @@ class RunSecrets:
     def look_up(self, released: AbstractSet[str]) -> None:
         """See that values are known where they can be; those that cannot are missed when sent."""
         for reference in released:
-            name = reference.removeprefix("${env:").removesuffix("}")
-            if self.references is None or name == reference:
-                continue
-            value = self.references.variable(name)
-            if value is not None:
-                self.masker.note(reference, value)
+            name = _variable(reference)
+            if self.references is not None and name:
+                self.references.variable(name)
 
     def stream(self) -> ReplyMask:
         """What masks a reply piece by piece."""
         return ReplyMask(self.masker)
 
 
-class ReplyMask:
-    """Masks the pieces of one reply, also where a secret is split between them."""
-
-    def __init__(self, masker: Masker) -> None:
-        self._masker = masker
-        self._streams: dict[tuple[type, int], MaskedStream] = {}
-
-    def feed(self, delta: ReplyDelta) -> tuple[ReplyDelta, ...]:
-        """What can be shown by now."""
-        match delta:
-            case TextDelta(text) | ReasoningDelta(text) | RefusalDelta(text):
-                shown = self._stream(type(delta)).feed(text)
-                if shown == text:
-                    return (delta,)
-                return (type(delta)(shown),) if shown else ()
-            case ToolCallDelta():
-                shown = self._stream(ToolCallDelta, delta.index).feed(delta.arguments)
-                return (delta if shown == delta.arguments else replace(delta, arguments=shown),)
-            case Notice(text):
-                return (Notice(self._masker.mask(text)),)
-            case Finished():
-                return (*self.close(), delta)
-            case UsageDelta():
-                return (delta,)
-
-    def close(self) -> tuple[ReplyDelta, ...]:
-        """What was held, now that nothing follows."""
-        made: list[ReplyDelta] = []
-        for (kind, index), stream in self._streams.items():
-            text = stream.close()
-            if text:
-                made.append(
-                    ToolCallDelta(index, arguments=text) if kind is ToolCallDelta else kind(text)
-                )
-        self._streams.clear()
-        return tuple(made)
-
-    def _stream(self, kind: type, index: int = 0) -> MaskedStream:
-        stream = self._streams.get((kind, index))
-        if stream is None:
-            stream = self._streams[kind, index] = self._masker.stream()
-        return stream
+def _variable(reference: str) -> str:
+    """The variable that a reference names; empty where it names a key of the key store."""
+    name = reference.removeprefix("${env:")
+    return name.removesuffix("}") if name != reference else ""
 
 
 def missing_value(reference: str) -> ModelError:
     """The fault of a request that holds a secret which cannot be looked up here."""
-    name = reference.removeprefix("${env:").removesuffix("}")
-    if name == reference:
+    name = _variable(reference)
+    if not name:
         return ModelError(
             "no-value",
             f"The request holds the key {reference}, which this studio has not read yet.",
@@ -153,11 +127,33 @@ def missing_value(reference: str) -> ModelError:
     )
 
 
+def revealed_inputs(
+    inputs: Mapping[str, Json], released: AbstractSet[str], references: ReferenceContext | None
+) -> Mapping[str, Json]:
+    """The values that a run of the past was started with, for a new one.
+
+    Raises:
+        ModelError: one of them was a secret that has no value here.
+    """
+    if not released or references is None or references.masker is None:
+        return inputs
+    masker = references.masker
+    RunSecrets(masker, references).look_up(released)
+    try:
+        return changed(inputs, lambda text: masker.reveal(text, released))
+    except MissingValueError as missing:
+        raise missing_value(missing.reference) from missing
+
+
 def run_secrets(
-    masker: Masker | None, references: ReferenceContext | None, document: PromptDocument
+    references: ReferenceContext | None,
+    document: PromptDocument,
+    retelling: Retelling | None = None,
 ) -> RunSecrets:
     """The secrets of a run of a document; one that is not trusted decides nothing about them."""
-    known = masker if masker is not None else Masker()
+    known = references.masker if references is not None else None
+    known = known if known is not None else Masker()
     if references is None or references.trusted:
         known = known.without(public_variables(document))
-    return RunSecrets(known, references)
+    told = retelling.released if retelling is not None else frozenset[str]()
+    return RunSecrets(known, references, told)

@@ -10,7 +10,6 @@ from studio.core.agent.loop.toolbox import RunToolbox
 from studio.core.agent.past.retelling import Retelling
 from studio.core.agent.run.performer import OnStream
 from studio.core.agent.values.events import Event
-from studio.core.masking.masker import Masker
 from studio.core.models.base import ChatModel
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.references import ReferenceContext
@@ -46,10 +45,7 @@ class RunWorld:
     """Told of each delta of a reply."""
 
     references: ReferenceContext | None = None
-    """Where `${…}` references find their values."""
-
-    masker: Masker | None = None
-    """Knows the secrets that may turn up."""
+    """Where `${…}` references find their values, and what knows the secrets among them."""
 
     retelling: Retelling | None = None
     """A run of the past that is gone through again; its edits are made where they were made."""

@@ -5,28 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
+from studio.core.masking.looks import keys_in, names_secret_field
 from studio.core.prompty.document import PromptDocument
 from studio.core.text.problem import Fix, Problem, Severity, TextEdit
 from studio.core.text.span import Span
 from studio.core.text.values import Json
 
-_SECRET_KEY = re.compile(
-    r"(?i)api[_-]?key|client[_-]?secret|secret|password|passphrase|access[_-]?token|"
-    r"connection[_-]?string"
-)
-_SHAPES = re.compile(
-    r"\b(?:"
-    r"sk-(?:proj-|ant-|or-)?[A-Za-z0-9_-]{20,200}"
-    r"|gh[pousr]_[A-Za-z0-9]{30,100}|github_pat_[A-Za-z0-9_]{40,120}"
-    r"|AKIA[0-9A-Z]{16}|AIza[0-9A-Za-z_-]{35}"
-    r"|xox[abpr]-[A-Za-z0-9-]{10,100}"
-    r"|eyJ[A-Za-z0-9_-]{10,1000}\.eyJ[A-Za-z0-9_-]{10,2000}\.[A-Za-z0-9_-]{10,1000}"
-    r")\b|-----BEGIN (?:[A-Z]{1,12} ){0,3}PRIVATE KEY-----"
-)
-_HINTS = (
-    "sk-", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "AKIA", "AIza", "xox", "eyJ",
-    "PRIVATE KEY",
-)  # fmt: skip
 _VARIABLES = {"openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY"}
 _SHORTEST = 8
 
@@ -50,19 +34,16 @@ def _found(document: PromptDocument) -> Iterator[tuple[Span, str, str]]:
     reported: list[Span] = []
     for entry in document.entries:
         name = entry.path[-1]
-        if not isinstance(name, str) or not _SECRET_KEY.fullmatch(name):
+        if not isinstance(name, str) or not names_secret_field(name):
             continue
         value = _at(document.data, entry.path)
         if isinstance(value, str) and value and "${" not in value and "{{" not in value:
             reported.append(entry.value)
             yield entry.value, name, value
     text = document.source.text
-    if not any(hint in text for hint in _HINTS):
-        return  # the pattern is slow on long texts
-    for found in _SHAPES.finditer(text):
-        place = Span(*found.span())
-        if not any(span.start <= place.start < span.end for span in reported):
-            yield place, "", found[0]
+    for start, end in keys_in(text):
+        if not any(span.start <= start < span.end for span in reported):
+            yield Span(start, end), "", text[start:end]
 
 
 def source_without_secrets(document: PromptDocument) -> str:

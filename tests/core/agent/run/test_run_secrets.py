@@ -12,7 +12,6 @@ from studio.core.agent.loop.machine import fold
 from studio.core.agent.past.replay import RecordedModel, RecordedSpecs, RecordedTools, recording_of
 from studio.core.agent.past.tree import branch_path
 from studio.core.agent.run.runner import Run, RunWorld, start_run
-from studio.core.agent.run.secrets import ReplyMask
 from studio.core.agent.values.commands import Continue, EditMessages, ForkFrom
 from studio.core.agent.values.options import RunOptions
 from studio.core.agent.values.state import RunState
@@ -26,13 +25,8 @@ from studio.core.runs.exchange import write_journal
 from studio.core.runs.store import RunStore
 from studio.core.tools.source import ToolOutcome
 from studio.core.wire.reply import (
-    Finished,
-    Notice,
     Reply,
     ReplyDelta,
-    TextDelta,
-    ToolCallDelta,
-    accumulate,
 )
 from tests.core.agent.runs import Functions, call, calling, document
 
@@ -79,13 +73,12 @@ def world_of(
     environment: dict[str, str], *, replies: list[ScriptedReply], settings: str = ""
 ) -> tuple[dict[str, Any], Sending, Masker]:
     masker = Masker({"TOOL_KEY": KEY})
-    references = ReferenceContext(environment=masker.watch(environment))
+    references = ReferenceContext(environment=environment, masker=masker)
     model = Sending(replies)
     given = {
         "document": document(PROMPT % settings),
         "model": model,
         "references": references,
-        "masker": masker,
         "options": RunOptions(headless=True),
     }
     return given, model, masker
@@ -135,7 +128,7 @@ async def test_an_untrusted_document_does_not_decide_that() -> None:
     for trusted in (False, True):
         given, _, masker = world_of({}, replies=[Reply(KEY, finish_reason="stop")])
         given["document"] = document(text)
-        given["references"] = ReferenceContext(environment={}, trusted=trusted)
+        given["references"] = ReferenceContext(environment={}, trusted=trusted, masker=masker)
         run, _ = started(given)
         answer = (await run.go()).answer
         assert answer == (KEY if trusted else "${env:TOOL_KEY}")
@@ -176,7 +169,6 @@ async def test_a_kept_run_goes_on_with_the_value_as_it_is_then(tmp_path: Path) -
         past = store.open("r1")
         world = RunWorld(
             again["document"], {}, model, Functions(echo), references=again["references"],
-            masker=again["masker"],
         )  # fmt: skip
         taken = Run(world, RunOptions(headless=True, attempts=1), run.state.setup, past)
         assert taken.state.released == {"${env:MY_NOTE}"}
@@ -202,7 +194,7 @@ async def test_an_exact_replay_needs_no_value() -> None:
     recording = recording_of(branch_path(run.events, len(run.events)))
     again, _, _ = world_of({"MY_NOTE": NOTE}, replies=[])
     again["model"] = RecordedModel(recording.calls, strict=True)
-    rest = {name: again[name] for name in ("references", "masker", "options")}
+    rest = {name: again[name] for name in ("references", "options")}
     replayed = start_run(
         again["document"], {}, again["model"],
         RecordedTools(RecordedSpecs(before.setup.tools), recording, live=False), **rest,
@@ -232,26 +224,3 @@ async def test_what_the_user_puts_in_is_sent() -> None:
     assert model.sent[0].messages[0].text == "take other-secret-value"
     assert "other-secret-value" not in write_journal(run.events)
     assert fold(run.events).released == {"${env:MY_NOTE}", "${env:OTHER}"}
-
-
-def test_pieces_of_a_reply_are_masked_by_what_they_belong_to() -> None:
-    masker = Masker()
-    masker.note("${env:A_KEY}", "abcdefgh-1234")
-    mask, reply = ReplyMask(masker), Reply()
-    pieces: list[ReplyDelta] = [
-        TextDelta("see abcd"), ToolCallDelta(0, "c1", "t", '{"x": "abcdef'),
-        Notice("abcdefgh-1234"),
-        ToolCallDelta(1, "c2", "u", '{"y": "abc'), TextDelta("efgh-12"),
-        ToolCallDelta(0, arguments='gh-1234"}'), ToolCallDelta(1, arguments='"}'),
-        TextDelta("34!"), Finished("tool_calls"),
-    ]  # fmt: skip
-    for piece in pieces:
-        for delta in mask.feed(piece):
-            assert "abcdefgh-1234" not in repr(reply := accumulate(reply, delta))
-    assert reply.text == "see ${env:A_KEY}!"
-    assert [each.arguments for each in reply.tool_calls] == [
-        '{"x": "${env:A_KEY}"}',
-        '{"y": "abc"}',
-    ]
-    assert reply.notices == ("${env:A_KEY}",)
-    assert reply.finish_reason == "tool_calls"

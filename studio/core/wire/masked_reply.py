@@ -1,0 +1,61 @@
+"""A reply masked while it comes: a secret may be split between its pieces."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from studio.core.masking.masker import MaskedStream, Masker
+from studio.core.wire.reply import (
+    Finished,
+    Notice,
+    ReasoningDelta,
+    RefusalDelta,
+    ReplyDelta,
+    TextDelta,
+    ToolCallDelta,
+    UsageDelta,
+)
+
+
+class ReplyMask:
+    """Masks the pieces of one reply, also where a secret is split between them."""
+
+    def __init__(self, masker: Masker) -> None:
+        self._masker = masker
+        self._streams: dict[tuple[type, int], MaskedStream] = {}
+
+    def feed(self, delta: ReplyDelta) -> tuple[ReplyDelta, ...]:
+        """What can be shown by now."""
+        match delta:
+            case TextDelta(text) | ReasoningDelta(text) | RefusalDelta(text):
+                shown = self._stream(type(delta)).feed(text)
+                if shown == text:
+                    return (delta,)
+                return (type(delta)(shown),) if shown else ()
+            case ToolCallDelta():
+                shown = self._stream(ToolCallDelta, delta.index).feed(delta.arguments)
+                return (delta if shown == delta.arguments else replace(delta, arguments=shown),)
+            case Notice(text):
+                return (Notice(self._masker.mask(text)),)
+            case Finished():
+                return (*self.close(), delta)
+            case UsageDelta():
+                return (delta,)
+
+    def close(self) -> tuple[ReplyDelta, ...]:
+        """What was held, now that nothing follows."""
+        made: list[ReplyDelta] = []
+        for (kind, index), stream in self._streams.items():
+            text = stream.close()
+            if text:
+                made.append(
+                    ToolCallDelta(index, arguments=text) if kind is ToolCallDelta else kind(text)
+                )
+        self._streams.clear()
+        return tuple(made)
+
+    def _stream(self, kind: type, index: int = 0) -> MaskedStream:
+        stream = self._streams.get((kind, index))
+        if stream is None:
+            stream = self._streams[kind, index] = self._masker.stream()
+        return stream
