@@ -739,6 +739,33 @@
     </message>
   </context>
   <context>
+    <name>ChangeNote</name>
+    <message>
+      <source>Allow as it is</source>
+      <translation>So erlauben</translation>
+    </message>
+    <message>
+      <source>How the tool has changed</source>
+      <translation>Wie sich das Werkzeug geändert hat</translation>
+    </message>
+    <message>
+      <source>It is not the tool that it was. It asks before its next call.</source>
+      <translation>Es ist nicht mehr das Werkzeug, das es war. Es fragt vor dem nächsten Aufruf.</translation>
+    </message>
+    <message>
+      <source>It then asks only as its approval says</source>
+      <translation>Danach fragt es nur noch so, wie seine Freigabe es sagt</translation>
+    </message>
+    <message>
+      <source>Its source did not have it before. It asks before its first call.</source>
+      <translation>Seine Quelle hatte es vorher nicht. Es fragt vor dem ersten Aufruf.</translation>
+    </message>
+    <message>
+      <source>Nobody says whether it changes something. It asks before its first call.</source>
+      <translation>Niemand sagt, ob es etwas verändert. Es fragt vor dem ersten Aufruf.</translation>
+    </message>
+  </context>
+  <context>
     <name>ChatLine</name>
     <message>
       <source>Go on in this thread… (Return sends)</source>
@@ -1613,6 +1640,53 @@
     <message>
       <source>the key was not kept; enter it again</source>
       <translation>der Schlüssel wurde nicht behalten; geben Sie ihn noch einmal ein</translation>
+    </message>
+  </context>
+  <context>
+    <name>ConsentDialog</name>
+    <message>
+      <source>(a value that is not shown)</source>
+      <translation>(ein Wert, der nicht gezeigt wird)</translation>
+    </message>
+    <message>
+      <source>Addresses that may be reached</source>
+      <translation>Adressen, die erreicht werden dürfen</translation>
+    </message>
+    <message>
+      <source>Agree only if you know who wrote the folder's files.</source>
+      <translation>Stimmen Sie nur zu, wenn Sie wissen, wer die Dateien des Ordners geschrieben hat.</translation>
+    </message>
+    <message>
+      <source>Allowed before:</source>
+      <translation>Bisher erlaubt:</translation>
+    </message>
+    <message>
+      <source>Environment variables that may be read</source>
+      <translation>Umgebungsvariablen, die gelesen werden dürfen</translation>
+    </message>
+    <message>
+      <source>Files that may be run or read</source>
+      <translation>Dateien, die ausgeführt oder gelesen werden dürfen</translation>
+    </message>
+    <message>
+      <source>No</source>
+      <translation>Nein</translation>
+    </message>
+    <message>
+      <source>Now:</source>
+      <translation>Jetzt:</translation>
+    </message>
+    <message>
+      <source>Programs that may be started</source>
+      <translation>Programme, die gestartet werden dürfen</translation>
+    </message>
+    <message>
+      <source>The prompt names no program, address, variable or file so far.</source>
+      <translation>Der Prompt nennt bisher kein Programm, keine Adresse, keine Variable und keine Datei.</translation>
+    </message>
+    <message>
+      <source>What it covers</source>
+      <translation>Was es umfasst</translation>
     </message>
   </context>
   <context>
@@ -6595,6 +6669,10 @@ zu  {after}</translation>
       <translation>Zeile {line}</translation>
     </message>
     <message>
+      <source>Look…</source>
+      <translation>Ansehen…</translation>
+    </message>
+    <message>
       <source>No tools</source>
       <translation>Keine Werkzeuge</translation>
     </message>
@@ -6642,6 +6720,10 @@ zu  {after}</translation>
       <translation>1 Werkzeug</translation>
     </message>
     <message>
+      <source>Allow…</source>
+      <translation>Erlauben…</translation>
+    </message>
+    <message>
       <source>Capabilities</source>
       <translation>Fähigkeiten</translation>
     </message>
@@ -6686,6 +6768,10 @@ zu  {after}</translation>
       <translation>Neu starten</translation>
     </message>
     <message>
+      <source>See what it wants, then decide</source>
+      <translation>Ansehen, was es will, dann entscheiden</translation>
+    </message>
+    <message>
       <source>Start</source>
       <translation>Start</translation>
     </message>
@@ -6716,6 +6802,10 @@ zu  {after}</translation>
     <message>
       <source>resource template</source>
       <translation>Ressourcenvorlage</translation>
+    </message>
+    <message>
+      <source>waits until you allow it</source>
+      <translation>wartet, bis Sie es erlauben</translation>
     </message>
     <message>
       <source>{count} tools</source>
@@ -7462,6 +7552,10 @@ zu  {after}</translation>
       <translation>einmal fragen</translation>
     </message>
     <message>
+      <source>changed: asks</source>
+      <translation>geändert: fragt</translation>
+    </message>
+    <message>
       <source>front matter</source>
       <translation>Kopfdaten</translation>
     </message>
@@ -7486,12 +7580,20 @@ zu  {after}</translation>
       <translation>mit Ersatz</translation>
     </message>
     <message>
+      <source>new: asks</source>
+      <translation>neu: fragt</translation>
+    </message>
+    <message>
       <source>not bound</source>
       <translation>nicht gebunden</translation>
     </message>
     <message>
       <source>ready</source>
       <translation>bereit</translation>
+    </message>
+    <message>
+      <source>unknown</source>
+      <translation>unbekannt</translation>
     </message>
     <message>
       <source>{number} min ago</source>
@@ -7505,6 +7607,18 @@ zu  {after}</translation>
       <translation>1 Werkzeug</translation>
     </message>
     <message>
+      <source>Allow</source>
+      <translation>Erlauben</translation>
+    </message>
+    <message>
+      <source>Allow what has changed?</source>
+      <translation>Geändertes erlauben?</translation>
+    </message>
+    <message>
+      <source>Allow what is new?</source>
+      <translation>Neues erlauben?</translation>
+    </message>
+    <message>
       <source>Loading…</source>
       <translation>Wird geladen …</translation>
     </message>
@@ -7513,16 +7627,24 @@ zu  {after}</translation>
       <translation>Werkzeuge</translation>
     </message>
     <message>
+      <source>Trust</source>
+      <translation>Vertrauen</translation>
+    </message>
+    <message>
       <source>Trust this folder?</source>
       <translation>Diesem Ordner vertrauen?</translation>
     </message>
     <message>
-      <source>Trust {folder} and what is below it?
-
-Prompts in it may then run Python tools and start MCP servers on this computer, and read environment variables. Trust only folders whose author you know.</source>
-      <translation>{folder} und allem darunter vertrauen?
-
-Prompts darin dürfen dann auf diesem Rechner Python-Werkzeuge ausführen, MCP-Server starten und Umgebungsvariablen lesen. Vertrauen Sie nur Ordnern, deren Verfasser Sie kennen.</translation>
+      <source>Trust {folder} and what is below it? Its prompts may then run Python tools, start programs and read environment variables. What this prompt names:</source>
+      <translation>{folder} und allem darunter vertrauen? Die Prompts darin dürfen dann Python-Werkzeuge ausführen, Programme starten und Umgebungsvariablen lesen. Was dieser Prompt nennt:</translation>
+    </message>
+    <message>
+      <source>{label} is new in a folder that you trust. It wants:</source>
+      <translation>{label} ist neu in einem Ordner, dem Sie vertrauen. Es will:</translation>
+    </message>
+    <message>
+      <source>{label} is not what you allowed:</source>
+      <translation>{label} ist nicht das, was Sie erlaubt haben:</translation>
     </message>
     <message>
       <source>{shown} of {total}</source>

@@ -19,6 +19,7 @@ from studio.cli.main import (
     UsageError,
     add_inputs,
     add_trust,
+    allow_named,
     given_inputs,
     load,
     references,
@@ -27,7 +28,7 @@ from studio.cli.main import (
 )
 from studio.core.export.source import ExportValues, make_source
 from studio.core.export.target import ExportResult
-from studio.core.export.targets import TARGETS, all_targets, find_target
+from studio.core.export.targets import TARGETS, find_target
 from studio.core.export.write import write_atomically, write_bytes_atomically
 from studio.core.export.written_keys import make_checked
 from studio.core.imports.imported import Imported, ImportFailure
@@ -49,7 +50,7 @@ def add_export(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--target",
         default=TARGETS[0].name,
-        choices=[target.name for target in all_targets()],
+        choices=[target.name for target in TARGETS],
         help="what to make of it (default: %(default)s)",
     )
     parser.add_argument(
@@ -81,6 +82,7 @@ def _export(options: argparse.Namespace) -> int:
         raise UsageError(f"there is no target {options.target!r}")
     document = load(options.file)
     trust = trust_of(options, options.file)
+    allow_named(options, document, trust)
     values = ExportValues(
         given_inputs(options, document), _sets(options.file), _tools(document, trust)
     )

@@ -18,6 +18,7 @@ from studio.cli.main import (
     UsageError,
     add_inputs,
     add_trust,
+    allow_named,
     given_inputs,
     load,
     references,
@@ -51,6 +52,8 @@ from studio.core.runs.codec import JournalError
 from studio.core.runs.store import RunStore, StoreError
 from studio.core.text.problem import Severity
 from studio.core.text.values import Json
+from studio.core.tools.definitions import change_text
+from studio.core.tools.registry import ToolRegistry
 from studio.core.tools.session import ToolSession
 from studio.core.tools.trust import TrustStore
 
@@ -117,6 +120,7 @@ def _run(options: argparse.Namespace) -> int:
         if report(document, (p for p in document.problems if p.severity is Severity.ERROR)):
             return PROBLEMS
         trust = trust_of(options, options.file)
+        allow_named(options, document, trust)
         missing = [p for p in prepare(document, values).problems if p.code == "missing-input"]
         missing += missing_parameters(document, values)
         if report(document, missing):
@@ -204,14 +208,26 @@ async def _drive(options: argparse.Namespace, plan: _Plan, store: RunStore | Non
         context = references(plan.document, plan.trust, masker=plan.secrets.masker)
         prepared = prepare(plan.document, plan.values, references=context)
         registry = await tools.load(prepared.document, prepared.messages.tools)
-        for status in registry.sources:
-            if status.state != "ready" or status.message:
-                print(f"prompt-studio: {status.label}: {status.message}", file=sys.stderr)
+        if options.trust:
+            registry = tools.allow_tools()
+        _say_tools(registry, asks=plan.options.approve == "ask")
         _check_tools(plan.options.breakpoints, [tool.name for tool in registry.specs])
         return await _go(options, plan, model, tools.toolbox(prepared.inputs), store)
     finally:
         await tools.close()
         await model.close()
+
+
+def _say_tools(registry: ToolRegistry, *, asks: bool) -> None:
+    """Say which sources and tools want something of the user."""
+    for status in registry.sources:
+        if status.state != "ready" or status.message:
+            way = " (--trust allows it)" if status.state == "waiting" else ""
+            print(f"prompt-studio: {status.label}: {status.message}{way}", file=sys.stderr)
+    for entry in registry.entries:
+        if asks and entry.enabled and entry.change is not None and entry.mock is None:
+            text = f"{entry.name}: {change_text(entry.change)}"
+            print(f"prompt-studio: {text}\n(--trust allows it as it is)", file=sys.stderr)
 
 
 def _check_tools(breakpoints: tuple[Breakpoint, ...], tools: list[str]) -> None:

@@ -38,6 +38,10 @@ def much() -> str:
 
 def fail():
     raise LookupError("no such thing")
+
+
+add.has_effects = False
+much.has_effects = True
 '''
 
 
@@ -58,6 +62,12 @@ async def test_another_client_can_use_the_served_file(file: Path) -> None:
     async with Client(server) as client:
         listed = {tool.name: tool for tool in (await client.list_tools()).tools}
         assert list(listed) == ["add", "listen", "much", "fail"]
+        hints = {
+            name: tool.annotations.read_only_hint if tool.annotations else None
+            for name, tool in listed.items()
+        }
+        # Only what the author says: other clients run what only reads without asking.
+        assert hints == {"add": True, "much": False, "listen": None, "fail": None}
         assert listed["add"].description == "Add two numbers."
         assert listed["add"].input_schema["properties"]["a"] == {
             "description": "The first.",

@@ -50,6 +50,9 @@ TOOLS = '''
 def add(a: int, b: int = 2) -> int:
     """Add two numbers."""
     return a + b
+
+
+add.has_effects = False
 '''
 ADD = 'Thought: I add.\nAction: add\nArgs: {"a": 40}'
 DONE = "Thought: I have it.\nFinal Answer: Done."

@@ -9,18 +9,16 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtWidgets import (
-    QApplication,
-    QMessageBox,
-)
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from studio.ui.app.workbench import Workbench
 from studio.ui.inputs.fields import NumberField
+from studio.ui.tools.consent_dialog import ConsentDialog
 from studio.ui.tools.pane import AnswerDialog
 from tests.core.tools.conftest import is_running
 from tests.end_to_end.conftest import WAIT_MS
-from tests.support.modal import agree, answering
+from tests.support.modal import answering
 
 Open = Callable[[Path], Workbench]
 
@@ -104,14 +102,26 @@ def back_to(qtbot: QtBot, workbench: Workbench) -> None:
     qtbot.waitUntil(workbench.window.isActiveWindow, timeout=WAIT_MS)
 
 
+def agreed(ask: Callable[[], object]) -> str:
+    """Say yes to the question that comes; gives what it said."""
+    asked: list[str] = []
+
+    def agree(dialog: ConsentDialog) -> None:
+        asked.append(f"{dialog.words.text()}\n{dialog.covered.toPlainText()}")
+        dialog.agree.click()
+
+    with answering(ConsentDialog, agree):
+        ask()
+    return asked[0]
+
+
 def trust(qtbot: QtBot, workbench: Workbench) -> str:
     """Take the notice's offer; gives what the person was asked."""
     notices = workbench.window.notices.notices
     offer = next(notice for notice in notices if notice.key == "trust").offers[0]
-    with answering(QMessageBox, agree) as said:
-        offer.act()
+    said = agreed(offer.act)
     qtbot.waitUntil(lambda: workbench.tools.registry.entry("add") is not None, timeout=WAIT_MS)
-    return said[0]
+    return said
 
 
 def choose(qtbot: QtBot, workbench: Workbench, name: str) -> None:
@@ -181,9 +191,9 @@ def test_the_task_from_the_python_file_on(qtbot: QtBot, prompt: Path, open_workb
     assert tools.registry.entries == (), "nothing of the folder runs before it is trusted"
 
     # Trusted, with one question.
-    with answering(QMessageBox, agree) as said:
-        qtbot.mouseClick(pane.banners.shown[0], Qt.MouseButton.LeftButton)
-    assert str(path.parent) in said[0]
+    said = agreed(lambda: qtbot.mouseClick(pane.banners.shown[0], Qt.MouseButton.LeftButton))
+    assert str(path.parent) in said
+    assert str(path.with_name("tools.py")) in said, "what it covers is shown"
     qtbot.waitUntil(lambda: pane.model.row_of("add") >= 0, timeout=WAIT_MS)
     assert not pane.banners.shown
 

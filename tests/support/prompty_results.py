@@ -91,8 +91,7 @@ def result_of_stream(events: Iterable[JsonObject]) -> StreamResult:
 
 
 def _items(response: JsonObject, what: str) -> list[Mapping[str, Json]]:
-    data = response.get("data")
-    items = [item for item in data if isinstance(item, Mapping)] if isinstance(data, list) else []
+    items = [item for item in response.get("data") or () if isinstance(item, Mapping)]
     if not items:
         raise BadReplyError(f"Empty {what} response")
     return items

@@ -166,6 +166,7 @@ def _at_call(state: RunState) -> Offers:
     )
     effects = next((s.has_effects for s in state.setup.tools if s.name == call.tool), False)
     detail = _tr("This tool changes something outside.") if effects else ""
+    detail = "\n".join(text for text in (detail, call.why) if text)
     return Offers(
         _tr("Run {tool}?").format(tool=call.tool),
         detail,

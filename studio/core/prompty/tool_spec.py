@@ -41,6 +41,10 @@ class ToolSpec:
     has_effects: bool = False
     """Whether calling it changes something outside; such calls are never repeated unasked."""
 
+    reads_only: bool = False
+    """Whether its author says that calling it changes nothing. A tool of which neither is said is
+    unknown, and asks the first time."""
+
     dynamic: bool = False
     """Whether an input's value went into the declaration; such a tool asks for approval."""
 

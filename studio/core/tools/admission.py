@@ -6,12 +6,14 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from studio.core.prompty.document import PromptDocument
+from studio.core.tools.consent import GIVEN
 from studio.core.tools.document import McpServer, OpenApi, SourceDeclaration, needs_reading
-from studio.core.tools.mcp.server_config import WorkspaceServers
+from studio.core.tools.mcp.server_config import WorkspaceServers, address_pin
 from studio.core.tools.openapi.named_connection import FindConnection, name_of
 from studio.core.tools.opening import source_key, source_label, source_path
 from studio.core.tools.registry import VARIABLES_KEY, SourceStatus
 from studio.core.tools.trust import TrustStore
+from studio.core.tools.wants import Doubt
 
 VARIABLES = "variables and files"
 """Label of what is no source, and wants trust like one: a prompt's `${env:}` and `${file:}`."""
@@ -50,6 +52,21 @@ def fault_of(
     return None
 
 
+def waiting(doubt: Doubt) -> SourceStatus:
+    """That something new in a trusted folder, or something that changed, waits for a yes."""
+    want = doubt.want
+    is_variable = want.key.startswith(GIVEN)
+    what = f"its tools are to be given {want.text}" if is_variable else want.text
+    if doubt.before is None:
+        message = f"new in a trusted folder, so it waits until you allow it: {what}"
+    else:
+        before = "; ".join(doubt.before.lines) or "something else"
+        now = "; ".join(want.pin.lines) if want.pin is not None else what
+        message = f"not what you allowed, so it waits. Before: {before}. Now: {now}"
+    label = VARIABLES if is_variable else want.of
+    return SourceStatus(want.key, label, "waiting", message, doubt=doubt)
+
+
 def remark_on(declaration: SourceDeclaration, find: FindConnection) -> str:
     """What a source will do without although it is asked for; empty where there is nothing."""
     if isinstance(declaration, OpenApi):
@@ -72,13 +89,14 @@ def unread_variables(document: PromptDocument, trust: TrustStore) -> Iterable[So
 
 
 def available(server: McpServer) -> SourceStatus:
-    """A server that the prompt does not name."""
+    """A server that the prompt does not name, with what would be started or reached."""
     where = server.origin.name if server.origin else "your settings"
+    what = f": {address_pin(server.address).lines[0]}" if server.address is not None else ""
     return SourceStatus(
         source_key(server),
         source_label(server),
         "available",
-        f"named in {where}, not used by this prompt",
+        f"named in {where}, not used by this prompt{what}",
         server.origin,
     )
 

@@ -23,7 +23,7 @@ from studio.core.tools.registry import (
 )
 from studio.core.tools.schema import with_constraints, without_properties
 
-_UNUSABLE = ("failed", "untrusted")
+_UNUSABLE = ("failed", "untrusted", "waiting")
 
 
 def build_registry(
@@ -97,6 +97,7 @@ def _declared_entry(spec: ToolSpec, offered: tuple[SourceTools, ...], why_not: s
             if spec.parameters.get("properties")
             else told,
             has_effects=spec.has_effects or found.has_effects,
+            reads_only=spec.reads_only or (found.reads_only and not spec.has_effects),
         )
         return ToolEntry(
             merged,
@@ -104,6 +105,7 @@ def _declared_entry(spec: ToolSpec, offered: tuple[SourceTools, ...], why_not: s
             runner_label=source.label,
             schema=found.parameters,
             **_approvals(merged, source),
+            change=source.changes.get(spec.name),
             path=source.path,
             line=source.lines.get(spec.name, 0),
         )
@@ -129,6 +131,7 @@ def _source_entry(spec: ToolSpec, source: SourceTools, *, enabled: bool) -> Tool
         enabled=enabled,
         further=source.further,
         **_approvals(spec, source),
+        change=source.changes.get(spec.name),
         path=source.path,
         line=source.lines.get(spec.name, 0),
     )
@@ -149,10 +152,11 @@ def _default_approval(spec: ToolSpec) -> Approval:
 def _as_before(entry: ToolEntry, before: ToolEntry | None) -> ToolEntry:
     if before is None or before.declared != entry.declared:
         return entry
+    is_same = before.runner in ("", entry.runner)  # an approval is for the tool of one source
     return replace(
         entry,
         enabled=before.enabled if before.further == entry.further else entry.enabled,
-        approval=before.approval,
+        approval=before.approval if is_same else entry.approval,
         mock=before.mock,
         calls=before.calls,
         last_used=before.last_used,

@@ -9,6 +9,8 @@ Keys under `metadata.agent`:
 * `mcp_servers`: names of servers of the workspace's `.mcp.json` or of the person's settings. A
   front-matter tool of kind `mcp` names one too, by its `connection` or `serverName`.
 * `effects`: names of tools that change something outside.
+* `read_only`: names of tools that change nothing.
+* `env`: names of variables that its Python tools are given; the user is asked about each.
 * `tool_seconds`: the longest time of a call.
 * `not_secret`: names of environment variables whose values are shown and kept as they are.
 """
@@ -20,7 +22,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypeAlias
 
-from studio.core.plugins import installed
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.front.front_matter import parameter_schema, read_bindings
 from studio.core.prompty.messages import HoistedTool
@@ -42,6 +43,9 @@ class PythonFile:
 
     path: Path
     """Absolute, links not followed."""
+
+    variables: tuple[str, ...] = ()
+    """Names of variables that its process is given beside the usual ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,27 +85,10 @@ class OpenApi:
     """Endpoint and key, references unresolved."""
 
 
-@dataclass(frozen=True, slots=True)
-class PluginTool:
-    """A declared tool of a kind that a plug-in runs (docs/extending.md)."""
-
-    kind: str
-    """The kind as it is written, which is the plug-in's."""
-
-    name: str
-    """The declared tool's name."""
-
-    options: JsonObject
-    """The whole declaration, references unresolved."""
-
-    folder: Path
-    """The prompt's folder."""
-
-
 _LONGEST_SECONDS = 86_400
 _NO_SERVERS = WorkspaceServers()
 
-SourceDeclaration: TypeAlias = PythonFile | McpServer | OpenApi | PluginTool
+SourceDeclaration: TypeAlias = PythonFile | McpServer | OpenApi
 """Closed: consumers `match` and `assert_never`."""
 
 
@@ -112,11 +99,17 @@ def declared_tools(
     if document.is_tool_file:
         return ()
     effects = tools_with_effects(document)
+    read_only = _names(_agent(document).get("read_only"))
     found = {spec.name: spec for spec in document.tools}
     for tool in hoisted:
         found.setdefault(tool.id, hoisted_spec(tool))
     return tuple(
-        replace(spec, has_effects=True) if spec.name in effects else spec for spec in found.values()
+        replace(
+            spec,
+            has_effects=spec.has_effects or spec.name in effects,
+            reads_only=spec.name in read_only and spec.name not in effects,
+        )
+        for spec in found.values()
     )
 
 
@@ -127,16 +120,30 @@ def tools_with_effects(document: PromptDocument) -> frozenset[str]:
 
 def needs_reading(document: PromptDocument) -> bool:
     """Whether a run of the document would read variables or files by `${env:…}`, `${file:…}`."""
+    texts = referencing_texts(document)
+    references = (item for text in texts for item in find_references(text))
+    return any(item.protocol in ("env", "file") for item in references)
+
+
+def referencing_texts(document: PromptDocument) -> tuple[str, ...]:
+    """The parts of a document in which `${…}` is a reference and no text."""
     if document.is_tool_file:
-        return False
+        return ()
     source = document.source
     texts = [source.slice(document.front_matter)] if document.front_matter is not None else []
     body = source.slice(document.body)
-    # Elsewhere a body is text, unless it is nothing but a reference (docs/design/file-format.md).
+    # docs/design/file-format.md: elsewhere a body is text, unless it is nothing but a reference.
     if document.dialect == "section" or whole_reference(body.strip()) is not None:
         texts.append(body)
-    references = (item for text in texts for item in find_references(text))
-    return any(item.protocol in ("env", "file") for item in references)
+    return tuple(texts)
+
+
+def tool_variables(document: PromptDocument) -> tuple[str, ...]:
+    """Names of the variables that the document's Python tools are to be given."""
+    if document.is_tool_file:
+        return ()
+    names = dict.fromkeys(_names(_agent(document).get("env")))
+    return tuple(name for name in names if name.isidentifier())
 
 
 def tool_limits(document: PromptDocument, base: ToolLimits) -> ToolLimits:
@@ -192,16 +199,9 @@ def named_sources(
             place = item.get("specification")
             if isinstance(place, str) and place:
                 found.append(_openapi(name, item, place, folder))
-        elif isinstance(kind, str) and kind in plugin_kinds() and folder is not None:
-            found.append(PluginTool(kind, name, item, folder))
     for name in _names(_agent(document).get("mcp_servers")):
         found.append(_known_server(name, (workspace, own)))
     return tuple(found)
-
-
-def plugin_kinds() -> frozenset[str]:
-    """Kinds of tools that plug-ins run."""
-    return frozenset(str(getattr(each.value, "kind", "")) for each in installed("tool_sources"))
 
 
 def workspace_servers(document: PromptDocument) -> WorkspaceServers:

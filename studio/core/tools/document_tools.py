@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from weakref import WeakSet
@@ -16,13 +16,15 @@ from studio.core.tools.admission import (
     available,
     broken_files,
     fault_of,
-    remark_on,
     unread_variables,
+    waiting,
 )
 from studio.core.tools.arguments import inject_bindings
 from studio.core.tools.binding import build_registry
+from studio.core.tools.consent import GIVEN, Consent, consent_of
+from studio.core.tools.definitions import ToolChange
 from studio.core.tools.document import (
-    McpServer,
+    PythonFile,
     SourceDeclaration,
     declared_tools,
     further_servers,
@@ -34,18 +36,15 @@ from studio.core.tools.document import (
 )
 from studio.core.tools.limits import ToolLimits
 from studio.core.tools.mcp.server_config import WorkspaceServers, find_own_servers
-from studio.core.tools.mcp.source import McpSource, ServerFacts
+from studio.core.tools.mcp.source import McpSource
 from studio.core.tools.openapi.named_connection import FindConnection, no_connection
 from studio.core.tools.openapi.source import OpenApiSource
 from studio.core.tools.opening import (
-    declared_approvals,
     open_source,
     source_key,
     source_label,
     source_path,
 )
-from studio.core.tools.python.source import PythonFileSource
-from studio.core.tools.python.worker import UnusableToolFileError
 from studio.core.tools.registry import (
     Approval,
     SourceStatus,
@@ -53,7 +52,9 @@ from studio.core.tools.registry import (
     ToolRegistry,
 )
 from studio.core.tools.secrets import ToolSecrets
-from studio.core.tools.source import ToolOutcome, ToolSource, ToolSourceError
+from studio.core.tools.source import ToolOutcome, ToolSource
+from studio.core.tools.source_listing import list_source
+from studio.core.tools.tool_review import ToolReview
 from studio.core.tools.toolbox import AskPerson, Toolbox
 from studio.core.tools.trust import WHOLE_FOLDER, TrustStore
 
@@ -93,6 +94,8 @@ class DocumentTools:
         self._limits = limits
         self._sources: dict[str, ToolSource] = {}
         self._declarations: dict[str, SourceDeclaration] = {}
+        self._consent = Consent()
+        self._review = ToolReview(self._folder, trust)
         self._boxes: WeakSet[Toolbox] = WeakSet()
         self._loading = asyncio.Lock()
         self.registry = ToolRegistry()
@@ -133,6 +136,8 @@ class DocumentTools:
             declarations = {source_key(item): item for item in named_sources(document, own)} | {
                 key: item for key, item in further.items() if key in started
             }
+            self._consent = consent_of(document, own, further.values(), self._trust)
+            declarations = _given(declarations, self._consent.given())
             limits, before = tool_limits(document, self._base_limits), self._limits
             self._limits = limits
             for key in [*self._sources]:
@@ -150,11 +155,13 @@ class DocumentTools:
                     *(status for status, _ in answers),
                     *broken_files(workspace_servers(document), own),
                     *unread_variables(document, self._trust),
+                    *self._waiting_variables(),
                     *(available(item) for key, item in further.items() if key not in declarations),
                 ],
                 self.registry,
                 tools_with_effects(document),
             )
+            registry = replace(registry, wants=self._consent.wants)
             self.registry = self._with_chosen_approvals(registry)
             return self.registry
 
@@ -169,6 +176,7 @@ class DocumentTools:
             ask=ask,
             used=self._note_use,
             secrets=self._secrets,
+            approved=self.allow_tools,
         )
         self._boxes.add(box)
         return box
@@ -198,8 +206,31 @@ class DocumentTools:
         if approval is not None and self._folder is not None:
             entry = self.registry.entry(name)
             if entry is not None:
-                self._trust.remember_approval(self._folder, name, entry.approval)
+                self._trust.remember_approval(self._folder, name, entry.approval, entry.runner)
+                return self.allow_tools(name)
         return self.registry
+
+    def allow_tools(self, *names: str) -> ToolRegistry:
+        """The user allows tools as they are now, or all: they no longer ask for what they are."""
+        changed: dict[str, list[ToolChange]] = {}
+        for entry in self.registry.entries:
+            if entry.change is not None and (not names or entry.name in names):
+                changed.setdefault(entry.runner, []).append(entry.change)
+        for key, changes in changed.items():
+            self._review.allow(key, changes)
+        gone = {id(change) for changes in changed.values() for change in changes}
+        entries = (
+            replace(each, change=None) if id(each.change) in gone else each
+            for each in self.registry.entries
+        )
+        self.registry = replace(self.registry, entries=tuple(entries)) if gone else self.registry
+        return self.registry
+
+    def allow_source(self, key: str) -> None:
+        """The user allows a server, or a variable for the tools, as it is; with the next load."""
+        want = self._consent.asked.get(key)
+        if want is not None and want.folder is not None and self._trust.is_trusted(want.folder):
+            self._trust.allow(want.folder, (want,))
 
     def approve_folder(self, approval: Approval | None) -> ToolRegistry:
         """Set the approval of all tools of the folder that have none of their own; None: as usual.
@@ -209,6 +240,8 @@ class DocumentTools:
         """
         if self._folder is not None:
             self._trust.remember_approval(self._folder, WHOLE_FOLDER, approval)
+            if approval == "allow":
+                self.allow_tools()
             self.registry = self._with_chosen_approvals(self.registry.with_usual_approvals())
         return self.registry
 
@@ -261,6 +294,10 @@ class DocumentTools:
         fault = fault_of(declaration, self._folder, self._trust)
         if fault is not None:
             return replace(fault, key=key, label=label, path=path), None
+        doubt = self._consent.doubts.get(key)
+        if doubt is not None:
+            await self.restart(key)
+            return replace(waiting(doubt), path=path), None
         source = self._sources.get(key)
         if source is None:
             self._secrets.note_written(declaration)
@@ -269,44 +306,37 @@ class DocumentTools:
                 declaration, self._limits, self._on_change, self._find, environment
             )
         self._sources[key] = source
-        try:
-            specs = self._secrets.masked(await source.list_tools())
-            facts = await source.facts() if isinstance(source, McpSource) else ServerFacts()
-        except ToolSourceError as error:
-            line = error.line if isinstance(error, UnusableToolFileError) else 0
-            log = source.log if isinstance(source, McpSource) else ""
-            failed = SourceStatus(key, label, "failed", str(error), path, line, log=log)
-            return self._secrets.masked(failed), None
-        remark = remark_on(declaration, self._find)
-        status = SourceStatus(key, label, "ready", remark, path, tools=len(specs))
-        offered = SourceTools(key, label, specs, path=path)
-        if isinstance(source, PythonFileSource):
-            first = source.problems[0] if source.problems else None
-            if first is not None:
-                message = "; ".join(problem.message for problem in source.problems)
-                status = replace(status, message=message, line=first.line)
-            return status, replace(offered, lines=source.lines)
-        if isinstance(source, McpSource):
-            status = replace(status, facts=facts.words, offers=facts.offers, log=source.log)
-            status = self._secrets.masked(status)
-        return status, replace(
-            offered,
-            stands_alone=True,
-            further=isinstance(declaration, McpServer) and declaration.further,
-            approvals=declared_approvals(declaration, specs),
-        )
+        return await list_source(source, declaration, self._review, self._find, self._secrets)
 
     def _with_chosen_approvals(self, registry: ToolRegistry) -> ToolRegistry:
         if self._folder is None:
             return registry
         trust = self._trust.current
         for entry in registry.entries:
-            chosen = trust.approval(self._folder, entry.name)
+            chosen = trust.approval(self._folder, entry.name, entry.runner)
             if chosen is not None and chosen != entry.approval:
                 registry = registry.change(entry.name, approval=chosen)
         return registry
+
+    def _waiting_variables(self) -> Iterator[SourceStatus]:
+        """Variables that tools want and are not given; in an untrusted folder nothing runs."""
+        if self._folder is None or not self._trust.is_trusted(self._folder):
+            return
+        for key, doubt in self._consent.doubts.items():
+            if key.startswith(GIVEN):
+                yield waiting(doubt)
 
     def _note_use(self, name: str, when: float) -> None:
         entry = self.registry.entry(name)
         if entry is not None:
             self.registry = self.registry.change(name, calls=entry.calls + 1, last_used=when)
+
+
+def _given(
+    declarations: Mapping[str, SourceDeclaration], variables: tuple[str, ...]
+) -> dict[str, SourceDeclaration]:
+    """The sources, those of Python with the variables that they are given."""
+    return {
+        key: replace(item, variables=variables) if isinstance(item, PythonFile) else item
+        for key, item in declarations.items()
+    }

@@ -9,8 +9,10 @@ from typing import Literal, TypeAlias, assert_never
 
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.values import JsonObject
+from studio.core.tools.definitions import ToolChange
 from studio.core.tools.mock import Mock
 from studio.core.tools.source import ServerOffer
+from studio.core.tools.wants import Doubt, Want
 
 Approval: TypeAlias = Literal["always", "once", "allow"]
 """Ask before every call, ask before the first call of a run, or do not ask."""
@@ -67,6 +69,9 @@ class ToolEntry:
     last_used: float | None = None
     """When it was last called, in seconds since the epoch."""
 
+    change: ToolChange | None = None
+    """That it is not the tool that was allowed, or was never allowed; such a tool asks."""
+
     problem: str = ""
     """Why it cannot be called, in a sentence; empty where it can."""
 
@@ -104,9 +109,10 @@ class SourceStatus:
     label: str
     """Name for people."""
 
-    state: Literal["ready", "failed", "untrusted", "available"]
-    """`untrusted`: not started, because its folder is not trusted. `available`: a server that the
-    prompt does not name, and that the person has not started."""
+    state: Literal["ready", "failed", "untrusted", "waiting", "available"]
+    """`untrusted`: not started, because its folder is not trusted. `waiting`: not started, because
+    it is new in a trusted folder or has changed. `available`: a server that the prompt does not
+    name, and that the person has not started."""
 
     message: str = ""
     """What is wrong and what to do; empty where nothing is."""
@@ -131,6 +137,9 @@ class SourceStatus:
 
     folder: Path | None = None
     """The folder that would have to be trusted, where that is what is missing."""
+
+    doubt: Doubt | None = None
+    """What waits for the user's yes, where that is what is missing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,6 +170,9 @@ class SourceTools:
     lines: Mapping[str, int] = field(default_factory=dict)
     """Line of each tool's definition."""
 
+    changes: Mapping[str, ToolChange] = field(default_factory=dict)
+    """Tools that are not as they were allowed."""
+
 
 @dataclass(frozen=True, slots=True)
 class ToolRegistry:
@@ -171,6 +183,9 @@ class ToolRegistry:
 
     sources: tuple[SourceStatus, ...] = ()
     """The sources, with what is wrong with them."""
+
+    wants: tuple[Want, ...] = ()
+    """What trust in the document's folder covers."""
 
     def entry(self, name: str) -> ToolEntry | None:
         """The tool of that name."""

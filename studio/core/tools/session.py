@@ -134,8 +134,17 @@ class ToolSession:
         return self._current.approve_folder(approval)
 
     def start_server(self, key: str) -> None:
-        """Let a server that no prompt names be started with the next load."""
+        """Let a server that no prompt names be started with the next load: it was seen."""
         self._started.add(key)
+        self._current.allow_source(key)
+
+    def allow_source(self, key: str) -> None:
+        """Allow what waits (`SourceStatus.doubt`) as it is, from the next load on."""
+        self._current.allow_source(key)
+
+    def allow_tools(self, *names: str) -> ToolRegistry:
+        """Allow tools as they are now, or all: they no longer ask for what they are."""
+        return self._current.allow_tools(*names)
 
     async def read_logs(self) -> ToolRegistry:
         """The registry with what the servers wrote to their logs by now."""

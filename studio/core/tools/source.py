@@ -69,6 +69,13 @@ class ToolSource(Protocol):
         """
         ...
 
+    def place_of(self, name: str) -> str:
+        """Where a listed tool is answered: a file, a command line, a method and address.
+
+        An approval of the tool holds there only.
+        """
+        ...
+
     async def call(self, name: str, arguments: JsonObject) -> ToolOutcome:
         """Call one tool; cancelling the task stops the call for real."""
         ...

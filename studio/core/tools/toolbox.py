@@ -17,6 +17,7 @@ from typing import Literal, TypeAlias
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.values import Json, JsonObject
 from studio.core.tools.arguments import check_arguments, inject_bindings
+from studio.core.tools.definitions import change_text
 from studio.core.tools.mock import Mock, RecordedMock, mock_answer
 from studio.core.tools.registry import ToolEntry, ToolRegistry
 from studio.core.tools.secrets import ToolSecrets
@@ -44,6 +45,7 @@ class Toolbox:
         ask: AskPerson | None = None,
         used: Callable[[str, float], None] | None = None,
         secrets: ToolSecrets | None = None,
+        approved: Callable[[str], object] | None = None,
     ) -> None:
         """Make a toolbox.
 
@@ -54,6 +56,7 @@ class Toolbox:
             ask: how the person is asked; without it the mock "ask me" is an error.
             used: told the name and time of each call.
             secrets: puts values into what is sent, and takes them out of what comes back.
+            approved: told the name of each tool that the user allowed.
         """
         self._registry = registry
         self._sources = sources
@@ -61,6 +64,7 @@ class Toolbox:
         self._ask = ask
         self._used = used
         self._secrets = secrets if secrets is not None else ToolSecrets()
+        self._told_of_approval = approved
         self._approved: set[str] = set()
         self._mocked: Counter[str] = Counter()
 
@@ -79,13 +83,27 @@ class Toolbox:
         entry = self._registry().entry(name)
         if entry is None or entry.mock is not None:
             return False
+        if entry.change is not None:
+            return True
         if entry.approval == "once":
             return name not in self._approved
         return entry.approval == "always"
 
+    def why_approval(self, name: str) -> str:
+        """Why the tool asks although its approval may not; empty where the approval says it all."""
+        entry = self._registry().entry(name)
+        if entry is None or entry.change is None or entry.mock is not None:
+            return ""
+        return change_text(entry.change)
+
     def approve(self, name: str) -> None:
-        """Note that the person allowed a call; "ask once" is satisfied for this run."""
+        """Note that the person allowed a call.
+
+        "Ask once" is satisfied for this run, and the tool is allowed as it is.
+        """
         self._approved.add(name)
+        if self._told_of_approval is not None:
+            self._told_of_approval(name)
 
     def check(
         self, name: str, arguments: JsonObject, released: AbstractSet[str] = frozenset()

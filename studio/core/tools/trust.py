@@ -3,23 +3,39 @@
 Until a folder is trusted, no Python tool, MCP command or `${env:}` of it is run or read. A file can
 never grant itself trust: nothing in a prompt, nor beside it, is looked at. The examples that come
 with the studio are trusted.
+
+Trust in a folder is not trust in what comes into it later: each server, and each variable that its
+tools are given, is allowed as it was when the user agreed (`consent.py`).
 """
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import get_args
 
 from studio.core.paths import user_paths
 from studio.core.resource_files import resource_root
+from studio.core.tools.definition_store import DefinitionStore
 from studio.core.tools.registry import Approval
+from studio.core.tools.wants import Pin, Want
 
 WHOLE_FOLDER = "*"
 """Stands for all tools of a folder that have no approval of their own."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChosenApproval:
+    """When the user wants to be asked before calls of a tool."""
+
+    when: Approval
+    """When."""
+
+    source: str = ""
+    """Key of the source whose tool it is; empty for any, as older studios kept it."""
 
 
 @dataclass(frozen=True)
@@ -29,24 +45,45 @@ class Trust:
     folders: frozenset[Path] = frozenset()
     """Trusted folders, resolved; what is below is trusted too."""
 
-    approvals: Mapping[str, Mapping[str, Approval]] = field(default_factory=dict)
+    approvals: Mapping[str, Mapping[str, ChosenApproval]] = field(default_factory=dict)
     """Approval by folder (as text) and tool, where the person chose one."""
+
+    allowed: Mapping[str, Mapping[str, Pin]] = field(default_factory=dict)
+    """Things that are allowed one by one, by folder (as text) and key. A trusted folder without an
+    entry was trusted before such things were looked at, or by a script."""
 
     def covers(self, path: Path) -> bool:
         """Whether a file or folder lies in a trusted folder, after links are followed."""
         place = _resolved(path)
-        if _bundled() in (place, *place.parents):
-            return True
-        return any(folder in (place, *place.parents) for folder in self.folders)
+        is_inside = any(folder in (place, *place.parents) for folder in self.folders)
+        return is_inside or self.is_bundled(place)
 
-    def approval(self, folder: Path, tool: str) -> Approval | None:
-        """The approval that the person chose for a tool of a folder, or for all of the folder."""
-        chosen = self.approvals.get(str(_resolved(folder)), {})
-        return chosen.get(tool, chosen.get(WHOLE_FOLDER))
+    def is_bundled(self, path: Path) -> bool:
+        """Whether a file or folder came with the studio."""
+        place = _resolved(path)
+        return _bundled() in (place, *place.parents)
+
+    def allowed_in(self, folder: Path) -> Mapping[str, Pin]:
+        """What is allowed one by one of the things that a folder's files name."""
+        return self.allowed.get(str(_resolved(folder)), {})
+
+    def approval(self, folder: Path, tool: str, source: str = "") -> Approval | None:
+        """The approval that the person chose for a tool of a folder, or for all of the folder.
+
+        Args:
+            folder: the prompt's folder.
+            tool: the tool's name.
+            source: key of the source that runs it; a tool of another source is another tool.
+        """
+        own = self.approvals.get(str(_resolved(folder)), {}).get(tool)
+        if own is not None and own.source in ("", source):
+            return own.when
+        return self.folder_approval(folder)
 
     def folder_approval(self, folder: Path) -> Approval | None:
         """The approval that the person chose for all tools of a folder."""
-        return self.approvals.get(str(_resolved(folder)), {}).get(WHOLE_FOLDER)
+        chosen = self.approvals.get(str(_resolved(folder)), {}).get(WHOLE_FOLDER)
+        return chosen.when if chosen is not None else None
 
     def trusted_as(self, path: Path) -> Path | None:
         """The folder by whose trust a path is trusted; None for the bundled examples, or none."""
@@ -58,16 +95,52 @@ class Trust:
         return replace(self, folders=self.folders | {_resolved(folder)})
 
     def without_folder(self, folder: Path) -> Trust:
-        """Trust it no more; folders below that were trusted themselves stay so."""
-        return replace(self, folders=self.folders - {_resolved(folder)})
+        """Trust it no more, nor what was allowed of it.
 
-    def with_approval(self, folder: Path, tool: str, approval: Approval | None) -> Trust:
+        Folders below that were trusted themselves stay so.
+        """
+        gone = _resolved(folder)
+        left = replace(self, folders=self.folders - {gone})
+
+        def stays(name: str) -> bool:
+            return gone not in (Path(name), *Path(name).parents) or left.covers(Path(name))
+
+        return replace(
+            left,
+            approvals={name: each for name, each in self.approvals.items() if stays(name)},
+            allowed={name: each for name, each in self.allowed.items() if stays(name)},
+        )
+
+    def with_allowed(self, folder: Path, things: Iterable[Want]) -> Trust:
+        """Allow things as they are; the folder is known to be looked at from then on."""
+        allowed = {name: dict(each) for name, each in self.allowed.items()}
+        allowed.setdefault(str(_resolved(folder)), {})
+        for thing in things:
+            if thing.folder is not None and thing.pin is not None:
+                allowed.setdefault(str(_resolved(thing.folder)), {})[thing.key] = thing.pin
+        return replace(self, allowed=allowed)
+
+    def adopted(self, folder: Path, things: Iterable[Want]) -> Trust:
+        """With what a folder names at first sight.
+
+        Only where that folder was trusted itself before things were looked at one by one: the
+        user's trust covered them.
+        """
+        root = self.trusted_as(folder)
+        if root is None or root != _resolved(folder) or str(root) in self.allowed:
+            return self
+        own = (thing for thing in things if thing.folder and _resolved(thing.folder) == root)
+        return self.with_allowed(root, own)
+
+    def with_approval(
+        self, folder: Path, tool: str, approval: Approval | None, source: str = ""
+    ) -> Trust:
         """Remember an approval, or with None forget it."""
         key = str(_resolved(folder))
         tools = dict(self.approvals.get(key, {}))
         tools.pop(tool, None)
         if approval is not None:
-            tools[tool] = approval
+            tools[tool] = ChosenApproval(approval, source)
         return replace(self, approvals={**self.approvals, key: tools})
 
 
@@ -76,6 +149,8 @@ class TrustStore:
 
     def __init__(self, path: Path | None = None) -> None:
         self._path = path or user_paths().data / "trust.json"
+        self.definitions = DefinitionStore(self._path.with_suffix(".tools"))
+        """What the tools were when the user allowed them."""
 
     @property
     def current(self) -> Trust:
@@ -90,23 +165,59 @@ class TrustStore:
         """Whether a file or folder lies in a trusted folder."""
         return self.current.covers(path)
 
-    def trust(self, folder: Path) -> None:
-        """Remember that the person trusts a folder and what is below."""
-        self._write(self.current.with_folder(folder))
+    def trust(self, folder: Path, things: Iterable[Want] | None = None) -> None:
+        """Remember that the person trusts a folder and what is below.
+
+        Args:
+            folder: the folder.
+            things: those that the user was shown, and that are allowed by this; None where nothing
+                was shown: then what the folder names at first sight is allowed.
+        """
+        trust = self.current.with_folder(folder)
+        self._write(trust if things is None else trust.with_allowed(folder, things))
+
+    def allow(self, folder: Path, things: Iterable[Want]) -> None:
+        """Remember that the user allows things of a trusted folder as they are."""
+        self._write(self.current.with_allowed(folder, things))
+
+    def adopt(self, folder: Path, things: Iterable[Want]) -> Trust:
+        """Allow what a folder names at first sight, where `Trust.adopted` says so.
+
+        Returns:
+            What is allowed now.
+        """
+        before = self.current
+        after = before.adopted(folder, things)
+        if after is not before:
+            self._write(after)
+        return after
 
     def forget(self, folder: Path) -> None:
-        """Trust a folder no more."""
+        """Trust a folder no more, and forget what its tools were."""
         self._write(self.current.without_folder(folder))
+        self.definitions.forget(_resolved(folder))
 
-    def remember_approval(self, folder: Path, tool: str, approval: Approval | None) -> None:
-        """Keep the person's choice for a tool of a folder."""
-        self._write(self.current.with_approval(folder, tool, approval))
+    def remember_approval(
+        self, folder: Path, tool: str, approval: Approval | None, source: str = ""
+    ) -> None:
+        """Keep the person's choice for a tool of a folder, as its source has it."""
+        self._write(self.current.with_approval(folder, tool, approval, source))
 
     def _write(self, trust: Trust) -> None:
         text = json.dumps(
             {
                 "folders": sorted(str(folder) for folder in trust.folders),
-                "approvals": {key: dict(tools) for key, tools in trust.approvals.items()},
+                "approvals": {
+                    folder: {
+                        tool: [each.when, each.source] if each.source else each.when
+                        for tool, each in tools.items()
+                    }
+                    for folder, tools in trust.approvals.items()
+                },
+                "allowed": {
+                    folder: {key: [pin.digest, *pin.lines] for key, pin in things.items()}
+                    for folder, things in trust.allowed.items()
+                },
             },
             ensure_ascii=False,
             indent=2,
@@ -121,23 +232,36 @@ def _from_json(data: object) -> Trust:
     if not isinstance(data, dict):
         return Trust()
     folders = data.get("folders")
-    approvals = data.get("approvals")
     return Trust(
         frozenset(Path(item) for item in folders if isinstance(item, str))
         if isinstance(folders, list)
         else frozenset(),
-        {
-            folder: {
-                tool: mode
-                for tool, mode in tools.items()
-                if mode in get_args(Approval) and isinstance(tool, str)
-            }
-            for folder, tools in approvals.items()
-            if isinstance(tools, dict)
-        }
-        if isinstance(approvals, dict)
-        else {},
+        _approvals(data.get("approvals")),
+        _allowed(data.get("allowed")),
     )
+
+
+def _approvals(data: object) -> dict[str, dict[str, ChosenApproval]]:
+    found: dict[str, dict[str, ChosenApproval]] = {}
+    for folder, tools in data.items() if isinstance(data, dict) else ():
+        found[folder] = {}
+        for tool, kept in tools.items() if isinstance(tools, dict) else ():
+            when, source = kept if isinstance(kept, list) and len(kept) == 2 else (kept, "")
+            if when in get_args(Approval):
+                found[folder][tool] = ChosenApproval(when, str(source))
+    return found
+
+
+def _allowed(data: object) -> dict[str, dict[str, Pin]]:
+    """What is allowed one by one; what is not as we write it allows nothing."""
+    found: dict[str, dict[str, Pin]] = {}
+    for folder, things in data.items() if isinstance(data, dict) else ():
+        found[folder] = {}
+        for key, texts in things.items() if isinstance(things, dict) else ():
+            match texts:
+                case [str() as digest, *lines]:
+                    found[folder][key] = Pin(digest, tuple(str(line) for line in lines))
+    return found
 
 
 def _bundled() -> Path:

@@ -58,6 +58,8 @@ class ToolsDesk(QObject):
         pane.request_request.connect(tools.show_request)
         pane.request_restart.connect(tools.restart)
         pane.request_start.connect(tools.start_server)
+        pane.request_allow.connect(tools.allow_source)
+        pane.request_allow_tool.connect(tools.allow_tool)
         pane.request_forget.connect(self._forget)
         pane.request_folder_approval.connect(self._approve_folder)
         pane.request_declare.connect(self._declare)

@@ -28,6 +28,7 @@ from studio.ui.preview.cards.part_views import pretty_json
 from studio.ui.style.colours import paint_text
 from studio.ui.style.icons import icon
 from studio.ui.style.theme import Theme
+from studio.ui.tools.change_note import ChangeNote
 from studio.ui.tools.mock_editor import MockEditor
 from studio.ui.tools.schema_tree import SchemaTree
 from studio.ui.tools.try_panel import TryPanel
@@ -95,6 +96,7 @@ class ToolDetail(QWidget):
 
     change_asked = Signal(str, object)  # name, fields of the entry to set
     definition_asked = Signal(object)  # ToolEntry
+    allow_asked = Signal(str)  # name of a tool that is not as it was allowed
     try_asked = Signal(str, object)  # name, arguments
     cancel_asked = Signal()
     declare_asked = Signal(object)  # ToolEntry: write it into the document
@@ -166,6 +168,10 @@ class ToolDetail(QWidget):
         self._problem = QLabel()
         self._problem.setTextFormat(Qt.TextFormat.PlainText)
         self._problem.setWordWrap(True)
+        self.change = ChangeNote(theme, self)
+        self.change.allowed.connect(
+            lambda: self.allow_asked.emit(self._entry.name if self._entry else "")
+        )
 
     def _arrange(self) -> None:
         head = QHBoxLayout()
@@ -185,6 +191,7 @@ class ToolDetail(QWidget):
         top.addLayout(head)
         top.addWidget(self._description)
         top.addWidget(self._problem)
+        top.addWidget(self.change)
         top.addLayout(switches)
         top.addWidget(self.mock)
         for page in (self.try_panel, self.tree, self.schema_text, self.forms):
@@ -231,6 +238,7 @@ class ToolDetail(QWidget):
         self._description.setText(entry.spec.description or self.tr("No description."))
         self._problem.setText(entry.problem if entry.mock is None else "")
         self._problem.setVisible(bool(self._problem.text()))
+        self.change.show_change(entry.change)
         self.approval.setCurrentIndex(self.approval.findData(entry.approval))
         self.definition.setEnabled(entry.path is not None or entry.spec.span is not None)
         self.mock.show_mock(entry.mock)
@@ -282,6 +290,7 @@ class ToolDetail(QWidget):
         paint_text(self._description, theme.text)
         paint_text(self._problem, theme.warning)
         paint_text(self._approval_label, theme.muted)
+        self.change.set_theme(theme)
         self.mock.set_theme(theme)
         self.try_panel.set_theme(theme)
         self.tree.set_theme(theme)

@@ -11,7 +11,6 @@ from PySide6.QtWidgets import (
     QDialog,
     QHBoxLayout,
     QLabel,
-    QMessageBox,
     QPlainTextEdit,
     QPushButton,
     QSplitter,
@@ -21,11 +20,13 @@ from PySide6.QtWidgets import (
 )
 
 from studio.application.tools.recorded import Recording
+from studio.core.text.invisible import reveal
 from studio.core.tools.registry import ToolEntry, ToolRegistry
 from studio.ui.parts.empty_state import EmptyState
 from studio.ui.parts.json_view import JsonView
 from studio.ui.style.theme import Theme
 from studio.ui.tools.bar import ToolsBar
+from studio.ui.tools.consent_dialog import ConsentDialog, covered_text, doubt_text
 from studio.ui.tools.detail import ToolDetail
 from studio.ui.tools.source_banners import SourceBanners, why_no_tools
 from studio.ui.tools.sources_page import SourcesPage
@@ -117,6 +118,8 @@ class ToolsPane(QWidget):
     request_request = Signal(str, object)  # tool name, arguments: the HTTP request is wanted
     request_restart = Signal(str)  # key of a source
     request_start = Signal(str)  # key of a server
+    request_allow = Signal(str)  # key of a source that waits; the user has agreed
+    request_allow_tool = Signal(str)  # name of a tool that is not as it was allowed
     request_forget = Signal(object)  # Path of a folder, trusted no more
     request_folder_approval = Signal(object)  # Approval, or None for the usual one
     request_own_servers = Signal()
@@ -171,12 +174,14 @@ class ToolsPane(QWidget):
         self.bar.sources.toggled.connect(lambda _: self._show_page())
         self.bar.own_window.clicked.connect(self.request_own_window)
         self.banners.trust_asked.connect(self.offer_trust)
+        self.banners.allow_asked.connect(self.offer_source)
         self.banners.open_asked.connect(self.request_open)
         self.banners.sources_asked.connect(self.show_sources)
         self.table.enabled_asked.connect(self._enable)
         self.table.chosen.connect(self._choose)
         self.table.entered.connect(self._enter)
         self.detail.change_asked.connect(self.request_change)
+        self.detail.allow_asked.connect(self.request_allow_tool)
         self.detail.try_asked.connect(self.request_try)
         self.detail.cancel_asked.connect(self.request_cancel)
         self.detail.definition_asked.connect(self._go)
@@ -186,6 +191,7 @@ class ToolsPane(QWidget):
         self.detail.request_asked.connect(self.request_request)
         self.sources.restart_asked.connect(self.request_restart)
         self.sources.start_asked.connect(self.request_start)
+        self.sources.allow_asked.connect(self.offer_source)
         self.sources.open_asked.connect(self.request_open)
         self.sources.trust_asked.connect(self.offer_trust)
         self.sources.forget_asked.connect(self.request_forget)
@@ -360,15 +366,31 @@ class ToolsPane(QWidget):
 
     def ask_trust(self, folder: Path) -> bool:
         """Ask the person once; a file can never grant itself trust."""
-        answer = QMessageBox.question(
-            self,
-            self.tr("Trust this folder?"),
-            self.tr(
-                "Trust {folder} and what is below it?\n\nPrompts in it may then run Python "
-                "tools and start MCP servers on this computer, and read environment "
-                "variables. Trust only folders whose author you know."
-            ).format(folder=folder),
-            QMessageBox.StandardButton.Yes | QMessageBox.StandardButton.No,
-            QMessageBox.StandardButton.No,
-        )
-        return answer == QMessageBox.StandardButton.Yes
+        words = self.tr(
+            "Trust {folder} and what is below it? Its prompts may then run Python tools, start "
+            "programs and read environment variables. What this prompt names:"
+        ).format(folder=folder)
+        covered = covered_text(self._registry.wants)
+        return self._agreed(self.tr("Trust this folder?"), words, covered, self.tr("Trust"))
+
+    def offer_source(self, key: str) -> None:
+        """Ask whether what is new in a trusted folder, or has changed, is allowed as it is."""
+        status = next((each for each in self._registry.sources if each.key == key), None)
+        if status is None or status.doubt is None:
+            return
+        if status.doubt.before is None:
+            title = self.tr("Allow what is new?")
+            words = self.tr("{label} is new in a folder that you trust. It wants:")
+        else:
+            title = self.tr("Allow what has changed?")
+            words = self.tr("{label} is not what you allowed:")
+        words = words.format(label=reveal(status.label, lines=False))
+        if self._agreed(title, words, doubt_text(status.doubt), self.tr("Allow")):
+            self.request_allow.emit(key)
+
+    def _agreed(self, title: str, words: str, covered: str, yes: str) -> bool:
+        dialog = ConsentDialog(title, words, covered, yes, self._theme, self)
+        try:
+            return dialog.exec() == ConsentDialog.DialogCode.Accepted
+        finally:
+            dialog.deleteLater()

@@ -9,6 +9,7 @@ from pathlib import Path
 from PySide6.QtCore import QCoreApplication, Signal
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
+from studio.core.text.invisible import reveal
 from studio.core.tools.registry import VARIABLES_KEY, SourceStatus
 from studio.ui.parts.banner import Banner
 from studio.ui.style.theme import Theme
@@ -21,6 +22,7 @@ class SourceBanners(QWidget):
     """A line for a source that fails, or for all of them, and one for each untrusted folder."""
 
     trust_asked = Signal(object)  # Path of a folder
+    allow_asked = Signal(str)  # key of a source that waits
     open_asked = Signal(object, int)  # Path of a file, line from 1
     sources_asked = Signal()  # all sources, each with what is wrong
 
@@ -45,6 +47,9 @@ class SourceBanners(QWidget):
         for source in sources:
             if source.state == "untrusted" and source.folder is not None:
                 untrusted.setdefault(source.folder, []).append(source)
+            elif source.state == "waiting":
+                banner = self._add(_named(source), self.tr("Look…"), "warning")
+                banner.activated.connect(partial(self.allow_asked.emit, source.key))
             elif source.state == "failed" or (source.state == "ready" and source.message):
                 failed.append(source)
             elif source.state == "untrusted":
@@ -105,8 +110,8 @@ class SourceBanners(QWidget):
 def _named(source: SourceStatus) -> str:
     """What a source says, with its name in front, once."""
     if source.message.startswith(f"{source.label}:"):
-        return source.message
-    return f"{source.label}: {source.message.removeprefix(f'{source.label} ')}"
+        return reveal(source.message)
+    return reveal(f"{source.label}: {source.message.removeprefix(f'{source.label} ')}")
 
 
 def why_no_tools(sources: tuple[SourceStatus, ...]) -> tuple[str, str]:
@@ -114,7 +119,7 @@ def why_no_tools(sources: tuple[SourceStatus, ...]) -> tuple[str, str]:
     translate = QCoreApplication.translate
     title = translate("SourceBanners", "No tools")
     named = [source for source in sources if source.key != VARIABLES_KEY]
-    if any(source.state == "untrusted" for source in named):
+    if any(source.state in ("untrusted", "waiting") for source in named):
         return translate("SourceBanners", "No tools yet"), translate(
             "SourceBanners", "The tools that this prompt names are listed once they are trusted."
         )

@@ -16,6 +16,7 @@ _STATES = {
     "ready": QT_TRANSLATE_NOOP("SourceBlock", "ready"),
     "failed": QT_TRANSLATE_NOOP("SourceBlock", "does not work"),
     "untrusted": QT_TRANSLATE_NOOP("SourceBlock", "not trusted"),
+    "waiting": QT_TRANSLATE_NOOP("SourceBlock", "waits until you allow it"),
     "available": QT_TRANSLATE_NOOP("SourceBlock", "not started"),
 }
 _OFFERS = (
@@ -41,6 +42,7 @@ class SourceBlock(QWidget):
 
     restart_asked = Signal(str)  # key of the source
     start_asked = Signal(str)  # key of the server
+    allow_asked = Signal(str)  # key of the source, which waits
     open_asked = Signal(object, int)  # Path, line from 1
 
     def __init__(self, source: SourceStatus, theme: Theme, parent: QWidget) -> None:
@@ -122,6 +124,11 @@ class SourceBlock(QWidget):
             start = QPushButton(self.tr("Start"), self)
             start.clicked.connect(partial(self.start_asked.emit, source.key))
             made.append(start)
+        elif source.state == "waiting":
+            allow = QPushButton(self.tr("Allow…"), self)
+            allow.setToolTip(self.tr("See what it wants, then decide"))
+            allow.clicked.connect(partial(self.allow_asked.emit, source.key))
+            made.append(allow)
         elif source.state in ("ready", "failed") and not source.key.startswith("servers:"):
             restart = QPushButton(self.tr("Restart"), self)
             restart.setToolTip(self.tr("End what runs behind it, and load it again"))
@@ -168,7 +175,7 @@ def _colour(theme: Theme, source: SourceStatus) -> str:
             return theme.warning if source.message else theme.success
         case "failed":
             return theme.error
-        case "untrusted":
+        case "untrusted" | "waiting":
             return theme.warning
         case _:
             return theme.muted

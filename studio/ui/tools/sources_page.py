@@ -44,6 +44,7 @@ class SourcesPage(QWidget):
 
     restart_asked = Signal(str)  # key of a source
     start_asked = Signal(str)  # key of a server
+    allow_asked = Signal(str)  # key of a source that waits
     open_asked = Signal(object, int)  # Path, line from 1
     trust_asked = Signal(object)  # Path of a folder
     forget_asked = Signal(object)  # Path of a folder
@@ -171,6 +172,7 @@ class SourcesPage(QWidget):
         block.restart_asked.connect(self.restart_asked)
         block.start_asked.connect(self.start_asked)
         block.open_asked.connect(self.open_asked)
+        block.allow_asked.connect(self.allow_asked)
         return block
 
     def showEvent(self, event: QShowEvent) -> None:

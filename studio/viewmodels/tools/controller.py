@@ -237,9 +237,25 @@ class ToolsController(QObject):
         self._background.start(change(), self._changed)
 
     def trust_folder(self, folder: Path) -> None:
-        """The person trusts a folder: its tools may run from now on."""
-        self._trust.trust(folder)
+        """The person trusts a folder: its tools may run from now on, as they were shown."""
+        self._trust.trust(folder, self.registry.wants)
         self.reload()
+
+    def allow_source(self, key: str) -> None:
+        """The user allows what is new in a trusted folder, or has changed, as it is."""
+
+        async def allow() -> None:
+            self._session.allow_source(key)
+
+        self._background.start(allow(), lambda _: self.reload())
+
+    def allow_tool(self, name: str) -> None:
+        """The user allows a tool as it is now."""
+
+        async def allow() -> ToolRegistry:
+            return self._session.allow_tools(name)
+
+        self._background.start(allow(), self._changed)
 
     def forget_folder(self, folder: Path) -> None:
         """The person trusts a folder no more: what runs of it is ended."""

@@ -160,11 +160,24 @@ def _cell(entry: ToolEntry, column: int) -> str:
         case 3:
             return _declared(entry)
         case 4:
-            return _tr(APPROVAL_WORDS[entry.approval])
+            return _approval(entry)
         case 5:
-            return _tr("has effects") if entry.spec.has_effects else ""
+            return _tr(effects_word(entry))
         case _:
             return _used(entry)
+
+
+def effects_word(entry: ToolEntry) -> str:
+    """Whether a call changes something: as the author says, or that nobody says it."""
+    if entry.spec.has_effects:
+        return marked("has effects")
+    return "" if entry.spec.reads_only or not entry.runner else marked("unknown")
+
+
+def _approval(entry: ToolEntry) -> str:
+    if entry.change is None or entry.mock is not None:
+        return _tr(APPROVAL_WORDS[entry.approval])
+    return _tr("changed: asks") if entry.change.before is not None else _tr("new: asks")
 
 
 def _declared(entry: ToolEntry) -> str:

@@ -103,6 +103,9 @@ class Functions:
     ) -> tuple[str, ...]:
         return check_arguments(self._specs[name].parameters, arguments)
 
+    def why_approval(self, name: str) -> str:
+        return ""
+
     def needs_approval(self, name: str) -> bool:
         return name in self._ask
 

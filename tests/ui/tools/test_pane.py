@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtWidgets import QLabel, QMessageBox
+from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
 from studio.core.prompty.parse import parse
@@ -15,10 +15,12 @@ from studio.core.tools.registry import SourceStatus, ToolEntry, ToolRegistry
 from studio.core.tools.trust import TrustStore
 from studio.ui.inputs.fields import NumberField
 from studio.ui.style.theme import DARK, LIGHT
+from studio.ui.tools.consent_dialog import ConsentDialog
 from studio.ui.tools.pane import ToolsPane
 from studio.viewmodels.app.background import Background
 from studio.viewmodels.tools.controller import ToolsController
 from tests.support.counted import calls_of
+from tests.support.modal import answering
 
 pytestmark = pytest.mark.qt_log_ignore("does not support propagateSizeHints")
 
@@ -86,14 +88,17 @@ def test_trust_try_and_mock_a_python_tool(
     assert "not trusted" in banner.text
     asked: list[str] = []
 
-    def agree(_: object, __: str, text: str, *___: object) -> QMessageBox.StandardButton:
-        asked.append(text)
-        return QMessageBox.StandardButton.Yes
+    def agree(dialog: ConsentDialog) -> None:
+        asked.append(f"{dialog.words.text()}\n{dialog.covered.toPlainText()}")
+        dialog.agree.click()
 
-    monkeypatch.setattr(QMessageBox, "question", agree)
-    with qtbot.waitSignal(controller.registry_changed, timeout=20_000):
+    with (
+        qtbot.waitSignal(controller.registry_changed, timeout=20_000),
+        answering(ConsentDialog, agree),
+    ):
         qtbot.mouseClick(banner, Qt.MouseButton.LeftButton)
     assert str(bench.folder) in asked[0]
+    assert str(bench.folder / "tools.py") in asked[0]
     assert pane.model.rowCount() == 1
     panel = pane.detail.try_panel
     field = panel.form.rows["a"].editor

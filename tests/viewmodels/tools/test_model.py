@@ -26,7 +26,7 @@ def test_rows_say_what_a_call_would_do(qtbot: QtBot) -> None:
     model.show_entries((replace(ENTRIES[0], last_used=time.time()), *ENTRIES[1:]))
     rows = [[model.index(row, column).data() for column in range(7)] for row in range(3)]
     assert rows == [
-        ["add", "ready", "x.py", "front matter", "allowed", "", "just now, 3 calls"],
+        ["add", "ready", "x.py", "front matter", "allowed", "unknown", "just now, 3 calls"],
         ["ask", "mocked", "document", "", "always ask", "", ""],
         ["lost", "not bound", "document", "front matter", "allowed", "has effects", ""],
     ]

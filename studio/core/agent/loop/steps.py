@@ -232,6 +232,7 @@ def with_checks(state: RunState, event: CallsChecked) -> RunState:
             problems=check.problems,
             error=check.kind or None,
             needs_approval=check.needs_approval,
+            why=check.why,
             again=check.again,
             arguments=arguments,
             bound=check.bound,
@@ -244,7 +245,7 @@ def told(state: RunState, call: Call) -> str:
     if call.error == "unknown_tool":
         return unknown_tool(call.tool, [tool.name for tool in state.setup.tools])
     if call.error == "guardrail":
-        return f"Tool denied by guardrail: {'; '.join(call.problems)}"
+        return f"Error: Tool denied by guardrail: {'; '.join(call.problems)}"
     return bad_call(call.problems)
 
 

@@ -35,6 +35,10 @@ class RunToolbox(Protocol):
         """Whether the person must be asked before the next call."""
         ...
 
+    def why_approval(self, name: str) -> str:
+        """Why it must be asked although the tool's approval may not say so; mostly empty."""
+        ...
+
     def approve(self, name: str) -> None:
         """Note that the person allowed a call."""
         ...
@@ -75,6 +79,10 @@ class NoTools:
     def needs_approval(self, name: str) -> bool:
         """Never."""
         return False
+
+    def why_approval(self, name: str) -> str:
+        """Never."""
+        return ""
 
     def approve(self, name: str) -> None:
         """Nothing to note."""

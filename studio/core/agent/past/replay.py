@@ -234,6 +234,10 @@ class RecordedTools:
         """The toolbox's word; a recorded outcome needs none, but that is known only at the call."""
         return self._live and self._toolbox.needs_approval(name)
 
+    def why_approval(self, name: str) -> str:
+        """The toolbox's."""
+        return self._toolbox.why_approval(name)
+
     def approve(self, name: str) -> None:
         """The toolbox's."""
         self._toolbox.approve(name)

@@ -52,7 +52,12 @@ def _check(
     # A tool that changes something is never run again unasked (docs/design/agent-loop.md).
     again = spec.has_effects and call_key(call) in ran
     needs = options.approve != "always" and (toolbox.needs_approval(call.tool) or spec.dynamic)
-    return CallCheck(needs_approval=needs or again, again=again, bound=tuple(spec.bindings))
+    return CallCheck(
+        needs_approval=needs or again,
+        why=toolbox.why_approval(call.tool) if needs else "",
+        again=again,
+        bound=tuple(spec.bindings),
+    )
 
 
 def _denied(state: RunState, index: int, options: RunOptions) -> str | None:

@@ -307,7 +307,8 @@ class Run:
         options = self.gate.options
         if call.needs_approval and options.approve != "always":
             if options.headless or options.approve == "never":
-                self._emit(CallDecided(index, "reject", "nobody is there to allow it"))
+                why = f" ({call.why.splitlines()[0]})" if call.why else ""
+                self._emit(CallDecided(index, "reject", f"nobody is there to allow it{why}"))
                 return
             self._world.toolbox.approve(call.tool)
             self._emit(CallDecided(index, "approve", by="person"))

@@ -155,6 +155,9 @@ class CallCheck:
     needs_approval: bool = False
     """Whether the person is asked first."""
 
+    why: str = ""
+    """Why, where the tool's approval does not say it."""
+
     bound: tuple[str, ...] = ()
     """Parameters that bindings put in."""
 

@@ -89,6 +89,9 @@ class Call:
     needs_approval: bool = False
     """Whether the run's rules ask the person before this call."""
 
+    why: str = ""
+    """Why they ask, where the tool's approval does not say it: the tool is new, or has changed."""
+
     again: bool = False
     """Whether it has effects and was made before; it is not made again without a question."""
 

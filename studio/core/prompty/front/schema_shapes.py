@@ -77,6 +77,9 @@ _AGENT = (
     Key("mcp_servers", "MCP servers of the workspace or of your settings, by name.",
         ("list", "text")),
     Key("effects", "Tools that change something outside, by name.", ("list", "text")),
+    Key("read_only", "Tools that change nothing, by name.", ("list", "text")),
+    Key("env", "Environment variables that Python tools are given, by name; you are asked "
+        "about each.", ("list", "text")),
     Key("tool_seconds", "The longest time of a tool's call.", ("number",)),
     Key(
         "not_secret",

@@ -9,13 +9,16 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from hashlib import sha256
 from pathlib import Path
-from typing import TypeAlias
+from typing import TypeAlias, assert_never
 
 from studio.core.text.values import Json, JsonObject
 from studio.core.tools.registry import Approval
+from studio.core.tools.wants import Pin
 
 WORKSPACE_FILE = ".mcp.json"
 """Looked for beside the prompt and in the folders above it."""
@@ -122,6 +125,23 @@ def server_address(entry: JsonObject, folder: Path) -> ServerAddress | None:
     return None
 
 
+def address_pin(address: ServerAddress) -> Pin:
+    """What is allowed with a server: its whole address, also what is not shown of it."""
+    match address:
+        case StdioServer(command, arguments, environment, folder):
+            lines = [shlex.join([command, *arguments])]
+            lines += [f"variable {name}" for name in environment]
+            lines += [f"in {folder}"] if folder is not None else []
+            whole: Json = [command, list(arguments), dict(environment), str(folder)]
+        case HttpServer(url, headers):
+            lines = [url, *(f"header {name}" for name in headers)]
+            whole = [url, dict(headers)]
+        case _:
+            assert_never(address)
+    text = json.dumps(whole, ensure_ascii=True, sort_keys=True)
+    return Pin(sha256(text.encode()).hexdigest(), tuple(lines))
+
+
 def approval_mode(value: Json, tool: str) -> Approval | None:
     """A document's `approvalMode` for one tool (Prompty 2 §2.9): always, never, or by lists."""
     kind = value.get("kind") if isinstance(value, Mapping) else value
@@ -161,6 +181,19 @@ def expand(text: str, environment: Mapping[str, str]) -> str:
         return found
 
     return _REFERENCE.sub(value, text)
+
+
+def variables_in(address: ServerAddress) -> tuple[str, ...]:
+    """Names of the environment variables that a server's address refers to."""
+    match address:
+        case StdioServer(command, arguments, environment):
+            texts = [command, *arguments, *environment.values()]
+        case HttpServer(url, headers):
+            texts = [url, *headers.values()]
+        case _:
+            assert_never(address)
+    found = (match["a"] or match["b"] for text in texts for match in _REFERENCE.finditer(text))
+    return tuple(dict.fromkeys(found))
 
 
 def _texts(value: Json) -> tuple[str, ...]:

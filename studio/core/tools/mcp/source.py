@@ -20,7 +20,13 @@ from studio.core.tools.imports import MCP, import_packages
 from studio.core.tools.limits import DEFAULT_LIMITS, ToolLimits, cut
 from studio.core.tools.mcp.child import LONGEST_LOG, ChildProcess
 from studio.core.tools.mcp.connection import ConnectionLost, McpConnection, ServerRefusal
-from studio.core.tools.mcp.server_config import HttpServer, ServerAddress, StdioServer, expand
+from studio.core.tools.mcp.server_config import (
+    HttpServer,
+    ServerAddress,
+    StdioServer,
+    address_pin,
+    expand,
+)
 from studio.core.tools.mcp.streams import command_line, over_child, over_http, safe_environment
 from studio.core.tools.source import ServerOffer, ToolOutcome, ToolSourceError
 
@@ -121,6 +127,11 @@ class McpSource:
         self._listed = (time.monotonic(), specs)
         self._facts = None
         return specs
+
+    def place_of(self, name: str) -> str:
+        """The command line or address; of what is not shown of it, a digest."""
+        pin = address_pin(self._address)
+        return "\n".join([*pin.lines, f"({pin.digest[:16]})"])
 
     async def facts(self) -> ServerFacts:
         """What the server says of itself, and its prompts and resources, for the tools view."""

@@ -23,6 +23,9 @@ class ListedTool:
     meta: JsonObject = field(default_factory=dict)
     """The server's `_meta`."""
 
+    is_marked: bool = True
+    """Whether the server says whether it only reads."""
+
 
 @dataclass(frozen=True, slots=True)
 class CallResult:
@@ -43,8 +46,7 @@ class CallResult:
 
 def listed_tool(tool: types.Tool, source: str) -> ListedTool:
     """A tool of the SDK as ours; one that does not say that it only reads may have effects."""
-    hints = tool.annotations
-    read_only = bool(hints and hints.read_only_hint)
+    hint = tool.annotations.read_only_hint if tool.annotations else None
     spec = ToolSpec(
         tool.name,
         tool.description or "",
@@ -52,9 +54,10 @@ def listed_tool(tool: types.Tool, source: str) -> ListedTool:
         kind="mcp",
         source=source,
         # MCP: a tool that does not say that it only reads may change something.
-        has_effects=not read_only,
+        has_effects=not hint,
+        reads_only=hint is True,
     )
-    return ListedTool(spec, tool.meta or {})
+    return ListedTool(spec, tool.meta or {}, hint is not None)
 
 
 def server_offer(

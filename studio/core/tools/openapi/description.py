@@ -170,6 +170,7 @@ def _operation(
         kind="openapi",
         source=source,
         has_effects=method not in _READING,
+        reads_only=method in _READING,
     )
     return Operation(spec, method, path, tuple(found.values()), content_type)
 

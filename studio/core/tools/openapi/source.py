@@ -14,7 +14,12 @@ from studio.core.text.values import Json, JsonObject
 from studio.core.tools.http_exchange import as_sent, check_address, send
 from studio.core.tools.limits import DEFAULT_LIMITS, ToolLimits
 from studio.core.tools.mcp.server_config import expand
-from studio.core.tools.openapi.description import Description, OpenApiError, read_description
+from studio.core.tools.openapi.description import (
+    Description,
+    OpenApiError,
+    Operation,
+    read_description,
+)
 from studio.core.tools.openapi.named_connection import (
     FindConnection,
     NamedConnection,
@@ -64,6 +69,7 @@ class OpenApiSource:
         self._environment = environment
         self._find = find
         self._description: Description | None = None
+        self._operations: dict[str, Operation] = {}
         self._stamp: object = None
 
     @property
@@ -80,6 +86,17 @@ class OpenApiSource:
         description = await self._read()
         return tuple(operation.spec for operation in description.operations)
 
+    def place_of(self, name: str) -> str:
+        """The operation's method and address, references unresolved."""
+        description, operation = self._description, self._operations.get(name)
+        if description is None or operation is None:
+            return ""
+        endpoint = self._connection.get("endpoint") or self._connection.get("url")
+        given = endpoint if isinstance(endpoint, str) else ""
+        base = server_url(description, given, str(self._place)).rstrip("/")
+        named = f" as {name_of(self._connection)}" if name_of(self._connection) else ""
+        return f"{operation.method.upper()} {base}{operation.path}{named}"
+
     async def request_text(self, name: str, arguments: JsonObject) -> str:
         """The request that a call would send, with its key masked, for the person to see first.
 
@@ -87,7 +104,7 @@ class OpenApiSource:
             ToolSourceError: there is no such operation, or the request cannot be made.
         """
         description = await self._read()
-        operation = next((item for item in description.operations if item.spec.name == name), None)
+        operation = self._operations.get(name)
         if operation is None:
             raise ToolSourceError(f"{self.label} has no operation {name!r}")
         try:
@@ -106,13 +123,13 @@ class OpenApiSource:
         started = time.perf_counter()
         try:
             description = await self._read()
-            operation = next(item for item in description.operations if item.spec.name == name)
+            operation = self._operations.get(name)
+            if operation is None:
+                return ToolOutcome(f"{self.label} has no operation {name!r}", "unknown-tool")
             base, named = await self._base(description)
             key = await named.read_key() if named else self._own_key()
             request = build_request(operation, arguments, base, description.credential, key)
             await check_address(request)
-        except StopIteration:
-            return ToolOutcome(f"{self.label} has no operation {name!r}", "unknown-tool")
         except ArgumentError as error:
             return ToolOutcome(f"{name}: {error}", "bad-arguments")
         except (ToolSourceError, OpenApiError, LookupError) as error:
@@ -152,6 +169,7 @@ class OpenApiSource:
             except (OpenApiError, RecursionError) as error:
                 raise ToolSourceError(f"{self.label}: {error}") from error
             self._stamp = stamp
+            self._operations = {each.spec.name: each for each in self._description.operations}
         return self._description
 
     async def _text(self) -> tuple[object, str]:

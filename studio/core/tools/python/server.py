@@ -57,7 +57,7 @@ class ToolFileServer:
                 name=tool.name,
                 description=tool.description or None,
                 input_schema=tool.parameters,
-                annotations=types.ToolAnnotations(read_only_hint=not tool.has_effects),
+                annotations=_hint(tool),
                 _meta={LINE: tool.line},
             )
             for tool in loaded.tools.values()
@@ -122,6 +122,18 @@ class ToolFileServer:
                     types.INTERNAL_ERROR, error.message, {"path": str(self._path), LINE: error.line}
                 ) from error
         return self._loaded
+
+
+def _hint(tool: FunctionTool) -> types.ToolAnnotations | None:
+    """What other clients are told of a tool's effects: only what its author says.
+
+    Some clients run a tool unasked that says that it only reads.
+    """
+    import mcp_types as types
+
+    if tool.has_effects is None:
+        return None
+    return types.ToolAnnotations(read_only_hint=not tool.has_effects)
 
 
 async def _invoke(tool: FunctionTool, positional: list[Any], named: dict[str, Any]) -> object:

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from pydantic import BaseModel, ValidationError
 
 EFFECTS_ATTRIBUTE = "has_effects"
-"""A function with this attribute set to a true value changes something outside."""
+"""A function with this attribute set to a true value changes something outside; set to a false
+value, it changes nothing. Of a function without it nobody knows."""
 
 
 class SignatureError(Exception):
@@ -40,8 +41,8 @@ class FunctionTool:
     parameters: dict[str, Any]
     """JSON schema of the arguments."""
 
-    has_effects: bool
-    """Whether the author marked it so (`function.has_effects = True`)."""
+    has_effects: bool | None
+    """Whether it changes something, where the author says so (`function.has_effects = True`)."""
 
     line: int
     """Line of its `def`, from 1; 0 when unknown."""
@@ -105,11 +106,16 @@ def describe(function: Callable[..., Any]) -> FunctionTool:
         name,
         text.description,
         schema,
-        bool(getattr(function, EFFECTS_ATTRIBUTE, False)),
+        _effects(function),
         code.co_firstlineno if code else 0,
         function,
         model,
     )
+
+
+def _effects(function: Callable[..., Any]) -> bool | None:
+    mark = getattr(function, EFFECTS_ATTRIBUTE, None)
+    return None if mark is None else bool(mark)
 
 
 def _model(

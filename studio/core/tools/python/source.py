@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import time
-from collections.abc import Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
@@ -18,7 +20,7 @@ from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.values import Json, JsonObject
 from studio.core.tools.limits import DEFAULT_LIMITS, ToolLimits, cut
 from studio.core.tools.mcp.connection import ConnectionLost, ServerRefusal
-from studio.core.tools.mcp.values import CallResult
+from studio.core.tools.mcp.values import CallResult, ListedTool
 from studio.core.tools.meta import ARGUMENTS, LINE, PROBLEMS, TRUNCATED, VALUE
 from studio.core.tools.python.worker import (
     ToolFileProblem,
@@ -34,8 +36,24 @@ from studio.core.tools.source import ToolOutcome, ToolSourceError
 class PythonFileSource:
     """Tools of one Python file; only for folders that the person trusts (`trust.py`)."""
 
-    def __init__(self, path: Path, limits: ToolLimits = DEFAULT_LIMITS) -> None:
+    def __init__(
+        self,
+        path: Path,
+        limits: ToolLimits = DEFAULT_LIMITS,
+        variables: tuple[str, ...] = (),
+        environment: Callable[[], Mapping[str, str]] = lambda: os.environ,
+    ) -> None:
+        """Make a source; nothing is started before it is asked for something.
+
+        Args:
+            path: the file.
+            limits: bounds of a call.
+            variables: names of variables that its process is given beside the usual ones.
+            environment: where their values are looked up when it is started.
+        """
         self._path = path
+        self._variables = variables
+        self._environment = environment
         self._limits = limits
         self._idle: list[Worker] = []
         self._busy: set[Worker] = set()
@@ -76,6 +94,10 @@ class PythonFileSource:
         if isinstance(answer, UnusableToolFileError):
             raise answer.with_traceback(None)
         return answer
+
+    def place_of(self, name: str) -> str:
+        """The file."""
+        return str(self._path)
 
     async def call(self, name: str, arguments: JsonObject) -> ToolOutcome:
         """Call one function; cancelling the task ends its process."""
@@ -151,7 +173,7 @@ class PythonFileSource:
         self._give_back(worker)
         self.lines = {tool.spec.name: _line(tool.meta) for tool in listed}
         self.problems = tuple(_problems(meta.get(PROBLEMS)))
-        return tuple(tool.spec for tool in listed)
+        return tuple(_marked(tool) for tool in listed)
 
     def _outcome(self, result: CallResult, duration: float, log: str) -> ToolOutcome:
         text, truncated = cut(result.text, self._limits.characters + 200)
@@ -171,6 +193,10 @@ class PythonFileSource:
             truncated,
         )
 
+    def _given(self) -> dict[str, str]:
+        known = self._environment() if self._variables else {}
+        return {name: known[name] for name in self._variables if name in known}
+
     async def _take(self) -> Worker:
         """An idle child that knows the file as it is now, or a new one; waits for a seat."""
         await self._seats.acquire()
@@ -182,7 +208,7 @@ class PythonFileSource:
                     break
                 self._end_later(worker)
             else:
-                worker = await start_worker(self._path, self._limits)
+                worker = await start_worker(self._path, self._limits, self._given())
         except BaseException:
             self._seats.release()
             raise
@@ -220,6 +246,14 @@ class PythonFileSource:
         task = asyncio.create_task(work)
         self._endings.add(task)
         task.add_done_callback(self._endings.discard)
+
+
+def _marked(tool: ListedTool) -> ToolSpec:
+    """A tool as the file has it: of a function without a mark nobody knows what it changes.
+
+    Of a stranger's server, MCP says that such a tool changes something.
+    """
+    return tool.spec if tool.is_marked else replace(tool.spec, has_effects=False)
 
 
 def _line(data: object) -> int:

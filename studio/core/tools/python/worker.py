@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-import studio
 from studio.core.tools.limits import DEFAULT_LIMITS, ToolLimits
 from studio.core.tools.mcp.child import LONGEST_LINE, ChildProcess
 from studio.core.tools.mcp.connection import McpConnection
 from studio.core.tools.mcp.streams import over_child
+from studio.core.tools.python.environment import server_environment
 from studio.core.tools.source import ToolSourceError
 
 
@@ -23,17 +23,6 @@ def server_command(path: Path, limits: ToolLimits = DEFAULT_LIMITS) -> list[str]
         return [sys.executable, "tools", "serve", str(path), *bound]
     # -P: a `json.py` in the person's folder must not stand in for the library's.
     return [sys.executable, "-P", "-m", "studio.core.tools.python.server", str(path), *bound]
-
-
-def server_environment() -> dict[str, str]:
-    """The child's environment: the person's own, and where to find this package."""
-    package_root = str(Path(studio.__file__).resolve().parent.parent)
-    given = os.environ.get("PYTHONPATH")
-    return {
-        **os.environ,
-        "PYTHONPATH": os.pathsep.join([package_root, *([given] if given else [])]),
-        "PYTHONUTF8": "1",
-    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,8 +75,13 @@ class Worker:
         await self.child.close()
 
 
-async def start_worker(path: Path, limits: ToolLimits) -> Worker:
+async def start_worker(path: Path, limits: ToolLimits, given: Mapping[str, str]) -> Worker:
     """Start a process that serves a file, and shake hands with it.
+
+    Args:
+        path: the file.
+        limits: bounds of a call.
+        given: variables beside the usual ones.
 
     Raises:
         UnusableToolFileError: there is no such file, or its process does not start.
@@ -97,7 +91,7 @@ async def start_worker(path: Path, limits: ToolLimits) -> Worker:
         raise UnusableToolFileError(path, "the file does not exist")
     try:
         child = await ChildProcess.start(
-            server_command(path, limits), cwd=path.parent, env=server_environment()
+            server_command(path, limits), cwd=path.parent, env=server_environment(given)
         )
     except OSError as error:
         raise UnusableToolFileError(path, f"its process cannot be started: {error}") from error

@@ -55,15 +55,10 @@ class SyntaxFault:
     """Up to where the template can be read, in its own offsets."""
 
 
-def read_program(
-    source: str,
-    environment: Environment,
-    base: int = 0,
-    parser_class: type[ProgramParser] | None = None,
-) -> Program:
+def read_program(source: str, environment: Environment, base: int = 0) -> Program:
     """Read a template; one with a mistake is read up to the tag before it."""
     tokens = JinjaTokens(source, environment.lexer, base)
-    parser = (parser_class or ProgramParser)(environment, tokens, base)
+    parser = _Parser(environment, tokens, base)
     try:
         body = parser.read()
     except TemplateSyntaxError as error:
@@ -79,12 +74,12 @@ def read_program(
     fault = replace(fault, span=fault.span.shift(base))
     if fault.cut >= len(source):
         return Program([], (), base, fault)
-    before = read_program(source[: fault.cut], environment, base, parser_class)
+    before = read_program(source[: fault.cut], environment, base)
     return Program(before.body, before.tags, base, fault)
 
 
 def _fault(
-    error: TemplateSyntaxError, source: str, tokens: JinjaTokens, parser: ProgramParser
+    error: TemplateSyntaxError, source: str, tokens: JinjaTokens, parser: _Parser
 ) -> SyntaxFault:
     offset = min(error.lineno, len(source))
     message = error.message or "the template cannot be read"
@@ -111,7 +106,7 @@ def _word_span(source: str, offset: int) -> Span:
     return Span(offset, end)
 
 
-class ProgramParser(Parser):
+class _Parser(Parser):
     """Jinja's parser, which here yields statements with their places."""
 
     def __init__(self, environment: Environment, tokens: JinjaTokens, base: int) -> None:

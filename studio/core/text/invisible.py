@@ -1,0 +1,82 @@
+"""Characters that a reader does not see, and that a model or a terminal does: found and shown.
+
+A stranger's text may hold characters without a picture (tags, variation selectors, fillers), turn
+the direction of what follows, or steer a terminal. They are shown by their code points.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+_JOINERS = "\u200c\u200d"
+_PICTURE_SELECTORS = "\ufe0e\ufe0f"
+_BLANK_LETTERS = "\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0"
+"""Letters and marks by their category, without a picture of their own."""
+
+_PICTURED = "#*0123456789‼⁉〰〽㊗㊙"
+"""Further characters that a selector turns into pictures."""
+
+_SUSPECT = re.compile(
+    "[^\t\n\x20-\x7e\u00a1-\u00ac\u00ae-\u02ff\u0370-\u052f\u1e00-\u1fff\u2010-\u2027\u2030-\u205e"
+    "\u20a0-\u20bf\u2100-\u218b\u2190-\u23ff\u2500-\u27ff\u3041-\u3096\u30a1-\u30fa\u4e00-\u9fff"
+    "\uac00-\ud7a3]"
+)
+"""All but what is surely visible: most texts have none of it, and are not looked at further."""
+
+
+def reveal(text: str, *, lines: bool = True) -> str:
+    """A text in which nothing is hidden: invisible characters stand as `⟨U+202E⟩`.
+
+    Args:
+        text: the text.
+        lines: whether line breaks and tabs stay; they are shown too in a name.
+    """
+    if lines and _SUSPECT.search(text) is None:
+        return text
+    return "".join(
+        f"⟨U+{ord(character):04X}⟩" if _is_hidden(text, at, lines=lines) else character
+        for at, character in enumerate(text)
+    )
+
+
+def has_invisible(text: str) -> bool:
+    """Whether a text holds characters that a reader does not see."""
+    if _SUSPECT.search(text) is None:
+        return False
+    return any(_is_hidden(text, at, lines=True) for at in range(len(text)))
+
+
+def _is_hidden(text: str, at: int, *, lines: bool) -> bool:
+    character = text[at]
+    if character in "\t\n":
+        return not lines
+    if character == "\r":
+        return not (lines and text[at + 1 : at + 2] == "\n")
+    category = unicodedata.category(character)
+    if character in _JOINERS:
+        return not _joins(text, at)
+    if category in ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"):
+        return True
+    if character in _PICTURE_SELECTORS:
+        return at == 0 or not _takes_picture(text[at - 1])
+    return character in _BLANK_LETTERS or unicodedata.name(character, "").startswith(
+        ("VARIATION SELECTOR", "MONGOLIAN FREE VARIATION")
+    )
+
+
+def _joins(text: str, at: int) -> bool:
+    """Whether a joiner stands where writing needs it.
+
+    That is between letters of scripts that join, or between pictures.
+    """
+    before, after = text[at - 1 : at] if at else "", text[at + 1 : at + 2]
+    return all(
+        bool(each) and not each.isascii() and unicodedata.category(each)[0] in "LMS"
+        for each in (before, after)
+    )
+
+
+def _takes_picture(character: str) -> bool:
+    """Whether a character has a text form and a picture form."""
+    return unicodedata.category(character) in ("So", "Sm", "Sk") or character in _PICTURED

@@ -1,0 +1,137 @@
+"""What a tool was when the user allowed it, and how it differs now.
+
+An approval is for a tool as it was: its name, description, schema, marks, and where it is answered.
+A source that lists another tool under the same name asks again.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+
+from studio.core.prompty.tool_spec import ToolSpec
+from studio.core.text.values import JsonObject
+
+
+@dataclass(frozen=True, slots=True)
+class ToolDefinition:
+    """All that an approval is given for."""
+
+    name: str
+    """The tool's name."""
+
+    description: str
+    """What it says it does."""
+
+    parameters: JsonObject
+    """Its schema."""
+
+    place: str
+    """Where it is answered: a file, a command line, a method and address."""
+
+    effects: str = ""
+    """`effects`, `reads only`, or empty where nobody says."""
+
+    @property
+    def digest(self) -> str:
+        """Stands for the whole definition."""
+        whole = [self.name, self.description, self.parameters, self.place, self.effects]
+        text = json.dumps(whole, sort_keys=True, ensure_ascii=True, default=str)
+        return sha256(text.encode()).hexdigest()
+
+    def text(self) -> str:
+        """The definition as a person reads it, in lines that can be compared."""
+        schema = json.dumps(self.parameters, indent=2, ensure_ascii=False, default=str)
+        marks = [self.effects] if self.effects else []
+        return "\n".join([self.place, *marks, self.description, schema])
+
+
+@dataclass(frozen=True, slots=True)
+class ToolChange:
+    """That a tool is not the one that was allowed."""
+
+    now: ToolDefinition
+    """The tool as it is."""
+
+    before: ToolDefinition | None = None
+    """The tool that it was; None where it is as it was, but was never allowed."""
+
+    def lines(self) -> tuple[str, ...]:
+        """The difference, each line with `+`, `-` or a blank in front."""
+        if self.before is None:
+            return ()
+        old, new = self.before.text().splitlines(), self.now.text().splitlines()
+        found = difflib.unified_diff(old, new, lineterm="", n=1)
+        return tuple(line for line in found if not line.startswith(("---", "+++", "@@")))
+
+
+@dataclass(frozen=True, slots=True)
+class KnownTool:
+    """A tool that a source has had."""
+
+    definition: ToolDefinition
+    """What it was when it was allowed, or first seen."""
+
+    digest: str
+    """The definition's digest, kept so that it is not worked out again."""
+
+    is_allowed: bool = True
+    """Whether it may be called without a question about what it is."""
+
+
+def change_text(change: ToolChange) -> str:
+    """Why a tool asks because of what it is, with the difference."""
+    if change.before is not None:
+        return "\n".join(["The tool is not what it was:", *change.lines()])
+    if not change.now.effects:
+        return "The tool runs for the first time, and nobody says whether it changes something."
+    return "The tool is new: its source did not have it before."
+
+
+def define(spec: ToolSpec, place: str) -> ToolDefinition:
+    """The definition of a tool as its source lists it."""
+    effects = "has effects" if spec.has_effects else "reads only" if spec.reads_only else ""
+    return ToolDefinition(spec.name, spec.description, spec.parameters, place, effects)
+
+
+def review(
+    specs: Iterable[ToolSpec],
+    place_of: Callable[[str], str],
+    known: Mapping[str, KnownTool] | None,
+) -> tuple[dict[str, ToolChange], dict[str, KnownTool]]:
+    """Compare the tools of a source with those that it had.
+
+    At first sight all are taken as they are, but for those of which nobody says whether they
+    change something: they ask the first time. What comes later asks.
+
+    Args:
+        specs: the tools as the source lists them now.
+        place_of: where a tool is answered.
+        known: the tools that it had; None where it is seen for the first time.
+
+    Returns:
+        Those that ask, by name; and what is known from now on.
+    """
+    asking: dict[str, ToolChange] = {}
+    after = dict(known or {})
+    for spec in specs:
+        now = define(spec, place_of(spec.name))
+        digest = now.digest
+        before = after.get(spec.name)
+        if before is None:
+            is_told = spec.has_effects or spec.reads_only
+            before = after[spec.name] = KnownTool(now, digest, known is None and is_told)
+        if before.digest != digest:
+            asking[spec.name] = ToolChange(now, before.definition)
+        elif not before.is_allowed:
+            asking[spec.name] = ToolChange(now)
+    return asking, after
+
+
+def allowed(known: Mapping[str, KnownTool], changes: Iterable[ToolChange]) -> dict[str, KnownTool]:
+    """What is known once the user has allowed tools as they are now."""
+    fresh = {each.now.name: KnownTool(each.now, each.now.digest) for each in changes}
+    return {**known, **fresh}

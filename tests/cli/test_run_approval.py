@@ -1,0 +1,102 @@
+"""Tools that ask for what they are, on the command line, where nobody is there to be asked."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from studio.cli.exit_codes import FINE
+from studio.cli.main import run_command
+from studio.core.tools.trust import TrustStore
+from tests.cli.test_main import script
+
+CALL = 'Thought: I look.\nAction: look\nArgs: {"what": "sky"}'
+ANSWER = "Thought: I have it.\nFinal Answer: Blue."
+PROMPT = """---
+name: looker
+metadata:
+  agent:
+    protocol: react
+    tools: [tools.py]
+---
+system:
+Look.
+"""
+LOOK = '''
+def look(what: str) -> str:
+    """{words}"""
+    with open({mark!r}, "a") as file:
+        file.write(what)
+    return "blue"
+'''
+
+
+@pytest.fixture
+def mark(tmp_path: Path, user_home: Path) -> Path:
+    script(user_home, CALL, ANSWER)
+    path = tmp_path / "looker.prompty"
+    path.write_text(PROMPT, encoding="utf-8")
+    write_tool(tmp_path, "Look at something.")
+    return tmp_path / "looked"
+
+
+def write_tool(folder: Path, words: str) -> None:
+    text = LOOK.format(words=words, mark=str(folder / "looked"))
+    (folder / "tools.py").write_text(text, encoding="utf-8")
+
+
+def run(folder: Path, *options: str) -> int:
+    return run_command(["run", str(folder / "looker.prompty"), "-i", "question=?", *options])
+
+
+def test_an_unknown_function_is_not_run_unasked(
+    mark: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    TrustStore().trust(tmp_path)
+    run(tmp_path)
+    assert not mark.exists()
+    assert "nobody says whether it changes something" in capsys.readouterr().err
+    assert run(tmp_path, "--yes") == FINE
+    assert mark.read_text(encoding="utf-8") == "sky"
+    run(tmp_path)
+    assert mark.read_text(encoding="utf-8") == "sky", "a yes for one run is for one run"
+    assert run(tmp_path, "--trust") == FINE
+    assert run(tmp_path) == FINE
+    assert mark.read_text(encoding="utf-8") == "skyskysky"
+
+
+def test_a_function_that_changed_is_said_with_the_difference(
+    mark: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(tmp_path, "--trust") == FINE
+    write_tool(tmp_path, "Delete everything.")
+    capsys.readouterr()
+    run(tmp_path)
+    printed = capsys.readouterr()
+    assert "-Look at something." in printed.err
+    assert "+Delete everything." in printed.err
+    assert mark.read_text(encoding="utf-8") == "sky"
+
+
+def test_a_server_that_came_into_the_folder_is_started_with_trust_only(
+    mark: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    started = tmp_path / "started"
+    assert run(tmp_path, "--trust") == FINE
+    command = {"command": sys.executable, "args": ["-c", f"open({str(started)!r}, 'w')"]}
+    (tmp_path / ".mcp.json").write_text(
+        json.dumps({"mcpServers": {"other": command}}), encoding="utf-8"
+    )
+    text = PROMPT.replace("[tools.py]", "[tools.py]\n    mcp_servers: [other]")
+    (tmp_path / "looker.prompty").write_text(text, encoding="utf-8")
+    capsys.readouterr()
+    run(tmp_path)
+    said = capsys.readouterr().err
+    assert "mcp: other: new in a trusted folder" in said
+    assert str(started) in said, "with what would be started"
+    assert not started.exists()
+    run(tmp_path, "--trust")
+    assert started.exists()

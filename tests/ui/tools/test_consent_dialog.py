@@ -1,0 +1,162 @@
+"""The questions before a stranger's files start something: shown whole, no by default."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from pytestqt.qtbot import QtBot
+
+from studio.core.prompty.parse import parse
+from studio.core.tools.definitions import ToolChange, ToolDefinition
+from studio.core.tools.trust import TrustStore
+from studio.core.tools.wants import Doubt, Pin, Want
+from studio.ui.style.theme import DARK, LIGHT
+from studio.ui.tools.change_note import ChangeNote
+from studio.ui.tools.consent_dialog import ConsentDialog, covered_text, doubt_text
+from studio.ui.tools.pane import ToolsPane
+from studio.viewmodels.app.background import Background
+from studio.viewmodels.tools.controller import ToolsController
+from tests.support.labels import labels_read_as_rich
+from tests.support.modal import answering
+
+pytestmark = pytest.mark.qt_log_ignore("does not support propagateSizeHints")
+
+WAIT_MS = 20_000
+SERVER = """
+from mcp.server.mcpserver import MCPServer
+
+server = MCPServer("weather")
+
+@server.tool()
+def forecast(city: str) -> str:
+    return city
+
+server.run()
+"""
+DOC = """---
+name: a
+metadata:
+  agent:
+    mcp_servers: [weather]
+---
+system:
+Hello
+"""
+
+
+@pytest.fixture
+def controller(qapp: object, tmp_path: Path) -> Iterator[ToolsController]:
+    background = Background()
+    trust = TrustStore(tmp_path / "data" / "trust.json")
+    trust.trust(tmp_path, ())
+    made = ToolsController(background, trust)
+    yield made
+    made.close()
+    background.stop()
+
+
+@pytest.fixture
+def pane(qtbot: QtBot, controller: ToolsController) -> ToolsPane:
+    pane = ToolsPane(LIGHT)
+    controller.registry_changed.connect(pane.show_registry)
+    pane.request_allow.connect(controller.allow_source)
+    pane.request_allow_tool.connect(controller.allow_tool)
+    qtbot.addWidget(pane)
+    pane.resize(520, 760)
+    pane.show()
+    return pane
+
+
+def write_server(folder: Path, *more: str) -> None:
+    (folder / "weather.py").write_text(SERVER, encoding="utf-8")
+    command = {"command": sys.executable, "args": ["weather.py", *more]}
+    text = json.dumps({"mcpServers": {"weather": command}})
+    (folder / ".mcp.json").write_text(text, encoding="utf-8")
+
+
+def answered(ask: Callable[[], object], *, yes: bool) -> str:
+    """Answer the question that comes; gives what it said."""
+    said: list[str] = []
+
+    def answer(dialog: ConsentDialog) -> None:
+        said.append(f"{dialog.words.text()}\n{dialog.covered.toPlainText()}")
+        assert dialog.refuse.isDefault()
+        assert labels_read_as_rich(dialog) == []
+        (dialog.agree if yes else dialog.refuse).click()
+
+    with answering(ConsentDialog, answer):
+        ask()
+    return said[0]
+
+
+def test_a_new_server_is_asked_about_and_so_is_a_changed_one(
+    qtbot: QtBot, controller: ToolsController, pane: ToolsPane, tmp_path: Path
+) -> None:
+    write_server(tmp_path)
+    controller.set_document(parse(DOC, tmp_path / "a.prompty"))
+    qtbot.waitUntil(lambda: len(pane.banners.shown) == 1, timeout=WAIT_MS)
+    assert "new in a trusted folder" in pane.banners.shown[0].text
+
+    def ask() -> None:
+        qtbot.mouseClick(pane.banners.shown[0], Qt.MouseButton.LeftButton)
+
+    assert "weather.py" in answered(ask, yes=False)
+    assert pane.model.rowCount() == 0
+    answered(ask, yes=True)
+    qtbot.waitUntil(lambda: pane.model.row_of("forecast") == 0, timeout=WAIT_MS)
+    assert not pane.banners.shown
+
+    write_server(tmp_path, "--all")
+    controller.reload()
+    qtbot.waitUntil(lambda: len(pane.banners.shown) == 1, timeout=WAIT_MS)
+    said = answered(lambda: pane.sources.blocks["mcp:weather"].allow_asked.emit("mcp:weather"),
+                    yes=True)  # fmt: skip
+    before, _, now = said.partition("Now:")
+    assert "weather.py\n" in before
+    assert "weather.py --all" in now
+    qtbot.waitUntil(lambda: pane.model.row_of("forecast") == 0, timeout=WAIT_MS)
+    # The same tool, but of another command: it says so, until the user allows it.
+    pane.choose("forecast")
+    note = pane.detail.change
+    assert note.isVisibleTo(pane)
+    assert "--all" in note.difference.toPlainText()
+    assert pane.model.index(0, 4).data() == "changed: asks"
+    qtbot.mouseClick(note.button, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: not note.isVisibleTo(pane), timeout=WAIT_MS)
+    assert pane.model.index(0, 4).data() == "ask once"
+
+
+def test_what_is_covered_hides_nothing(tmp_path: Path) -> None:
+    text = covered_text(
+        (
+            Want("command", "sh -c 'x'\n rm -rf ~ \u202e#", "mcp: a"),
+            Want("variable", "KEY", ""),
+            Want("variable", "KEY", ""),
+            Want("address", "https://x.test", "openapi: <b>x</b>"),
+            Want("file", "/tmp/tools.py", "tools.py"),
+        )
+    )
+    assert "⟨U+000A⟩ rm -rf ~ ⟨U+202E⟩#" in text
+    assert text.count("KEY") == 1
+    assert "https://x.test   (openapi: <b>x</b>)" in text
+    hidden = Doubt(Want("command", "a", "b", pin=Pin("2", ("a",))), Pin("1", ("a",)))
+    assert "not shown" in doubt_text(hidden), "a change that cannot be seen is said"
+
+
+def test_the_note_says_why_in_both_themes(qtbot: QtBot) -> None:
+    note = ChangeNote(LIGHT)
+    qtbot.addWidget(note)
+    now = ToolDefinition("x", "New \u200bwords", {}, "place")
+    note.show_change(ToolChange(now))
+    assert "Nobody says" in note.words.text()
+    assert not note.difference.isVisibleTo(note)
+    note.show_change(ToolChange(now, ToolDefinition("x", "Old words", {}, "place")))
+    note.set_theme(DARK)
+    assert "-Old words\n+New ⟨U+200B⟩words" in note.difference.toPlainText()
+    note.show_change(None)
+    assert not note.isVisibleTo(note.parentWidget() or note)
