@@ -11,6 +11,7 @@ from pathlib import Path
 from studio import __version__
 from studio.cli.exit_codes import COMMANDS, USAGE
 from studio.core.paths import user_paths
+from studio.core.plugins import SWITCH
 
 MODEL_CHILD = "--embedded-model-child"
 """How a frozen program starts its own copy as the embedded model's process."""
@@ -51,6 +52,8 @@ def open_studio(arguments: Sequence[str]) -> int:
     if missing:
         print(f"prompt-studio: {missing[0]}: no such file", file=sys.stderr)
         return USAGE
+    if options.safe:
+        os.environ[SWITCH] = "off"
     # Qt is imported only once it is known that a window can open.
     alone = options.new_window or options.safe or picture is not None
     if not alone and _is_taken_over(options.files):
@@ -97,7 +100,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--safe",
         action="store_true",
-        help="usual settings, nothing restored, no tools, no trusted folder",
+        help="usual settings, nothing restored, no tools, no plug-ins, no trusted folder",
     )
     parser.add_argument(
         "--new-window", action="store_true", help="do not hand the files to a studio that runs"

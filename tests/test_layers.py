@@ -14,6 +14,7 @@ ONE_DOOR = {
     "openai": ("core/models/",),
     "mcp": ("core/tools/",),
     "xllamacpp": ("core/models/embedded/",),
+    "llguidance": ("core/models/embedded/",),
     "keyring": ("core/models/",),
     "jinja2": ("core/prompty/templates/",),
     "yaml": ("core/prompty/",),

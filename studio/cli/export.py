@@ -28,7 +28,7 @@ from studio.cli.main import (
 )
 from studio.core.export.source import ExportValues, make_source
 from studio.core.export.target import ExportResult
-from studio.core.export.targets import TARGETS, find_target
+from studio.core.export.targets import TARGETS, all_targets, find_target
 from studio.core.export.write import write_atomically, write_bytes_atomically
 from studio.core.export.written_keys import make_checked
 from studio.core.imports.imported import Imported, ImportFailure
@@ -50,7 +50,7 @@ def add_export(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--target",
         default=TARGETS[0].name,
-        choices=[target.name for target in TARGETS],
+        choices=[target.name for target in all_targets()],
         help="what to make of it (default: %(default)s)",
     )
     parser.add_argument(

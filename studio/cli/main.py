@@ -98,7 +98,25 @@ def _parser() -> argparse.ArgumentParser:
     from studio.cli.tools import add_tools
 
     add_tools(commands.add_parser("tools", help="serve or list a Python file of tools"))
+
+    plugins = commands.add_parser(
+        "plugins", help="the installed plug-ins, and what is wrong with them"
+    )
+    plugins.set_defaults(action=_plugins)
     return parser
+
+
+def _plugins(_: argparse.Namespace) -> int:
+    from studio.core.plugins import GROUPS, all_plugins
+
+    found = [each for group in GROUPS for each in all_plugins(group)]
+    for each in found:
+        print(f"{each.group:13} {each.name:24} {each.package}")
+        if each.error:
+            print(each.error, file=sys.stderr)
+    if not found:
+        print("No plug-ins are installed, or they are off.", file=sys.stderr)
+    return PROBLEMS if any(each.error for each in found) else FINE
 
 
 def add_inputs(parser: argparse.ArgumentParser) -> None:

@@ -91,7 +91,8 @@ def result_of_stream(events: Iterable[JsonObject]) -> StreamResult:
 
 
 def _items(response: JsonObject, what: str) -> list[Mapping[str, Json]]:
-    items = [item for item in response.get("data") or () if isinstance(item, Mapping)]
+    data = response.get("data")
+    items = [item for item in data if isinstance(item, Mapping)] if isinstance(data, list) else []
     if not items:
         raise BadReplyError(f"Empty {what} response")
     return items

@@ -12,7 +12,7 @@ from studio.application.words import translate
 from studio.core.export.fixes import with_fixes
 from studio.core.export.source import ExportValues, make_source
 from studio.core.export.target import ExportResult, ExportTarget
-from studio.core.export.targets import TARGETS
+from studio.core.export.targets import all_targets
 from studio.core.export.written_keys import make_checked
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.reference_values import references_beside
@@ -55,7 +55,7 @@ class ExportOrder:
 
 def targets() -> Sequence[ExportTarget]:
     """Every form, in the order of a list."""
-    return TARGETS
+    return all_targets()
 
 
 def make_export(order: ExportOrder) -> ExportResult:

@@ -37,12 +37,13 @@ def watch_rows(state: RunState | None, expressions: Iterable[str]) -> tuple[Watc
     for source in expressions:
         try:
             expression = parse_expression(source)
+            value = None if environment is None else expression.value(environment)
         except ExpressionError as error:
             rows.append(WatchRow(source, str(error), is_wrong=True))
             continue
         if environment is None:
             rows.append(WatchRow(source, "no run yet"))
             continue
-        text = json.dumps(expression.value(environment), ensure_ascii=False)
+        text = json.dumps(value, ensure_ascii=False)
         rows.append(WatchRow(source, text if len(text) <= _LONGEST else text[:_LONGEST] + "…"))
     return tuple(rows)

@@ -28,7 +28,14 @@ from studio.core.prompty.reference_values import (
 )
 from studio.core.text.problem import Problem, Severity
 from studio.core.text.span import Span
-from studio.core.tools.document import McpServer, OpenApi, PythonFile, declared_tools, named_sources
+from studio.core.tools.document import (
+    McpServer,
+    OpenApi,
+    PluginTool,
+    PythonFile,
+    declared_tools,
+    named_sources,
+)
 
 MANIFEST = "manifest.json"
 _FORMAT = "prompt-studio-bundle/1"
@@ -165,6 +172,10 @@ def _sources(packed: _Packed, source: ExportSource, folder: Path | None) -> None
                     packed.losses.append(
                         f"The tools of {name} are described at {place}, which is not packed."
                     )
+            case PluginTool(kind, name):
+                packed.losses.append(
+                    f"The tool {name} is run by the plug-in for kind {kind}, which is not packed."
+                )
             case McpServer(name):
                 packed.losses.append(
                     f"The MCP server {name} is a program of its own and is not packed; the prompt "

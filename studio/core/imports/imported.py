@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
 
-from studio.core.text.values import JsonObject
+from studio.core.text.values import Json, JsonObject
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,3 +36,51 @@ class Imported:
 
 class ImportFailure(Exception):  # noqa: N818 - it is no failure of the program
     """A text that cannot be imported; the message is a sentence for the person."""
+
+
+@dataclass(frozen=True, slots=True)
+class ImportSource:
+    """A file of another format, read once for every importer."""
+
+    text: str
+    """The file's text."""
+
+    data: Json
+    """The text as JSON or YAML; None where it is neither, or was not tried."""
+
+    path: Path | None
+    """The file; None for a pasted text."""
+
+    read_beside: Callable[[str], str]
+    """Reads a file beside this one by its name; raises `ImportFailure` where it lies outside the
+    folder or cannot be read."""
+
+
+class Importer(Protocol):
+    """Reads one format into prompt files."""
+
+    @property
+    def name(self) -> str:
+        """The format, for people: "promptfoo configuration"."""
+        ...
+
+    @property
+    def suffixes(self) -> tuple[str, ...]:
+        """Endings of its files, with their dots, in small letters."""
+        ...
+
+    def accepts(self, source: ImportSource) -> bool:
+        """Whether the file is of this format; decided by what is in it."""
+        ...
+
+    def read(self, source: ImportSource, choose: int) -> Imported:
+        """Make the prompt file.
+
+        Args:
+            source: the file.
+            choose: which of several prompts in it, from 0.
+
+        Raises:
+            ImportFailure: it cannot be imported; the text says what to do.
+        """
+        ...

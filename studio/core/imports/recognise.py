@@ -5,13 +5,10 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from studio.core.imports.agentschema import import_agent_schema, is_agent_schema
 from studio.core.imports.chat_text import import_chat_text
 from studio.core.imports.compose import unique_titles
-from studio.core.imports.imported import Imported, ImportFailure
-from studio.core.imports.langchain import import_langchain, is_langchain
-from studio.core.imports.promptfoo import import_promptfoo, is_promptfoo
-from studio.core.imports.request_json import import_request, is_request
+from studio.core.imports.imported import Imported, ImportFailure, ImportSource
+from studio.core.imports.importers import find_importer, plugin_suffixes
 from studio.core.prompty.convert.whole import convert
 from studio.core.prompty.parse import parse
 from studio.core.prompty.reference_values import (
@@ -27,6 +24,12 @@ MOST_BYTES = 10_000_000
 
 SUFFIXES = (".prompty", ".yaml", ".yml", ".json", ".jsonl", ".txt", ".md")
 """Endings of files that may hold a prompt, in the order of a file dialog."""
+
+
+def all_suffixes() -> tuple[str, ...]:
+    """The endings that the studio reads, and those of plug-ins."""
+    return tuple(dict.fromkeys((*SUFFIXES, *plugin_suffixes())))
+
 
 _BROKEN = ("yaml-syntax", "front-matter-open", "front-matter-not-mapping", "file-too-large")
 
@@ -70,16 +73,20 @@ def import_text(text: str, path: Path | None = None, choose: int = 0) -> Importe
     suffix = path.suffix.lower() if path is not None else ""
     if suffix == ".prompty" or (not suffix and text.startswith(("---", "+++"))):
         return _prompt_file(text, path)
+    if suffix and suffix not in SUFFIXES:
+        importer = find_importer(ImportSource(text, None, path, _reader(path)))
+        if importer is not None:
+            return importer.read(ImportSource(text, None, path, _reader(path)), choose)
     stripped = text.lstrip()
     if stripped[:1] in ("{", "[") and suffix not in (".yaml", ".yml"):
-        return _json(text, suffix, choose)
+        return _json(text, path, choose)
     if suffix == ".json":
         raise ImportFailure("This is no JSON: it begins with neither { nor [.")
     if suffix in (".yaml", ".yml"):
         return _yaml(text, path, choose)
     if suffix == "":
         data = read_yaml(text[:100_000]).value
-        if is_promptfoo(data) or is_agent_schema(data):
+        if isinstance(data, dict) and find_importer(ImportSource(text, data, path, _reader(path))):
             return _yaml(text, path, choose)
     return import_chat_text(text)
 
@@ -98,36 +105,36 @@ def _prompt_file(text: str, path: Path | None) -> Imported:
     return Imported(made.text, "Prompty 1 file", made.notes, title=document.name)
 
 
-def _json(text: str, suffix: str, choose: int) -> Imported:
+def _json(text: str, path: Path | None, choose: int) -> Imported:
+    suffix = path.suffix.lower() if path is not None else ""
     # Not `splitlines`: JSON texts may hold other line separators as they are.
     lines = [line for line in text.split("\n") if line.strip()]
     if suffix == ".jsonl" or (len(lines) > 1 and _is_json(lines[0]) and not _is_json(text)):
-        return _json_lines(lines, choose)
+        return _json_lines(lines, path, choose)
     try:
         data: Json = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise ImportFailure(f"The JSON cannot be read: {error}.") from error
-    return _json_value(data)
+    return _value(text, data, path, choose)
 
 
-def _json_value(data: Json) -> Imported:
-    if is_langchain(data):
-        return import_langchain(data)
-    if is_request(data):
-        return import_request(data)
-    if is_agent_schema(data):
-        return import_agent_schema(json.dumps(data, ensure_ascii=False, indent=2))
+def _value(text: str, data: Json, path: Path | None, choose: int) -> Imported:
+    source = ImportSource(text, data, path, _reader(path))
+    importer = find_importer(source)
+    if importer is not None:
+        return importer.read(source, choose)
     raise ImportFailure(
         "This JSON is no prompt that is known: a request body with messages, a list of messages, "
         "or a prompt of LangChain."
     )
 
 
-def _json_lines(lines: list[str], choose: int) -> Imported:
+def _json_lines(lines: list[str], path: Path | None, choose: int) -> Imported:
     if not 0 <= choose < len(lines):
         raise ImportFailure(f"There are {len(lines)} lines; there is no number {choose + 1}.")
     try:
-        made = _json_value(json.loads(lines[choose]))
+        line = lines[choose]
+        made = _value(line, json.loads(line), path, 0)
     except (ValueError, RecursionError) as error:
         raise ImportFailure(f"Line {choose + 1} is no JSON: {error}.") from error
     if len(lines) == 1:
@@ -150,14 +157,10 @@ def _yaml(text: str, path: Path | None, choose: int) -> Imported:
     if reading.broken:
         raise ImportFailure(f"The YAML cannot be read: {reading.problems[0].message}")
     data = reading.value
-    if is_promptfoo(data):
-        return import_promptfoo(text, _reader(path), choose)
-    if is_agent_schema(data):
-        return import_agent_schema(text)
-    if is_langchain(data):
-        return import_langchain(data)
-    if is_request(data):
-        return import_request(data)
+    source = ImportSource(text, data, path, _reader(path))
+    importer = find_importer(source)
+    if importer is not None:
+        return importer.read(source, choose)
     raise ImportFailure(
         "This YAML is no prompt that is known: an agent of AgentSchema (kind: prompt) or a "
         "promptfoo configuration (prompts)."

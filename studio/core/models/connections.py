@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias, get_args
 
 from studio.core.models.secrets import KEYRING
+from studio.core.plugins import installed
 from studio.core.text.values import JsonObject
 
 ConnectionKind: TypeAlias = Literal[
@@ -187,6 +188,15 @@ PRESETS: tuple[Preset, ...] = (
     ),
 )
 """What a new connection can start from, in the order in which it is offered."""
+
+
+def all_presets() -> tuple[Preset, ...]:
+    """The studio's own starts, and those of plug-ins that use a free identifier."""
+    taken = {preset.id for preset in PRESETS}
+    found = (plugin.value for plugin in installed("connections"))
+    added = (each for each in found if isinstance(each, Preset) and each.id not in taken)
+    return (*PRESETS, *added)
+
 
 EMBEDDED = PRESETS[0].connection
 """The connection that is always there."""

@@ -148,6 +148,9 @@ class HoistedTool:
     dynamic_inputs: tuple[str, ...] = ()
     """Inputs whose values went into it; such a tool asks for approval."""
 
+    reference: str = ""
+    """The options where they are one reference (`${file:…}`) that has no value here."""
+
 
 @dataclass(frozen=True, slots=True)
 class Messages:

@@ -9,6 +9,7 @@ from studio.core.prompty.body.read import read_messages
 from studio.core.prompty.document import PromptDocument, ResolvedInputs
 from studio.core.prompty.front.declarations import RICH_KINDS
 from studio.core.prompty.inputs import preview_inputs, resolve_inputs
+from studio.core.prompty.look_up import LookUp
 from studio.core.prompty.media_files import check_media
 from studio.core.prompty.messages import Messages
 from studio.core.prompty.parameters import parameter_values
@@ -74,14 +75,15 @@ def prepare(
         values, samples, missing = _values(document, inputs, preview=preview)
         references = parameter_values(document, values, references)  # of resolved inputs
     problems += missing
+    look_up = LookUp(references, preview) if references is not None else None
     rendering = render_body(document, values)
     included = _included_body(document, references) if references is not None else None
     if included is not None:
         rendering = _render_included(document, included, values)
-    elif references is not None:
-        rendering, found = resolve_rendering(document, rendering, references, preview=preview)
+    elif look_up is not None:
+        rendering, found = resolve_rendering(document, rendering, look_up)
         problems += found
-    messages = read_messages(document, rendering, values)
+    messages = read_messages(document, rendering, values, look_up)
     problems += (*rendering.problems, *messages.problems)
     if references is not None and references.folder is not None:
         problems += check_media(messages.messages, references, document.body.start)

@@ -6,33 +6,28 @@ variable is set is told (docs/design/file-format.md).
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.front.front_matter import read_front_matter
+from studio.core.prompty.look_up import MOST_INCLUDES, LookUp, as_text, source_name
 from studio.core.prompty.reference_values import (
-    NOT_TRUSTED,
     PROTOCOLS,
     Protocol,
     Reference,
     ReferenceContext,
-    UnresolvedReference,
     find_references,
-    resolve_reference,
     whole_reference,
 )
 from studio.core.prompty.rendering import Rendering, Segment
 from studio.core.prompty.yaml.places import Path as KeyPath
 from studio.core.prompty.yaml.places import Places
-from studio.core.text.problem import Problem, Severity
+from studio.core.text.problem import Problem
 from studio.core.text.span import Span
 from studio.core.text.values import Json, JsonObject
 
-__all__ = ["ReferenceContext", "as_text", "resolve_document", "resolve_rendering"]
-
-_MOST_INCLUDES = 8
+__all__ = ["ReferenceContext", "resolve_document", "resolve_rendering"]
 
 
 def resolve_document(
@@ -51,7 +46,7 @@ def resolve_document(
         only: The protocols to resolve; references of others stay as written.
     """
     places = Places.of(document.entries)
-    resolver = _Resolver(document, context, preview, places, only)
+    resolver = _Resolver(document, LookUp(context, preview), places, only)
     data = resolver.resolve(document.data, ())
     if resolver.changed and isinstance(data, Mapping):
         document = _with_data(document, data, places)
@@ -61,9 +56,7 @@ def resolve_document(
 def resolve_rendering(
     document: PromptDocument,
     rendering: Rendering,
-    context: ReferenceContext,
-    *,
-    preview: bool = False,
+    look_up: LookUp,
 ) -> tuple[Rendering, tuple[Problem, ...]]:
     """References in the author's own text of a rendered body, put in as values.
 
@@ -80,7 +73,7 @@ def resolve_rendering(
     segments: list[Segment] = []
     for segment in rendering.segments:
         if segment.kind == "literal" and "${" in segment.text:
-            segments += _resolve_segment(segment, context, preview, problems)
+            segments += _resolve_segment(segment, look_up, problems)
         else:
             segments.append(segment)
     return Rendering(tuple(segments), rendering.problems), tuple(problems)
@@ -91,8 +84,7 @@ class _Resolver:
     """Walks the front matter's values."""
 
     document: PromptDocument
-    context: ReferenceContext
-    preview: bool
+    look_up: LookUp
     places: Places
     only: Collection[Protocol] = PROTOCOLS
     problems: list[Problem] = field(default_factory=list)
@@ -118,7 +110,7 @@ class _Resolver:
                 return text
             self.changed = True
             if whole.protocol == "file" and not isinstance(value, str):
-                if includes >= _MOST_INCLUDES:
+                if includes >= MOST_INCLUDES:
                     return value
                 return self.resolve(value, path, includes + 1)
             return value
@@ -139,34 +131,7 @@ class _Resolver:
         if reference.protocol not in self.only:
             return None, False
         span = self.places.value(*path) or self.places.nearest(*path)
-        return _look_up(reference, self.context, self.preview, span, self.problems)
-
-
-def _look_up(
-    reference: Reference,
-    context: ReferenceContext,
-    preview: bool,
-    span: Span,
-    problems: list[Problem],
-) -> tuple[Json, bool]:
-    if preview and reference.protocol == "env":
-        known = not context.trusted or context.variable(reference.argument) is not None
-        if reference.default is None and not known:
-            message = (
-                f"Environment variable {reference.argument!r} not set; "
-                "a run needs it, the preview does not."
-            )
-            problems.append(Problem("env-not-set", Severity.WARNING, message, span))
-        return None, False
-    try:
-        return resolve_reference(reference, context), True
-    except UnresolvedReference as error:
-        is_hint = error.code == NOT_TRUSTED and (preview or context.shown)
-        # A parameter comes with a run; until then it is no fault that there is none.
-        is_awaited = preview and reference.protocol == "params" and reference.argument != ""
-        severity = Severity.HINT if is_hint or is_awaited else Severity.ERROR
-        problems.append(Problem(error.code, severity, str(error), span))
-        return None, False
+        return self.look_up.find(reference, span, self.problems)
 
 
 def _with_data(document: PromptDocument, data: JsonObject, places: Places) -> PromptDocument:
@@ -186,9 +151,7 @@ def _with_data(document: PromptDocument, data: JsonObject, places: Places) -> Pr
     )
 
 
-def _resolve_segment(
-    segment: Segment, context: ReferenceContext, preview: bool, problems: list[Problem]
-) -> list[Segment]:
+def _resolve_segment(segment: Segment, look_up: LookUp, problems: list[Problem]) -> list[Segment]:
     """A literal segment with the values of its references as segments of their own."""
     found: list[Segment] = []
     done = 0
@@ -196,7 +159,7 @@ def _resolve_segment(
     exact = segment.span is not None and len(segment.span) == len(segment.text)
     for reference in find_references(segment.text):
         place = reference.span.shift(start) if exact else segment.span or Span(0, 0)
-        value, has_value = _look_up(reference, context, preview, place, problems)
+        value, has_value = look_up.find(reference, place, problems)
         text = (
             as_text(value) if has_value else segment.text[reference.span.start : reference.span.end]
         )
@@ -204,10 +167,8 @@ def _resolve_segment(
             found.append(_cut(segment, done, reference.span.start))
         done = reference.span.end
         if text:
-            # A parameter is an input by another way in: its values go by the same name.
-            is_param = reference.protocol == "params"
-            name = "" if is_param else f"{reference.protocol}:"
-            found.append(Segment("value", text, place, f"{name}{reference.argument}"))
+            held = None if isinstance(value, str) else look_up.find_all(value, place, problems)
+            found.append(Segment("value", text, place, source_name(reference), held))
     if done < len(segment.text):
         found.append(_cut(segment, done, len(segment.text)))
     return found
@@ -218,10 +179,3 @@ def _cut(segment: Segment, start: int, end: int) -> Segment:
     if span is not None and len(span) == len(segment.text):
         span = Span(span.start + start, span.start + end)
     return Segment(segment.kind, segment.text[start:end], span, segment.input)
-
-
-def as_text(value: Json) -> str:
-    """A value as it stands in a text: JSON for anything but a string; nothing for null."""
-    if isinstance(value, str):
-        return value
-    return "" if value is None else json.dumps(value, ensure_ascii=False)

@@ -8,6 +8,7 @@ from typing import Literal
 
 from studio.core.text.problem import Problem
 from studio.core.text.span import Span
+from studio.core.text.values import Json
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +27,9 @@ class Segment:
 
     input: str | None = None
     """For a value: the root name of the input that it came from, where one can be named."""
+
+    value: Json = None
+    """What a reference gave, where that is no text; `text` is then its JSON."""
 
 
 @dataclass(frozen=True)

@@ -48,7 +48,10 @@ def messages_to_json(messages: Messages, dialect: Dialect) -> list[Json]:
 
 def tools_to_json(tools: tuple[HoistedTool, ...]) -> list[Json]:
     """Tools of the body's `tools:` section, in the section dialect's shape."""
-    return [{"id": tool.id, "type": tool.type, "options": tool.options} for tool in tools]
+    return [
+        {"id": tool.id, "type": tool.type, "options": tool.reference or tool.options}
+        for tool in tools
+    ]
 
 
 def _prompty_message(message: Message) -> JsonObject:

@@ -6,25 +6,18 @@ wanted before. Only tokenizers whose way of cutting texts is known here are coun
 
 from __future__ import annotations
 
-import heapq
 import re
-from functools import lru_cache
-from typing import TYPE_CHECKING
 
 from studio.core.tokens.gguf import GgufTokenizer
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-_GPT2 = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
+_SHORT = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+"
+_MARKS = r" ?[^\s\p{L}\p{N}]+"
 _PATTERNS = {
-    "smollm": (r"\p{N}|[^\p{N}]+", _GPT2),  # every digit stands for itself
-    "gpt-2": (_GPT2,),
+    # Every digit stands for itself; what is between digits is cut as by GPT-2.
+    "smollm": rf"{_SHORT}|\p{{N}}|{_MARKS}|\s+(?![^\s\p{{N}}])|\s+",
+    "gpt-2": rf"{_SHORT}| ?\p{{N}}+|{_MARKS}|\s+(?!\S)|\s+",
 }
-"""By `tokenizer.ggml.pre`: cut by the first, then each piece by the next (llama.cpp's own)."""
-
-_MOST_WORDS = 50_000
-_AT_ONCE = 4_096
+"""By `tokenizer.ggml.pre`: where a text is cut before pairs are joined (llama.cpp's own rules)."""
 
 
 def can_count(tokenizer: GgufTokenizer) -> bool:
@@ -38,74 +31,34 @@ class BytePairs:
     is_exact = True
 
     def __init__(self, tokenizer: GgufTokenizer, name: str) -> None:
-        import regex
+        import tiktoken
 
         self.name = name
-        self._ranks = {
-            tuple(merge.split(" ", 1)): rank for rank, merge in enumerate(tokenizer.merges)
-        }
-        self._cuts = [regex.compile(pattern) for pattern in _PATTERNS[tokenizer.pre]]
+        bytes_of = {letter: byte for byte, letter in _byte_letters().items()}
+        ranks = {bytes((byte,)): byte for byte in range(256)}
+        for merge in tokenizer.merges:
+            letters = merge.replace(" ", "", 1)
+            if bytes_of.keys() >= set(letters):  # any other letter is in no text
+                ranks.setdefault(bytes(bytes_of[letter] for letter in letters), len(ranks))
+        self._encoding = tiktoken.Encoding(
+            name, pat_str=_PATTERNS[tokenizer.pre], mergeable_ranks=ranks, special_tokens={}
+        )
         special = sorted(filter(None, tokenizer.special), key=len, reverse=True)
         self._special = re.compile("|".join(map(re.escape, special)) or r"(?!)")
-        self._letters = _byte_letters()
-        self._word = lru_cache(_MOST_WORDS)(self._count_word)
 
     def count(self, text: str) -> int:
         """How many tokens a text is; marks such as `<|im_start|>` are one each."""
         plain = self.between_marks(text)
-        return len(plain) - 1 + sum(map(self._count_plain, plain))
+        return len(plain) - 1 + sum(len(self._encoding.encode_ordinary(each)) for each in plain)
 
     def between_marks(self, text: str) -> list[str]:
         """What stands between the marks; each piece is counted by itself, and each mark is one."""
         return self._special.split(text)
 
-    def _count_plain(self, text: str) -> int:
-        pieces = [text]
-        for cut in self._cuts:
-            pieces = [word for piece in pieces for word in cut.findall(piece)]
-        total = 0
-        for start in range(0, len(pieces), _AT_ONCE):  # between two of these the window may work
-            total += sum(map(self._word, pieces[start : start + _AT_ONCE]))
-        return total
 
-    def _count_word(self, word: str) -> int:
-        """Join the pair of lowest rank, the leftmost first, until none is left."""
-        symbols = list(word.encode("utf-8", "replace").decode("latin-1").translate(self._letters))
-        count = len(symbols)
-        after = [*range(1, count), -1]
-        before = list(range(-1, count - 1))
-        heap: list[tuple[int, int, str, str]] = []
-        for left in range(count - 1):
-            self._push(heap, symbols, left, left + 1)
-        while heap:
-            _, left, first, second = heapq.heappop(heap)
-            right = after[left]
-            if right < 0 or symbols[left] != first or symbols[right] != second:
-                continue  # one of the two is joined with another meanwhile
-            symbols[left], symbols[right] = first + second, ""
-            after[left] = after[right]
-            count -= 1
-            if after[left] >= 0:
-                before[after[left]] = left
-                self._push(heap, symbols, left, after[left])
-            if before[left] >= 0:
-                self._push(heap, symbols, before[left], left)
-        return count
-
-    def _push(
-        self,
-        heap: list[tuple[int, int, str, str]],
-        symbols: Sequence[str],
-        left: int,
-        right: int,
-    ) -> None:
-        rank = self._ranks.get((symbols[left], symbols[right]))
-        if rank is not None:
-            heapq.heappush(heap, (rank, left, symbols[left], symbols[right]))
-
-
-def _byte_letters() -> dict[int, int]:
+def _byte_letters() -> dict[int, str]:
     """GPT-2's letter for each byte: printable ones stand for themselves."""
     own = [*range(33, 127), *range(161, 173), *range(174, 256)]
     others = (byte for byte in range(256) if byte not in own)
-    return {byte: byte for byte in own} | {byte: 256 + number for number, byte in enumerate(others)}
+    letters = {byte: byte for byte in own} | {byte: 256 + at for at, byte in enumerate(others)}
+    return {byte: chr(letter) for byte, letter in letters.items()}

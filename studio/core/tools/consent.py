@@ -16,6 +16,7 @@ from studio.core.prompty.reference_values import find_references
 from studio.core.tools.document import (
     McpServer,
     OpenApi,
+    PluginTool,
     PythonFile,
     SourceDeclaration,
     named_sources,
@@ -141,6 +142,10 @@ def _wants(declaration: SourceDeclaration) -> Iterator[Want]:
             if isinstance(endpoint, str) and endpoint:
                 yield Want("address", endpoint, label)
             for text in connection.values():
+                for reference in find_references(text) if isinstance(text, str) else ():
+                    yield Want("variable", reference.argument, label)
+        case PluginTool(options=options):
+            for text in options.values():
                 for reference in find_references(text) if isinstance(text, str) else ():
                     yield Want("variable", reference.argument, label)
         case _:

@@ -22,6 +22,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypeAlias
 
+from studio.core.plugins import installed
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.front.front_matter import parameter_schema, read_bindings
 from studio.core.prompty.messages import HoistedTool
@@ -85,10 +86,27 @@ class OpenApi:
     """Endpoint and key, references unresolved."""
 
 
+@dataclass(frozen=True, slots=True)
+class PluginTool:
+    """A declared tool of a kind that a plug-in runs (docs/extending.md)."""
+
+    kind: str
+    """The kind as it is written, which is the plug-in's."""
+
+    name: str
+    """The declared tool's name."""
+
+    options: JsonObject
+    """The whole declaration, references unresolved."""
+
+    folder: Path
+    """The prompt's folder."""
+
+
 _LONGEST_SECONDS = 86_400
 _NO_SERVERS = WorkspaceServers()
 
-SourceDeclaration: TypeAlias = PythonFile | McpServer | OpenApi
+SourceDeclaration: TypeAlias = PythonFile | McpServer | OpenApi | PluginTool
 """Closed: consumers `match` and `assert_never`."""
 
 
@@ -199,9 +217,16 @@ def named_sources(
             place = item.get("specification")
             if isinstance(place, str) and place:
                 found.append(_openapi(name, item, place, folder))
+        elif isinstance(kind, str) and kind in plugin_kinds() and folder is not None:
+            found.append(PluginTool(kind, name, item, folder))
     for name in _names(_agent(document).get("mcp_servers")):
         found.append(_known_server(name, (workspace, own)))
     return tuple(found)
+
+
+def plugin_kinds() -> frozenset[str]:
+    """Kinds of tools that plug-ins run."""
+    return frozenset(str(getattr(each.value, "kind", "")) for each in installed("tool_sources"))
 
 
 def workspace_servers(document: PromptDocument) -> WorkspaceServers:

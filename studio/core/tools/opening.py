@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import assert_never
 
 from studio.core.prompty.tool_spec import ToolSpec
-from studio.core.tools.document import McpServer, OpenApi, PythonFile, SourceDeclaration
+from studio.core.tools.document import McpServer, OpenApi, PluginTool, PythonFile, SourceDeclaration
 from studio.core.tools.limits import ToolLimits
 from studio.core.tools.mcp.server_config import approval_mode
 from studio.core.tools.mcp.source import McpSource
 from studio.core.tools.openapi.named_connection import FindConnection, no_connection
 from studio.core.tools.openapi.source import OpenApiSource
+from studio.core.tools.plugin_source import PluginSource
 from studio.core.tools.python.source import PythonFileSource
 from studio.core.tools.registry import Approval
 from studio.core.tools.source import ToolSource
@@ -42,6 +43,8 @@ def open_source(
             )
         case OpenApi(name, place, connection):
             return OpenApiSource(name, place, connection, limits, environment, find)
+        case PluginTool():
+            return PluginSource(declaration, limits)
         case _:
             assert_never(declaration)
 
@@ -55,6 +58,8 @@ def source_key(declaration: SourceDeclaration) -> str:
             return f"mcp:{name}"
         case OpenApi(name):
             return f"openapi:{name}"
+        case PluginTool(kind=kind, name=name):
+            return f"{kind}:{name}"
         case _:
             assert_never(declaration)
 
@@ -68,6 +73,8 @@ def source_label(declaration: SourceDeclaration) -> str:
             return f"mcp: {name}"
         case OpenApi(name):
             return f"openapi: {name}"
+        case PluginTool(kind=kind, name=name):
+            return f"{kind}: {name}"
         case _:
             assert_never(declaration)
 
@@ -81,6 +88,8 @@ def source_path(declaration: SourceDeclaration) -> Path | None:
             return path
         case OpenApi(place=place):
             return place if isinstance(place, Path) else None
+        case PluginTool():
+            return None
         case _:
             assert_never(declaration)
 

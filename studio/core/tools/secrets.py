@@ -12,7 +12,7 @@ from studio.core.masking.looks import names_secret, names_secret_variable
 from studio.core.masking.masker import Masker, MissingValueError
 from studio.core.masking.walk import changed, masked
 from studio.core.text.values import JsonObject
-from studio.core.tools.document import McpServer, OpenApi, PythonFile, SourceDeclaration
+from studio.core.tools.document import McpServer, OpenApi, PluginTool, PythonFile, SourceDeclaration
 from studio.core.tools.mcp.server_config import HttpServer, StdioServer
 from studio.core.tools.source import ToolOutcome
 
@@ -56,7 +56,7 @@ class ToolSecrets:
                 key = connection.get("apiKey")
                 if isinstance(key, str) and "${" not in key:
                     self.masker.note(f"${{key:{name}}}", key)
-            case McpServer() | PythonFile():
+            case McpServer() | PythonFile() | PluginTool():
                 pass
 
     def masked(self, value: T) -> T:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, Qt, QTimer
 
+from studio.core.plugins import failed
 from studio.ui.app.commands import Commands
 from studio.ui.base.services import Services
 from studio.ui.dialogs.crash import CrashDialog
@@ -74,6 +75,7 @@ class Care(QObject):
         if is_first:
             self._timer.start()
         self._begin()
+        self._tell_of_plugins()
 
     def _begin(self) -> None:
         crashes = hard_crashes(self._log)
@@ -107,6 +109,11 @@ class Care(QObject):
     def rest(self) -> None:
         """Write the session down no more; the window is closing."""
         self._timer.stop()
+
+    def _tell_of_plugins(self) -> None:
+        for plugin in failed():
+            key = f"plugin-{plugin.group}-{plugin.name}"
+            self._services.messages.say(Notice("warning", plugin.error, key=key))
 
     def close(self) -> None:
         """Leave everything as it was before."""

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from studio.core.models.connections import PRESETS, Connection
+from studio.core.models.connections import Connection, all_presets
 from studio.core.models.secrets import KEYRING
 from studio.ui.connections.kinds import ICONS
 from studio.ui.style.icons import icon
@@ -60,7 +60,7 @@ class ListTools(QWidget):
     def _presets(self) -> QMenu:
         menu = QMenu(self)
         menu.setToolTipsVisible(True)
-        for preset in PRESETS:
+        for preset in all_presets():
             action = menu.addAction(icon(ICONS[preset.connection.kind]), preset.title)
             action.setToolTip(preset.hint)
             action.triggered.connect(

@@ -22,7 +22,7 @@ from PySide6.QtWidgets import (
 from studio.application.inputs.sets import sets_path, write_sets
 from studio.core.export.write import write_atomically
 from studio.core.imports.imported import Imported, ImportFailure
-from studio.core.imports.recognise import SUFFIXES, import_file
+from studio.core.imports.recognise import all_suffixes, import_file
 from studio.ui.dialogs.state_line import StateLine
 from studio.ui.parts.screen_room import resize_within_screen
 from studio.ui.style.colours import fixed_font
@@ -35,7 +35,7 @@ _SHOWN = 200_000
 
 def ask_file(parent: QWidget) -> Path | None:
     """Ask which file to import."""
-    pattern = " ".join(f"*{suffix}" for suffix in SUFFIXES)
+    pattern = " ".join(f"*{suffix}" for suffix in all_suffixes())
     known = QCoreApplication.translate("Import", "Prompts of other formats ({pattern})")
     every = QCoreApplication.translate("Import", "All files (*)")
     name, _ = QFileDialog.getOpenFileName(

@@ -19,6 +19,7 @@ from studio.core.prompty.references import resolve_document
 from studio.core.prompty.rendering import Rendering, Segment
 from studio.core.prompty.shapes import messages_to_json
 from tests.support.document_shape import document_to_json
+from tests.support.vectors import all_read
 
 ROOT = Path(__file__).resolve().parents[3]
 VECTORS = ROOT / os.environ.get("PROMPTY_VECTORS", "../shared/vectors/prompty")
@@ -69,44 +70,46 @@ def write_case(given: dict[str, Any], folder: Path) -> Path:
 
 @pytest.mark.parametrize("case", vectors("load"))
 def test_load(case: dict[str, Any], tmp_path: Path) -> None:
-    given, expected = case["input"], case["expected"]
-    path = write_case(given, tmp_path)
-    document = parse(path.read_text(encoding="utf-8"), path)
-    context = ReferenceContext(path.parent, environment=given.get("env", {}))
-    document, found = resolve_document(document, context)
-    values, missing = resolve_inputs(document, given.get("inputs", {}))
-    problems = [item for item in (*document.problems, *found) if item.severity == "error"]
-    if "inputs" in given:
-        problems += missing
-    if "error" in expected:
-        wanted = expected["error"].lower()
-        matching = [item for item in problems if wanted in item.message.lower()]
-        assert matching, [item.message for item in problems]
-        if "error_field" in expected:
-            assert any(repr(expected["error_field"]) in item.message for item in matching)
-        return
-    assert not problems, [item.message for item in problems]
-    if "validated_inputs" in expected:
-        assert values == expected["validated_inputs"]
-        return
-    actual = document_to_json(document, context)
-    actual["instructions"] = actual["instructions"].rstrip("\n")
-    assert is_subset(expected, actual), actual
+    with all_read(case) as vector:
+        given, expected = vector["input"], vector["expected"]
+        path = write_case(given, tmp_path)
+        document = parse(path.read_text(encoding="utf-8"), path)
+        context = ReferenceContext(path.parent, environment=given.get("env", {}))
+        document, found = resolve_document(document, context)
+        values, missing = resolve_inputs(document, given.get("inputs", {}))
+        problems = [item for item in (*document.problems, *found) if item.severity == "error"]
+        if "inputs" in given:
+            problems += missing
+        if "error" in expected:
+            words = expected["error"].lower()
+            matching = [item for item in problems if words in item.message.lower()]
+            assert matching, [item.message for item in problems]
+            field = expected.get("error_field")
+            assert field is None or any(repr(field) in item.message for item in matching)
+            return
+        assert not problems, [item.message for item in problems]
+        if "validated_inputs" in expected:
+            assert values == expected["validated_inputs"]
+            return
+        actual = document_to_json(document, context)
+        actual["instructions"] = actual["instructions"].rstrip("\n")
+        assert is_subset(expected.whole, actual), actual
 
 
 @pytest.mark.parametrize("case", vectors("parse"))
 def test_parse(case: dict[str, Any]) -> None:
-    given = case["input"]
-    threads = given.get("thread_inputs", {})
-    inputs = {name: {"kind": "thread"} for name in threads}
-    front = {"template": {"parser": {"kind": "prompty"}}, "inputs": inputs}
-    document = parse(f"---\n{json.dumps(front)}\n---\n{given['rendered']}")
-    segments: list[Segment] = []
-    done = 0
-    for nonce in NONCE.finditer(given["rendered"]):
-        segments.append(Segment("literal", given["rendered"][done : nonce.start()], None))
-        segments.append(Segment("rich", nonce[0], None, nonce[1]))
-        done = nonce.end()
-    segments.append(Segment("literal", given["rendered"][done:], None))
-    messages = read_messages(document, Rendering(tuple(segments)), threads)
-    assert messages_to_json(messages, "prompty") == case["expected"]["messages"]
+    with all_read(case) as vector:
+        given = vector["input"]
+        threads, rendered = given.get("thread_inputs", {}), given["rendered"]
+        inputs = {name: {"kind": "thread"} for name in threads}
+        front = {"template": {"parser": {"kind": "prompty"}}, "inputs": inputs}
+        document = parse(f"---\n{json.dumps(front)}\n---\n{rendered}")
+        segments: list[Segment] = []
+        done = 0
+        for nonce in NONCE.finditer(rendered):
+            segments.append(Segment("literal", rendered[done : nonce.start()], None))
+            segments.append(Segment("rich", nonce[0], None, nonce[1]))
+            done = nonce.end()
+        segments.append(Segment("literal", rendered[done:], None))
+        messages = read_messages(document, Rendering(tuple(segments)), threads)
+        assert messages_to_json(messages, "prompty") == vector["expected"]["messages"]

@@ -76,10 +76,11 @@ def test_a_tokenizer_of_another_kind_is_not_guessed_at() -> None:
 
 
 def test_pairs_are_joined_in_the_order_of_their_ranks() -> None:
-    # "bc" comes before "ab": of "abc" nothing but a and bc is left, though "abc" is a token too.
-    pairs = BytePairs(GgufTokenizer("gpt2", "gpt-2", ("b c", "a b", "ab c"), ("<s>",), ""), "t")
-    assert pairs.count("abc") == 2
+    merges = ("b c", "a b", "bc d", "\N{CJK UNIFIED IDEOGRAPH-4E00} b")
+    pairs = BytePairs(GgufTokenizer("gpt2", "gpt-2", merges, ("<s>",), ""), "t")
+    assert pairs.count("abc") == 2  # a and bc: "bc" comes before "ab"
     assert pairs.count("ab") == 1
     assert pairs.count("abab") == 2
+    assert pairs.count("abcd") == 2
     assert pairs.count("<s>abc<s>") == 4
     assert pairs.count("") == 0

@@ -9,6 +9,7 @@ from studio.core.models.embedded.client import LlamaClient
 from studio.core.models.embedded.prompt import template_messages
 from studio.core.models.embedded.server import EmbeddedServer
 from studio.core.models.embedded.weights import bundled_weights
+from studio.core.prompty.messages import Message, TextPart
 from studio.core.prompty.parse import parse
 from studio.core.prompty.prepare import prepare
 from studio.core.prompty.tool_spec import ToolSpec
@@ -27,6 +28,17 @@ FURTHER = (
     ModelRequest(REQUEST.messages[1:]),  # the template puts its own system message first
     ModelRequest((*REQUEST.messages, *REQUEST.messages[1:])),  # neighbours are joined
 )
+
+
+TEXTS = (
+    Path(__file__).read_text(encoding="utf-8"),
+    "  two\t\tblanks  1 22  333 \n\n 4th\r\n\x0b\x0c  ½  Ⅻ٣ don't YOU'LL  ",
+    "naïve 日本語 한국어 🙂🙂 é x=1;y==2!=3 //\xa0\u2003\u3000end   ",
+)
+
+
+def _asking(text: str) -> ModelRequest:
+    return ModelRequest((Message("user", (TextPart(text),)),))
 
 
 def test_the_tokenizer_counts_without_a_server(tmp_path: Path) -> None:
@@ -73,7 +85,7 @@ async def test_the_figures_are_the_servers_own() -> None:
         assert counted.is_exact
         assert counted.frame > 0
         own = EmbeddedTokenizer(bundled_weights().path)
-        for request in (REQUEST, *FURTHER):
+        for request in (REQUEST, *FURTHER, *map(_asking, TEXTS)):
             assert own.count(request) == await count_embedded(server, request, {})
     finally:
         await server.stop()

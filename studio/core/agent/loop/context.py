@@ -15,8 +15,14 @@ _PER_MESSAGE = 4
 _PER_MEDIA = 200
 _MOST_RESERVED = 5000
 _LEAST_RESERVED = 120
-_SUMMARY_FRAME = 30
 _SUMMARY_PIECE = 120
+_STANDING = ("system", "developer")
+
+SUMMARY = "[Summary of earlier conversation] "
+"""What the message that stands for dropped ones begins with; it comes from the vectors."""
+
+_OLDER_SUMMARY = "[Context summary: "
+"""The same as the studio wrote it up to 0.1.0; journals hold it."""
 
 
 def size(messages: Sequence[Message]) -> int:
@@ -64,38 +70,94 @@ def is_too_long(state: RunState) -> bool:
 def trim(messages: Sequence[Message], budget: int) -> tuple[tuple[Message, ...], int]:
     """The conversation within `budget` characters, and how many messages were dropped.
 
-    Leading system messages stay, then comes one message that sums up what was dropped, then the
-    newest messages. A tool's result never stays without its call.
+    System messages, the user's last message and the newest exchange stay, whatever the budget. Of
+    the others the oldest are dropped, a call together with its results, and one system message
+    sums them up.
     """
     if size(messages) <= budget:
         return tuple(messages), 0
-    head = 0
-    while head < len(messages) and messages[head].role in ("system", "developer"):
-        head += 1
-    kept = list(messages[head:])
+    groups = _groups(messages)
+    question = max((at for at, group in enumerate(groups) if _asks(group[0])), default=-1)
     reserved = min(_MOST_RESERVED, max(_LEAST_RESERVED, budget // 20))
-    room = budget - size(messages[:head]) - reserved
-    dropped: list[Message] = []
-    while len(kept) > 2 and size(kept) > room:
-        dropped.append(kept.pop(0))
-        while kept and kept[0].role == "tool":
-            dropped.append(kept.pop(0))
-    if not dropped:
+    left = size(messages)
+    gone: list[int] = []
+    count = 0
+    for at, group in enumerate(groups[:-1]):
+        if count and left <= budget - reserved:
+            break
+        if at == question or _is_standing(group[0]):
+            continue
+        gone.append(at)
+        left -= size(group)
+        count += 0 if _sums_up(group[0]) else len(group)
+    if not count:
         return tuple(messages), 0
-    about = summarise(dropped)[: reserved - _SUMMARY_FRAME]
-    summary = Message("user", (TextPart(f"[Context summary: {about}]"),))
-    return legal((*messages[:head], summary, *kept)), len(dropped)
+    before = [group for at, group in enumerate(groups[: gone[-1]]) if at not in gone]
+    standing = [item for group in before for item in group if item.role in _STANDING]
+    others = [item for group in before for item in group if item.role not in _STANDING]
+    after = [item for group in groups[gone[-1] + 1 :] for item in group]
+    summary = _summary([item for at in gone for item in groups[at]], reserved)
+    return legal((*standing, summary, *others, *after)), count
 
 
-def summarise(messages: Sequence[Message]) -> str:
-    """What the dropped messages were about, by their first words; no model is asked."""
+def _groups(messages: Sequence[Message]) -> list[list[Message]]:
+    """The messages in order, each with the tool results that answer it."""
+    groups: list[list[Message]] = []
+    for message in messages:
+        if message.role == "tool" and groups:
+            groups[-1].append(message)
+        else:
+            groups.append([message])
+    return groups
+
+
+def _asks(message: Message) -> bool:
+    return message.role == "user" and not _sums_up(message)
+
+
+def _is_standing(message: Message) -> bool:
+    return message.role in _STANDING and not _sums_up(message)
+
+
+def _sums_up(message: Message) -> bool:
+    """Whether a message stands for others that were dropped before."""
+    return message.origin.source == "run" and message.text.startswith((SUMMARY, _OLDER_SUMMARY))
+
+
+def _summary(dropped: Sequence[Message], reserved: int) -> Message:
+    """A system message about the dropped ones, not longer than what is reserved for it.
+
+    An earlier summary among them gets half of the room at most, so that it cannot crowd out the
+    rest when a run is trimmed again and again.
+    """
+    room = reserved - _size(Message("system", (TextPart(SUMMARY),)))
+    older = " | ".join(_inside(message) for message in dropped if _sums_up(message))
+    newer = summarize([message for message in dropped if not _sums_up(message)])
+    if len(older) > room // 2:
+        older = older[: room // 2 - 1] + "…"
+    about = " | ".join(filter(None, (older, newer)))
+    return Message("system", (TextPart(SUMMARY + about[:room]),))
+
+
+def _inside(summary: Message) -> str:
+    text = summary.text
+    if text.startswith(SUMMARY):
+        return text.removeprefix(SUMMARY)
+    return text.removeprefix(_OLDER_SUMMARY).removesuffix("]")
+
+
+_SUMMED_UP = {"user": "User asked", "assistant": "Assistant"}
+
+
+def summarize(messages: Sequence[Message]) -> str:
+    """What messages were about, by their first words and calls; no model is asked."""
     pieces: list[str] = []
     for message in messages:
         text = " ".join(message.text.split())
-        if text:
+        if text and message.role in _SUMMED_UP:
             short = text if len(text) <= _SUMMARY_PIECE else text[:_SUMMARY_PIECE].rstrip() + "…"
-            pieces.append(f"{message.role}: {short}")
-        for part in message.parts:
-            if isinstance(part, ToolCallPart):
-                pieces.append(f"{message.role} called {part.name}")
+            pieces.append(f"{_SUMMED_UP[message.role]}: {short}")
+        called = [part.name for part in message.parts if isinstance(part, ToolCallPart)]
+        if called:
+            pieces.append(f"Called tools: {', '.join(called)}")
     return " | ".join(pieces)

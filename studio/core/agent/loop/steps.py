@@ -245,7 +245,7 @@ def told(state: RunState, call: Call) -> str:
     if call.error == "unknown_tool":
         return unknown_tool(call.tool, [tool.name for tool in state.setup.tools])
     if call.error == "guardrail":
-        return f"Error: Tool denied by guardrail: {'; '.join(call.problems)}"
+        return f"Tool denied by guardrail: {'; '.join(call.problems)}"
     return bad_call(call.problems)
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from studio.core.agent.values.expressions import (
     Environment,
     ExpressionError,
+    check_message,
     fill,
     parse_expression,
 )
@@ -161,7 +162,7 @@ def problem_of(item: Breakpoint, tools: Iterable[str]) -> str:
         if item.condition:
             parse_expression(item.condition)
         if item.log:
-            fill(item.log, {})
+            check_message(item.log)
     except ExpressionError as error:
         return str(error)
     return ""

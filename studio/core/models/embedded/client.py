@@ -65,6 +65,13 @@ class LlamaClient:
         answer = await self._post("/tokenize", {"content": text})
         return len(answer["tokens"])
 
+    async def end_token(self) -> int | None:
+        """The token by which the model ends its turn; None where it has none of its own."""
+        mark = (await self._http.get("/props")).json().get("eos_token")
+        asked = {"content": mark or "", "parse_special": True}
+        tokens = (await self._post("/tokenize", asked))["tokens"]
+        return int(tokens[0]) if len(tokens) == 1 else None
+
     async def complete(self, body: JsonObject) -> AsyncGenerator[Completion, None]:
         """Go on with a prompt, piece by piece; closing the iterator stops the model."""
         import httpx2

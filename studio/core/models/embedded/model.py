@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from studio.core.models.base import Capabilities, ModelError, ModelRequest
 from studio.core.models.embedded.client import LlamaClient
-from studio.core.models.embedded.grammar import build_grammar
+from studio.core.models.embedded.grammar import build_grammar, with_end
 from studio.core.models.embedded.policy import GrammarLevel
 from studio.core.models.embedded.prompt import last_user_text, template_messages
 from studio.core.models.embedded.server import EmbeddedServer, EmbeddedSettings
@@ -204,6 +204,9 @@ class EmbeddedModel:
         body = dict(self.request_body(request))
         prompt = await client.template(template_messages(request))
         del body["messages"]
+        grammar = body.get("grammar")
+        if isinstance(grammar, str):
+            body["grammar"] = with_end(grammar, await client.end_token())
         count = await client.count(prompt)
         if count > _LONG_PROMPT:
             yield Notice(f"Reading {count:,} tokens …")

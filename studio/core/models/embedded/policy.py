@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from studio.core.models.base import ModelRequest
-from studio.core.models.embedded import gbnf
+from studio.core.models.embedded.bounded_schema import bounded
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.values import Json, JsonObject
 
@@ -133,8 +133,8 @@ class Member:
     name: str
     """The parameter."""
 
-    value: str
-    """GBNF of its value."""
+    schema: JsonObject
+    """What its value may be."""
 
     required: bool
     """Whether it must be given."""
@@ -213,7 +213,7 @@ def _plain_offers(tools: Sequence[ToolSpec]) -> tuple[CallOffer, ...]:
         CallOffer(
             tool.name,
             tuple(
-                _member(name, schema, gbnf.schema_expression(schema), needed)
+                _member(name, schema, bounded(schema), needed)
                 for name, schema, needed in _parameters(tool)
             ),
         )
@@ -250,7 +250,7 @@ def _grounded_offer(tool: ToolSpec, request: ModelRequest, *, answered: bool) ->
                 for phrase in phrases(request.question, _pattern(schema))
                 if phrase not in used.get(name, ()) and not (answered and phrase.isalnum())
             ]
-            value = gbnf.one_of(map(gbnf.json_literal, left)) if left else None
+            value: JsonObject | None = {"enum": left} if left else None
         else:
             value = _grounded_value(schema, request.question)
         if value is not None:
@@ -260,14 +260,14 @@ def _grounded_offer(tool: ToolSpec, request: ModelRequest, *, answered: bool) ->
     return CallOffer(tool.name, tuple(members))
 
 
-def _grounded_value(schema: JsonObject, question: str) -> str:
+def _grounded_value(schema: JsonObject, question: str) -> JsonObject:
     """An argument that is no free text: a number of the question where there is one."""
     kind = schema.get("type")
     if kind in ("integer", "number") and not {"const", "enum"} & schema.keys():
         said = numbers(question, whole=kind == "integer")
         if said:
-            return gbnf.one_of(map(gbnf.literal, said))
-    return gbnf.schema_expression(schema)
+            return {"enum": [json.loads(each) for each in said]}
+    return bounded(schema)
 
 
 def _pattern(schema: JsonObject) -> str | None:
@@ -275,7 +275,7 @@ def _pattern(schema: JsonObject) -> str | None:
     return pattern if isinstance(pattern, str) else None
 
 
-def _member(name: str, schema: JsonObject, value: str, needed: bool) -> Member:
+def _member(name: str, schema: JsonObject, value: JsonObject, needed: bool) -> Member:
     return Member(name, value, needed, schema.get("type") == "string")
 
 

@@ -12,6 +12,7 @@ from studio.core.prompty.body.media import MediaKind, MediaToken, find_media, fi
 from studio.core.prompty.body.roles import Attribute
 from studio.core.prompty.body.sections import is_inside
 from studio.core.prompty.document import BodySection, PromptDocument
+from studio.core.prompty.look_up import LookUp
 from studio.core.prompty.messages import MediaPart, Message, Origin, Part, Role, TextPart
 from studio.core.prompty.rendering import Segment
 from studio.core.prompty.threads import read_thread
@@ -43,6 +44,9 @@ class Conversation:
 
     inputs: Mapping[str, Json]
     """Values of the inputs, for threads and media."""
+
+    look_up: LookUp | None = None
+    """Finds the values of references; None leaves them as written."""
 
     messages: list[Message] = field(default_factory=list)
     """In order."""

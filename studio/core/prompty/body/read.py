@@ -24,6 +24,7 @@ from studio.core.prompty.body.rendered_yaml import RenderedYaml
 from studio.core.prompty.body.roles import STANDARD_ROLES, Marker, read_marker
 from studio.core.prompty.body.sections import YAML_TYPES, after_line, find_markers
 from studio.core.prompty.document import PromptDocument
+from studio.core.prompty.look_up import LookUp
 from studio.core.prompty.messages import (
     HoistedTool,
     MediaPart,
@@ -115,7 +116,10 @@ _KNOWN_TYPES = (*YAML_TYPES, "text", "tool_result")
 
 
 def read_messages(
-    document: PromptDocument, rendering: Rendering, inputs: Mapping[str, Json]
+    document: PromptDocument,
+    rendering: Rendering,
+    inputs: Mapping[str, Json],
+    look_up: LookUp | None = None,
 ) -> Messages:
     """Read what a rendering means. Never raises.
 
@@ -125,10 +129,12 @@ def read_messages(
         document: The prompt that was rendered.
         rendering: Its body, rendered.
         inputs: The values that it was rendered with; threads and media are taken from here.
+        look_up: Finds the values of references in a `tools:` section; those of the messages are in
+            the rendering. None leaves them as written.
     """
     masked = MaskedText(rendering, _trust(document), STANDARD_ROLES)
     markers = find_markers(masked.text, document.dialect)
-    talk = Conversation(document, masked, inputs)
+    talk = Conversation(document, masked, inputs, look_up)
     first = markers[0].span.start if markers else len(masked.text)
     if masked.read(0, first).strip() or masked.rich_places(0, first):
         span = masked.source(0, first)
@@ -237,7 +243,7 @@ def _read_tools(talk: Conversation, marker: Marker, end: int) -> tuple[HoistedTo
         yaml = RenderedYaml(talk.masked.pieces(start, end), talk.inputs)
         tools, problems = hoist_rendered(yaml, section.marker or section.span)
     else:
-        tools, problems = hoist_tools(talk.document, section, talk.inputs)
+        tools, problems = hoist_tools(talk.document, section, talk.inputs, talk.look_up)
     talk.problems += problems
     for tool in tools:
         if tool.dynamic_inputs:

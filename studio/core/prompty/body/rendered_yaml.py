@@ -9,22 +9,28 @@ from __future__ import annotations
 import json
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate
 
 from studio.core.prompty.body.masked import cut
 from studio.core.prompty.document import Entry
+from studio.core.prompty.look_up import is_input
 from studio.core.prompty.rendering import Segment
-from studio.core.prompty.yaml.reader import read_yaml
+from studio.core.prompty.yaml.reader import YamlReading, read_yaml
 from studio.core.text.problem import Problem
 from studio.core.text.span import Span
-from studio.core.text.values import Json
+from studio.core.text.values import Json, JsonObject
 
 _OPEN, _CLOSE = "\ue000", "\ue001"
 _DIGITS = str.maketrans("0123456789", "".join(chr(0xE010 + digit) for digit in range(10)))
 _BACK = {new: old for old, new in _DIGITS.items()}
 _WORD = re.compile(f"{_OPEN}([\ue010-\ue019]{{1,9}}){_CLOSE}")
+_WORD_AND_COLON = re.compile(f"{_WORD.pattern}(:?)")
+_END_OF_LINE = re.compile(r"[ \t]*(?:\r|\n|$)")
 _SCALAR = re.compile(r"true|false|-?(?:0|[1-9]\d{0,17})(?:\.\d{1,17})?")
+
+YamlPath = tuple[str | int, ...]
+"""Keys and positions from the root of the YAML."""
 
 
 class RenderedYaml:
@@ -33,10 +39,11 @@ class RenderedYaml:
     def __init__(self, pieces: Sequence[Segment], inputs: Mapping[str, Json]) -> None:
         self._pieces = tuple(pieces)
         self._inputs = inputs
-        texts = [_opaque(piece, index) for index, piece in enumerate(self._pieces)]
-        self._starts = [0, *accumulate(map(len, texts))]
-        self._text = "".join(texts)
-        reading = read_yaml(self._text)
+        self._spread = frozenset(_spreads(self._pieces))
+        reading = self._read()
+        if reading.broken and self._spread:
+            self._spread = frozenset()  # no line of a reference was a mapping's
+            reading = self._read()
         self._entries: dict[tuple[str | int, ...], Entry] = {
             entry.path: entry for entry in reading.entries
         }
@@ -45,6 +52,15 @@ class RenderedYaml:
         """Whether a syntax error was met, so that values may be missing."""
         self.problems: tuple[Problem, ...] = reading.problems
         """Places count in the opaque text; `source` leads back."""
+
+    def _read(self) -> YamlReading:
+        texts = [
+            _opaque(piece, index) + (":" if index in self._spread else "")
+            for index, piece in enumerate(self._pieces)
+        ]
+        self._starts = [0, *accumulate(map(len, texts))]
+        self._text = "".join(texts)
+        return read_yaml(self._text)
 
     @property
     def value(self) -> Json:
@@ -61,7 +77,7 @@ class RenderedYaml:
             value = self._filled(item, (index,), used)
             entry = self._entries.get((index,))
             place = self.source(entry.value) if entry else None
-            found.append((value, frozenset(used), place))
+            found.append((value, frozenset(filter(is_input, used)), place))
         return found
 
     def source(self, span: Span) -> Span | None:
@@ -78,12 +94,9 @@ class RenderedYaml:
             spans += [] if place is None else [place]
         return spans[0].cover(spans[-1]) if spans else None
 
-    def _filled(self, value: Json, path: tuple[str | int, ...], used: set[str]) -> Json:
+    def _filled(self, value: Json, path: YamlPath, used: set[str]) -> Json:
         if isinstance(value, Mapping):
-            return {
-                self._put_in(str(key), used): self._filled(item, (*path, key), used)
-                for key, item in value.items()
-            }
+            return self._filled_mapping(value, path, used)
         if isinstance(value, list):
             return [self._filled(item, (*path, index), used) for index, item in enumerate(value)]
         if not isinstance(value, str):
@@ -96,8 +109,26 @@ class RenderedYaml:
                 return self._typed(piece)
         return self._put_in(value, used)
 
+    def _filled_mapping(self, value: JsonObject, path: YamlPath, used: set[str]) -> Json:
+        spread: dict[str, Json] = {}
+        own: dict[str, Json] = {}
+        for key, item in value.items():
+            word = _WORD.fullmatch(key) if item is None else None
+            piece = self._piece(word) if word is not None else None
+            if word is not None and piece is not None and _index(word) in self._spread:
+                used |= {piece.input} if piece.input else set()
+                if len(value) == 1:
+                    return piece.value
+                if isinstance(piece.value, Mapping):
+                    spread |= piece.value
+                    continue
+            own[self._put_in(key, used)] = self._filled(item, (*path, key), used)
+        return {**spread, **own}  # a key that is written out counts
+
     def _typed(self, piece: Segment) -> Json:
         """What an input is, where it stands alone; a text that looks like a number stays text."""
+        if piece.value is not None:
+            return piece.value
         own = self._inputs.get(piece.input) if piece.input else None
         if isinstance(own, list | Mapping) and piece.text == str(own):
             return own
@@ -112,19 +143,38 @@ class RenderedYaml:
             if piece is None:
                 return word[0]
             used.update({piece.input} if piece.input else set())
-            return piece.text
+            return piece.text + ("" if _index(word) in self._spread else word[2])
 
-        return _WORD.sub(rendered, text) if _OPEN in text else text
+        return _WORD_AND_COLON.sub(rendered, text) if _OPEN in text else text
 
     def _piece(self, word: re.Match[str]) -> Segment | None:
-        index = int(word[1].translate(_BACK))
+        index = _index(word)
         is_value = index < len(self._pieces) and self._pieces[index].kind != "literal"
         return self._pieces[index] if is_value else None
 
-    def _is_quoted(self, path: tuple[str | int, ...]) -> bool:
+    def _is_quoted(self, path: YamlPath) -> bool:
         entry = self._entries.get(path)
         start = entry.value.start if entry else 0
         return entry is not None and self._text[start : start + 1] in ('"', "'", "|", ">")
+
+
+def _index(word: re.Match[str]) -> int:
+    return int(word[1].translate(_BACK))
+
+
+def _spreads(pieces: Sequence[Segment]) -> Iterator[int]:
+    """The pieces that hold keys and values, or a list, and fill a line of their own.
+
+    They are written as a key: what they hold may stand beside others.
+    """
+    for index, piece in enumerate(pieces):
+        if not isinstance(piece.value, Mapping | list):
+            continue
+        before = pieces[index - 1].text if index else ""
+        after = pieces[index + 1].text if index + 1 < len(pieces) else ""
+        line = before[before.rfind("\n") + 1 :] if "\n" in before or index <= 1 else "-"
+        if not line.strip(" ") and _END_OF_LINE.match(after):
+            yield index
 
 
 def _opaque(piece: Segment, index: int) -> str:

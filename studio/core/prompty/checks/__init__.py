@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from itertools import islice
 
+from studio.core.plugins import Plugin, fault, installed
 from studio.core.prompty.checks.dialects import check_dialect
 from studio.core.prompty.checks.inputs import check_inputs
 from studio.core.prompty.checks.keys import check_keys
@@ -15,7 +16,8 @@ from studio.core.prompty.checks.secrets import check_secrets
 from studio.core.prompty.checks.tools import check_tools
 from studio.core.prompty.checks.variables import check_variables
 from studio.core.prompty.document import PromptDocument
-from studio.core.text.problem import Problem
+from studio.core.text.problem import Problem, Severity
+from studio.core.text.span import Span
 
 Check = Callable[[PromptDocument], Iterator[Problem]]
 """Looks at a whole document and tells what it finds."""
@@ -47,5 +49,22 @@ def check_document(document: PromptDocument, found: Iterable[Problem] = ()) -> P
     problems = list(document.problems)
     for check in CHECKS:
         problems += islice(check(document), MOST_PER_CHECK)
+    for plugin in installed("checks"):
+        problems += _found_by(plugin, document)
     problems.sort(key=lambda problem: (problem.span.start, problem.span.end))
     return replace(document, problems=tuple(problems))
+
+
+def _found_by(plugin: Plugin, document: PromptDocument) -> list[Problem]:
+    """What the check of a plug-in finds; where it fails, that is one more problem."""
+    check, end = plugin.value, len(document.source)
+    found: list[Problem] = []
+    try:
+        assert callable(check)
+        for item in islice(check(document), MOST_PER_CHECK):
+            if not isinstance(item, Problem) or not 0 <= item.span.start <= item.span.end <= end:
+                raise TypeError(f"no problem with a place in the text: {item!r}")
+            found.append(item)
+    except Exception as error:  # noqa: BLE001 - foreign code; its error is told, the rest is checked
+        found.append(Problem("plugin-failed", Severity.WARNING, fault(plugin, error), Span(0, 0)))
+    return found

@@ -9,17 +9,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from studio.core.prompty.body.hoist import expression_ranges, has_statements, hoist_tools
+from studio.core.prompty.body.hoist import has_statements, hoist_tools
 from studio.core.prompty.body.media import find_media, find_threads
 from studio.core.prompty.body.read import read_messages
 from studio.core.prompty.body.roles import Marker, read_marker
 from studio.core.prompty.body.sections import fenced_ranges, find_markers, is_inside
+from studio.core.prompty.body.source_yaml import expression_ranges
 from studio.core.prompty.document import BodySection, PromptDocument
 from studio.core.prompty.edit.draft import Draft
 from studio.core.prompty.edit.edits import write_scalar
 from studio.core.prompty.front.tool_shapes import properties_of_schema
 from studio.core.prompty.messages import HoistedTool, Message
-from studio.core.prompty.reference_values import find_references
+from studio.core.prompty.reference_values import find_references, whole_reference
 from studio.core.prompty.rendering import Rendering, Segment
 from studio.core.prompty.threads import thread_calls
 from studio.core.text.problem import TextEdit
@@ -195,6 +196,12 @@ def _tools(work: _Body, section: BodySection) -> None:
 def _declared_tool(work: _Body, tool: HoistedTool) -> dict[str, Json]:
     found: dict[str, Json] = {"name": tool.id, "kind": tool.type}
     options = dict(tool.options)
+    for line in [key for key, value in options.items() if value is None and whole_reference(key)]:
+        options.pop(line)
+        work.note(
+            f"the tool {tool.id!r}: the keys of {line} cannot stand beside others in a declared "
+            "tool; write them out"
+        )
     if "description" in options:
         found["description"] = options.pop("description")
     parameters = options.pop("parameters", None) if tool.type == "function" else None
@@ -202,7 +209,12 @@ def _declared_tool(work: _Body, tool: HoistedTool) -> dict[str, Json]:
         found["parameters"] = [_with_kind(item) for item in parameters]
     elif isinstance(parameters, Mapping):
         found["parameters"] = list(properties_of_schema(parameters))
-    if options:
+    if tool.reference:
+        found["options"] = tool.reference  # Prompty 2 resolves it there (§4.3)
+        if options:
+            lost = ", ".join(options)
+            work.note(f"the tool {tool.id!r}: {lost} cannot stand beside {tool.reference}")
+    elif options:
         found["options"] = options
     if tool.type != "function":
         work.note(f"the tool {tool.id!r}: Prompty 2 wants a connection for its kind {tool.type!r}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ from studio.core.models.scripted import ScriptedModel
 from studio.core.wire.reply import Reply
 from tests.core.agent.runs import NATIVE, Functions, call, calling, document, run_of
 from tests.support.turn_events import turn_events
+from tests.support.vectors import Watched, all_read
 
 ROOT = Path(__file__).resolve().parents[4]
 FOLDER = Path(os.environ.get("PROMPTY_VECTORS", ROOT / "../shared/vectors/prompty"))
@@ -35,7 +37,7 @@ def broken(query: str) -> str:
     raise ValueError("broken")
 
 
-async def lines_of(case: dict) -> list[str]:
+async def lines_of(case: Watched) -> list[str]:
     """The run that a vector's lines tell of: which of its parts there are is read from them."""
     told = " ".join(case["expected"])
     is_failing = ":add:false" in told and "tool_execution_start" in told
@@ -45,15 +47,19 @@ async def lines_of(case: dict) -> list[str]:
     replies = [calling(call("add", call_id="exec-1"))] if uses_tool else []
     tools = Functions(function, ask=("add",) if "permission_denied" in told else ())
     options = RunOptions(headless=True, limits=Limits(case["input"].get("maxIterations", 10)))
-    run, _ = run_of(NATIVE, [*replies, "ok"], tools=tools, options=options)
+    inputs = {"question": "Where?"} | case["input"].get("inputs", {})
+    run, _ = run_of(NATIVE, [*replies, "ok"], tools=tools, options=options, inputs=inputs)
     await run.go()
+    # When it happened is in the journal, and in no line.
+    assert datetime.fromisoformat(case["input"]["clock"]).timestamp() < run.events[0].at
     return list(turn_events(run.events, case["input"]["sessionId"], case["input"]["turnId"]))
 
 
 @pytest.mark.skipif(not FOLDER.exists(), reason="the vectors are not beside the checkout")
 @pytest.mark.parametrize("case", vectors("replay.json"), ids=lambda case: case["id"])
 async def test_a_run_is_told_as_the_vector_says(case):
-    assert await lines_of(case) == case["expected"]
+    with all_read(case) as vector:
+        assert await lines_of(vector) == vector["expected"]
 
 
 async def test_a_broken_tool_is_told_as_an_exception():

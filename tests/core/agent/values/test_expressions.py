@@ -5,8 +5,14 @@ from __future__ import annotations
 import pytest
 
 from studio.core.agent.values.breakpoints import Breakpoint, HitCounter, problem_of
-from studio.core.agent.values.expressions import ExpressionError, fill, parse_expression
+from studio.core.agent.values.expressions import (
+    ExpressionError,
+    check_message,
+    fill,
+    parse_expression,
+)
 from studio.core.agent.values.state import Call, RunSetup, RunState, Step
+from tests.support.soon import soon
 
 HERE = {
     "iteration": 3, "tool": "search", "args": {"query": "a b", "list": [1, 2], "n": 5},
@@ -38,6 +44,20 @@ HERE = {
         ("-1 < 0", True),
         ("true and false", False),
         ("\"it's \\\"so\\\"\" == 'it\\'s \"so\"'", True),
+        ("args.query.startswith('a')", True),
+        ("not observation.startswith('a')", True),
+        ("args.missing.deeper.startswith('a')", None),
+        ("not args.query startswith 'a'", False),
+        ("args.query is not contains 'b'", False),
+        ("tool in ['search', 'find']", True),
+        ("1 < iteration < 5", True),
+        ("iteration > 'x' or tool == 'search'", True),
+        ("args.items == null", True),
+        ("args.list|length", 2),
+        ("args['query']", "a b"),
+        ("(tool, args.list|first)", ["search", 1]),
+        ("iteration * 2 + 1", 7),
+        ("'tool contains x' == args.query", False),
     ],
 )  # fmt: skip
 def test_values(source, value):
@@ -47,20 +67,64 @@ def test_values(source, value):
 @pytest.mark.parametrize(
     "source",
     ["", "  ", "iteration >", "> 2", "(iteration", "iteration)", "a b", "nothing == 1",
-     "tool = 'x'", "__import__('os')", "tool.__class__()", "iteration; 1", "1 + 1", "'open",
-     "(" * 200, "x" * 3000],
+     "tool = 'x'", "__import__('os')", "iteration; 1", "1 +", "'open", "tool | nothing", "loop",
+     "tool is nothing", "tool contains", "tool }} {{ tool", "tool }}", "lipsum()", "range(3)",
+     "(" * 200, "(" * 900 + "1" + ")" * 900, "x" * 3000],
 )  # fmt: skip
 def test_what_is_no_expression_is_refused(source):
     with pytest.raises(ExpressionError):
         parse_expression(source)
 
 
+@pytest.mark.parametrize(
+    ("source", "place"),
+    [
+        ("iteration > 3 and and tool", "got 'tool', at 'tool', character 23"),
+        ("iteration >", "at its end"),
+        ("tool startswith 'a' and nothing", "no 'nothing'"),
+        ("tool startswith 'a' and nothing", "at 'nothing', character 25"),
+    ],
+)
+def test_what_is_wrong_says_where(source, place):
+    with pytest.raises(ExpressionError) as caught:
+        parse_expression(source)
+    assert place in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "source",
+    ["tool.__class__()", "tool.nothing()", "tool * 1000000", "tool.ljust(99999999)",
+     "observation + 1", "tool.startswith(1)"],
+)  # fmt: skip
+def test_what_cannot_be_worked_out_says_so(source):
+    with pytest.raises(ExpressionError):
+        parse_expression(source).value(HERE)
+    hit = HitCounter().look([Breakpoint("b", condition=source)], state())
+    assert hit.stops == ("b",)
+    assert source in hit.logs[0][1]
+
+
+def test_nothing_is_changed():
+    with pytest.raises(ExpressionError):
+        parse_expression("args.list.append(3)").value(HERE)
+    assert HERE["args"]["list"] == [1, 2]
+
+
+def test_long_work_ends():
+    with soon(), pytest.raises(ExpressionError):
+        parse_expression("(args.query * 400000)|batch(1)|list|length > 0").value(HERE)
+
+
 def test_attributes_of_python_objects_cannot_be_reached():
-    assert parse_expression("tool.__class__").value(HERE) is None
+    for source in ("tool.__class__", "tool.upper", "args.__class__", "args.keys"):
+        assert parse_expression(source).value(HERE) is None
 
 
 def test_log_messages():
     assert fill("{iteration}: {args.query} {args.list}", HERE) == "3: a b [1, 2]"
+    check_message("{observation + 1}")  # may have a value one day
+    with pytest.raises(ExpressionError):
+        check_message("{iteration} {nothing}")
 
 
 def state(place="P3", tool="search", query="a", iteration=1):

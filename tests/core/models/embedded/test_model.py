@@ -17,7 +17,8 @@ import pytest
 import pytest_asyncio
 
 from studio.core.models.base import ModelError, ModelRequest
-from studio.core.models.embedded.grammar import build_grammar
+from studio.core.models.embedded.client import LlamaClient
+from studio.core.models.embedded.grammar import build_grammar, with_end
 from studio.core.models.embedded.model import EmbeddedModel
 from studio.core.models.embedded.policy import LEVELS
 from studio.core.models.embedded.server import EmbeddedServer, EmbeddedSettings
@@ -25,6 +26,7 @@ from studio.core.models.embedded.weights import bundled_weights, find_weights, w
 from studio.core.prompty.messages import Message, TextPart
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.wire.reply import Notice, Reply, TextDelta, accumulate
+from tests.core.models.embedded.grammar_reader import begins
 
 try:
     bundled_weights()
@@ -100,8 +102,11 @@ async def test_a_native_call_and_then_the_answer(server: EmbeddedServer) -> None
     assert "5888" in (await answer(model, then)).text
 
 
-async def test_llama_takes_every_grammar_that_we_write(server: EmbeddedServer) -> None:
-    request = asking("What is 128 * 46?", tools=TOOLS, options={"maxOutputTokens": 1})
+async def test_llama_holds_the_model_to_every_grammar_that_we_write(
+    server: EmbeddedServer,
+) -> None:
+    """The server says nothing of a grammar that it cannot read: the text shows it."""
+    request = asking("What is 128 * 46?", tools=TOOLS)
     optional = ToolSpec(
         "many",
         'Says "many" things.',
@@ -115,12 +120,41 @@ async def test_llama_takes_every_grammar_that_we_write(server: EmbeddedServer) -
             },
         },
     )
+    address = await server.start()
     for level in LEVELS[1:]:
         for protocol in ("native", "react", "json_action"):
             each = replace(request, tools=(*TOOLS, optional), protocol=protocol)
-            assert build_grammar(each, level)
-            reply = await answer(EmbeddedModel(server, level=level), each)
-            assert reply.finish_reason in ("length", "stop")
+            grammar = build_grammar(each, level)
+            assert grammar
+            text = ""
+            async with LlamaClient(address) as client:
+                ended = with_end(grammar, await client.end_token())
+                assert ended != grammar
+                async for piece in client.complete(
+                    {"prompt": ",", "n_predict": 6, "stream": True, "grammar": ended}
+                ):
+                    text += piece.text
+            assert text
+            assert begins(grammar, text), (level, protocol, text)
+
+
+async def test_under_a_grammar_it_ends_where_it_would_end(server: EmbeddedServer) -> None:
+    address = await server.start()
+    texts: list[str] = []
+    async with LlamaClient(address) as client:
+        question = [{"role": "user", "content": "What is 2+2? Answer with a number only."}]
+        prompt = await client.template(question)
+        free = "%llguidance {}\n" r"start: /[A-Za-z0-9][^\x00-\x1f]{0,120}/"
+        end = await client.end_token()
+        for grammar in ("", free, with_end(free, end)):
+            body = {"prompt": prompt, "temperature": 0, "n_predict": 60, "stream": True}
+            text = ""
+            async for piece in client.complete({**body, "grammar": grammar}):
+                text += piece.text
+            texts.append(text)
+    alone, never_ending, ended = texts
+    assert ended == alone
+    assert never_ending.startswith(alone)
 
 
 async def test_only_the_key_opens_it_and_only_here(server: EmbeddedServer) -> None:

@@ -55,10 +55,15 @@ class SyntaxFault:
     """Up to where the template can be read, in its own offsets."""
 
 
-def read_program(source: str, environment: Environment, base: int = 0) -> Program:
+def read_program(
+    source: str,
+    environment: Environment,
+    base: int = 0,
+    parser_class: type[ProgramParser] | None = None,
+) -> Program:
     """Read a template; one with a mistake is read up to the tag before it."""
     tokens = JinjaTokens(source, environment.lexer, base)
-    parser = _Parser(environment, tokens, base)
+    parser = (parser_class or ProgramParser)(environment, tokens, base)
     try:
         body = parser.read()
     except TemplateSyntaxError as error:
@@ -74,12 +79,12 @@ def read_program(source: str, environment: Environment, base: int = 0) -> Progra
     fault = replace(fault, span=fault.span.shift(base))
     if fault.cut >= len(source):
         return Program([], (), base, fault)
-    before = read_program(source[: fault.cut], environment, base)
+    before = read_program(source[: fault.cut], environment, base, parser_class)
     return Program(before.body, before.tags, base, fault)
 
 
 def _fault(
-    error: TemplateSyntaxError, source: str, tokens: JinjaTokens, parser: _Parser
+    error: TemplateSyntaxError, source: str, tokens: JinjaTokens, parser: ProgramParser
 ) -> SyntaxFault:
     offset = min(error.lineno, len(source))
     message = error.message or "the template cannot be read"
@@ -106,7 +111,7 @@ def _word_span(source: str, offset: int) -> Span:
     return Span(offset, end)
 
 
-class _Parser(Parser):
+class ProgramParser(Parser):
     """Jinja's parser, which here yields statements with their places."""
 
     def __init__(self, environment: Environment, tokens: JinjaTokens, base: int) -> None:

@@ -1,0 +1,123 @@
+"""Every format that is told by what stands in its JSON or YAML, the studio's own and plug-ins'."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import cast
+
+from studio.core.imports.agentschema import import_agent_schema, is_agent_schema
+from studio.core.imports.imported import Imported, Importer, ImportFailure, ImportSource
+from studio.core.imports.langchain import import_langchain, is_langchain
+from studio.core.imports.promptfoo import import_promptfoo, is_promptfoo
+from studio.core.imports.request_json import import_request, is_request
+from studio.core.plugins import Plugin, fault, installed
+from studio.core.text.values import Json
+
+_DATA = (".json", ".jsonl", ".yaml", ".yml")
+
+
+@dataclass(frozen=True, slots=True)
+class DataFormat:
+    """A format that is known by its data."""
+
+    name: str
+    """For people."""
+
+    is_one: Callable[[Json], bool]
+    """Whether data is of this format."""
+
+    make: Callable[[ImportSource, int], Imported]
+    """Makes the prompt file."""
+
+    suffixes: tuple[str, ...] = _DATA
+    """Endings of its files."""
+
+    def accepts(self, source: ImportSource) -> bool:
+        """Whether the file is of this format."""
+        return self.is_one(source.data)
+
+    def read(self, source: ImportSource, choose: int) -> Imported:
+        """Make the prompt file."""
+        return self.make(source, choose)
+
+
+IMPORTERS: tuple[Importer, ...] = (
+    DataFormat(
+        "promptfoo configuration",
+        is_promptfoo,
+        lambda source, choose: import_promptfoo(source.text, source.read_beside, choose),
+    ),
+    DataFormat("LangChain prompt", is_langchain, lambda source, _: import_langchain(source.data)),
+    DataFormat("request body", is_request, lambda source, _: import_request(source.data)),
+    DataFormat("AgentSchema agent", is_agent_schema, lambda source, _: _agent_schema(source)),
+)
+"""The studio's own; no two accept the same data."""
+
+
+def _agent_schema(source: ImportSource) -> Imported:
+    # JSON is YAML but for its tabs: it is written anew for the reader with places.
+    is_json = source.text.lstrip().startswith("{")
+    text = json.dumps(source.data, ensure_ascii=False, indent=2) if is_json else source.text
+    return import_agent_schema(text)
+
+
+def find_importer(source: ImportSource) -> Importer | None:
+    """Who reads a file: a plug-in that knows it, else one of the studio's own."""
+    for plugin in installed("importers"):
+        door = PluginImporter(plugin)
+        if door.accepts(source):
+            return door
+    return next((each for each in IMPORTERS if each.accepts(source)), None)
+
+
+def plugin_suffixes() -> tuple[str, ...]:
+    """Endings of files that plug-ins read."""
+    found = (PluginImporter(plugin).suffixes for plugin in installed("importers"))
+    return tuple(dict.fromkeys(ending for endings in found for ending in endings))
+
+
+@dataclass(frozen=True, slots=True)
+class PluginImporter:
+    """The format of a plug-in; whatever it raises ends that one import and is named."""
+
+    plugin: Plugin
+    """Holds an `Importer`."""
+
+    @property
+    def inner(self) -> Importer:
+        """The plug-in's own object."""
+        return cast("Importer", self.plugin.value)
+
+    @property
+    def name(self) -> str:
+        """The format."""
+        return str(self.inner.name)
+
+    @property
+    def suffixes(self) -> tuple[str, ...]:
+        """Endings of its files."""
+        return tuple(str(each).lower() for each in self.inner.suffixes)
+
+    def accepts(self, source: ImportSource) -> bool:
+        """Whether the file is of this format; files of other endings are not shown to it."""
+        suffix = source.path.suffix.lower() if source.path is not None else ""
+        if suffix and suffix not in self.suffixes:
+            return False
+        try:
+            return bool(self.inner.accepts(source))
+        except Exception as error:
+            raise ImportFailure(fault(self.plugin, error)) from error
+
+    def read(self, source: ImportSource, choose: int) -> Imported:
+        """Make the prompt file."""
+        try:
+            made = self.inner.read(source, choose)
+            if not isinstance(made, Imported):
+                raise TypeError(f"read() gave {type(made).__name__}, no Imported")
+        except ImportFailure:
+            raise
+        except Exception as error:
+            raise ImportFailure(fault(self.plugin, error)) from error
+        return made

@@ -1,0 +1,103 @@
+"""What other packages add to the studio: objects named by entry points (docs/extending.md).
+
+A plug-in runs in the studio's own process, with the rights of the user who installed it. Each of
+its errors is named with the package that it comes from and stays with it: the studio goes on.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
+Group: TypeAlias = Literal["exporters", "importers", "connections", "tool_sources", "checks"]
+"""What a plug-in adds. The entry points' group is `prompt_studio.` and this word."""
+
+GROUPS: tuple[Group, ...] = get_args(Group)
+"""Every group."""
+
+SWITCH = "PROMPT_STUDIO_PLUGINS"
+"""Environment variable; `off` leaves every plug-in out. `--safe` sets it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plugin:
+    """One entry point, loaded."""
+
+    group: Group
+    """What it adds."""
+
+    name: str
+    """The entry point's name."""
+
+    package: str
+    """The package that it comes from, with its version: "studio-yaml 1.2"."""
+
+    value: object = None
+    """What was loaded; None where that failed."""
+
+    error: str = ""
+    """Why it cannot be used; empty where it can."""
+
+
+def installed(group: Group) -> tuple[Plugin, ...]:
+    """The plug-ins of a group that can be used, in the order of their names."""
+    return tuple(plugin for plugin in all_plugins(group) if not plugin.error)
+
+
+def all_plugins(group: Group) -> tuple[Plugin, ...]:
+    """The plug-ins of a group, with those that cannot be loaded; none where they are off."""
+    return () if os.environ.get(SWITCH) == "off" else _load_group(group)
+
+
+def failed() -> tuple[Plugin, ...]:
+    """The plug-ins of all groups that cannot be used."""
+    return tuple(each for group in GROUPS for each in all_plugins(group) if each.error)
+
+
+def fault(plugin: Plugin, error: Exception) -> str:
+    """One sentence: which plug-in failed, and how."""
+    what = str(error) or "without a word"
+    return f"The plug-in {plugin.name!r} of {plugin.package} failed: {type(error).__name__}: {what}"
+
+
+@cache
+def _load_group(group: Group) -> tuple[Plugin, ...]:
+    # Its import takes longer than most commands need to start.
+    from importlib.metadata import entry_points
+
+    found = sorted(entry_points(group=f"prompt_studio.{group}"), key=lambda each: each.name)
+    return tuple(_load(group, each) for each in found)
+
+
+def _load(group: Group, point: EntryPoint) -> Plugin:
+    package = f"{point.dist.name} {point.dist.version}" if point.dist else "an unknown package"
+    plugin = Plugin(group, point.name, package)
+    try:
+        value = point.load()
+    except Exception as error:  # noqa: BLE001 - anything may happen while foreign code is imported
+        return Plugin(group, point.name, package, error=fault(plugin, error))
+    lacking = [name for name in _WANTED[group] if not hasattr(value, name)]
+    if not callable(value) and group == "checks":
+        lacking.append("__call__")
+    if lacking:
+        words = ", ".join(lacking)
+        return Plugin(
+            group, point.name, package,
+            error=f"The plug-in {point.name!r} of {package} has no {words} (docs/extending.md).",
+        )  # fmt: skip
+    return Plugin(group, point.name, package, value)
+
+
+_WANTED: dict[Group, tuple[str, ...]] = {
+    "exporters": ("name", "label", "group", "suffix", "needs_values", "about", "make"),
+    "importers": ("name", "suffixes", "accepts", "read"),
+    "connections": ("id", "title", "connection"),
+    "tool_sources": ("kind", "open"),
+    "checks": (),
+}
+"""What the object of a group has; the protocols beside its door say what each means."""

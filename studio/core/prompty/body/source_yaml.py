@@ -1,0 +1,276 @@
+"""YAML of a body as its author wrote it: expressions and references are opaque while it is read.
+
+Each scalar is rendered alone afterwards, so that a value can never become YAML, and an unquoted
+`{{…}}` or `[${params:x}]` is fine (docs/design/file-format.md, "Injection defense"). What a file
+gives is values already: its keys may stand at the spot of the reference (seed: "Replacement
+Constructs").
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from studio.core.prompty.body.sections import plain_newlines
+from studio.core.prompty.document import Entry, PromptDocument, TemplateFormat
+from studio.core.prompty.look_up import LookUp, as_text, is_input, source_name
+from studio.core.prompty.reference_values import Reference, find_references, whole_reference
+from studio.core.prompty.rendering import Segment
+from studio.core.prompty.templates import render_template
+from studio.core.prompty.yaml.reader import YamlReading, read_yaml
+from studio.core.text.problem import Problem, Severity
+from studio.core.text.span import Span
+from studio.core.text.values import Json
+
+_OPEN, _FILL = "\ue000", "\ue001"
+_BASE, _DIGITS = 0xE100, 4096
+_MOST = _DIGITS * _DIGITS
+_PAIRS: dict[TemplateFormat, tuple[tuple[str, str], ...]] = {
+    "jinja2": (("{{", "}}"), ("{%", "%}"), ("{#", "#}")),
+    "mustache": (("{{{", "}}}"), ("{{", "}}")),
+    "fstring": (),
+}
+_REFERENCE = re.compile(r"\$\{[A-Za-z][\w.+-]*:[^{}\n]*\}")
+"""References of any protocol: those that nobody knows are text, and no YAML either."""
+_BEFORE = re.compile(r"(?:^|\n)[ ]*$")
+_AFTER = re.compile(r"[ \t]*(?:\r?\n|\r|$)")
+
+YamlPath = tuple[str | int, ...]
+"""Keys and positions from the root of the YAML."""
+
+
+@dataclass(slots=True)
+class SourceYaml:
+    """The YAML of a range of the source, not rendered yet."""
+
+    document: PromptDocument
+    """The prompt."""
+
+    span: Span
+    """The range."""
+
+    inputs: Mapping[str, Json]
+    """Values of the inputs."""
+
+    look_up: LookUp | None = None
+    """Finds the values of references; None leaves them as written."""
+
+    problems: list[Problem] = field(default_factory=list)
+    """What was found so far, with its place in the source."""
+
+    _holes: list[str] = field(default_factory=list)
+    _entries: dict[YamlPath, Entry] = field(default_factory=dict)
+    _used: set[str] = field(default_factory=set)
+
+    def read(self) -> tuple[Json, bool]:
+        """The value as it is written, with holes in it, and whether the YAML is broken."""
+        reading = self._reading(spreads=True)
+        if reading.broken and any(map(whole_reference, self._holes)):
+            reading = self._reading(spreads=False)  # no line of a reference was a mapping's
+        self.problems += reading.problems
+        self._entries = {entry.path: entry for entry in reading.entries}
+        return reading.value, reading.broken
+
+    def filled(self, value: Json, path: YamlPath) -> tuple[Json, frozenset[str]]:
+        """A value of the YAML with all its scalars rendered, and the inputs that went into it."""
+        self._used = set()
+        made = self._filled(value, path)
+        return made, frozenset(name for name in self._used if is_input(name))
+
+    def place(self, path: YamlPath) -> Span | None:
+        """Where a value stands."""
+        entry = self._entries.get(path)
+        return entry.value if entry else None
+
+    def _reading(self, *, spreads: bool) -> YamlReading:
+        return read_yaml(self._opaque(spreads=spreads), self.span.start)
+
+    def _opaque(self, *, spreads: bool) -> str:
+        """The YAML with each expression and reference as one word of its own length.
+
+        A reference alone on its line is written as a key: what it holds may stand beside others.
+        """
+        raw = self.document.source.slice(self.span)
+        self._holes = []
+        pieces: list[str] = []
+        done = 0
+        for start, end in _opaque_ranges(raw, self.document.template.format):
+            index = len(self._holes)
+            if index >= _MOST:
+                break
+            text = raw[start:end]
+            if text.startswith(("{%", "{#")):
+                hole = " " * len(text)
+            else:
+                digits = chr(_BASE + index // _DIGITS) + chr(_BASE + index % _DIGITS)
+                hole = (_OPEN + digits).ljust(len(text), _FILL)
+                if spreads and whole_reference(text) and _is_alone(raw, start, end):
+                    hole = hole[:-1] + ":"
+                self._holes.append(text)
+            pieces += (raw[done:start], hole)
+            done = end
+        pieces.append(raw[done:])
+        return plain_newlines("".join(pieces))
+
+    def _filled(self, value: Json, path: YamlPath) -> Json:
+        if isinstance(value, Mapping):
+            return self._filled_mapping(value, path)
+        if isinstance(value, list):
+            return [self._filled(item, (*path, index)) for index, item in enumerate(value)]
+        if isinstance(value, str):
+            return self._scalar(value, path)
+        return value
+
+    def _filled_mapping(self, value: Mapping[str, Json], path: YamlPath) -> Json:
+        spread: dict[str, Json] = {}
+        own: dict[str, Json] = {}
+        for key, item in value.items():
+            # A key that stands for a line of its own has lost the colon, its last character.
+            reference = self._reference(key, lost=1) if item is None else None
+            if reference is None:
+                own[as_text(self._text(key, path, typed=False))] = self._filled(item, (*path, key))
+                continue
+            held = self._value_of(reference, path)
+            if len(value) == 1:
+                return held
+            if isinstance(held, Mapping):
+                spread |= held
+            else:
+                own[as_text(held)] = None
+                if held != self._restore(key):
+                    self._report_spread(reference, (*path, key))
+        return {**spread, **own}  # a key that is written out counts
+
+    def _scalar(self, text: str, path: YamlPath) -> Json:
+        reference = self._reference(text)
+        if reference is not None:
+            return self._value_of(reference, path)
+        return self._text(text, path, typed=not self._is_quoted(path))
+
+    def _text(self, text: str, path: YamlPath, *, typed: bool) -> Json:
+        template = self._restore(text)
+        form = self.document.template.format
+        if template == text and form != "fstring":
+            return text
+        entry = self._entries.get(path)
+        at = entry.value.start if entry else self.span.start
+        rendering = render_template(template, self.inputs, format=form, offset=at)
+        self.problems += rendering.problems
+        segments = [part for each in rendering.segments for part in self._resolved(each)]
+        self._used |= {piece.input for piece in segments if piece.input}
+        if typed and len(segments) == 1:
+            only = segments[0]
+            value = self.inputs.get(only.input) if only.input else None
+            if isinstance(value, Mapping | list) and only.text == str(value):
+                return value
+            if isinstance(value, int | float) and only.text == _plain(value):
+                return value
+        return "".join(segment.text for segment in segments)
+
+    def _resolved(self, segment: Segment) -> Iterator[Segment]:
+        """A segment with the references of its author's own text put in."""
+        if self.look_up is None or segment.kind != "literal" or "${" not in segment.text:
+            yield segment
+            return
+        done = 0
+        for reference in find_references(segment.text):
+            # What has no value is told where the whole body is looked through.
+            value, found = self.look_up.find(reference, reference.span, [])
+            if found:
+                yield Segment("literal", segment.text[done : reference.span.start], None)
+                yield Segment("value", as_text(value), None, source_name(reference))
+                done = reference.span.end
+        yield Segment("literal", segment.text[done:], None)
+
+    def _reference(self, text: str, *, lost: int = 0) -> Reference | None:
+        """The reference that a scalar is, and nothing else."""
+        if not text.startswith(_OPEN) or len(text) < 3:
+            return None
+        hole = self._hole_at(text, 0)
+        return whole_reference(hole) if hole and len(text) == len(hole) - lost else None
+
+    def _value_of(self, reference: Reference, path: YamlPath) -> Json:
+        written = self._written(reference)
+        if self.look_up is None:
+            return written
+        place = self.place(path) or self.span
+        value, found = self.look_up.find(reference, place, [])
+        if not found:
+            return written
+        self._used.add(source_name(reference))
+        return self.look_up.find_all(value, place, self.problems)
+
+    def _written(self, reference: Reference) -> str:
+        return next(hole for hole in self._holes if whole_reference(hole) == reference)
+
+    def _restore(self, text: str) -> str:
+        """The template that a scalar was written as."""
+        if _OPEN not in text:
+            return text
+        pieces: list[str] = []
+        at = 0
+        while (start := text.find(_OPEN, at)) >= 0 and start + 2 < len(text):
+            hole = self._hole_at(text, start)
+            if hole is None:
+                break
+            pieces += (text[at:start], hole)
+            at = start + len(hole)
+        return "".join((*pieces, text[at:]))
+
+    def _hole_at(self, text: str, start: int) -> str | None:
+        index = (ord(text[start + 1]) - _BASE) * _DIGITS + ord(text[start + 2]) - _BASE
+        return self._holes[index] if 0 <= index < len(self._holes) else None
+
+    def _is_quoted(self, path: YamlPath) -> bool:
+        entry = self._entries.get(path)
+        return entry is not None and self.document.source.text[entry.value.start] in "\"'|>"
+
+    def _report_spread(self, reference: Reference, path: YamlPath) -> None:
+        message = (
+            f"{self._written(reference)} gives no keys and values, which are wanted beside others."
+        )
+        entry = self._entries.get(path)
+        self.problems.append(
+            Problem("tool-options", Severity.ERROR, message, entry.key if entry else self.span)
+        )
+
+
+def _is_alone(raw: str, start: int, end: int) -> bool:
+    line = raw.rfind("\n", 0, start) + 1
+    return _BEFORE.search(raw[line:start]) is not None and _AFTER.match(raw, end) is not None
+
+
+def _opaque_ranges(raw: str, form: TemplateFormat) -> Iterator[tuple[int, int]]:
+    """Expressions and the references that stand outside of them, in order."""
+    expressions = list(expression_ranges(raw, form))
+    references = [found.span() for found in _REFERENCE.finditer(raw)] if "${" in raw else []
+    end = 0
+    for range_ in sorted((*expressions, *references)):
+        if range_[0] >= end:
+            yield range_
+            end = range_[1]
+
+
+def expression_ranges(text: str, form: TemplateFormat) -> Iterator[tuple[int, int]]:
+    """Where template expressions stand in a text, in order; an unclosed one counts as text."""
+    pairs = _PAIRS[form]
+    at = 0
+    while pairs:
+        found = [(text.find(opening, at), opening, closing) for opening, closing in pairs]
+        found = [item for item in found if item[0] >= 0]
+        if not found:
+            return
+        start, opening, closing = min(found, key=lambda item: (item[0], -len(item[1])))
+        end = text.find(closing, start + len(opening))
+        if end < 0:
+            pairs = tuple(pair for pair in pairs if pair[0] != opening)
+            continue
+        at = end + len(closing)
+        yield start, at
+
+
+def _plain(value: int | float) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return str(value)

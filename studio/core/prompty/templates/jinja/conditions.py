@@ -1,0 +1,184 @@
+"""Conditions over plain values: the expressions of templates, within a budget of their own.
+
+What is not there is null; what cannot be compared is false.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Collection, Mapping
+from functools import cache, reduce
+
+from jinja2 import Undefined, nodes
+
+from studio.core.prompty.templates.bounds import BoundExceededError, Bounds, Budget
+from studio.core.prompty.templates.jinja.expressions import Expressions
+from studio.core.prompty.templates.jinja.program import ProgramParser, read_program
+from studio.core.prompty.templates.jinja.run import FAILURES
+from studio.core.prompty.templates.jinja.sandbox import PromptEnvironment
+from studio.core.prompty.templates.jinja.scope import Scope
+from studio.core.prompty.templates.jinja.statements import Interpolation, Plain
+from studio.core.prompty.templates.jinja.value import Value
+from studio.core.text.values import Json
+
+_LONGEST = 2000
+_BOUNDS = Bounds(seconds=0.5)
+_BEGIN, _END = "{{ ", " }}"
+
+
+class ConditionError(ValueError):
+    """A condition that cannot be read or worked out; the text says what and where."""
+
+
+def compile_condition(source: str, names: Collection[str]) -> Callable[[Mapping[str, Json]], Json]:
+    """What works out a condition from values by name; it may raise `ConditionError` too.
+
+    Args:
+        source: The expression.
+        names: What there is; a value that is not given is null.
+
+    Raises:
+        ConditionError: It is empty, too long or malformed.
+    """
+    if len(source) > _LONGEST:
+        raise ConditionError(f"the expression is longer than {_LONGEST} characters")
+    if not source.strip():
+        raise ConditionError("the expression is empty")
+    expression = _read(source)
+    for node in (expression, *expression.find_all((nodes.Name, nodes.Filter, nodes.Test))):
+        if refusal := _refusal(node, names):
+            raise ConditionError(f"{refusal}, {_place(node.lineno, source)}")
+
+    def value(values: Mapping[str, Json]) -> Json:
+        scope = Scope()
+        scope.values = {**dict.fromkeys((*names, "null")), **values}
+        try:
+            return _Evaluation(_environment(), Budget(_BOUNDS)).json(expression, scope)
+        except RecursionError as error:
+            raise ConditionError("the expression is nested too deeply") from error
+        except (*FAILURES, BoundExceededError) as error:
+            raise ConditionError(str(error)) from error
+
+    return value
+
+
+def _read(source: str) -> nodes.Expr:
+    program = read_program(f"{_BEGIN}{source}{_END}", _environment(), 0, _Parser)
+    if program.error is not None:
+        message = program.error.message.replace("token 'end of print statement'", "the end")
+        message = message.replace("'end of print statement'", "end")
+        raise ConditionError(f"{message}, {_place(program.error.span.start, source)}")
+    match program.body:
+        case [Interpolation(expression=expression)]:
+            return expression
+        case [Plain(path=(name, *keys), offset=at)]:
+            first: nodes.Expr = nodes.Name(name, "load", lineno=at)
+            return reduce(lambda of, key: nodes.Getattr(of, key, "load", lineno=at), keys, first)
+        case _:
+            raise ConditionError("this is more than one expression")
+
+
+def _refusal(node: nodes.Node, names: Collection[str]) -> str:
+    """What is wrong with a name of a condition; empty where nothing is."""
+    match node:
+        case nodes.Name(name=name) if name not in names and name != "null":
+            return f"there is no {name!r}; names are {', '.join(names)}"
+        case nodes.Filter(name=name) if name not in _environment().filters:
+            return f"there is no filter {name!r}"
+        case nodes.Test(name=name) if name not in _environment().tests:
+            return f"there is no test {name!r}"
+        case _:
+            return ""
+
+
+def _place(offset: int, source: str) -> str:
+    at = max(0, offset - len(_BEGIN))
+    rest = source[at:].strip()[:12]
+    return f"at {rest!r}, character {at + 1}" if rest else "at its end"
+
+
+class _Parser(ProgramParser):
+    """Jinja's parser, with tests that stand between their sides: `args.path startswith "/"`."""
+
+    def parse_filter_expr(self, node: nodes.Expr) -> nodes.Expr:
+        """Read what stands behind a value."""
+        node = super().parse_filter_expr(node)
+        while self.stream.current.type == "name" and self.stream.current.value in _TESTS:
+            token = next(self.stream)
+            other = self.parse_unary()
+            node = nodes.Test(node, token.value, [other], [], None, None, lineno=token.lineno)
+        return node
+
+
+class _Evaluation(Expressions):
+    """Works out one condition; the values are JSON, and so is what comes of them."""
+
+    def json(self, expression: nodes.Expr, scope: Scope) -> Json:
+        """The value; anything that JSON does not have is its text."""
+        value = _known(self.value(expression, scope))
+        if isinstance(value, str | int | float | None):
+            return value
+        if isinstance(value, list | tuple | dict):
+            plain: Json = json.loads(json.dumps(value, default=self.text))
+            return plain
+        return self.text(value)
+
+    def attribute(self, target: Value, name: str) -> Value:
+        """What a mapping holds under a key."""
+        return target.get(name) if isinstance(target, Mapping) else None
+
+    def _compare(self, node: nodes.Compare, scope: Scope) -> bool:
+        try:
+            return super()._compare(node, scope)
+        except TypeError:
+            return False
+
+    def _getitem(self, node: nodes.Getitem, scope: Scope) -> Value:
+        return _known(super()._getitem(node, scope))
+
+    def _call(self, node: nodes.Call, scope: Scope) -> Value:
+        if isinstance(node.node, nodes.Getattr) and self.value(node.node.node, scope) is None:
+            return None
+        return super()._call(node, scope)
+
+
+def _known(value: Value) -> Value:
+    return None if isinstance(value, Undefined) else value
+
+
+@cache
+def _environment() -> PromptEnvironment:
+    environment = PromptEnvironment()
+    environment.tests |= _TESTS
+    return environment
+
+
+def _contains(one: Value, other: Value) -> bool:
+    try:
+        return other in one
+    except TypeError:
+        return False
+
+
+def _matches(one: Value, other: Value) -> bool:
+    """Whether `*` for anything makes them equal; regular expressions could take for ever."""
+    text, (first, *pieces) = str(one), str(other).split("*")
+    if not pieces:
+        return text == first
+    if not text.startswith(first) or not text.endswith(pieces[-1]):
+        return False
+    at, end = len(first), len(text) - len(pieces[-1])
+    for piece in pieces[:-1]:
+        found = text.find(piece, at, end)
+        if found < 0:
+            return False
+        at = found + len(piece)
+    return at <= end
+
+
+_TESTS: Mapping[str, Callable[[Value, Value], bool]] = {
+    "contains": _contains,
+    "startswith": lambda one, other: isinstance(one, str) and one.startswith(str(other)),
+    "endswith": lambda one, other: isinstance(one, str) and one.endswith(str(other)),
+    "matches": _matches,
+}

@@ -1,0 +1,51 @@
+"""`docs/extending.md` names the doors as they are."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+
+from studio.core.export.targets import TARGETS
+from studio.core.plugins import GROUPS
+from studio.core.prompty.checks import CHECKS
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = (ROOT / "docs" / "extending.md").read_text(encoding="utf-8")
+SAMPLE = tomllib.loads(Path(__file__).with_name("sample").joinpath("pyproject.toml").read_text())
+
+
+def test_every_door_is_on_the_page_and_in_the_sample() -> None:
+    groups = {f"prompt_studio.{group}" for group in GROUPS}
+    assert set(re.findall(r"^\| `(prompt_studio\.\w+)` \|", PAGE, re.MULTILINE)) == groups
+    assert set(SAMPLE["project"]["entry-points"]) == groups
+
+
+def test_the_protocols_stand_where_the_page_says() -> None:
+    named = re.findall(r"`(\w+)` in `(studio/[\w/]+\.py)`", PAGE)
+    assert len(named) == len(GROUPS)
+    for name, path in named:
+        text = (ROOT / path).read_text(encoding="utf-8")
+        assert re.search(rf"^(class {name}\b|{name} = )", text, re.MULTILINE), name
+
+
+def test_a_check_is_its_module_and_a_row() -> None:
+    table = "core/prompty/checks/__init__.py"
+    for check in CHECKS:
+        assert users_of(check.__name__, check.__module__) == {table}
+
+
+def test_an_export_form_is_its_module_and_a_row() -> None:
+    for form in {type(each) for each in TARGETS}:
+        assert users_of(form.__name__, form.__module__) == {"core/export/targets.py"}
+
+
+def users_of(name: str, module: str) -> set[str]:
+    """Modules that import a name, by their path in `studio/`."""
+    line = re.compile(rf"from {re.escape(module)} import (?:\([^)]*|[^\n(]*)\b{name}\b")
+    studio = ROOT / "studio"
+    return {
+        path.relative_to(studio).as_posix()
+        for path in studio.rglob("*.py")
+        if line.search(path.read_text(encoding="utf-8"))
+    }
