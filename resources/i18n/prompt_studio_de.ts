@@ -7299,6 +7299,14 @@ zu  {after}</translation>
       <translation>Öffnen Sie den Prompt, in den das Werkzeug eingefügt werden soll</translation>
     </message>
     <message>
+      <source>Options</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <source>Options as JSON, values put in</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
       <source>Schema</source>
       <translation>Schema</translation>
     </message>
@@ -7321,6 +7329,10 @@ zu  {after}</translation>
     <message>
       <source>What each provider and each protocol sends of it</source>
       <translation>Was jeder Anbieter und jedes Protokoll davon sendet</translation>
+    </message>
+    <message>
+      <source>What the prompt sets for the program that runs it</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <source>has effects</source>
@@ -7425,6 +7437,10 @@ zu  {after}</translation>
     <message>
       <source>No description</source>
       <translation>Keine Beschreibung</translation>
+    </message>
+    <message>
+      <source>Options of the tools, values put in</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <source>Tools of this prompt</source>

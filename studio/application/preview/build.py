@@ -104,7 +104,10 @@ def prepare_order(order: PreviewOrder) -> tuple[Prepared, tuple[ToolSpec, ...]]:
     tools = order.tools if order.tools is not None else declared_tools(document, ())
     context = references_beside(document.source.path, trusted=order.trusted)
     given = {**_protocol_values(document, tools), **order.inputs}
-    return prepare(document, given, references=context, preview=True), tuple(tools)
+    prepared = prepare(document, given, references=context, preview=True)
+    if order.tools is None:
+        tools = declared_tools(document, prepared.messages.tools)
+    return prepared, tuple(tools)
 
 
 def _tokens(

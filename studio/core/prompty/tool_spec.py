@@ -48,5 +48,8 @@ class ToolSpec:
     dynamic: bool = False
     """Whether an input's value went into the declaration; such a tool asks for approval."""
 
+    options: JsonObject = field(default_factory=dict)
+    """Settings for the program that runs it, as the document has them; a model is not told."""
+
     span: Span | None = None
     """Where the document declares it."""

@@ -104,6 +104,9 @@ class PluginTool:
 
 
 _LONGEST_SECONDS = 86_400
+_TOLD = ("description", "bindings")
+"""Options of a tool of the body that stand in its specification by themselves."""
+
 _NO_SERVERS = WorkspaceServers()
 
 SourceDeclaration: TypeAlias = PythonFile | McpServer | OpenApi | PluginTool
@@ -178,16 +181,22 @@ def hoisted_spec(tool: HoistedTool) -> ToolSpec:
     description = options.get("description")
     bindings = read_bindings(options.get("bindings"))
     is_function = tool.type == "function"
+    is_told = is_function or isinstance(options.get("parameters"), Mapping)
     return ToolSpec(
         tool.id,
         description if isinstance(description, str) else "",
         parameter_schema(options.get("parameters"), frozenset(bindings))
-        if is_function or isinstance(options.get("parameters"), Mapping)
+        if is_told
         else {"type": "object", "properties": {}},
         kind="function" if is_function else "custom",
         source="tools: section",
         bindings=bindings,
         dynamic=bool(tool.dynamic_inputs),
+        options={
+            key: value
+            for key, value in options.items()
+            if key not in _TOLD and (key != "parameters" or not is_told)
+        },
         span=tool.span,
     )
 

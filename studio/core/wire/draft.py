@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
@@ -21,6 +22,7 @@ UNSUPPORTED_MEDIA = "unsupported-media"
 SYSTEM_MOVED = "system-moved"
 TOOL_NOT_SENT = "tool-not-sent"
 TOOL_NAME = "tool-name-refused"
+TOOL_OPTIONS = "tool-options-kept"
 
 _NOWHERE = Span(0, 0)
 
@@ -74,6 +76,15 @@ class Draft:
                     f"The {tool.kind} tool {tool.name!r} is not sent: it names a service, and no"
                     " source here offers its functions.",
                     tool.span,
+                )
+            if tool.options:
+                options = json.dumps(tool.options, ensure_ascii=False)
+                self.report(
+                    TOOL_OPTIONS,
+                    f"The options of the tool {tool.name!r} stay here, for the program that runs"
+                    f" it: {options}",
+                    tool.span,
+                    Severity.HINT,
                 )
 
     def options(self, names: Mapping[str, str], taken: Iterable[str]) -> dict[str, Json]:

@@ -123,15 +123,19 @@ class ToolDetail(QWidget):
         self.tabs.setDrawBase(False)
         titles = (
             self.tr("Try it"), self.tr("Arguments"), self.tr("Schema"), self.tr("As sent"),
+            self.tr("Options"),
         )  # fmt: skip
         for title in titles:
             self.tabs.addTab(title)
         self.tabs.setTabToolTip(3, self.tr("What each provider and each protocol sends of it"))
+        self.tabs.setTabToolTip(4, self.tr("What the prompt sets for the program that runs it"))
         self.try_panel = TryPanel(theme)
         self.tree = SchemaTree(theme)
         self.schema_text = JsonView(theme)
         self.schema_text.setAccessibleName(self.tr("Schema as JSON"))
         self.forms = FormsPage(theme)
+        self.options = JsonView(theme)
+        self.options.setAccessibleName(self.tr("Options as JSON, values put in"))
         self._pages = QStackedWidget()
         self._arrange()
         self._connect()
@@ -194,7 +198,7 @@ class ToolDetail(QWidget):
         top.addWidget(self.change)
         top.addLayout(switches)
         top.addWidget(self.mock)
-        for page in (self.try_panel, self.tree, self.schema_text, self.forms):
+        for page in (self.try_panel, self.tree, self.schema_text, self.forms, self.options):
             self._pages.addWidget(page)
         self._pages.setMinimumHeight(1)  # in a low dock the switches above keep their room
         line = QFrame()
@@ -247,6 +251,8 @@ class ToolDetail(QWidget):
             self.tree.show_schema(entry.spec.parameters)
             self.schema_text.show_json(_schema_text(entry))
             self.forms.show_entry(entry)
+            self.options.show_json(json.dumps(entry.spec.options, ensure_ascii=False, indent=2))
+            self.tabs.setTabVisible(4, bool(entry.spec.options))
 
     def set_insertable(self, insertable: bool) -> None:
         """Whether a prompt is open that a tool could be inserted into."""
@@ -296,6 +302,7 @@ class ToolDetail(QWidget):
         self.tree.set_theme(theme)
         self.schema_text.set_theme(theme)
         self.forms.set_theme(theme)
+        self.options.set_theme(theme)
         self._effects.set_colour(theme, theme.warning)
         if self._entry is not None:
             self._state.set_colour(theme, _state_colour(theme, self._entry))

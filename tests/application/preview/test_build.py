@@ -233,3 +233,15 @@ def test_a_parameter_is_a_variable_of_its_own() -> None:
     assert (row.value, row.origin, row.tokens) == ("Ann", "given", 2)
     body = json.loads(given.requests["openai-chat"].text)
     assert body["messages"] == [{"role": "user", "content": "Hi Ann, Ann"}]
+
+
+def test_the_options_of_a_tool_are_told_beside_the_request_and_not_sent() -> None:
+    document = parse(
+        "tools:\n  - id: q\n    type: bing\n    options: {a: '{{ x }}'}\n\nuser:\nhi\n"
+    )
+    preview = build_preview(PreviewOrder(document, {"x": "1"}))
+    for request in preview.requests.values():
+        [note] = [note for note in request.notes if "options of the tool 'q'" in note]
+        assert note.endswith('{"a": "1"}')
+        assert '"a"' not in request.text
+        assert len(request.body["tools"]) == 1  # type: ignore[arg-type]

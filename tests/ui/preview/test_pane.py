@@ -512,6 +512,35 @@ def test_the_tools_stand_on_top_with_room_for_all_of_them(desk: Desk) -> None:
     assert "tool_number_0" in text[desk.revealed[-1].start : desk.revealed[-1].end]
 
 
+TOOLS = """tools:
+  - id: query
+    type: dataverse
+    options:
+      query: SELECT * FROM {{ city }}
+      key: ${env:KEY}
+  - id: plain
+    type: bing
+
+"""
+
+
+def test_the_options_of_tools_of_the_body_are_seen_with_their_values(desk: Desk) -> None:
+    desk.write(DOC.replace("---\nsystem:", f"---\n{TOOLS}system:"), city="Rome")
+    card = desk.pane.messages.tools_card
+    assert card.options.isVisible()
+    assert card.options.text() == "query: query = SELECT * FROM Rome, key = ${env:KEY}"
+    chip = next(chip for chip in card.findChildren(Chip) if chip.text() == "query · dataverse")
+    assert "SELECT * FROM Rome" in chip.toolTip()
+    desk.bot.waitUntil(lambda: card.rect().contains(card.options.geometry()))
+    preview = desk.controller.preview
+    assert preview is not None
+    [note] = [note for note in preview.requests["openai-chat"].notes if "'query'" in note]
+    assert "stay here" in note
+    assert '"query": "SELECT * FROM Rome"' in note
+    desk.write(DOC)
+    assert not card.options.isVisible()
+
+
 def test_many_tools_leave_room_for_the_messages(desk: Desk) -> None:
     tools = "".join(f"  - name: tool_{n}\n    kind: function\n" for n in range(90))
     desk.write(DOC.replace("inputs:", f"tools:\n{tools}inputs:"))

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import json
+
 import pytest
 from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
@@ -8,6 +10,7 @@ from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.values import JsonObject
 from studio.core.tools.registry import SourceStatus, ToolEntry, ToolRegistry
 from studio.ui.style.theme import LIGHT
+from studio.ui.tools.detail import ToolDetail
 from studio.ui.tools.pane import ToolsPane
 from tests.support.labels import PLANTED, labels_read_as_rich
 
@@ -44,3 +47,14 @@ def test_a_source_that_only_a_search_shows_has_room_too(qtbot: QtBot) -> None:
     assert pane.table.columnWidth(2) > wanted
     header = pane.table.header()
     assert header.length() <= pane.table.viewport().width()
+
+
+def test_the_options_of_a_tool_have_a_page(qtbot: QtBot) -> None:
+    detail = ToolDetail(LIGHT)
+    qtbot.addWidget(detail)
+    detail.show_entry(ToolEntry(ToolSpec("query", options={"q": "SELECT 'Ann'", "n": [1]})))
+    assert detail.tabs.isTabVisible(4)
+    detail.tabs.setCurrentIndex(4)
+    assert json.loads(detail.options.toPlainText()) == {"q": "SELECT 'Ann'", "n": [1]}
+    detail.show_entry(ToolEntry(ToolSpec("plain")))
+    assert not detail.tabs.isTabVisible(4)

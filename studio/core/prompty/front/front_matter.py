@@ -253,6 +253,7 @@ def read_tool(item: Json, key: str | int, places: Places, path: Path) -> ToolSpe
         _tool_kind(kind),
         strict=item.get("strict") is True,
         bindings=bindings,
+        options={key: value for key, value in options.items() if key != "parameters"},
         span=places.whole(*path),
     )
 

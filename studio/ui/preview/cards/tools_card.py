@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from functools import partial
 
@@ -9,6 +10,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 
+from studio.application.inputs.fields import show_value
 from studio.core.prompty.messages import HoistedTool
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.span import Span
@@ -20,6 +22,12 @@ from studio.viewmodels.plain_tip import plain_tip
 
 _MOST = 24
 """Tools shown at once; a click on the last chip shows the others, which push the messages down."""
+
+
+_MOST_OPTIONS = 6
+"""Tools whose options are shown at once; the chip that shows the other tools shows theirs too."""
+
+_LONGEST_TIP = 4_000
 
 
 class ToolsCard(QWidget):
@@ -47,6 +55,13 @@ class ToolsCard(QWidget):
         layout.setSpacing(6)
         layout.addWidget(self._title)
         layout.addWidget(chips)
+        self.options = QLabel(self)
+        """The settings of tools of the body, with their values put in."""
+        self.options.setTextFormat(Qt.TextFormat.PlainText)
+        self.options.setWordWrap(True)
+        self.options.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.options.setAccessibleName(self.tr("Options of the tools, values put in"))
+        layout.addWidget(self.options)
         self.setAccessibleName(self.tr("Tools of this prompt"))
         self.hide()
 
@@ -87,8 +102,13 @@ class ToolsCard(QWidget):
             self._add(spec.name, tip, spec.span, dynamic=False)
         for tool in hoisted:
             self._add_hoisted(tool)
-        if room < count:
-            self._add_more(count - room)
+        told = [_options_text(tool) for tool in hoisted if tool.options or tool.reference]
+        self.options.setText("\n".join(told if self._is_open else told[:_MOST_OPTIONS]))
+        self.options.setHidden(not told)
+        paint_text(self.options, self._theme.muted)
+        hidden = max(count - room, 0 if self._is_open else len(told) - _MOST_OPTIONS)
+        if hidden > 0:
+            self._add_more(hidden)
         self._title.setText(
             self.tr("{count} tool").format(count=count)
             if count == 1
@@ -104,6 +124,9 @@ class ToolsCard(QWidget):
             tip += self.tr("; holds values of {names}, so it asks first").format(
                 names=", ".join(tool.dynamic_inputs)
             )
+        if tool.options or tool.reference:
+            options = tool.reference or tool.options
+            tip += "\n" + json.dumps(options, ensure_ascii=False, indent=2)[:_LONGEST_TIP]
         self._add(f"{tool.id} · {tool.type}", tip, tool.span, dynamic=bool(tool.dynamic_inputs))
 
     def _add_more(self, count: int) -> None:
@@ -128,3 +151,12 @@ class ToolsCard(QWidget):
 
     def _reveal(self, span: Span, _: bool = False) -> None:
         self.place_clicked.emit(span)
+
+
+def _options_text(tool: HoistedTool) -> str:
+    """A tool's options on one line."""
+    if tool.reference:
+        return f"{tool.id}: {tool.reference}"
+    return f"{tool.id}: " + ", ".join(
+        f"{key} = {show_value(value)}" for key, value in tool.options.items()
+    )
