@@ -7300,11 +7300,11 @@ zu  {after}</translation>
     </message>
     <message>
       <source>Options</source>
-      <translation type="unfinished" />
+      <translation>Optionen</translation>
     </message>
     <message>
       <source>Options as JSON, values put in</source>
-      <translation type="unfinished" />
+      <translation>Optionen als JSON, mit eingesetzten Werten</translation>
     </message>
     <message>
       <source>Schema</source>
@@ -7332,7 +7332,7 @@ zu  {after}</translation>
     </message>
     <message>
       <source>What the prompt sets for the program that runs it</source>
-      <translation type="unfinished" />
+      <translation>Was der Prompt für das Programm einstellt, das es ausführt</translation>
     </message>
     <message>
       <source>has effects</source>
@@ -7440,7 +7440,7 @@ zu  {after}</translation>
     </message>
     <message>
       <source>Options of the tools, values put in</source>
-      <translation type="unfinished" />
+      <translation>Optionen der Werkzeuge, mit eingesetzten Werten</translation>
     </message>
     <message>
       <source>Tools of this prompt</source>
