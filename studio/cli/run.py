@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 from studio.application.connections.tools import tool_connection
 from studio.cli.commands import CommandError, breakpoint_of, target_of
@@ -28,16 +28,16 @@ from studio.cli.main import (
 from studio.cli.past_runs import PastRun, past_to_fork, past_to_replay, replay_of
 from studio.cli.printer import event_printer, print_end, print_notice
 from studio.cli.step import step_through
-from studio.core.agent.loop.setup import make_setup
+from studio.core.agent.loop.setup import limits_of, make_setup
 from studio.core.agent.loop.toolbox import RunToolbox
 from studio.core.agent.past.retelling import Retelling
 from studio.core.agent.run.requests import NotAllowedError
 from studio.core.agent.run.runner import Run, RunWorld
 from studio.core.agent.values.breakpoints import Breakpoint
-from studio.core.agent.values.commands import Command, Continue, ForkFrom, RaiseLimit
+from studio.core.agent.values.commands import Command, Continue, ForkFrom, RaiseLimit, StopRun
 from studio.core.agent.values.events import Event
 from studio.core.agent.values.options import RunOptions
-from studio.core.agent.values.state import PLACES, Limits, RunState
+from studio.core.agent.values.state import PLACES, LimitName, RunState
 from studio.core.models.base import ChatModel, ModelError, ProtocolName
 from studio.core.models.choice import choose_connection
 from studio.core.models.connection_file import read_connections
@@ -68,6 +68,13 @@ def add_run(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--connection", default="", metavar="NAME", help="where the model is")
     parser.add_argument("--protocol", choices=get_args(ProtocolName), help="over the prompt's own")
     parser.add_argument("--max-iterations", type=_steps, metavar="N", help="model calls at most")
+    parser.add_argument(
+        "--timeout", type=_amount, metavar="SECONDS", help="end the run after this time"
+    )
+    parser.add_argument(
+        "--max-tokens", type=_steps, metavar="N", help="input and output tokens at most"
+    )
+    parser.add_argument("--max-cost", type=_amount, metavar="USD", help="US dollars at most")
     parser.add_argument(
         "--step", action="store_true", help="stand still at every place and take commands"
     )
@@ -110,6 +117,16 @@ def _steps(text: str) -> int:
     return int(text)
 
 
+def _amount(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 0 < value < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text!r} is no positive number")
+    return value
+
+
 def _run(options: argparse.Namespace) -> int:
     document = load(options.file)
     store = _store()
@@ -128,7 +145,8 @@ def _run(options: argparse.Namespace) -> int:
         secrets = secret_store()
         context = references(document, trust, masker=secrets.masker)
         document = settled_document(document, values, context)
-        plan = _Plan(document, values, _run_options(options, breaks), past, trust, secrets)
+        made = _run_options(options, breaks, document)
+        plan = _Plan(document, values, made, past, trust, secrets)
         state = asyncio.run(_drive(options, plan, store))
     except (ModelError, NotAllowedError, JournalError, StoreError) as error:
         hint = error.hint if isinstance(error, ModelError) else ""
@@ -178,10 +196,22 @@ def _breakpoints(options: argparse.Namespace) -> tuple[Breakpoint, ...]:
         raise UsageError(str(error)) from None
 
 
-def _run_options(options: argparse.Namespace, breaks: tuple[Breakpoint, ...]) -> RunOptions:
-    limits = None
-    if options.max_iterations is not None:
-        limits = Limits(iterations=options.max_iterations)
+def _given_limits(options: argparse.Namespace) -> dict[LimitName, float]:
+    """The bounds of the run that the command line sets."""
+    given: dict[LimitName, float | None] = {
+        "iterations": options.max_iterations,
+        "tokens": options.max_tokens,
+        "cost": options.max_cost,
+        "seconds": options.timeout,
+    }
+    return {name: value for name, value in given.items() if value is not None}
+
+
+def _run_options(
+    options: argparse.Namespace, breaks: tuple[Breakpoint, ...], document: PromptDocument
+) -> RunOptions:
+    given: dict[str, Any] = dict(_given_limits(options))
+    limits = replace(limits_of(document), **given) if given else None
     is_stepped = options.step or bool(breaks) or bool(options.to)
     is_exact = options.replay is not None and not Path(options.replay).is_file()
     return RunOptions(
@@ -266,16 +296,34 @@ async def _go(
         references=references(plan.document, plan.trust, masker=plan.secrets.masker),
         retelling=told,
     )
-    run, first = _taken_up(world, plan)
+    run, first = _taken_up(options, world, plan)
     if store is not None:
         journal.append(store.journal(run.state.setup.run))
     if plan.options.headless:
-        return await run.go(*first)
+        return await _within(options.timeout, run, first)
     run.gate.target = target_of(options.to) if options.to else None
     return await step_through(run, first, changed)
 
 
-def _taken_up(world: RunWorld, plan: _Plan) -> tuple[Run, tuple[Command, ...]]:
+async def _within(seconds: float | None, run: Run, first: tuple[Command, ...]) -> RunState:
+    """Run to the end, or until the time is over: then what is under way is cut off, and kept."""
+    if seconds is None:
+        return await run.go(*first)
+
+    def stop() -> None:
+        print(f"prompt-studio: stopped after {seconds:g} s (--timeout)", file=sys.stderr)
+        run.send(StopRun())
+
+    timer = asyncio.get_running_loop().call_later(seconds, stop)
+    try:
+        return await run.go(*first)
+    finally:
+        timer.cancel()
+
+
+def _taken_up(
+    options: argparse.Namespace, world: RunWorld, plan: _Plan
+) -> tuple[Run, tuple[Command, ...]]:
     """A new run, or one of the history that goes back to a step, with its first commands."""
     read, setup, at = plan.past.read, plan.past.setup, plan.past.checkpoint
     if read is None or setup is None or at is None:
@@ -284,9 +332,7 @@ def _taken_up(world: RunWorld, plan: _Plan) -> tuple[Run, tuple[Command, ...]]:
         )
         return Run(world, plan.options, made), ()
     first: list[Command] = [ForkFrom(at)]
-    limits = plan.options.limits
-    if limits is not None:
-        first.append(RaiseLimit("iterations", limits.iterations))
+    first += (RaiseLimit(name, to) for name, to in _given_limits(options).items())
     if plan.options.headless:
         first.append(Continue())
     return Run(world, plan.options, setup, read), tuple(first)

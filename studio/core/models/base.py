@@ -129,6 +129,8 @@ class ModelError(Exception):
         """What to do about it."""
         self.retryable = retryable
         """Whether the same request may succeed later."""
+        self.retries: int | None = None
+        """How often a loop around the model may try again, where the connection says it."""
         self.is_exhausted = False
         """Whether it was tried again already as often as the connection allows; a loop around the
         model that tried again too would multiply the tries."""

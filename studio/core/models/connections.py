@@ -71,7 +71,13 @@ class Connection:
     """How long a reply may pause."""
 
     retries: int = 3
-    """How often a failed call is tried again."""
+    """How often a failed call is tried again, whatever the cause."""
+
+    call_seconds: float = 900.0
+    """The longest time of a call, from sending to the end of the reply."""
+
+    reply_megabytes: float = 64.0
+    """The most that is read of a reply, after unpacking."""
 
     @property
     def is_remote(self) -> bool:

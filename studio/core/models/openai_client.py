@@ -192,6 +192,14 @@ class OpenAIClient:
         """The named fault of whatever the SDK raised, without any key in it."""
         from openai import APIConnectionError, APIError, APIStatusError
 
+        from studio.core.models.bounded import too_much
+
+        if (much := too_much(error)) is not None:
+            return ModelError(
+                "too-large",
+                f"{self._target.name} was stopped: {much}.",
+                "What had come is kept. Allow more in the connection (reply_megabytes).",
+            )
         if isinstance(error, APIStatusError):
             body = error.body if isinstance(error.body, Mapping) else {"message": error.message}
             headers = {name.lower(): value for name, value in error.response.headers.items()}
@@ -200,6 +208,10 @@ class OpenAIClient:
             return stream_fault(error.message, self._target, self.mask)
         if isinstance(error, json.JSONDecodeError | UnicodeDecodeError):
             return self.bad_reply("an event of the stream is not JSON")
+        if isinstance(error, RecursionError):
+            return self.bad_reply("an event of the stream is nested too deeply")
+        if isinstance(error, ValueError):
+            return self.bad_reply("an event of the stream holds a number of too many digits")
         return network_fault(error, self._target)
 
     def bad_reply(self, what: str) -> ModelError:
@@ -267,8 +279,8 @@ def _raised() -> tuple[type[Exception], ...]:
         httpx2.InvalidURL,
         httpx2.StreamError,
         OSError,  # also TimeoutError
-        json.JSONDecodeError,
-        UnicodeDecodeError,
+        ValueError,  # no JSON, no UTF-8, or a number of thousands of digits
+        RecursionError,
     )
 
 
@@ -283,6 +295,11 @@ def _make_client(
     import httpx2
     from openai import AsyncAzureOpenAI, AsyncOpenAI, DefaultAsyncHttpxClient, Omit
 
+    from studio.core.models.bounded import BoundedTransport, ReplyBounds
+
+    most = int(connection.reply_megabytes * 1024 * 1024)
+    bounds = ReplyBounds(body=most, event=min(most, ReplyBounds().event))
+    bounded = BoundedTransport(transport, bounds)
     headers: dict[str, Any] = dict(connection.headers)
     if connection.kind != "openai":
         headers |= {"OpenAI-Organization": Omit(), "OpenAI-Project": Omit()}
@@ -290,7 +307,7 @@ def _make_client(
         "max_retries": 0,
         "timeout": httpx2.Timeout(None, connect=_CONNECT_SECONDS),
         "default_headers": headers,
-        "http_client": DefaultAsyncHttpxClient(transport=transport),
+        "http_client": DefaultAsyncHttpxClient(transport=bounded),
     }
     value = key.reveal() if key else "none"
     if connection.kind == "azure" and connection.api_version:

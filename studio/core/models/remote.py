@@ -138,18 +138,20 @@ class RemoteModel:
                 if notice is None:
                     raise
                 yield Notice(notice)
-            except RetryLaterError as error:
-                wait = wait_before(attempt, self._connection.retries, error.after)
-                if said or wait is None:
-                    error.is_exhausted = not said or not self._connection.retries
+            except ModelError as error:
+                # `retries` counts for every cause; what was tried here, a loop does not try again.
+                error.retries = self._connection.retries - (attempt - 1)
+                error.is_exhausted = not said or not error.retries
+                if said or not error.retryable:
+                    raise
+                asked = error.after if isinstance(error, RetryLaterError) else None
+                wait = wait_before(attempt, self._connection.retries, asked)
+                if wait is None:
                     raise
                 attempt += 1
                 tries = self._connection.retries + 1
                 yield Notice(f"{error.message} Try {attempt} of {tries} in {wait:.1f} s.")
                 await asyncio.sleep(wait)
-            except ModelError as error:
-                error.is_exhausted = not self._connection.retries
-                raise
             else:
                 return
 
@@ -175,6 +177,7 @@ class RemoteModel:
 
     async def _attempt(self, request: ModelRequest) -> AsyncGenerator[ReplyDelta, None]:
         """One call."""
+        ends = asyncio.get_running_loop().time() + self._connection.call_seconds
         opening = asyncio.create_task(self._begin(self.request_body(request)))
         try:
             await asyncio.wait({opening}, timeout=_SLOW_SECONDS)
@@ -183,7 +186,8 @@ class RemoteModel:
             stream, first = await opening
             reading = ReplyStream(
                 stream, self._client, self._target, self._provider,
-                stall_seconds=self._connection.stall_seconds, price=self._price,
+                stall_seconds=self._connection.stall_seconds, ends=ends, price=self._price,
+                call_seconds=self._connection.call_seconds,
             )  # fmt: skip
             async with aclosing(reading.deltas(first)) as deltas:
                 async for delta in deltas:
@@ -197,7 +201,7 @@ class RemoteModel:
     async def _begin(self, body: JsonObject) -> tuple[EventStream, list[object]]:
         """Send, and wait for the first events (empty: there are none)."""
         path = "/responses" if self._provider == "openai-responses" else "/chat/completions"
-        seconds = self._connection.first_byte_seconds
+        seconds = min(self._connection.first_byte_seconds, self._connection.call_seconds)
         stream: EventStream | None = None
         await self._client.prepare()
         try:

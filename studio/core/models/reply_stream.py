@@ -39,6 +39,8 @@ class ReplyStream:
         provider: Provider,
         *,
         stall_seconds: float,
+        call_seconds: float,
+        ends: float,
         price: Price | None,
     ) -> None:
         """Take what was opened.
@@ -49,6 +51,8 @@ class ReplyStream:
             target: who answers.
             provider: whose events they are.
             stall_seconds: how long the reply may pause.
+            call_seconds: how long the whole call may take.
+            ends: when that is over, by the loop's clock.
             price: what tokens cost, where the server does not say.
         """
         self._stream = stream
@@ -56,6 +60,8 @@ class ReplyStream:
         self._target = target
         self._reader = chunk_reader(provider)
         self._stall_seconds = stall_seconds
+        self._call_seconds = call_seconds
+        self._ends = ends
         self._price = price
         self._some = False
 
@@ -103,10 +109,15 @@ class ReplyStream:
 
     async def _next(self) -> list[object]:
         seconds = self._stall_seconds
+        loop = asyncio.get_running_loop()
+        if loop.time() >= self._ends:
+            raise self._too_long()
         try:
-            async with asyncio.timeout(seconds):
+            async with asyncio.timeout_at(min(loop.time() + seconds, self._ends)):
                 return await self._stream.some()
         except TimeoutError:
+            if loop.time() >= self._ends:
+                raise self._too_long() from None
             raise ModelError(
                 "stalled",
                 f"{self._target.name} stopped in the middle of its reply, for {seconds:g} s.",
@@ -120,11 +131,16 @@ class ReplyStream:
         if "json" not in kind:
             what = f"it sent {kind.partition(';')[0] or 'something'} where a reply was expected"
             raise self._client.bad_reply(what)
-        text = await self._stream.body()
+        try:
+            async with asyncio.timeout_at(self._ends):
+                text = await self._stream.body()
+        except TimeoutError:
+            raise self._too_long() from None
         try:
             value: Json = json.loads(text)
-        except ValueError:
-            raise self._client.bad_reply("its reply is not JSON") from None
+        except (ValueError, RecursionError):
+            # No JSON, a number of thousands of digits, or nested without end.
+            raise self._client.bad_reply("its reply is not JSON that can be read") from None
         if not isinstance(value, Mapping):
             raise self._client.bad_reply("its reply is not an object")
         said = chunk_error(value)
@@ -144,6 +160,13 @@ class ReplyStream:
         if self._price is None or not isinstance(delta, UsageDelta) or delta.usage.cost is not None:
             return delta
         return UsageDelta(replace(delta.usage, cost=self._price.of(delta.usage)))
+
+    def _too_long(self) -> ModelError:
+        return ModelError(
+            "timeout",
+            f"{self._target.name} did not end its reply in {self._call_seconds:g} s.",
+            "What had come is kept. Allow more time in the connection (call_seconds).",
+        )
 
     def _cut_off(self) -> ModelError:
         return RetryLaterError(

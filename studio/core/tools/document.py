@@ -12,6 +12,7 @@ Keys under `metadata.agent`:
 * `read_only`: names of tools that change nothing.
 * `env`: names of variables that its Python tools are given; the user is asked about each.
 * `tool_seconds`: the longest time of a call.
+* `tool_megabytes`: the most memory of a Python file's process.
 * `not_secret`: names of environment variables whose values are shown and kept as they are.
 """
 
@@ -104,6 +105,7 @@ class PluginTool:
 
 
 _LONGEST_SECONDS = 86_400
+_LEAST_MEGABYTES = 256
 _TOLD = ("description", "bindings")
 """Options of a tool of the body that stand in its specification by themselves."""
 
@@ -169,6 +171,9 @@ def tool_variables(document: PromptDocument) -> tuple[str, ...]:
 
 def tool_limits(document: PromptDocument, base: ToolLimits) -> ToolLimits:
     """The bounds of calls, with the document's own time limit where it names a usable one."""
+    memory = _agent(document).get("tool_megabytes")
+    if isinstance(memory, int) and not isinstance(memory, bool) and memory >= _LEAST_MEGABYTES:
+        base = replace(base, memory_megabytes=memory)
     seconds = _agent(document).get("tool_seconds")
     if isinstance(seconds, bool) or not isinstance(seconds, int | float):
         return base

@@ -92,6 +92,6 @@ def _exactly(request: HttpRequest) -> httpx2.Request:
 def _value(text: str) -> Json:
     try:
         value: Any = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return text
     return value if isinstance(value, Mapping | list | str | int | float | None) else text

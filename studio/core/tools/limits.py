@@ -18,6 +18,10 @@ class ToolLimits:
     characters: int = 100_000
     """Longest observation; what is beyond is cut and said to be."""
 
+    memory_megabytes: int = 8192
+    """Address space of a Python file's process and of each that it starts, where the system has
+    such a bound (Linux)."""
+
     at_once: int = 4
     """Calls of one Python file that may run at the same time, each in a process of its own."""
 

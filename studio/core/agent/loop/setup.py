@@ -66,7 +66,7 @@ def make_setup(
         options=document.model.options,
         stop=stop,
         response_schema=output_schema(document.outputs),
-        limits=options.limits or _limits(settings),
+        limits=options.limits or limits_of(document),
         parallel=parallel,
         headless=options.headless,
         final_words=_texts(settings.get("final_words")),
@@ -91,10 +91,24 @@ def _texts(value: Json) -> tuple[str, ...]:
     return ()
 
 
-def _limits(settings: Mapping[str, Json]) -> Limits:
+def limits_of(document: PromptDocument) -> Limits:
+    """What a run may use before it pauses: as the prompt says, else bounds that few runs reach."""
+    settings = agent_settings(document)
     allowed = settings.get("max_iterations")
     is_count = isinstance(allowed, int) and not isinstance(allowed, bool) and allowed >= 0
-    return Limits(iterations=int(str(allowed)) if is_count else 10)
+    return Limits(
+        iterations=int(str(allowed)) if is_count else 10,
+        tokens=int(_positive(settings, "max_tokens", 2_000_000)),
+        cost=_positive(settings, "max_cost", 10.0),
+        seconds=_positive(settings, "max_seconds", 3600.0),
+    )
+
+
+def _positive(settings: Mapping[str, Json], name: str, usual: float) -> float:
+    """A bound that the prompt sets; what is no positive number is as if it were not there."""
+    value = settings.get(name)
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return float(str(value)) if is_number and float(str(value)) > 0 else usual
 
 
 def question_of(document: PromptDocument, values: Mapping[str, Json]) -> str:

@@ -234,7 +234,8 @@ class Performer:
     def _failed(self, error: ModelError, attempt: int, seconds: float) -> ModelFailed:
         retry = None
         may_pass = error.retryable and not error.is_exhausted
-        if may_pass and attempt < self.options.attempts:
+        attempts = self.options.attempts if error.retries is None else error.retries + 1
+        if may_pass and attempt < attempts:
             retry = min(self.options.backoff * 2 ** (attempt - 1), _LONGEST_WAIT)
         return ModelFailed(
             error.kind, error.message, error.hint, error.retryable, self.partial, seconds, retry

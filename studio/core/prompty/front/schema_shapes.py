@@ -68,6 +68,10 @@ _AGENT = (
         "`json_action` objects.", values=("native", "react", "json_action"), closed=True),
     Key("max_iterations", "How many times the model is asked before the run pauses.",
         ("integer",)),
+    Key("max_tokens", "How many tokens a run may use before it pauses.", ("integer",)),
+    Key("max_cost", "How many US dollars a run may cost before it pauses.", ("number",)),
+    Key("max_seconds", "How long models and tools may work in a run before it pauses.",
+        ("number",)),
     Key("stop", "Texts at which the model's reply is cut.", ("list", "text")),
     Key("parallel_tool_calls", "Whether several tools may run at once.", ("boolean",)),
     Key("final_words", "Labels that begin the final answer.", ("list", "text")),
@@ -81,6 +85,7 @@ _AGENT = (
     Key("env", "Environment variables that Python tools are given, by name; you are asked "
         "about each.", ("list", "text")),
     Key("tool_seconds", "The longest time of a tool's call.", ("number",)),
+    Key("tool_megabytes", "The most memory of a Python tool's process.", ("integer",)),
     Key(
         "not_secret",
         "Environment variables, by name, whose values are shown and kept as they are.",

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -17,12 +19,16 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
+from studio.core.tools.mcp import launcher
+
 LONGEST_LINE = 32 * 1024 * 1024
 """Bytes of one protocol line; a longer one ends the process."""
 
 LONGEST_LOG = 64 * 1024
 """Bytes of the error stream that are kept, the newest."""
 
+_HAS_LAUNCHER = sys.platform == "linux" and not getattr(sys, "frozen", False)
+_LAUNCHER_SECONDS = 1.0
 _MANY_LINES = 256
 _EXIT_SECONDS = 0.3
 _KILL_SECONDS = 2.0
@@ -72,7 +78,7 @@ class _Pipes(asyncio.SubprocessProtocol):
     def process_exited(self) -> None:
         self.exited.set()
         # What it forked must not outlive it; later its number may belong to somebody else.
-        self.kill()
+        self.kill_group()
         # A grandchild that left the group may hold the pipe open: do not wait for its end forever.
         asyncio.get_running_loop().call_later(_EXIT_SECONDS, self.end)
 
@@ -81,6 +87,18 @@ class _Pipes(asyncio.SubprocessProtocol):
         self.arrived.set()
 
     def kill(self) -> None:
+        """End it with all that it started."""
+        if self._killed or self._transport is None:
+            return
+        if not _HAS_LAUNCHER:
+            self.kill_group()
+            return
+        # The launcher ends what left the group, too; if it does not, it goes the hard way.
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.kill(self._transport.get_pid(), signal.SIGTERM)
+        asyncio.get_running_loop().call_later(_LAUNCHER_SECONDS, self.kill_group)
+
+    def kill_group(self) -> None:
         """End the whole group, once."""
         if self._killed or self._transport is None:
             return
@@ -130,6 +148,14 @@ class ChildProcess:
             )
         else:
             options["start_new_session"] = True
+        if _HAS_LAUNCHER:
+            if (
+                shutil.which(command[0], path=env.get("PATH", os.defpath)) is None
+                and not (cwd / command[0]).is_file()
+            ):
+                raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), command[0])
+            own = [sys.executable, "-I", "-S", str(Path(launcher.__file__)), str(os.getpid())]
+            command = [*own, *command]
         loop = asyncio.get_running_loop()
         transport, pipes = await loop.subprocess_exec(
             _Pipes,

@@ -200,6 +200,19 @@ def _leave_with_parent(parent: int) -> None:
     os._exit(1)
 
 
+def _bound_memory(megabytes: int) -> None:
+    """A tool that takes all memory ends itself, not the user's other programs."""
+    if megabytes <= 0 or sys.platform != "linux":
+        return
+    import resource
+
+    most = megabytes * 1024 * 1024
+    _, hard = resource.getrlimit(resource.RLIMIT_AS)
+    if hard != resource.RLIM_INFINITY:
+        most = min(most, hard)
+    resource.setrlimit(resource.RLIMIT_AS, (most, hard))
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the server; `arguments` are the command line's."""
     parser = argparse.ArgumentParser(
@@ -212,7 +225,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         default=DEFAULT_LIMITS.characters,
         help="longest result in characters (default: %(default)s)",
     )
+    parser.add_argument(
+        "--memory",
+        type=int,
+        default=0,
+        metavar="MB",
+        help="most memory (Linux)",
+    )
     options = parser.parse_args(arguments)
+    _bound_memory(options.memory)
     # The person's folder stays as it is: no compiled files beside theirs.
     sys.dont_write_bytecode = True
     threading.Thread(target=_leave_with_parent, args=(os.getppid(),), daemon=True).start()

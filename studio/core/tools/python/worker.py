@@ -18,7 +18,7 @@ from studio.core.tools.source import ToolSourceError
 
 def server_command(path: Path, limits: ToolLimits = DEFAULT_LIMITS) -> list[str]:
     """The command that serves a tool file; in a frozen app the program serves it itself."""
-    bound = ["--characters", str(limits.characters)]
+    bound = ["--characters", str(limits.characters), "--memory", str(limits.memory_megabytes)]
     if getattr(sys, "frozen", False):
         return [sys.executable, "tools", "serve", str(path), *bound]
     # -P: a `json.py` in the person's folder must not stand in for the library's.

@@ -445,3 +445,16 @@ async def test_a_tool_leaves_with_a_studio_that_was_killed(tool_file: WriteTools
     studio.kill()
     await studio.wait()
     assert await gone(pid)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the bound is Linux's")
+async def test_a_tool_that_takes_all_memory_is_told_so(tool_file: WriteTools) -> None:
+    path = tool_file(
+        "def alloc(megabytes: int) -> int:\n    return len(bytearray(megabytes * 1024 * 1024))\n"
+    )
+    source = PythonFileSource(path, ToolLimits(memory_megabytes=1024))
+    outcome = await source.call("alloc", {"megabytes": 2048})
+    assert outcome.status == "error"
+    assert "MemoryError" in outcome.text
+    assert (await source.call("alloc", {"megabytes": 1})).status == "ok"
+    await source.close()

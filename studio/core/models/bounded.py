@@ -1,0 +1,146 @@
+"""What a server sends is read within bounds, whatever it claims: decoded here, counted, ended.
+
+A reply of three megabytes can unpack to gigabytes, and an error's body need never end. The content
+is decoded by the transport, in small pieces, so that no reader above it can be made to hold more.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+
+import httpx2
+
+ENCODINGS = "gzip, deflate"
+"""What servers are told that they may use."""
+
+_PIECE = 64 * 1024
+_BLANK_LINES = (b"\n\n", b"\r\r", b"\r\n\r\n")
+
+
+@dataclass(frozen=True, slots=True)
+class ReplyBounds:
+    """How much is read, in bytes after decoding."""
+
+    body: int = 64 * 1024 * 1024
+    """A whole reply, streamed or not."""
+
+    event: int = 16 * 1024 * 1024
+    """One event of a stream."""
+
+    error: int = 256 * 1024
+    """The body of a refusal; what is beyond is not read."""
+
+
+class TooMuchError(OSError):
+    """A server sent more than is read; the text says what and how much."""
+
+
+def too_much(error: BaseException | None) -> TooMuchError | None:
+    """The bound that was passed, where an error comes from that."""
+    while error is not None and not isinstance(error, TooMuchError):
+        error = error.__cause__
+    return error
+
+
+class BoundedTransport(httpx2.AsyncBaseTransport):
+    """Carries requests by another transport, and bounds what comes back."""
+
+    def __init__(self, inner: httpx2.AsyncBaseTransport, bounds: ReplyBounds) -> None:
+        self._inner = inner
+        self._bounds = bounds
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        """Send, and hand the reply on with its content decoded."""
+        request.headers["Accept-Encoding"] = ENCODINGS
+        answer = await self._inner.handle_async_request(request)
+        encodings = answer.headers.get("Content-Encoding", "").lower().replace(" ", "")
+        headers = [
+            (name, value)
+            for name, value in answer.headers.raw
+            if name.lower() not in (b"content-encoding", b"content-length")
+            or (name.lower() == b"content-length" and not encodings)
+        ]
+        is_events = answer.headers.get("Content-Type", "").lower().startswith("text/event-stream")
+        stream = _BoundedStream(
+            answer, encodings, self._bounds, is_events=is_events and answer.status_code < 400
+        )
+        return httpx2.Response(
+            answer.status_code, headers=headers, stream=stream, extensions=answer.extensions
+        )
+
+    async def aclose(self) -> None:
+        """Close the connections."""
+        await self._inner.aclose()
+
+
+class _BoundedStream(httpx2.AsyncByteStream):
+    def __init__(
+        self, answer: httpx2.Response, encodings: str, bounds: ReplyBounds, *, is_events: bool
+    ) -> None:
+        self._answer = answer
+        self._encodings = encodings
+        self._bounds = bounds
+        self._is_events = is_events
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        is_error = self._answer.status_code >= 400
+        most = self._bounds.error if is_error else self._bounds.body
+        total = event = 0
+        assert isinstance(self._answer.stream, httpx2.AsyncByteStream)
+        async for piece in _decoded(self._answer.stream, self._encodings):
+            total += len(piece)
+            if total > most:
+                if is_error:
+                    yield piece[: len(piece) - (total - most)]
+                    return
+                raise TooMuchError(f"it sent more than {most:,} bytes, which is the limit")
+            if self._is_events:
+                event = _since_blank_line(piece, event)
+                if event > self._bounds.event:
+                    limit = self._bounds.event
+                    raise TooMuchError(f"it sent an event of more than {limit:,} bytes")
+            yield piece
+
+    async def aclose(self) -> None:
+        """Close the connection."""
+        await self._answer.aclose()
+
+
+def _since_blank_line(piece: bytes, before: int) -> int:
+    """How long the event is that is under way after a piece."""
+    ends = [at + len(line) for line in _BLANK_LINES if (at := piece.rfind(line)) >= 0]
+    return len(piece) - max(ends) if ends else before + len(piece)
+
+
+async def _decoded(stream: httpx2.AsyncByteStream, encodings: str) -> AsyncIterator[bytes]:
+    """The content, in pieces of at most 64 KB; encoded more than once, or otherwise: refused."""
+    match encodings:
+        case "" | "identity":
+            async for data in stream:
+                for at in range(0, len(data), _PIECE):
+                    yield data[at : at + _PIECE]
+            return
+        case "gzip" | "x-gzip":
+            unpack = zlib.decompressobj(zlib.MAX_WBITS | 16)
+        case "deflate":
+            unpack = zlib.decompressobj()
+        case _:
+            raise TooMuchError(f"it sent {encodings!r}, an encoding that was not asked for")
+    is_first = encodings == "deflate"
+    async for packed in stream:
+        data, made = packed, b""
+        while (data or made) and not unpack.eof:
+            try:
+                made = unpack.decompress(data, _PIECE)
+            except zlib.error as error:
+                if not is_first:
+                    raise httpx2.DecodingError(str(error)) from error
+                unpack, is_first = zlib.decompressobj(-zlib.MAX_WBITS), False  # some send it bare
+                continue
+            is_first, data = False, unpack.unconsumed_tail
+            if made:
+                yield made
+    if not unpack.eof:
+        raise httpx2.DecodingError("the packed reply is incomplete")
