@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 import time
 from collections.abc import Callable
@@ -22,6 +23,7 @@ from studio.core.agent.past.tree import branch_path
 from studio.core.agent.values.events import Event
 from studio.core.agent.values.state import Status
 from studio.core.export.write import write_atomically
+from studio.core.masking.masker import Masker
 from studio.core.paths import user_paths
 from studio.core.runs.codec import JournalError
 from studio.core.runs.exchange import FORMS, export_run, form_named, import_run
@@ -147,7 +149,7 @@ def _show(options: argparse.Namespace, store: RunStore) -> int:
     run = found_run(store, options.run)
     events = _events(store, run)
     if options.json:
-        sys.stdout.write(export_run(events, FORMS[1], __version__))
+        sys.stdout.write(export_run(events, FORMS[1], __version__, hide=Masker(os.environ).mask))
         return FINE
     print(_line(run))
     if run.tags:
@@ -176,7 +178,8 @@ def _export(options: argparse.Namespace, store: RunStore) -> int:
     form = form_named(options.format)
     if form is None:
         raise UsageError(f"there is no format {options.format!r}")
-    text = export_run(_events(store, found_run(store, options.run)), form, __version__)
+    events = _events(store, found_run(store, options.run))
+    text = export_run(events, form, __version__, hide=Masker(os.environ).mask)
     if options.out is None:
         sys.stdout.write(text)
         return FINE
@@ -191,7 +194,7 @@ def _import(options: argparse.Namespace, store: RunStore) -> int:
     code = FINE
     for path in options.files:
         try:
-            print(import_run(path.read_text(encoding="utf-8"), store))
+            print(import_run(Masker(os.environ).mask(path.read_text(encoding="utf-8")), store))
         except OSError as error:
             raise UsageError(f"{path}: {error.strerror or error}") from None
         except (JournalError, UnicodeDecodeError) as error:

@@ -37,9 +37,10 @@ class Offer:
     is_primary: bool = False
     """Whether it is the one that goes on."""
 
-    ask: Literal["", "resume", "rerun", "replay"] = ""
+    ask: Literal["", "resume", "rerun", "replay", "values"] = ""
     """What the window is asked for, where it is no command of the run: to go on with a run of the
-    past, to run the prompt again with a run's results, or to go through the run once more."""
+    past, to run the prompt again with a run's results, to go through the run once more, or to ask
+    for the values of secrets that it sends and that are not set here."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from studio.application.run.offer import (
 )
 from studio.application.run.words import call_at, error_title
 from studio.application.words import translate
+from studio.core.agent.run.secrets import NO_VALUE
 from studio.core.agent.values.commands import Continue, RaiseLimit, StopRun, TakeRepair, TellOutcome
 from studio.core.agent.values.state import LimitName, RunState, StepError
 
@@ -84,6 +85,8 @@ def _mending_offers(state: RunState, error: StepError) -> tuple[Offer, ...]:
                 edit=spec,
             )
         )
+    elif error.code == NO_VALUE:
+        offers.insert(0, _give_values())
     elif error.kind in ("model", "render"):
         tip = _tr("Do the same once more, and go on.")
         offers.insert(
@@ -111,6 +114,16 @@ def _mending_offers(state: RunState, error: StepError) -> tuple[Offer, ...]:
         offers.append(write_reply(state, label, _tr("Reply of the model")))
     offers += _answer_offers(error)
     return tuple(offers)
+
+
+def _give_values() -> Offer:
+    """The secrets that a run of the past sent, typed in by the user."""
+    return Offer(
+        _tr("Give the value…"),
+        _tr("Type the secret that is not set here; it is kept until the studio ends."),
+        is_primary=True,
+        ask="values",
+    )
 
 
 def _answer_offers(error: StepError) -> tuple[Offer, ...]:

@@ -60,6 +60,7 @@ def _escaped(value: str) -> Iterator[Form]:
         text = json.dumps(value, ensure_ascii=ascii_only)[1:-1]
         yield Form(text)
         yield Form(text.replace("/", "\\/"))
+        yield Form(json.dumps(text, ensure_ascii=ascii_only)[1:-1], "part")
     data = _data(value)
     for text in (quote(data, safe=""), quote(data), quote_plus(data), quote(data, safe="/:@!*'()")):
         yield Form(text, "url")

@@ -112,6 +112,11 @@ def _may_hold_key(text: str) -> bool:
     return any(hint in text for hint in _HINTS)
 
 
+def holds_login(value: str) -> bool:
+    """Whether an address has a name and a password in it."""
+    return "@" in value and _LOGIN.search(value) is not None
+
+
 def keys_in(text: str) -> list[tuple[int, int]]:
     """Where keys of well-known forms stand in a text."""
     return [found.span() for found in _FORMS.finditer(text)] if _may_hold_key(text) else []

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from studio.core.masking.forms import encoded, forms_of
 from studio.core.masking.looks import (
     DOTS,
+    holds_login,
     is_placeholder,
     looks_like_key,
     names_secret_variable,
@@ -38,6 +39,16 @@ _SYSTEM = re.compile(
     r"|VIRTUAL_ENV|SSL_CERT_FILE|SSL_CERT_DIR"
 )
 """Variables that the system sets, and that are no secret."""
+
+
+def key_reference(owner: str) -> str:
+    """What stands for a key of the key store, or one written in a file.
+
+    Args:
+        owner: the connection, header or tool that it belongs to.
+    """
+    named = re.sub(r"[^\w .@+-]", "_", owner)  # it is put into JSON, YAML and HTML as it is
+    return f"${{key:{named}}}"
 
 
 class MissingValueError(Exception):
@@ -154,7 +165,7 @@ class Masker:
         """
         value = value.strip()
         vault = self._vault
-        if value == reference:
+        if not value or value == reference:
             return
         if vault.values.get(reference) == value and (
             not is_key or (reference, value) in vault.known
@@ -171,9 +182,9 @@ class Masker:
                 vault.known[reference, value] = _Known(reference, value, is_key)
 
     def note_secrets(self, environment: Mapping[str, str]) -> None:
-        """Know those variables that are named as secret, or look like keys, and no others."""
+        """Know those variables that are named as secret or hold a key or a login, and no others."""
         for name, value in environment.items():
-            if names_secret_variable(name) or looks_like_key(value):
+            if names_secret_variable(name) or looks_like_key(value) or holds_login(value):
                 self.note(f"${{env:{name}}}", value)
 
     def value(self, reference: str) -> str | None:

@@ -13,7 +13,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from studio.core.masking.masker import Masker
+from studio.core.masking.masker import Masker, key_reference
 from studio.core.models.base import ModelError
 from studio.core.models.connections import Connection, address_of
 from studio.core.models.faults import Target, network_fault, status_fault, stream_fault
@@ -231,10 +231,10 @@ class OpenAIClient:
         """The key, and the password of the proxy, are known from now on."""
         if self._key:
             named = self._connection.key if self._connection.key not in ("", KEYRING) else ""
-            reference = named or f"${{key:{self._connection.name}}}"
+            reference = named or key_reference(self._connection.name)
             self._masker.note(reference, self._key.reveal(), is_key=True)
         for secret in self._proxy.secrets if self._proxy else ():
-            self._masker.note("${key:proxy}", secret.reveal(), is_key=True)
+            self._masker.note(key_reference("proxy"), secret.reveal(), is_key=True)
 
     async def _look_up(self, source: KeySource) -> Secret | None:
         found = await source()

@@ -15,7 +15,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Literal, TypeAlias, TypeVar
 
-from studio.core.masking.masker import Masker
+from studio.core.masking.masker import Masker, key_reference
 
 Result = TypeVar("Result")
 
@@ -148,7 +148,7 @@ class SecretStore:
         return self.masker.mask(text)
 
     def _note(self, owner: str, secret: Secret) -> None:
-        self.masker.note(f"${{key:{owner}}}", secret.reveal(), is_key=True)
+        self.masker.note(key_reference(owner), secret.reveal(), is_key=True)
 
     async def _read(self, reference: str, owner: str) -> SecretLookup:
         variable = environment_name(reference)

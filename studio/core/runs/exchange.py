@@ -137,7 +137,12 @@ def form_named(name: str) -> RunForm | None:
 
 
 def export_run(
-    events: Sequence[Event], form: RunForm, version: str, *, upto: int | None = None
+    events: Sequence[Event],
+    form: RunForm,
+    version: str,
+    *,
+    upto: int | None = None,
+    hide: Callable[[str], str] = str,
 ) -> str:
     """A run in a form.
 
@@ -146,6 +151,7 @@ def export_run(
         form: which form.
         version: the studio's version.
         upto: the last event of the branch that is wanted; None for the newest.
+        hide: masks secrets; a run of an older studio may hold some.
 
     Raises:
         ValueError: the journal is empty, or none.
@@ -153,8 +159,9 @@ def export_run(
     if not events:
         raise ValueError("the journal is empty")
     if form.whole:
-        return form.make(events, version)
-    return form.make(branch_path(events, upto if upto is not None else len(events)), version)
+        return hide(form.make(events, version))
+    branch = branch_path(events, upto if upto is not None else len(events))
+    return hide(form.make(branch, version))
 
 
 _NO_JOURNAL = "the file is no journal of a run, the one form that comes back in"

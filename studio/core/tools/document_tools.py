@@ -303,7 +303,7 @@ class DocumentTools:
             self._secrets.note_written(declaration)
             environment = self._secrets.environment(key)
             source = open_source(
-                declaration, self._limits, self._on_change, self._find, environment
+                declaration, self._limits, self._on_change, self._find, environment, self._masker
             )
         self._sources[key] = source
         return await list_source(source, declaration, self._review, self._find, self._secrets)

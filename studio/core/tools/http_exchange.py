@@ -18,9 +18,6 @@ from studio.core.tools.source import ToolOutcome
 if TYPE_CHECKING:
     import httpx2
 
-_SHORTEST_KEY = 6
-"""Characters from which on a key is masked in answers; shorter ones are parts of many words."""
-
 
 async def as_sent(address: str) -> str:
     """An address as the HTTP client writes it.
@@ -49,8 +46,8 @@ async def check_address(request: HttpRequest) -> None:
         raise OpenApiError(f"the address {address!r} would be sent as {sent!r}")
 
 
-async def send(request: HttpRequest, label: str, limits: ToolLimits, key: str = "") -> ToolOutcome:
-    """Send a request and read its answer, within the limits; a key that it repeats is masked."""
+async def send(request: HttpRequest, label: str, limits: ToolLimits) -> ToolOutcome:
+    """Send a request and read its answer, within the limits."""
     await import_packages(HTTP)
     import httpx2
 
@@ -67,8 +64,6 @@ async def send(request: HttpRequest, label: str, limits: ToolLimits, key: str = 
                 if len(body) > limits.characters * 4:
                     break
             text = bytes(body).decode(response.charset_encoding or "utf-8", "replace")
-            if len(key) >= _SHORTEST_KEY:
-                text = text.replace(key, MASK)
             status, reason = response.status_code, response.reason_phrase
     except (TimeoutError, httpx2.TimeoutException):
         return ToolOutcome(f"{label} did not answer within {limits.seconds:g} s", "timeout")

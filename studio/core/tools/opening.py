@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import assert_never
 
+from studio.core.masking.masker import Masker
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.tools.document import McpServer, OpenApi, PluginTool, PythonFile, SourceDeclaration
 from studio.core.tools.limits import ToolLimits
@@ -26,6 +27,7 @@ def open_source(
     on_change: Callable[[], None],
     find: FindConnection = no_connection,
     environment: Callable[[], Mapping[str, str]] = lambda: os.environ,
+    masker: Masker | None = None,
 ) -> ToolSource:
     """The source; nothing is started before it is asked for its tools."""
     match declaration:
@@ -42,7 +44,7 @@ def open_source(
                 on_change=on_change,
             )
         case OpenApi(name, place, connection):
-            return OpenApiSource(name, place, connection, limits, environment, find)
+            return OpenApiSource(name, place, connection, limits, environment, find, masker)
         case PluginTool():
             return PluginSource(declaration, limits)
         case _:

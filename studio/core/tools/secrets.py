@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from studio.core.masking.looks import names_secret, names_secret_variable
-from studio.core.masking.masker import Masker, MissingValueError
+from studio.core.masking.masker import Masker, MissingValueError, key_reference
 from studio.core.masking.walk import changed, masked
 from studio.core.text.values import JsonObject
 from studio.core.tools.document import McpServer, OpenApi, PluginTool, PythonFile, SourceDeclaration
@@ -51,11 +51,11 @@ class ToolSecrets:
             case McpServer(address=HttpServer(headers=headers)):
                 for name, value in headers.items():
                     if names_secret(name) and "${" not in value:
-                        self.masker.note(f"${{key:{name}}}", value)
+                        self.masker.note(key_reference(name), value)
             case OpenApi(name=name, connection=connection):
                 key = connection.get("apiKey")
                 if isinstance(key, str) and "${" not in key:
-                    self.masker.note(f"${{key:{name}}}", key)
+                    self.masker.note(key_reference(name), key)
             case McpServer() | PythonFile() | PluginTool():
                 pass
 

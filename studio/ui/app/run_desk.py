@@ -8,13 +8,14 @@ from pathlib import Path
 from typing import get_args
 
 from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtWidgets import QInputDialog, QLineEdit
 
 from studio.application.connections.model import AskedModel
 from studio.application.run.again import exactly, is_other_prompt, values_of, with_results_of
 from studio.application.run.compare import Comparison
 from studio.application.run.launch import Refusal, refusal_of, run_values
 from studio.application.run.plan import OpenToolbox, RunPlan
-from studio.core.agent.values.commands import Command
+from studio.core.agent.values.commands import Command, Continue
 from studio.core.agent.values.options import RunOptions
 from studio.core.agent.values.state import Place
 from studio.core.models.base import ModelError, ProtocolName
@@ -159,6 +160,25 @@ class RunDesk(QObject):
         self._messages.withdraw("run")
         plan = exactly(past, self._references(path))
         self._run.start(plan, against=past)
+
+    def ask_for_values(self) -> None:
+        """Ask for the secrets that the run sends and that are not set here, and go on with them."""
+        state, masker = self._run.state, self._connections.secrets.masker
+        if state is None:
+            return
+        for reference in sorted(state.released):
+            if masker.value(reference) is not None:
+                continue
+            value, agreed = QInputDialog.getText(
+                self._window.widget,
+                self.tr("A value is not set"),
+                self.tr("The value of {name}:").format(name=reference),
+                QLineEdit.EchoMode.Password,
+            )
+            if not agreed or not value:
+                return
+            masker.note(reference, value)
+        self._run.send(Continue())
 
     def choose_protocol(self, protocol: str) -> None:
         """The protocol for runs from now on; empty for the prompt's own."""

@@ -106,7 +106,9 @@ class Workbench(QObject):
         self.tools_pane = ToolsPane(theme)
         self.run_pane = RunPane()
         self.history_pane = HistoryPane()
-        self.exchange = RunExchange(services.paths.data / "runs.sqlite", self)
+        self.exchange = RunExchange(
+            services.paths.data / "runs.sqlite", self, hide=self.connections.secrets.mask
+        )
         self._values: dict[Path | None, dict[str, Json]] = {}
         self._path: Path | None = None
         panes = Panes(
@@ -194,6 +196,7 @@ class Workbench(QObject):
         pane.request_resume.connect(desk.resume)
         pane.request_rerun.connect(desk.rerun)
         pane.request_replay.connect(desk.replay)
+        pane.request_values.connect(desk.ask_for_values)
         pane.request_breakpoints.connect(self._show_breakpoints)
         pane.request_record_move.connect(run.move_record)
         pane.request_inspection.connect(run.inspect)

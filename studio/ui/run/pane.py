@@ -62,6 +62,7 @@ class RunPane(QWidget):
     request_resume = Signal()  # go on from the place of a run of the past that is shown
     request_rerun = Signal()  # run the prompt again, with the results of the run that is shown
     request_replay = Signal()  # go through the run that is shown once more
+    request_values = Signal()  # ask for the secrets that the run sends and that are not set
     request_file_edit = Signal(object, object)  # EditSpec, EditResult: also in the file
     request_export = Signal(str)  # name of the form in which the run is to be written
     approvable_changed = Signal(bool)  # whether a call that can be approved is shown
@@ -250,6 +251,8 @@ class RunPane(QWidget):
                 self.request_rerun.emit()
             case "replay":
                 self.request_replay.emit()
+            case "values":
+                self.request_values.emit()
 
     def _on_rerun_from(self, card: StepCard) -> None:
         self._go_back(card, partial(self._go_on, Continue()))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from functools import partial
 from pathlib import Path
@@ -36,14 +36,18 @@ class RunExchange(QObject):
     imported = Signal(object)  # tuple of the ids of the runs
     failed = Signal(str, str)  # what happened; what to do
 
-    def __init__(self, path: Path, parent: QObject | None = None) -> None:
+    def __init__(
+        self, path: Path, parent: QObject | None = None, *, hide: Callable[[str], str] = str
+    ) -> None:
         """Make it.
 
         Args:
             path: the history's file.
             parent: owner.
+            hide: masks the secrets of what is written.
         """
         super().__init__(parent)
+        self._hide = hide
         self._path = path
         self._writing: LatestJob[Path] = LatestJob(self)
         self._reading: LatestJob[tuple[str, ...]] = LatestJob(self)
@@ -58,12 +62,12 @@ class RunExchange(QObject):
         """Write a run that is at hand; `upto` chooses the branch."""
         if not self._is_free():
             return
-        self._writing.submit(partial(_write, tuple(events), form, target, upto))
+        self._writing.submit(partial(_write, tuple(events), form, target, upto, self._hide))
 
     def export_run(self, run: str, form: RunForm, target: Path) -> None:
         """Write a run of the history."""
         if self._is_free():
-            self._writing.submit(partial(_write_kept, self._path, run, form, target))
+            self._writing.submit(partial(_write_kept, self._path, run, form, target, self._hide))
 
     def import_files(self, files: Sequence[Path]) -> None:
         """Take journals into the history, all or none of them that are wrong."""
@@ -72,7 +76,7 @@ class RunExchange(QObject):
                 self.tr("A file is still being read."), self.tr("Try again in a moment.")
             )
             return
-        self._reading.submit(partial(_read, self._path, tuple(files)))
+        self._reading.submit(partial(_read, self._path, tuple(files), self._hide))
 
     def close(self) -> None:
         """Report nothing any more."""
@@ -112,25 +116,33 @@ class RunExchange(QObject):
                 )
 
 
-def _write(events: Sequence[Event], form: RunForm, target: Path, upto: int | None) -> Path:
-    write_atomically(target, export_run(events, form, __version__, upto=upto))
+def _write(
+    events: Sequence[Event],
+    form: RunForm,
+    target: Path,
+    upto: int | None,
+    hide: Callable[[str], str],
+) -> Path:
+    write_atomically(target, export_run(events, form, __version__, upto=upto, hide=hide))
     return target
 
 
-def _write_kept(path: Path, run: str, form: RunForm, target: Path) -> Path:
+def _write_kept(
+    path: Path, run: str, form: RunForm, target: Path, hide: Callable[[str], str]
+) -> Path:
     with closing(RunStore(path)) as store:
         events = tuple(store.events(run))
     if not events:
         raise StoreError("The run is no longer there")
-    return _write(events, form, target, None)
+    return _write(events, form, target, None, hide)
 
 
-def _read(path: Path, files: Sequence[Path]) -> tuple[str, ...]:
+def _read(path: Path, files: Sequence[Path], hide: Callable[[str], str]) -> tuple[str, ...]:
     taken: list[str] = []
     with closing(RunStore(path)) as store:
         for file in files:
             try:
-                taken.append(import_run(file.read_text(encoding="utf-8"), store))
+                taken.append(import_run(hide(file.read_text(encoding="utf-8")), store))
             except JournalError as error:
                 raise JournalError(f"{file.name} was not taken: {error}") from error
         store.mark_interrupted()

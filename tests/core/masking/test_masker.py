@@ -6,7 +6,7 @@ import threading
 import pytest
 
 from studio.core.masking.looks import DOTS
-from studio.core.masking.masker import Masker, MissingValueError
+from studio.core.masking.masker import Masker, MissingValueError, key_reference
 
 KEY = "sk-planted-0123456789"
 
@@ -47,10 +47,12 @@ def test_which_values_are_masked(name: str, value: str, is_masked: bool) -> None
 
 
 def test_what_the_environment_names_as_secret_is_known_at_once() -> None:
-    masker = Masker({"MY_TOKEN": "tok-12345678", "REGION": "eu-central-1", "ODD": KEY + "xyz"})
+    variables = {"MY_TOKEN": "tok-12345678", "REGION": "eu-central-1", "ODD": KEY + "xyz"}
+    masker = Masker({**variables, "HTTP_PROXY": "http://ann:pass-of-ann@proxy:8080"})
     assert masker.mask(f"tok-12345678 eu-central-1 {KEY}xyz") == (
         "${env:MY_TOKEN} eu-central-1 ${env:ODD}"
     )
+    assert masker.mask("said pass-of-ann") == "said ${env:HTTP_PROXY|part}"
 
 
 def test_a_variable_is_noted_when_it_is_looked_up_and_not_before() -> None:
@@ -82,6 +84,11 @@ def test_of_two_names_the_variable_stands_for_a_value() -> None:
     masker.note("${key:OpenAI}", KEY)
     masker.note("${env:OPENAI_API_KEY}", KEY)
     assert masker.mask(KEY) == "${env:OPENAI_API_KEY}"
+
+
+def test_a_reference_to_a_key_fits_into_any_text() -> None:
+    assert key_reference("My OpenAI-2") == "${key:My OpenAI-2}"
+    assert key_reference('a"b}\n<c>') == "${key:a_b___c_}"
 
 
 def test_the_longer_of_two_secrets_is_masked_whole() -> None:

@@ -37,6 +37,9 @@ from studio.core.text.values import Json
 from studio.core.tools.document import public_variables
 from studio.core.wire.masked_reply import ReplyMask
 
+NO_VALUE = "no-value"
+"""Kind of the fault of a request that holds a secret without a value."""
+
 _GIVEN = (
     Started | Rendered | MessagesEdited | ReplyEdited | CallEdited | CallDecided | ObservationEdited
     | ErrorObservationEdited | AnswerEdited | AnswerReturned | Steered
@@ -116,12 +119,12 @@ def missing_value(reference: str) -> ModelError:
     name = _variable(reference)
     if not name:
         return ModelError(
-            "no-value",
+            NO_VALUE,
             f"The request holds the key {reference}, which this studio has not read yet.",
             "Use its connection once, or edit the message.",
         )
     return ModelError(
-        "no-value",
+        NO_VALUE,
         f"The request holds the value of the variable {name!r}, which is not set here.",
         f"Set {name}, or give its value, and try again.",
     )

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 
+from studio.core.masking.masker import Masker, key_reference
+from studio.core.masking.walk import masked
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.prompty.yaml.reader import read_yaml
 from studio.core.text.values import Json, JsonObject
@@ -40,6 +44,9 @@ LONGEST_DESCRIPTION = 8 * 1024 * 1024
 """Bytes of a description that are read."""
 
 
+_VARIABLE = re.compile(r"\$\{env:\w+\}")
+
+
 class OpenApiSource:
     """One description, and the service it describes."""
 
@@ -51,6 +58,7 @@ class OpenApiSource:
         limits: ToolLimits = DEFAULT_LIMITS,
         environment: Callable[[], Mapping[str, str]] = lambda: os.environ,
         find: FindConnection = no_connection,
+        masker: Masker | None = None,
     ) -> None:
         """Make a source.
 
@@ -61,7 +69,9 @@ class OpenApiSource:
             limits: bounds of a call.
             environment: the variables that references are resolved with, asked at each call.
             find: finds the connection that `connection` names, asked at each call.
+            masker: is told the key that is sent; services repeat it.
         """
+        self._masker = masker if masker is not None else Masker()
         self._name = name
         self._place = place
         self._connection = connection
@@ -128,20 +138,25 @@ class OpenApiSource:
                 return ToolOutcome(f"{self.label} has no operation {name!r}", "unknown-tool")
             base, named = await self._base(description)
             key = await named.read_key() if named else self._own_key()
+            self._masker.note(self._key_reference(), key, is_key=True)
             request = build_request(operation, arguments, base, description.credential, key)
             await check_address(request)
         except ArgumentError as error:
             return ToolOutcome(f"{name}: {error}", "bad-arguments")
         except (ToolSourceError, OpenApiError, LookupError) as error:
             return ToolOutcome(f"{self.label}: {error.args[0]}", "error")
-        outcome = await send(request, self.label, self._limits, key)
-        duration = time.perf_counter() - started
-        return ToolOutcome(
-            outcome.text, outcome.status, duration, value=outcome.value, truncated=outcome.truncated
-        )
+        outcome = masked(await send(request, self.label, self._limits), self._masker)
+        return replace(outcome, duration=time.perf_counter() - started)
 
     async def close(self) -> None:
         """Nothing runs between calls."""
+
+    def _key_reference(self) -> str:
+        """What stands for the key."""
+        key = self._connection.get("apiKey")
+        if isinstance(key, str) and _VARIABLE.fullmatch(key):
+            return key
+        return key_reference(name_of(self._connection) or self._name)
 
     def _own_key(self) -> str:
         key = self._connection.get("apiKey")

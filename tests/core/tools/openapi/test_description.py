@@ -214,7 +214,7 @@ async def test_calls_reach_the_service(
     assert len(await source.list_tools()) == 3
     outcome = await source.call("getPet", {"id": "7"})
     assert outcome.status == "ok"
-    assert outcome.value == {"path": "/pets/7", "key": "•••", "yek": "terc3s"}
+    assert outcome.value == {"path": "/pets/7", "key": "${env:PETS_KEY}", "yek": "terc3s"}
     assert (await source.call("add_pet", {"body": {"name": "Rex"}})).value == {"name": "Rex"}
     missing = await source.call("getPet", {"id": "none"})
     assert (missing.status, missing.text) == ("error", "HTTP 404 Not Found: no such pet")
@@ -321,7 +321,11 @@ async def test_a_named_connection_gives_address_and_key(
     assert "•••" in shown
     outcome = await session.toolbox().call("getPet", {"id": "7"})
     assert outcome.status == "ok"
-    assert outcome.value == {"path": "/pets/7", "key": "•••", "yek": "key-of-the-office"[::-1]}
+    assert outcome.value == {
+        "path": "/pets/7",
+        "key": "${key:office}",
+        "yek": "key-of-the-office"[::-1],
+    }
     assert "key-of-the-office" not in outcome.text
     session.find_connection = office(endpoint, "")
     missing = await session.toolbox().call("getPet", {"id": "7"})
