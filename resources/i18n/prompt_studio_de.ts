@@ -1031,6 +1031,10 @@
   <context>
     <name>CompletionWords</name>
     <message>
+      <source>A PDF file</source>
+      <translation>Eine PDF-Datei</translation>
+    </message>
+    <message>
       <source>A file</source>
       <translation>Eine Datei</translation>
     </message>

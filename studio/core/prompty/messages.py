@@ -48,6 +48,9 @@ class MediaPart:
     span: Span | None = None
     """Where it stands in the source."""
 
+    word: str = ""
+    """The author's own word for its type, where nobody knows it (`type="hologram"`)."""
+
 
 @dataclass(frozen=True, slots=True)
 class ToolCallPart:

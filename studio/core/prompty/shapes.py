@@ -102,7 +102,7 @@ def _section_part(part: Part) -> JsonObject:
         case TextPart():
             return {"type": "text", "text": part.text}
         case MediaPart():
-            key = "image_url" if part.kind == "image" else part.kind
+            key = part.word or ("image_url" if part.kind == "image" else part.kind)
             block: dict[str, Json] = {"url": part.source, **part.attributes}
             if part.alt:
                 block["alt"] = part.alt

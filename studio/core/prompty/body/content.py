@@ -8,7 +8,14 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 
 from studio.core.prompty.body.masked import MaskedText, trim_newlines, with_plain_newlines
-from studio.core.prompty.body.media import MediaKind, MediaToken, find_media, find_threads
+from studio.core.prompty.body.media import (
+    MediaKind,
+    MediaToken,
+    decided_kind,
+    find_media,
+    find_threads,
+    kind_of_source,
+)
 from studio.core.prompty.body.roles import Attribute
 from studio.core.prompty.body.sections import is_inside
 from studio.core.prompty.document import BodySection, PromptDocument
@@ -230,6 +237,8 @@ def _shift(token: MediaToken, by: int) -> MediaToken:
             for item in token.attributes
         ),
         token.alt.shift(by) if token.alt else None,
+        token.word,
+        token.is_said,
     )
 
 
@@ -254,7 +263,31 @@ def _token_part(talk: Conversation, token: MediaToken, span: Span | None) -> Med
         else:
             source += piece.text
     alt = masked.read(token.alt.start, token.alt.end) if token.alt else ""
-    return MediaPart(token.kind, source.strip(), attributes, alt, span)
+    source = source.strip()
+    kind = decided_kind(token, source)
+    _report_kind(talk, token, kind, source, span)
+    return MediaPart(kind, source, attributes, alt, span, token.word)
+
+
+def _report_kind(
+    talk: Conversation, token: MediaToken, kind: MediaKind, source: str, span: Span | None
+) -> None:
+    """Say where the type of media is a guess, is not known, or is not what the address says."""
+    found = kind_of_source(source)
+    if token.word:
+        text = f"The type {token.word!r} is not known; it is sent as {kind}."
+        talk.report("media-type-unknown", Severity.WARNING, text, span)
+    elif not token.is_said and kind != "image":
+        text = f"This is taken for {kind} by its address; say it in the brackets: ![{kind}](…)."
+        talk.report("media-type-guessed", Severity.WARNING, text, span)
+    elif kind == "image" and found not in (None, "image") and not _is_path(source):
+        # Of a file beside the prompt its content tells (`media_files`).
+        text = f"This says image, and its address is of {found}; providers take pictures here."
+        talk.report("media-type-mismatch", Severity.WARNING, text, span)
+
+
+def _is_path(source: str) -> bool:
+    return "://" not in source and not source.startswith("data:")
 
 
 def _text_parts(

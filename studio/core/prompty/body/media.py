@@ -17,9 +17,24 @@ MediaKind = Literal["image", "file", "audio", "video"]
 _KINDS: dict[str, MediaKind] = {
     "image": "image",
     "file": "file",
+    "pdf": "file",
+    "document": "file",
     "audio": "audio",
+    "recording": "audio",
     "video": "video",
 }
+"""Words in the brackets that say the type (seed: "Content": "the value describes the type")."""
+
+_SUFFIX_WORDS: dict[MediaKind, str] = {
+    "image": "png jpg jpeg jpe gif webp bmp svg tif tiff heic heif avif ico",
+    "audio": "mp3 wav m4a ogg oga flac aac opus wma",
+    "video": "mp4 m4v mov webm mkv avi mpg mpeg wmv",
+    "file": (
+        "pdf doc docx odt rtf xls xlsx ods ppt pptx odp csv tsv txt md json xml yaml yml epub zip"
+    ),
+}
+_SUFFIXES = {suffix: kind for kind, words in _SUFFIX_WORDS.items() for suffix in words.split()}
+_MIME_KINDS: dict[str, MediaKind] = {"image": "image", "audio": "audio", "video": "video"}
 _TARGET = re.compile(r"\]\(([^()\n]*(?:\([^()\n]*\)[^()\n]*)*)\)")
 _THREAD = re.compile(r"^[ \t]*!\[thread\][ \t]*$", re.MULTILINE)
 _LONGEST_BRACKETS = 1000
@@ -30,7 +45,7 @@ class MediaToken:
     """A media token in a text."""
 
     kind: MediaKind
-    """What it stands for; a word that is no kind is the alternative text of an image."""
+    """What its word says; a word that is no kind is the alternative text of an image."""
 
     span: Span
     """The whole token."""
@@ -43,6 +58,31 @@ class MediaToken:
 
     alt: Span | None
     """Alternative text, where the brackets hold some."""
+
+    word: str = ""
+    """The value of `type=` where nobody knows it."""
+
+    is_said: bool = True
+    """Whether a known word says the type; otherwise the address may."""
+
+
+def kind_of_source(source: str) -> MediaKind | None:
+    """What the suffix of an address or path says, or the media type of data; None for nothing."""
+    if source.startswith("data:"):
+        media_type = source[5:].partition(",")[0].partition(";")[0]
+        return _MIME_KINDS.get(media_type.partition("/")[0], "file") if media_type else None
+    path = source
+    if "://" in source:
+        path = source.partition("://")[2].partition("/")[2]
+    name = path.partition("?")[0].partition("#")[0].replace("\\", "/").rpartition("/")[2]
+    return _SUFFIXES.get(name.rpartition(".")[2].lower()) if "." in name else None
+
+
+def decided_kind(token: MediaToken, source: str) -> MediaKind:
+    """What a token stands for, once its address is known: the word counts, then the suffix."""
+    if token.is_said:
+        return token.kind
+    return kind_of_source(source) or ("file" if token.word else token.kind)
 
 
 def find_media(text: str) -> list[MediaToken]:
@@ -103,12 +143,15 @@ def _read_token(text: str, start: int, close: int, target: re.Match[str]) -> Med
     if "=" in inside:
         read = read_attributes(text[: close + 1], start + 2, "section")
         if read is not None and read[1] == close and read[0]:
-            kind = next((item.value for item in read[0] if item.key == "type"), "image")
-            return MediaToken(_KINDS.get(str(kind), "image"), whole, place, read[0], None)
+            said = next((item.value for item in reversed(read[0]) if item.key == "type"), None)
+            kind = _KINDS.get(str(said))
+            word = "" if said is None or kind is not None else str(said)
+            is_said = kind is not None
+            return MediaToken(kind or "image", whole, place, read[0], None, word, is_said)
     if "]" in inside:
         return None
     alt = Span(start + 2, close) if inside.strip() else None
-    return MediaToken("image", whole, place, (), alt)
+    return MediaToken("image", whole, place, (), alt, is_said=False)
 
 
 def _trim_target(text: str, start: int, end: int) -> Span:

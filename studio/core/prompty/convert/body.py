@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from studio.core.prompty.body.hoist import has_statements, hoist_tools
-from studio.core.prompty.body.media import find_media, find_threads
+from studio.core.prompty.body.media import decided_kind, find_media, find_threads
 from studio.core.prompty.body.read import read_messages
 from studio.core.prompty.body.roles import Marker, read_marker
 from studio.core.prompty.body.sections import fenced_ranges, find_markers, is_inside
@@ -144,14 +144,15 @@ def _content(work: _Body, section: BodySection) -> None:
             continue
         source = text[token.target.start : token.target.end]
         template = next(iter(expression_ranges(source, work.document.template.format)), None)
-        if token.kind not in _MEDIA or template is not None or section.role != "user":
+        kind = decided_kind(token, source)
+        if kind not in _MEDIA or template is not None or section.role != "user":
             work.note(
                 f"{text[token.span.start : token.span.end]!r} stays text: Prompty 2 takes images, "
                 "files and recordings from inputs, in user messages"
             )
             continue
-        name = work.new_name(token.kind)
-        work.inputs.append((name, {"kind": token.kind, "default": source}))
+        name = work.new_name(kind)
+        work.inputs.append((name, {"kind": kind, "default": source}))
         work.edits.append(TextEdit(token.span.shift(start), work.use(name)))
         extra = [item.key for item in token.attributes if item.key != "type"]
         if extra or token.alt is not None:

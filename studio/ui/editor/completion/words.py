@@ -34,7 +34,10 @@ MEDIA: Mapping[str, str] = MappingProxyType(
         "thread": "The conversation so far",
         "image": "A picture, by path or address",
         "file": "A file",
+        "pdf": "A PDF file",
+        "document": "A file",
         "audio": "A recording",
+        "recording": "A recording",
         "video": "A film",
     }
 )
