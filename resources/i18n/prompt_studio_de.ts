@@ -1597,6 +1597,10 @@
   <context>
     <name>ConnectionModel</name>
     <message>
+      <source>Nothing was sent to {address}: it is not allowed.</source>
+      <translation>An {address} wurde nichts gesendet: Die Adresse ist nicht erlaubt.</translation>
+    </message>
+    <message>
       <source>{model} answers from here on.</source>
       <translation>Ab hier antwortet {model}.</translation>
     </message>
@@ -1614,10 +1618,6 @@
   </context>
   <context>
     <name>ConnectionsController</name>
-    <message>
-      <source>Nothing was sent to {address}: it is not allowed.</source>
-      <translation>An {address} wurde nichts gesendet: Es ist nicht erlaubt.</translation>
-    </message>
     <message>
       <source>Run again and allow it, or choose another connection in the toolbar.</source>
       <translation>Noch einmal ausführen und es erlauben oder in der Werkzeugleiste eine andere Verbindung wählen.</translation>
@@ -5009,6 +5009,10 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
   <context>
     <name>RunDesk</name>
     <message>
+      <source>A value is not set</source>
+      <translation>Ein Wert ist nicht gesetzt</translation>
+    </message>
+    <message>
       <source>Nothing to run.</source>
       <translation>Nichts auszuführen.</translation>
     </message>
@@ -5021,12 +5025,24 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Öffnen Sie den Prompt, der noch einmal ausgeführt werden soll.</translation>
     </message>
     <message>
+      <source>Run with the sample</source>
+      <translation>Mit dem Beispielwert ausführen</translation>
+    </message>
+    <message>
+      <source>Run with the samples</source>
+      <translation>Mit den Beispielwerten ausführen</translation>
+    </message>
+    <message>
       <source>Show</source>
       <translation>Zeigen</translation>
     </message>
     <message>
       <source>The replay says the same as the run, from the first message on.</source>
       <translation>Die Wiedergabe sagt dasselbe wie der Lauf, von der ersten Nachricht an.</translation>
+    </message>
+    <message>
+      <source>The value of {name}:</source>
+      <translation>Der Wert von {name}:</translation>
     </message>
     <message>
       <source>There is no run to go through again.</source>
@@ -5188,6 +5204,10 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
   <context>
     <name>RunLaunch</name>
     <message>
+      <source>Fill it in under Inputs, or run with the sample of the prompt.</source>
+      <translation>Füllen Sie es unter Eingaben aus, oder führen Sie den Prompt mit seinem Beispielwert aus.</translation>
+    </message>
+    <message>
       <source>Fill it in under Inputs, then run again.</source>
       <translation>Füllen Sie es unter Eingaben aus, dann führen Sie noch einmal aus.</translation>
     </message>
@@ -5206,6 +5226,10 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
     <message>
       <source>The prompt has an error: {message}{count}</source>
       <translation>Der Prompt hat einen Fehler: {message}{count}</translation>
+    </message>
+    <message>
+      <source>These have no value: {names}.</source>
+      <translation>Diese haben keinen Wert: {names}.</translation>
     </message>
   </context>
   <context>
@@ -5398,6 +5422,10 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
 to  {after}</source>
       <translation>Von  {before}
 zu  {after}</translation>
+    </message>
+    <message>
+      <source>Give the value…</source>
+      <translation>Den Wert angeben …</translation>
     </message>
     <message>
       <source>Go on</source>
@@ -5678,6 +5706,10 @@ zu  {after}</translation>
     <message>
       <source>Try again</source>
       <translation>Noch einmal versuchen</translation>
+    </message>
+    <message>
+      <source>Type the secret that is not set here; it is kept until the studio ends.</source>
+      <translation>Geben Sie das Geheimnis ein, das hier nicht gesetzt ist; es wird behalten, bis das Studio endet.</translation>
     </message>
     <message>
       <source>Wait no longer; what has come of the reply is kept.</source>

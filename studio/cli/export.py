@@ -1,8 +1,4 @@
-"""`prompt-studio export` and `import`: a checked file, or the list of what stands in the way.
-
-What it shares with the window is imported where it is used: Qt comes with it, and takes a quarter
-of a second that no other command needs.
-"""
+"""`prompt-studio export` and `import`: a checked file, or the list of what stands in the way."""
 
 from __future__ import annotations
 
@@ -10,10 +6,12 @@ import argparse
 import asyncio
 import json
 import sys
-from functools import partial
 from pathlib import Path
 
-from studio.application.connections.tools import tool_connection
+from studio.application.connections.tools import tool_session
+from studio.application.exchange.export import difference
+from studio.application.inputs.sets import InputFileError, read_sets, sets_path
+from studio.application.trust import is_trusted, references_of
 from studio.cli.exit_codes import FINE, PROBLEMS
 from studio.cli.main import (
     UsageError,
@@ -22,8 +20,8 @@ from studio.cli.main import (
     allow_named,
     given_inputs,
     load,
-    references,
     report,
+    report_sources,
     trust_of,
 )
 from studio.core.export.source import ExportValues, make_source
@@ -38,8 +36,8 @@ from studio.core.models.secrets import secret_store
 from studio.core.paths import user_paths
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.tool_spec import ToolSpec
+from studio.core.text.values import JsonObject
 from studio.core.tools.document import named_sources
-from studio.core.tools.session import ToolSession
 from studio.core.tools.trust import TrustStore
 
 
@@ -86,7 +84,7 @@ def _export(options: argparse.Namespace) -> int:
     values = ExportValues(
         given_inputs(options, document), _sets(options.file), _tools(document, trust)
     )
-    context = references(document, trust, masked=True)
+    context = references_of(document.source.path, trust, masked=True)
     made = make_checked(target, make_source(document, target, values, context))
     report(document, made.problems)
     for each in made.rounds:
@@ -95,8 +93,6 @@ def _export(options: argparse.Namespace) -> int:
     for loss in made.losses:
         print(f"{options.file}: lost or changed: {loss}", file=sys.stderr)
     if options.diff:
-        from studio.application.exchange.export import difference
-
         sys.stdout.write(difference(made, options.out).text)
         return PROBLEMS if made.blocked or made.needs_consent else FINE
     if made.blocked:
@@ -112,36 +108,29 @@ def _export(options: argparse.Namespace) -> int:
     return FINE
 
 
-def _sets(path: Path) -> dict[str, dict[str, object]]:
+def _sets(path: Path) -> dict[str, JsonObject]:
     """The input sets beside the prompt; the proof goes through each.
 
     Raises:
         UsageError: the file with the sets cannot be read.
     """
-    from studio.application.inputs.sets import InputFileError, read_sets
-
     try:
-        return {name: dict(item) for name, item in read_sets(path).items()}
+        return read_sets(path)
     except InputFileError as error:
         raise UsageError(str(error)) from None
 
 
 def _tools(document: PromptDocument, trust: TrustStore) -> tuple[ToolSpec, ...] | None:
     """What the prompt's sources offer, where they may be asked; None where there are none."""
-    path = document.source.path
-    if not named_sources(document) or path is None or not trust.is_trusted(path.parent):
+    if not named_sources(document) or not is_trusted(document.source.path, trust):
         return None
 
     async def ask() -> tuple[ToolSpec, ...]:
-        secrets = secret_store()
-        session = ToolSession(trust, masker=secrets.masker)
         connections = read_connections(user_paths().config / "connections.toml")
-        session.find_connection = partial(tool_connection, connections, secrets)
+        session = tool_session(trust, connections, secret_store())
         try:
-            registry = await session.load(document, ())
-            for status in registry.sources:
-                if status.state != "ready" or status.message:
-                    print(f"prompt-studio: {status.label}: {status.message}", file=sys.stderr)
+            registry = await session.load(document)
+            report_sources(registry.sources)
             return registry.specs
         finally:
             await session.close()
@@ -192,8 +181,6 @@ def _put_import(out: Path, made: Imported, *, force: bool) -> None:
     Raises:
         UsageError: a file is there, or cannot be written.
     """
-    from studio.application.inputs.sets import sets_path
-
     beside = sets_path(out)
     wanted = [out, beside] if made.input_sets else [out]
     if not force and (there := [path for path in wanted if path.exists()]):

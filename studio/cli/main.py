@@ -14,19 +14,19 @@ from pathlib import Path
 from typing import get_args
 
 from studio import __version__
+from studio.application.trust import references_of
 from studio.cli.exit_codes import FINE, PROBLEMS, USAGE
 from studio.core.agent.loop.first_step import first_step_values
 from studio.core.agent.protocols.choose import choose_protocol
-from studio.core.masking.masker import Masker
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.inputs import RESERVED_SAMPLES
 from studio.core.prompty.parse import parse
 from studio.core.prompty.prepare import Prepared, prepare
-from studio.core.prompty.reference_values import ReferenceContext, references_beside
 from studio.core.prompty.shapes import message_text, messages_to_json, tools_to_json
 from studio.core.text.problem import Problem, Severity
 from studio.core.text.values import Json
 from studio.core.tools.document import declared_tools
+from studio.core.tools.registry import SourceStatus
 from studio.core.tools.trust import TrustStore
 from studio.core.wire.request import Provider, provider_of, to_request
 
@@ -254,26 +254,6 @@ def _value(document: PromptDocument, name: str, text: str) -> Json:
     return value
 
 
-def references(
-    document: PromptDocument,
-    trust: TrustStore,
-    *,
-    masked: bool = False,
-    masker: Masker | None = None,
-) -> ReferenceContext:
-    """Where `${…}` finds its values.
-
-    Args:
-        document: the prompt.
-        trust: which folders are trusted.
-        masked: keep environment values out of what is shown.
-        masker: is told the variables that are read.
-    """
-    path = document.source.path
-    is_trusted = path is None or trust.is_trusted(path.parent)
-    return references_beside(path, trusted=is_trusted, masked=masked, masker=masker)
-
-
 def report(document: PromptDocument, problems: Iterable[Problem]) -> int:
     """Write problems to standard error; returns the exit code that they call for."""
     code = FINE
@@ -282,6 +262,15 @@ def report(document: PromptDocument, problems: Iterable[Problem]) -> int:
         if problem.severity is not Severity.HINT:
             code = PROBLEMS
     return code
+
+
+def report_sources(sources: Iterable[SourceStatus]) -> None:
+    """Write to standard error what is wrong with the sources of a prompt's tools."""
+    for status in sources:
+        is_well = status.state == "ready" and not status.message
+        if not is_well and status.state != "available":  # such as a server that it does not name
+            way = " (--trust allows it)" if status.state == "waiting" else ""
+            print(f"prompt-studio: {status.label}: {status.message}{way}", file=sys.stderr)
 
 
 def finding(document: PromptDocument, problem: Problem) -> str:
@@ -319,7 +308,7 @@ def prompt_files(paths: Sequence[Path]) -> list[Path]:
 def check_file(path: Path, trust: TrustStore) -> tuple[PromptDocument, tuple[Problem, ...]]:
     """One file with everything that can be found in it without running it."""
     document = load(path)
-    context = references(document, trust, masked=True)
+    context = references_of(document.source.path, trust, masked=True)
     prepared = prepare(document, {}, references=context, preview=True)
     return document, _merged(document.problems, prepared.problems)
 
@@ -373,7 +362,7 @@ def prepared_prompt(options: argparse.Namespace, *, preview: bool = False) -> Pr
     document = load(options.file)
     values = given_inputs(options, document)
     values = first_step_values(document, values, document.tools) | values
-    context = references(document, trust_of(options, options.file), masked=True)
+    context = references_of(document.source.path, trust_of(options, options.file), masked=True)
     return prepare(document, values, references=context, preview=preview)
 
 

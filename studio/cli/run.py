@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import json
+import shlex
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import Any, get_args
 
-from studio.application.connections.tools import tool_connection
+from studio.application.connections.model import Answerers, asked_by, choice_of
+from studio.application.connections.tools import tool_session
+from studio.application.run.launch import Refusal, refusal_of
+from studio.application.run.past import PastRun, exactly
+from studio.application.run.plan import RunPlan
+from studio.application.run.start import begin_run, tools_of
+from studio.application.trust import references_of
 from studio.cli.commands import CommandError, breakpoint_of, target_of
 from studio.cli.exit_codes import FINE, PROBLEMS
 from studio.cli.main import (
@@ -21,40 +28,33 @@ from studio.cli.main import (
     allow_named,
     given_inputs,
     load,
-    references,
     report,
+    report_sources,
     trust_of,
 )
-from studio.cli.past_runs import PastRun, past_to_fork, past_to_replay, replay_of
+from studio.cli.past_runs import past_to_fork, past_to_replay
 from studio.cli.printer import event_printer, print_end, print_notice
 from studio.cli.step import step_through
-from studio.core.agent.loop.setup import limits_of, make_setup
-from studio.core.agent.loop.toolbox import RunToolbox
-from studio.core.agent.past.retelling import Retelling
+from studio.core.agent.loop.setup import limits_of
 from studio.core.agent.run.requests import NotAllowedError
-from studio.core.agent.run.runner import Run, RunWorld
+from studio.core.agent.run.runner import Run
 from studio.core.agent.values.breakpoints import Breakpoint
 from studio.core.agent.values.commands import Command, Continue, ForkFrom, RaiseLimit, StopRun
 from studio.core.agent.values.events import Event
 from studio.core.agent.values.options import RunOptions
 from studio.core.agent.values.state import PLACES, LimitName, RunState
 from studio.core.models.base import ChatModel, ModelError, ProtocolName
-from studio.core.models.choice import choose_connection
 from studio.core.models.connection_file import read_connections
-from studio.core.models.factory import open_model
 from studio.core.models.replay import RecordingModel, ReplayModel
-from studio.core.models.secrets import SecretStore, secret_store
+from studio.core.models.secrets import secret_store
 from studio.core.paths import user_paths
 from studio.core.prompty.document import PromptDocument
-from studio.core.prompty.parameters import missing_parameters
 from studio.core.prompty.prepare import prepare, settled_document
 from studio.core.runs.codec import JournalError
 from studio.core.runs.store import RunStore, StoreError
-from studio.core.text.problem import Severity
 from studio.core.text.values import Json
 from studio.core.tools.definitions import change_text
 from studio.core.tools.registry import ToolRegistry
-from studio.core.tools.session import ToolSession
 from studio.core.tools.trust import TrustStore
 
 
@@ -132,22 +132,15 @@ def _run(options: argparse.Namespace) -> int:
     store = _store()
     try:
         past = _past(options, store)
-        values = past.inputs | given_inputs(options, document)
+        values = (dict(past.setup.inputs) if past else {}) | given_inputs(options, document)
         breaks = _breakpoints(options)
-        if report(document, (p for p in document.problems if p.severity is Severity.ERROR)):
-            return PROBLEMS
+        refusal = refusal_of(document, values)
+        if refusal is not None:
+            return _refused(document, refusal)
         trust = trust_of(options, options.file)
         allow_named(options, document, trust)
-        missing = [p for p in prepare(document, values).problems if p.code == "missing-input"]
-        missing += missing_parameters(document, values)
-        if report(document, missing):
-            return PROBLEMS
-        secrets = secret_store()
-        context = references(document, trust, masker=secrets.masker)
-        document = settled_document(document, values, context)
-        made = _run_options(options, breaks, document)
-        plan = _Plan(document, values, made, past, trust, secrets)
-        state = asyncio.run(_drive(options, plan, store))
+        order = _Order(document, values, breaks, past, trust)
+        state = asyncio.run(_drive(options, order, store))
     except (ModelError, NotAllowedError, JournalError, StoreError) as error:
         hint = error.hint if isinstance(error, ModelError) else ""
         print(f"prompt-studio: {error} {hint}".rstrip(), file=sys.stderr)
@@ -162,26 +155,38 @@ def _run(options: argparse.Namespace) -> int:
 
 
 @dataclass(frozen=True)
-class _Plan:
+class _Order:
     """What is to be run, and how."""
 
     document: PromptDocument
     values: dict[str, Json]
-    options: RunOptions
-    past: PastRun
+    breaks: tuple[Breakpoint, ...]
+    past: PastRun | None
     trust: TrustStore
-    secrets: SecretStore
 
 
-def _past(options: argparse.Namespace, store: RunStore | None) -> PastRun:
-    """The run that `--replay` or `--fork` names.
+def _refused(document: PromptDocument, refusal: Refusal) -> int:
+    """Say what keeps the prompt from being run, and how its samples are taken."""
+    report(document, refusal.problems)
+    if refusal.samples:
+        given = (f"-i {name}={_shell(value)}" for name, value in refusal.samples.items())
+        print(f"prompt-studio: to run with the samples: {' '.join(given)}", file=sys.stderr)
+    return PROBLEMS
+
+
+def _shell(value: Json) -> str:
+    return shlex.quote(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
+
+
+def _past(options: argparse.Namespace, store: RunStore | None) -> PastRun | None:
+    """The run that `--replay` or `--fork` names; None where there is no such wish.
 
     Raises:
         UsageError: there is none, or it has no such step.
     """
     named = options.fork or options.replay
     if not named or (options.replay and Path(options.replay).is_file()):
-        return PastRun()
+        return None
     if store is None:
         raise UsageError("there is no history to take a run from")
     return past_to_fork(store, named) if options.fork else past_to_replay(store, named)
@@ -210,7 +215,7 @@ def _given_limits(options: argparse.Namespace) -> dict[LimitName, float]:
 def _run_options(
     options: argparse.Namespace, breaks: tuple[Breakpoint, ...], document: PromptDocument
 ) -> RunOptions:
-    given: dict[str, Any] = dict(_given_limits(options))
+    given: Mapping[Any, Any] = _given_limits(options)
     limits = replace(limits_of(document), **given) if given else None
     is_stepped = options.step or bool(breaks) or bool(options.to)
     is_exact = options.replay is not None and not Path(options.replay).is_file()
@@ -224,36 +229,40 @@ def _run_options(
     )
 
 
-async def _drive(options: argparse.Namespace, plan: _Plan, store: RunStore | None) -> RunState:
-    read, setup = plan.past.read, plan.past.setup
-    if read is not None and setup is not None and plan.past.checkpoint is None:
-        replay = replay_of(read, setup, plan.options)
-        plan = replace(plan, options=replay.options, past=PastRun())
-        return await _go(options, plan, replay.model, replay.toolbox, None, replay.told)
-    tools = ToolSession(plan.trust, masker=plan.secrets.masker)
+async def _drive(options: argparse.Namespace, order: _Order, store: RunStore | None) -> RunState:
+    secrets = secret_store()
+    path = order.document.source.path
+    references = references_of(path, order.trust, masker=secrets.masker)
+    document = settled_document(order.document, order.values, references)
+    run_options = _run_options(options, order.breaks, document)
+    past = order.past
+    if past is not None and past.checkpoint is None:
+        plan = exactly(past, references, run_options)
+        # The file of now is put to the replies of then: another request than the kept one is told.
+        return await _go(options, replace(plan, document=document, inputs=order.values), None)
     connections = read_connections(user_paths().config / "connections.toml")
-    tools.find_connection = partial(tool_connection, connections, plan.secrets)
-    model = _model(options, plan)
+    tools = tool_session(order.trust, connections, secrets)
+    model = _model(options, document, order.trust, Answerers(connections, secrets))
     try:
-        context = references(plan.document, plan.trust, masker=plan.secrets.masker)
-        prepared = prepare(plan.document, plan.values, references=context)
-        registry = await tools.load(prepared.document, prepared.messages.tools)
+        prepared = prepare(document, order.values, references=references)
+        registry = await tools.load(document, prepared.messages.tools)
         if options.trust:
             registry = tools.allow_tools()
-        _say_tools(registry, asks=plan.options.approve == "ask")
-        _check_tools(plan.options.breakpoints, [tool.name for tool in registry.specs])
-        return await _go(options, plan, model, tools.toolbox(prepared.inputs), store)
+        report_sources(registry.sources)
+        _report_changes(registry, asks=run_options.approve == "ask")
+        _check_tools(order.breaks, [tool.name for tool in registry.specs])
+        toolbox = tools.toolbox(prepared.inputs)
+        plan = RunPlan(
+            document, order.values, model, toolbox, options=run_options, references=references
+        )
+        return await _go(options, plan, past, store)
     finally:
         await tools.close()
         await model.close()
 
 
-def _say_tools(registry: ToolRegistry, *, asks: bool) -> None:
-    """Say which sources and tools want something of the user."""
-    for status in registry.sources:
-        if status.state != "ready" or status.message:
-            way = " (--trust allows it)" if status.state == "waiting" else ""
-            print(f"prompt-studio: {status.label}: {status.message}{way}", file=sys.stderr)
+def _report_changes(registry: ToolRegistry, *, asks: bool) -> None:
+    """Say which tools are others than the user allowed."""
     for entry in registry.entries:
         if asks and entry.enabled and entry.change is not None and entry.mock is None:
             text = f"{entry.name}: {change_text(entry.change)}"
@@ -271,12 +280,18 @@ def _check_tools(breakpoints: tuple[Breakpoint, ...], tools: list[str]) -> None:
 
 async def _go(
     options: argparse.Namespace,
-    plan: _Plan,
-    model: ChatModel,
-    toolbox: RunToolbox,
-    store: RunStore | None,
-    told: Retelling | None = None,
+    plan: RunPlan,
+    past: PastRun | None,
+    store: RunStore | None = None,
 ) -> RunState:
+    """Run a plan to its end.
+
+    Args:
+        options: how it is shown.
+        plan: what is run.
+        past: a run that goes on from one of its places; None for any other.
+        store: where it is kept; None keeps it nowhere.
+    """
     changed = asyncio.Event()
     show = event_printer(as_json=options.json, times=options.times)
     journal: list[Callable[[Event], None]] = []
@@ -285,18 +300,14 @@ async def _go(
         show(event)
         changed.set()
 
-    world = RunWorld(
-        plan.document,
-        plan.values,
-        model,
-        toolbox,
+    first = _first_commands(options, plan, past.checkpoint if past is not None else None)
+    run = begin_run(
+        plan if past is None else replace(plan, past=past.to_take_up),
+        await tools_of(plan),
         journal=lambda event: journal[0](event) if journal else None,
         shown=shown,
         stream=None if options.json else print_notice,
-        references=references(plan.document, plan.trust, masker=plan.secrets.masker),
-        retelling=told,
     )
-    run, first = _taken_up(options, world, plan)
     if store is not None:
         journal.append(store.journal(run.state.setup.run))
     if plan.options.headless:
@@ -321,56 +332,45 @@ async def _within(seconds: float | None, run: Run, first: tuple[Command, ...]) -
         timer.cancel()
 
 
-def _taken_up(
-    options: argparse.Namespace, world: RunWorld, plan: _Plan
-) -> tuple[Run, tuple[Command, ...]]:
-    """A new run, or one of the history that goes back to a step, with its first commands."""
-    read, setup, at = plan.past.read, plan.past.setup, plan.past.checkpoint
-    if read is None or setup is None or at is None:
-        made = make_setup(
-            plan.document, plan.values, world.toolbox.specs, world.model, plan.options
-        )
-        return Run(world, plan.options, made), ()
-    first: list[Command] = [ForkFrom(at)]
+def _first_commands(
+    options: argparse.Namespace, plan: RunPlan, checkpoint: int | None
+) -> tuple[Command, ...]:
+    """What a run that goes on from a checkpoint is told first; nothing for a new one."""
+    if checkpoint is None:
+        return ()
+    first: list[Command] = [ForkFrom(checkpoint)]
     first += (RaiseLimit(name, to) for name, to in _given_limits(options).items())
     if plan.options.headless:
         first.append(Continue())
-    return Run(world, plan.options, setup, read), tuple(first)
+    return tuple(first)
 
 
-def _model(options: argparse.Namespace, plan: _Plan) -> ChatModel:
+def _model(
+    options: argparse.Namespace, document: PromptDocument, trust: TrustStore, answerers: Answerers
+) -> ChatModel:
     """The model that answers, with the reason said.
 
     Raises:
-        UsageError: the connection does not exist, or the file chose an address of its own.
+        UsageError: the connection does not exist.
+        ModelError: it lacks something, or the file chose an address of its own.
     """
     if options.replay is not None:
         return ReplayModel(Path(options.replay))
-    connections = read_connections(user_paths().config / "connections.toml")
+    connections = answerers.connections
     for problem in connections.problems:
         print(f"prompt-studio: {problem}", file=sys.stderr)
     if options.connection and connections.named(options.connection) is None:
         known = ", ".join(repr(each.name) for each in connections.connections)
         raise UsageError(f"no connection {options.connection!r}; there are {known}")
-    document = plan.document
-    path = document.source.path
-    choice = choose_connection(
-        document.model,
-        connections,
-        chosen=options.connection,
-        trusted=path is None or plan.trust.is_trusted(path.parent),
-    )
-    if choice.untrusted:
-        raise UsageError(
-            f"the file sends to {choice.untrusted}, which you have not allowed; add a connection "
-            "for it in the studio, or choose one with --connection"
-        )
+    asked = asked_by(document, trust)
+    choice = choice_of(asked, connections, options.connection)
     if choice.warning:
         print(f"prompt-studio: {choice.warning}", file=sys.stderr)
-    model = open_model(choice, secrets=plan.secrets)
+    how = "Add a connection for it in the studio, or choose one with --connection."
+    model = answerers.open(choice, document.source.path, trusted=asked.trusted, how=how)
     if options.record is None:
         return model
-    return RecordingModel(model, options.record, plan.secrets.masker)
+    return RecordingModel(model, options.record, answerers.secrets.masker)
 
 
 def _store() -> RunStore | None:

@@ -82,9 +82,41 @@ def test_messages_have_the_values_and_the_real_tools(capsys: pytest.CaptureFixtu
     assert "**calculator**" in out
 
 
-def test_a_missing_required_input_is_said(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run_command(["messages", str(REACT)]) == PROBLEMS
-    assert "missing-input" in capsys.readouterr().err
+SAMPLED = """---
+inputs: {city: {kind: string, sample: Old Lisbon, required: true}}
+---
+user:
+{{ city }}
+"""
+
+
+@pytest.mark.parametrize("command", ["messages", "request", "run"])
+def test_a_missing_required_input_is_said_and_no_sample_is_taken_for_it(
+    command: str, tmp_path: Path, user_home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    script(user_home, "Hello.")
+    path = tmp_path / "sampled.prompty"
+    path.write_text(SAMPLED, encoding="utf-8")
+    assert run_command([command, str(path)]) == PROBLEMS
+    printed = capsys.readouterr()
+    assert "missing-input" in printed.err
+    assert "Lisbon" not in printed.out
+    if command == "run":
+        assert "to run with the samples: -i city='Old Lisbon'" in printed.err
+    assert run_command([command, str(path), "-i", "city=Rome"]) == FINE
+
+
+def test_servers_that_a_prompt_does_not_name_are_not_told_of(
+    tmp_path: Path, user_home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    script(user_home, "Hello.")
+    (tmp_path / ".mcp.json").write_text(
+        json.dumps({"mcpServers": {"unused": {"command": "false"}}}), encoding="utf-8"
+    )
+    path = tmp_path / "plain.prompty"
+    path.write_text("user:\nHi\n", encoding="utf-8")
+    assert run_command(["run", str(path), "--trust"]) == FINE
+    assert "unused" not in capsys.readouterr().err
 
 
 def test_inputs_are_read_as_their_kind(capsys: pytest.CaptureFixture[str]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import zipfile
 from collections.abc import Iterator
@@ -15,6 +16,7 @@ from studio.core.tools.trust import TrustStore
 from tests.support.chat_server import ChatServer, chat_server
 
 PLANTED = "PLANTED"
+PNG = b"\x89PNG\r\n\x1a\n picture"
 SECTION = "template: {parser: {kind: section}}\n"
 BODY = "system:\nD={{d}}\nuser:\nHi\n"
 
@@ -109,6 +111,18 @@ def test_a_check_is_not_failed_by_what_is_not_read_but_by_what_is_not_there(
     (folder / "x.txt").unlink()
     assert run_command(["check", path]) == PROBLEMS
     assert "file-missing" in capsys.readouterr().err
+
+
+def test_a_picture_beside_an_untrusted_prompt_is_not_sent(
+    folder: Path, server: ChatServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "x.png").write_bytes(PNG)
+    path = prompt(folder, SECTION, "user:\n![image](x.png)\n", server)
+    assert run_command(["run", path]) == PROBLEMS
+    assert "untrusted folder" in "".join(capsys.readouterr())
+    assert server.requests == []
+    assert run_command(["run", path, "--trust"]) == FINE
+    assert base64.b64encode(PNG).decode() in sent(server)
 
 
 def test_an_endpoint_of_an_untrusted_file_gets_no_key(

@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
 
+from studio.application.trust import is_trusted
 from studio.application.words import translate
-from studio.core.models.base import Capabilities, ChatModel, ModelRequest
+from studio.core.models.base import Capabilities, ChatModel, ModelError, ModelRequest
+from studio.core.models.choice import ModelChoice, choose_connection
+from studio.core.models.connection_file import Connections
 from studio.core.models.embedded.model import EmbeddedModel, Speed
-from studio.core.prompty.document import ModelDeclaration
+from studio.core.models.embedded.server import EmbeddedServer
+from studio.core.models.factory import open_model
+from studio.core.models.manual import ManualQuestion
+from studio.core.models.secrets import SecretStore
+from studio.core.prompty.document import ModelDeclaration, PromptDocument
 from studio.core.text.values import JsonObject
+from studio.core.tools.trust import TrustStore
+from studio.core.wire.media import MediaReader
 from studio.core.wire.reply import Notice, ReplyDelta
 
 _tr = partial(translate, "ConnectionModel")
@@ -26,6 +36,80 @@ class AskedModel:
 
     trusted: bool = True
     """Whether its folder is trusted: only then are its `${env:}` references read."""
+
+
+def asked_by(document: PromptDocument, trust: TrustStore) -> AskedModel:
+    """What a document asks for, as far as its folder is trusted."""
+    return AskedModel(document.model, is_trusted(document.source.path, trust))
+
+
+def choice_of(asked: AskedModel, connections: Connections, chosen: str = "") -> ModelChoice:
+    """The connection that a document gets, and why.
+
+    Args:
+        asked: what it says of its model.
+        connections: what the user has set up.
+        chosen: name of the connection that the user picked over all; empty for none.
+    """
+    return choose_connection(asked.declaration, connections, chosen=chosen, trusted=asked.trusted)
+
+
+def media_of(prompt: Path | None, *, trusted: bool) -> MediaReader | None:
+    """What reads the pictures and other files beside a prompt; None where nothing may be read."""
+    return MediaReader(prompt.parent) if prompt is not None and trusted else None
+
+
+@dataclass(frozen=True)
+class Answerers:
+    """What models are opened with, the same for every run of a window or a command."""
+
+    connections: Connections
+    """What the user has set up."""
+
+    secrets: SecretStore
+    """Where keys are."""
+
+    embedded: EmbeddedServer | None = None
+    """The one embedded model; None lets each run start its own."""
+
+    ask: Callable[[ManualQuestion], None] | None = None
+    """How the user is asked, for "I am the model"; None where nobody can be."""
+
+    def open(
+        self,
+        choice: ModelChoice,
+        prompt: Path | None,
+        *,
+        trusted: bool,
+        allowed: str = "",
+        listed: JsonObject | None = None,
+        how: str = "",
+    ) -> ChatModel:
+        """The model that answers; nothing is sent or started yet.
+
+        Args:
+            choice: of `choice_of`.
+            prompt: the prompt's file, whose folder its media may be read from.
+            trusted: whether that folder is trusted.
+            allowed: an endpoint of the prompt's that the user has allowed for this run.
+            listed: what the server was found to say of the model.
+            how: what the user can do about an endpoint that is not allowed.
+
+        Raises:
+            ModelError: the connection lacks something, or the endpoint was not allowed.
+        """
+        if choice.untrusted and choice.untrusted != allowed:
+            words = _tr("Nothing was sent to {address}: it is not allowed.")
+            raise ModelError("untrusted", words.format(address=choice.untrusted), how)
+        return open_model(
+            choice,
+            secrets=self.secrets,
+            embedded=self.embedded,
+            connections=self.connections,
+            media=media_of(prompt, trusted=trusted),
+            ask=self.ask,
+            listed=listed,
+        )
 
 
 class SwitchedModel:

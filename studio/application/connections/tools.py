@@ -7,7 +7,11 @@ from functools import partial
 from studio.core.models.connection_file import Connections
 from studio.core.models.connections import Connection, address_of
 from studio.core.models.secrets import SecretStore
+from studio.core.paths import user_paths
+from studio.core.tools.mcp.server_config import OWN_FILE
 from studio.core.tools.openapi.named_connection import NamedConnection
+from studio.core.tools.session import ToolSession
+from studio.core.tools.trust import TrustStore
 
 
 def tool_connection(
@@ -19,6 +23,20 @@ def tool_connection(
         return None
     read_key = partial(_read_key, found, secrets)
     return NamedConnection(address_of(found), bool(found.key), read_key)
+
+
+def tool_session(trust: TrustStore, connections: Connections, secrets: SecretStore) -> ToolSession:
+    """Where the tools of prompts are kept, with the user's own servers and connections.
+
+    Args:
+        trust: the folders that the user trusts.
+        connections: what the user has set up; a tool may name one.
+        secrets: where their keys are.
+    """
+    own = user_paths().config / OWN_FILE
+    session = ToolSession(trust, own_servers=own, masker=secrets.masker)
+    session.find_connection = partial(tool_connection, connections, secrets)
+    return session
 
 
 async def _read_key(connection: Connection, secrets: SecretStore) -> str:

@@ -1,15 +1,15 @@
-"""Whether a prompt can be run as it stands, and with which values."""
+"""Whether a prompt can be run as it stands, and what it wants before it can be."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 
 from studio.application.words import translate
 from studio.core.prompty.document import PromptDocument
-from studio.core.prompty.inputs import resolve_inputs
-from studio.core.prompty.parameters import missing_parameters
+from studio.core.prompty.inputs import missing_inputs, resolve_inputs
+from studio.core.prompty.parameters import lacking_parameters, missing_parameters
 from studio.core.text.problem import Problem, Severity
 from studio.core.text.span import Span
 from studio.core.text.values import Json
@@ -21,69 +21,71 @@ _tr = partial(translate, "RunLaunch")
 class Refusal:
     """Why a prompt is not run."""
 
+    problems: tuple[Problem, ...]
+    """What is wrong, each at its place."""
+
     text: str
-    """What is missing or wrong, one plain sentence."""
+    """The same in one plain sentence."""
 
     hint: str
     """What to do."""
 
-    span: Span | None = None
-    """Where to look in the document."""
+    missing: tuple[str, ...] = ()
+    """Names of the inputs and parameters that want a value, in the order of the document."""
 
-    input: str = ""
-    """The input that wants a value."""
+    samples: Mapping[str, Json] = field(default_factory=dict)
+    """Samples of missing inputs, by name. A run takes them only when the user says so."""
 
-
-def run_values(document: PromptDocument, given: Mapping[str, Json]) -> dict[str, Json]:
-    """The values of a run: those given, and the declared `sample` of inputs without one.
-
-    A sample is a value for trying a prompt out, an `example` never is (docs/design/file-format.md).
-    """
-    values = dict(given)
-    for item in document.inputs:
-        is_sample = document.entry("inputs", item.name, "sample") is not None
-        if item.name not in values and not item.has_default and item.has_sample and is_sample:
-            values[item.name] = item.sample
-    return values
+    @property
+    def span(self) -> Span:
+        """Where to look in the document first."""
+        return self.problems[0].span
 
 
 def refusal_of(document: PromptDocument, values: Mapping[str, Json]) -> Refusal | None:
-    """What keeps a prompt from being run; None where nothing does."""
-    broken = _errors(document.problems)
+    """What keeps a prompt from being run; None where nothing does.
+
+    A run takes the values that are given and the declared defaults. A sample is for looking at the
+    prompt: no run takes it by itself (docs/format.md, "Inputs").
+
+    Args:
+        document: the prompt.
+        values: the values given for its inputs and parameters, by name.
+    """
+    broken = tuple(item for item in document.problems if item.severity is Severity.ERROR)
     if broken:
         count = f" (and {len(broken) - 1} more)" if len(broken) > 1 else ""
         return Refusal(
+            broken,
             _tr("The prompt has an error: {message}{count}").format(
                 message=broken[0].message, count=count
             ),
             _tr("Mend it, then run again."),
-            broken[0].span,
         )
-    _, missing = resolve_inputs(document, values)
-    if missing:
-        name = next(item.name for item in document.inputs if _lacks(item.name, document, values))
-        return Refusal(
-            _tr("The input {name!r} is required and has no value.").format(name=name),
-            _tr("Fill it in under Inputs, then run again."),
-            missing[0].span,
-            name,
-        )
-    lacking = missing_parameters(document, values)
-    if lacking:
-        name = next(item.name for item in document.parameters if lacking[0].span in item.uses)
-        return Refusal(
-            _tr("The parameter {name!r} has no value.").format(name=name),
-            _tr("Fill it in under Inputs, then run again."),
-            lacking[0].span,
-            name,
-        )
-    return None
+    _, inputs = resolve_inputs(document, values)
+    parameters = missing_parameters(document, values)
+    if not inputs and not parameters:
+        return None
+    lacking = missing_inputs(document, values)
+    names = tuple(item.name for item in lacking)
+    others = tuple(item.name for item in lacking_parameters(document, values))
+    samples = {item.name: item.sample for item in lacking if item.has_sample}
+    return Refusal(
+        (*inputs, *parameters), _missing(names, others), _how_to_fill(samples),
+        (*names, *others), samples,
+    )  # fmt: skip
 
 
-def _errors(problems: tuple[Problem, ...]) -> list[Problem]:
-    return [problem for problem in problems if problem.severity is Severity.ERROR]
+def _missing(inputs: tuple[str, ...], parameters: tuple[str, ...]) -> str:
+    if not inputs and len(parameters) == 1:
+        return _tr("The parameter {name!r} has no value.").format(name=parameters[0])
+    if not parameters and len(inputs) == 1:
+        return _tr("The input {name!r} is required and has no value.").format(name=inputs[0])
+    names = ", ".join(repr(name) for name in (*inputs, *parameters))
+    return _tr("These have no value: {names}.").format(names=names)
 
 
-def _lacks(name: str, document: PromptDocument, values: Mapping[str, Json]) -> bool:
-    item = document.input(name)
-    return item is not None and item.required and name not in values and item.default is None
+def _how_to_fill(samples: Mapping[str, Json]) -> str:
+    if not samples:
+        return _tr("Fill it in under Inputs, then run again.")
+    return _tr("Fill it in under Inputs, or run with the sample of the prompt.")

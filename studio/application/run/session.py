@@ -6,13 +6,12 @@ import asyncio
 from collections import deque
 
 from studio.application.run.plan import Arrival, Arrived, Ended, Journal, RunPlan, Streamed
+from studio.application.run.start import begin_run, tools_of
 from studio.application.words import translate
-from studio.core.agent.loop.toolbox import NoTools, RunToolbox
-from studio.core.agent.past.tree import Past
 from studio.core.agent.run.requests import NotAllowedError
-from studio.core.agent.run.runner import Run, RunWorld, start_run
+from studio.core.agent.run.runner import Run
 from studio.core.agent.values.commands import Command
-from studio.core.agent.values.events import Event, Started
+from studio.core.agent.values.events import Event
 from studio.core.tools.source import ToolSourceError
 from studio.core.wire.reply import Notice, Reply, ReplyDelta
 
@@ -90,48 +89,14 @@ class RunSession:
             self._run.gate.options = plan.options
 
     async def _begin(self) -> Run:
-        plan = self.plan
-        toolbox = await self._toolbox()
-        world = self._world(toolbox)
-        past = plan.past
-        run = _taken_up(plan, past, world) if past is not None else self._new(toolbox)
+        toolbox = await tools_of(self.plan)
+        run = begin_run(
+            self.plan, toolbox, journal=self._write, shown=self._show, stream=self._stream
+        )
         if self._journal is not None:
             self._journal.begin(run.state.setup)
         self._run = run
         return run
-
-    def _new(self, toolbox: RunToolbox | None) -> Run:
-        plan = self.plan
-        return start_run(
-            plan.document,
-            plan.inputs,
-            plan.model,
-            toolbox,
-            plan.options,
-            journal=self._write,
-            shown=self._show,
-            stream=self._stream,
-            references=plan.references,
-            retelling=plan.retelling,
-        )
-
-    def _world(self, toolbox: RunToolbox | None) -> RunWorld:
-        plan = self.plan
-        return RunWorld(
-            plan.document,
-            plan.inputs,
-            plan.model,
-            toolbox if toolbox is not None else NoTools(),
-            self._write,
-            self._show,
-            self._stream,
-            plan.references,
-        )
-
-    async def _toolbox(self) -> RunToolbox | None:
-        if self.plan.toolbox is not None or self.plan.open_toolbox is None:
-            return self.plan.toolbox
-        return await self.plan.open_toolbox()
 
     def _write(self, event: Event) -> None:
         if self._journal is not None and self._run is not None:
@@ -148,11 +113,3 @@ class RunSession:
             self._notices = (*self._notices, delta.text)
             reply = Reply(notices=self._notices)
         self._arrivals.append(Streamed(reply))
-
-
-def _taken_up(plan: RunPlan, past: Past, world: RunWorld) -> Run:
-    """The run of a journal, ready to go on."""
-    first = past.events[0]
-    if not isinstance(first, Started):
-        raise ValueError("a journal begins with Started")
-    return Run(world, plan.options, first.setup, past)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from studio.application.run.again import PastRun
 from studio.application.run.compare import branches_of
+from studio.application.run.past import PastRun
 from studio.application.run.plan import Arrived, Streamed
 from studio.application.run.record import RunRecord
 from studio.application.run.view import RunView, view_of

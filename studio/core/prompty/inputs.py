@@ -62,17 +62,24 @@ def resolve_inputs(
     Returns:
         The values by name, and a `missing-input` problem for each required input without one.
     """
-    values: dict[str, Json] = {}
-    problems: list[Problem] = []
-    for item in document.inputs:
-        if not item.name or item.name in given:
-            continue
-        if item.has_default and item.default is not None:
-            values[item.name] = item.default
-        elif item.required:
-            problems.append(_missing(document, item))
+    values = {item.name: item.default for item in document.inputs if _has_default(item)}
     values.update(given)
-    return values, tuple(problems)
+    return values, tuple(_missing(document, item) for item in missing_inputs(document, given))
+
+
+def missing_inputs(
+    document: PromptDocument, given: Mapping[str, Json]
+) -> tuple[InputDeclaration, ...]:
+    """The required inputs that have neither a given value nor a default, in their order."""
+    return tuple(
+        item
+        for item in document.inputs
+        if item.name and item.required and item.name not in given and not _has_default(item)
+    )
+
+
+def _has_default(item: InputDeclaration) -> bool:
+    return bool(item.name) and item.has_default and item.default is not None
 
 
 def preview_inputs(

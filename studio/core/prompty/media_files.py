@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from studio.core.prompty.messages import MediaPart, Message
 from studio.core.prompty.reference_values import (
+    NOT_TRUSTED,
     ReferenceContext,
     UnresolvedReference,
     confined_path,
@@ -33,7 +34,11 @@ def is_local(part: MediaPart) -> bool:
 
 
 def check_media(
-    messages: tuple[Message, ...], context: ReferenceContext, start: int
+    messages: tuple[Message, ...],
+    context: ReferenceContext,
+    start: int,
+    *,
+    preview: bool = False,
 ) -> Iterator[Problem]:
     """Problems of the local files that messages refer to.
 
@@ -41,7 +46,9 @@ def check_media(
         messages: As they were read.
         context: The prompt's folder and granted roots.
         start: Place for problems of parts that have none.
+        preview: Nothing is sent: that trust keeps a file from being read is only a hint.
     """
+    unread = Severity.HINT if preview or context.shown else Severity.ERROR
     seen: set[tuple[str, str]] = set()
     for message in messages:
         for part in message.parts:
@@ -50,7 +57,14 @@ def check_media(
             if (part.kind, part.source) in seen or len(seen) >= MOST_FILES:
                 continue
             seen.add((part.kind, part.source))
-            yield from _check_file(part, context, part.span or Span(start, start))
+            span = part.span or Span(start, start)
+            yield from _check_file(part, context, span)
+            if not context.trusted:
+                text = (
+                    f"The {part.kind} {part.source!r} is not read: files are not read in an "
+                    "untrusted folder; trust the folder first."
+                )
+                yield Problem(NOT_TRUSTED, unread, text, span)
 
 
 def _check_file(part: MediaPart, context: ReferenceContext, span: Span) -> Iterator[Problem]:

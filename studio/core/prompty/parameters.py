@@ -94,10 +94,20 @@ def missing_parameters(document: PromptDocument, values: Mapping[str, Json]) -> 
 
     A declared input says itself whether it may be left out, and has its own finding.
     """
+    return tuple(
+        Problem("param-not-given", Severity.ERROR, missing_parameter(item.name), item.uses[0])
+        for item in lacking_parameters(document, values)
+    )
+
+
+def lacking_parameters(
+    document: PromptDocument, values: Mapping[str, Json]
+) -> tuple[Parameter, ...]:
+    """The parameters without a value, declared inputs aside."""
     if isinstance(document.data.get("inputs"), str):
         return ()  # declared in another file, which is read when the prompt is prepared
     return tuple(
-        Problem("param-not-given", Severity.ERROR, missing_parameter(item.name), item.uses[0])
+        item
         for item in document.parameters
         if item.name not in values and document.input(item.name) is None
     )

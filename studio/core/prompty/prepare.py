@@ -86,7 +86,7 @@ def prepare(
     messages = read_messages(document, rendering, values, look_up)
     problems += (*rendering.problems, *messages.problems)
     if references is not None and references.folder is not None:
-        problems += check_media(messages.messages, references, document.body.start)
+        problems += check_media(messages.messages, references, document.body.start, preview=preview)
     problems = list(dict.fromkeys(problems))  # a tool's expression is rendered twice
     problems.sort(key=lambda problem: (problem.span.start, problem.span.end))
     return Prepared(document, values, rendering, messages, tuple(problems), samples)

@@ -10,19 +10,19 @@ from typing import get_args
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtWidgets import QInputDialog, QLineEdit
 
-from studio.application.connections.model import AskedModel
-from studio.application.run.again import exactly, is_other_prompt, values_of, with_results_of
+from studio.application.connections.model import asked_by
 from studio.application.run.compare import Comparison
-from studio.application.run.launch import Refusal, refusal_of, run_values
+from studio.application.run.launch import Refusal, refusal_of
+from studio.application.run.past import exactly, is_other_prompt, values_of, with_results_of
 from studio.application.run.plan import OpenToolbox, RunPlan
+from studio.application.trust import references_of
 from studio.core.agent.values.commands import Command, Continue
 from studio.core.agent.values.options import RunOptions
 from studio.core.agent.values.state import Place
 from studio.core.models.base import ModelError, ProtocolName
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.prepare import settled_document
-from studio.core.prompty.reference_values import ReferenceContext, references_beside
-from studio.core.text.span import Span
+from studio.core.prompty.reference_values import ReferenceContext
 from studio.core.text.values import Json
 from studio.core.tools.trust import TrustStore
 from studio.ui.app.connection_desk import ConnectionDesk
@@ -100,7 +100,7 @@ class RunDesk(QObject):
             return
         if self._questions.asks_first(lambda: self.start(at_entry, to)):
             return
-        plan = self._checked_plan(document)
+        plan = self._checked_plan(document, self._inputs.values(), lambda: self.start(at_entry, to))
         if plan is not None:
             self._inputs.keep_history()
             self._run.start(plan, at_entry=at_entry, to=to)
@@ -121,7 +121,7 @@ class RunDesk(QObject):
         if past is None or past.checkpoint is None:
             self.refuse(self.tr("This run reached no place to go on from."))
             return
-        if self._questions.asks_first(self.resume, self._asked_by(past.document)):
+        if self._questions.asks_first(self.resume, asked_by(past.document, self._trust)):
             return
         plan = self._plan(past.document, dict(past.setup.inputs))
         if plan is not None:
@@ -146,7 +146,7 @@ class RunDesk(QObject):
         except ModelError as error:
             self.refuse(f"{error.message} {error.hint}")
             return
-        plan = self._checked_plan(document, values)
+        plan = self._checked_plan(document, values, self.rerun)
         if plan is not None:
             self._run.start(with_results_of(plan, past), against=past)
 
@@ -190,22 +190,20 @@ class RunDesk(QObject):
         self._run.send(*commands)
 
     def _checked_plan(
-        self, document: PromptDocument, given: dict[str, Json] | None = None
+        self, document: PromptDocument, values: dict[str, Json], again: Callable[[], None]
     ) -> RunPlan | None:
-        values = run_values(document, self._inputs.values() if given is None else given)
         refusal = refusal_of(document, values)
         if refusal is not None:
-            self._show_refusal(refusal)
+            self._show_refusal(refusal, again)
             return None
         return self._plan(document, values)
 
     def _plan(self, document: PromptDocument, values: dict[str, Json]) -> RunPlan | None:
-        folder = document.source.path.parent if document.source.path is not None else None
         path = document.source.path
         references = self._references(path)
         document = settled_document(document, values, references)
         try:
-            model = self._connections.open(folder, self._asked_by(document))
+            model = self._connections.open(path, asked_by(document, self._trust))
         except ModelError as error:
             self._messages.error(error.message, error.hint)
             return None
@@ -220,15 +218,7 @@ class RunDesk(QObject):
         )
 
     def _references(self, path: Path | None) -> ReferenceContext:
-        masker = self._connections.secrets.masker
-        return references_beside(path, trusted=self._is_trusted(path), masker=masker)
-
-    def _asked_by(self, document: PromptDocument) -> AskedModel:
-        """What a document says of its model; a run of the past has one that may not be open."""
-        return AskedModel(document.model, self._is_trusted(document.source.path))
-
-    def _is_trusted(self, path: Path | None) -> bool:
-        return path is None or self._trust.is_trusted(path.parent)
+        return references_of(path, self._trust, masker=self._connections.secrets.masker)
 
     def _make_room(self) -> None:
         """At the first run of a window, a low dock grows: what was said should be readable."""
@@ -253,14 +243,28 @@ class RunDesk(QObject):
         """Say why something was not done."""
         self._messages.say(Notice("warning", text, key="run"))
 
-    def _show_refusal(self, refusal: Refusal) -> None:
-        if refusal.input:
-            self.input_wanted.emit(refusal.input)
-        offers = ()
-        if refusal.span is not None:
-            span: Span = refusal.span
-            offers = (Offer(self.tr("Show"), lambda: self._window.tabs.reveal(span)),)
+    def _show_refusal(self, refusal: Refusal, again: Callable[[], None]) -> None:
+        """Say what keeps a prompt from being run, and offer what helps.
+
+        Args:
+            refusal: what it is.
+            again: what was asked for, to be done once samples are taken as values.
+        """
+        if refusal.missing:
+            self.input_wanted.emit(refusal.missing[0])
+        show = Offer(self.tr("Show"), lambda: self._window.tabs.reveal(refusal.span))
+        offers: tuple[Offer, ...] = (show,)
+        if refusal.samples:
+            one, many = self.tr("Run with the sample"), self.tr("Run with the samples")
+            words = one if len(refusal.samples) == 1 else many
+            offers = (Offer(words, lambda: self._run_with_samples(refusal, again)), show)
         self._messages.say(Notice("warning", refusal.text, refusal.hint, offers=offers, key="run"))
+
+    def _run_with_samples(self, refusal: Refusal, again: Callable[[], None]) -> None:
+        """The user took the samples: they are values like any other, and stand in the form."""
+        self._messages.withdraw("run")
+        self._inputs.set_values({**self._inputs.values(), **refusal.samples})
+        again()
 
     # -- breakpoints ----------------------------------------------------------------------------
 

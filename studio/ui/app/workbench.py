@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from uuid import uuid4
 
@@ -18,12 +19,12 @@ from studio.application.run.journal import StoreJournal
 from studio.application.run.memory import DebugMemory
 from studio.application.run.plan import OpenToolbox
 from studio.application.run.record import RunRecord
+from studio.application.run.start import open_tools
 from studio.application.run.view import RunView
-from studio.core.agent.loop.toolbox import RunToolbox
+from studio.application.trust import is_trusted
 from studio.core.models.choice import ModelChoice
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.messages import HoistedTool
-from studio.core.prompty.prepare import prepare
 from studio.core.prompty.reference_values import ReferenceContext
 from studio.core.runs.store import RunStore, StoreError
 from studio.core.text.values import Json
@@ -310,7 +311,7 @@ class Workbench(QObject):
                 self.tools.registry.specs,
                 self.connections.models,
                 folder,
-                trusted=folder is None or self.trust.is_trusted(folder),
+                trusted=is_trusted(path, self.trust),
             )
         )
 
@@ -334,8 +335,7 @@ class Workbench(QObject):
         self._tell_editor()
 
     def _show_trust(self) -> None:
-        path = self._path
-        trusted = path is None or self.trust.is_trusted(path.parent)
+        trusted = is_trusted(self._path, self.trust)
         self.preview.set_trusted(trusted)
         self.connections.set_trusted(trusted)
         self.window.commands.exchange.trusted = trusted
@@ -355,17 +355,15 @@ class Workbench(QObject):
         self, document: PromptDocument, values: dict[str, Json], references: ReferenceContext
     ) -> OpenToolbox:
         """What makes the tools of a document ready, as they are then; it runs in the loop."""
-
-        async def open_toolbox() -> RunToolbox:
-            prepared = prepare(document, values, references=references)
-            session, ask = self.tools.session, self.tools.questions.ask
-            if self._services.is_safe:
-                return session.toolbox(prepared.inputs, ask)
-            return await session.open_toolbox(
-                document, prepared.messages.tools, prepared.inputs, ask
-            )
-
-        return open_toolbox
+        return partial(
+            open_tools,
+            self.tools.session,
+            document,
+            values,
+            references,
+            self.tools.questions.ask,
+            is_safe=self._services.is_safe,
+        )
 
     def _find_connection(self, name: str) -> NamedConnection | None:
         """A connection that a tool names; asked in the loop, which only reads."""

@@ -10,9 +10,14 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Signal
 
 from studio.application.connections.listing import with_changed, with_trusted, without
-from studio.application.connections.model import AskedModel, SwitchedModel
+from studio.application.connections.model import (
+    Answerers,
+    AskedModel,
+    SwitchedModel,
+    choice_of,
+)
 from studio.core.models.base import ChatModel, ModelError
-from studio.core.models.choice import ModelChoice, choose_connection
+from studio.core.models.choice import ModelChoice
 from studio.core.models.connection_file import (
     Connections,
     read_connections,
@@ -22,11 +27,10 @@ from studio.core.models.connections import Connection
 from studio.core.models.embedded.model import Speed
 from studio.core.models.embedded.policy import GrammarLevel
 from studio.core.models.embedded.server import EmbeddedServer
-from studio.core.models.factory import grammar_level, open_model
+from studio.core.models.factory import grammar_level
 from studio.core.models.manual import ManualQuestion
 from studio.core.models.secrets import KEYRING, secret_store
 from studio.core.prompty.document import ModelDeclaration, PromptDocument
-from studio.core.wire.media import MediaReader
 from studio.viewmodels.app.background import Background
 from studio.viewmodels.connections.keys import ConnectionKeys
 from studio.viewmodels.connections.trials import ConnectionTrials
@@ -54,7 +58,7 @@ class ConnectionsController(QObject):
         self._allowed = ""
         self._shown = AskedModel()
         self._run = AskedModel()
-        self._folder: Path | None = None
+        self._prompt: Path | None = None
         self._running: SwitchedModel | None = None
         self._server = EmbeddedServer()
         self.secrets = secret_store()
@@ -83,9 +87,7 @@ class ConnectionsController(QObject):
 
     def choice_of(self, asked: AskedModel) -> ModelChoice:
         """The connection for a document, which need not be the open one."""
-        choice = choose_connection(
-            asked.declaration, self._connections, chosen=self._chosen, trusted=asked.trusted
-        )
+        choice = choice_of(asked, self._connections, self._chosen)
         connection = choice.connection
         if self._level is not None and connection.kind == "embedded":
             settings = {**connection.settings, "grammar": self._level}
@@ -185,21 +187,21 @@ class ConnectionsController(QObject):
         """
         self.save(with_trusted(self._connections, origin))
 
-    def open(self, folder: Path | None, asked: AskedModel | None = None) -> ChatModel:
+    def open(self, prompt: Path | None, asked: AskedModel | None = None) -> ChatModel:
         """The model for a document, nothing started yet.
 
         Args:
-            folder: the prompt's folder, which its media may be read from.
+            prompt: the prompt's file, beside which its media may be read.
             asked: what the document says of its model; the open one's where None.
 
         Raises:
             ModelError: the connection lacks something, or its endpoint was not allowed.
         """
         asked = asked or self._shown
-        model = self._open(folder, asked)
+        model = self._open(prompt, asked)
         self._allowed = ""
         self._close_model()
-        self._folder, self._run = folder, asked
+        self._prompt, self._run = prompt, asked
         self._running = SwitchedModel(model)
         return self._running
 
@@ -261,24 +263,16 @@ class ConnectionsController(QObject):
             with suppress(TimeoutError, CancelledError):
                 self._background.start(self._server.stop()).result(_CLOSE_SECONDS)
 
-    def _open(self, folder: Path | None, asked: AskedModel) -> ChatModel:
+    def _open(self, prompt: Path | None, asked: AskedModel) -> ChatModel:
         choice = self.choice_of(asked)
-        if self.needs_trust(asked):
-            raise ModelError(
-                "untrusted",
-                self.tr("Nothing was sent to {address}: it is not allowed.").format(
-                    address=choice.untrusted
-                ),
-                self.tr("Run again and allow it, or choose another connection in the toolbar."),
-            )
-        return open_model(
+        answerers = Answerers(self._connections, self.secrets, self._server, self._ask)
+        return answerers.open(
             choice,
-            secrets=self.secrets,
-            embedded=self._server,
-            connections=self._connections,
-            media=MediaReader(folder) if folder is not None else None,
-            ask=self._ask,
+            prompt,
+            trusted=asked.trusted,
+            allowed=self._allowed,
             listed=self.trials.listed(choice.connection, choice.declaration.id),
+            how=self.tr("Run again and allow it, or choose another connection in the toolbar."),
         )
 
     def _on_picked(self) -> None:
@@ -288,7 +282,7 @@ class ConnectionsController(QObject):
         if self._running is None or self.choice_of(self._run).untrusted:
             return
         try:
-            self._running.switch(self._open(self._folder, self._run))
+            self._running.switch(self._open(self._prompt, self._run))
         except ModelError as error:
             self.refused.emit(error.message, error.hint)
 

@@ -9,11 +9,11 @@ from typing import assert_never
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from studio.application.run.again import PastRun
 from studio.application.run.breakpoints import BreakpointSet
 from studio.application.run.cards import StepCard
 from studio.application.run.compare import BranchView, Comparison, Side, compare
 from studio.application.run.inspector import Inspection, inspector_view
+from studio.application.run.past import PastRun
 from studio.application.run.plan import Arrived, Ended, Journal, RunPlan, Streamed
 from studio.application.run.record import RunRecord
 from studio.application.run.session import RunSession

@@ -8,7 +8,7 @@ from studio.core.prompty import media_files
 from studio.core.prompty.body.media import find_media, find_threads
 from studio.core.prompty.parse import parse
 from studio.core.prompty.prepare import prepare
-from studio.core.prompty.reference_values import ReferenceContext
+from studio.core.prompty.reference_values import NOT_TRUSTED, ReferenceContext
 
 
 @pytest.mark.parametrize(
@@ -41,6 +41,17 @@ def test_local_files(
     assert [problem.code for problem in prepared.problems] == codes
     for problem in prepared.problems:
         assert document.source.slice(problem.span) == f"![image]({target})"
+
+
+@pytest.mark.parametrize("preview", [True, False])
+def test_no_file_beside_an_untrusted_prompt_is_sent(tmp_path: Path, preview: bool) -> None:
+    (tmp_path / "cat.png").write_bytes(b"x")
+    document = parse("user:\n![image](cat.png) ![image](none.png) ![image](https://x/a.png)\n")
+    context = ReferenceContext(tmp_path, trusted=False)
+    problems = prepare(document, {}, references=context, preview=preview).problems
+    unread = [item.severity for item in problems if item.code == NOT_TRUSTED]
+    assert unread == ["hint" if preview else "error"] * 2
+    assert [item.code for item in problems if item.code != NOT_TRUSTED] == ["media-missing"]
 
 
 @pytest.mark.parametrize(

@@ -1,16 +1,12 @@
-"""A run taken up again, or run again with what it recorded: plans made from a journal."""
+"""A run of the past: taken up again, repeated, or run again with what it recorded."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 
-from studio.application.run.offer import Offer, Offers
-from studio.application.run.offers import offers_of
 from studio.application.run.plan import RunPlan
-from studio.application.words import translate
 from studio.core.agent.loop.toolbox import NoTools, RunToolbox
 from studio.core.agent.past.replay import RecordedModel, RecordedSpecs, RecordedTools, recording_of
 from studio.core.agent.past.retelling import Retelling
@@ -23,8 +19,6 @@ from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.parse import parse
 from studio.core.prompty.references import ReferenceContext
 from studio.core.text.values import Json
-
-_tr = partial(translate, "RunOffers")
 
 
 @dataclass(frozen=True)
@@ -63,6 +57,19 @@ class PastRun:
         return parse(self.setup.source, path)
 
 
+def past_run(whole: Past, checkpoint: int | None = None) -> PastRun | None:
+    """A run as it was read from the history, at one of its places; None for an empty journal.
+
+    Args:
+        whole: the run.
+        checkpoint: id of the place; None for the end of its newest branch.
+    """
+    state = whole.state if checkpoint is None else whole.state_at(checkpoint)
+    if state is None:
+        return None
+    return PastRun(whole.events, state, checkpoint, len(whole.events), whole)
+
+
 def with_results_of(plan: RunPlan, past: PastRun) -> RunPlan:
     """The plan, with tools that answer as the past run's did wherever they were called so."""
     recording = recording_of(branch_path(past.events, past.last))
@@ -76,17 +83,22 @@ def with_results_of(plan: RunPlan, past: PastRun) -> RunPlan:
     return replace(plan, toolbox=None, open_toolbox=open_toolbox)
 
 
-def exactly(past: PastRun, references: ReferenceContext | None = None) -> RunPlan:
+def exactly(
+    past: PastRun,
+    references: ReferenceContext | None = None,
+    options: RunOptions | None = None,
+) -> RunPlan:
     """The run once more: no model is asked, no tool is called, and all edits are made again.
 
     Args:
         past: the run.
         references: where the prompt's `${…}` references find their values.
+        options: where it stops, and what it does otherwise than the run did.
     """
     path = branch_path(past.events, past.last)
     if path and isinstance(path[-1], Stopped):
         path.pop()  # that it was stopped is no part of the way
-    setup = past.setup
+    setup, wanted = past.setup, options or RunOptions()
     told = Retelling(path)
     # Nothing happens outside, so that no call has to be asked about.
     specs = tuple(replace(spec, has_effects=False) for spec in setup.tools)
@@ -95,9 +107,10 @@ def exactly(past: PastRun, references: ReferenceContext | None = None) -> RunPla
         setup.inputs,
         RecordedModel(told.recording.calls, strict=True),
         RecordedTools(RecordedSpecs(specs), told.recording, live=False),
-        options=RunOptions(
-            protocol=setup.protocol,
-            limits=setup.limits,
+        options=replace(
+            wanted,
+            protocol=wanted.protocol or setup.protocol,
+            limits=wanted.limits or setup.limits,
             stop=setup.stop,
             approve="always",
             repairs=setup.repairs,
@@ -131,53 +144,3 @@ def is_other_prompt(past: PastRun, path: Path | None) -> bool:
     """Whether a run is of another prompt than the file at `path`, one that can still be opened."""
     was = Path(past.setup.path) if past.setup.path else None
     return was is not None and was != path and was.is_file()
-
-
-def _resume() -> Offer:
-    return Offer(
-        _tr("Go on from here"),
-        _tr(
-            "Run on from this place with the model and the tools, as a new branch. "
-            "What was is kept."
-        ),
-        is_primary=True,
-        ask="resume",
-    )
-
-
-def _rerun() -> Offer:
-    return Offer(
-        _tr("Run again with these results"),
-        _tr(
-            "Run the prompt as it stands in the editor, with the inputs of this run. A tool call "
-            "that it made already gets the same result without running; then both are compared."
-        ),
-        ask="rerun",
-    )
-
-
-def _replay() -> Offer:
-    return Offer(
-        _tr("Replay exactly"),
-        _tr(
-            "Go through this run again, with its replies, its tools' results and your own edits. "
-            "No model is asked and no tool runs; breakpoints stop it."
-        ),
-        ask="replay",
-    )
-
-
-def offers_for(state: RunState, *, is_record: bool) -> Offers:
-    """What can be done with a run: that of its place, or what can be made of one that is over."""
-    if not is_record:
-        made = offers_of(state)
-        again = (_rerun(), _replay()) if _is_whole(state, made) else ()
-        return replace(made, offers=(*made.offers, *again))
-    told = offers_of(state, can_reply=False) if state.is_over else Offers()
-    title = told.title or _tr("A run of the past.")
-    return replace(told, title=title, offers=(_resume(), _rerun(), _replay()))
-
-
-def _is_whole(state: RunState, made: Offers) -> bool:
-    """Whether it is over and anything came of it."""
-    return state.is_over and bool(made.title) and bool(state.steps or state.step.reply)

@@ -8,14 +8,9 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
-from studio.application.run.again import (
-    exactly,
-    is_other_prompt,
-    offers_for,
-    values_of,
-    with_results_of,
-)
 from studio.application.run.inspector import Inspection, InspectorView
+from studio.application.run.past import exactly, is_other_prompt, values_of, with_results_of
+from studio.application.run.past_offers import offers_for
 from studio.application.run.plan import RunPlan
 from studio.application.run.record import RunRecord
 from studio.application.run.text import plain_text
