@@ -7548,6 +7548,10 @@ zu  {after}</translation>
       <translation>Wirkungen</translation>
     </message>
     <message>
+      <source>Its source calls it {name!r}; providers refuse such a name.</source>
+      <translation>Seine Quelle nennt es {name!r}; Anbieter lehnen einen solchen Namen ab.</translation>
+    </message>
+    <message>
       <source>Last used</source>
       <translation>Zuletzt benutzt</translation>
     </message>

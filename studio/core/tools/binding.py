@@ -86,7 +86,14 @@ def _marked(source: SourceTools, effects: frozenset[str]) -> SourceTools:
 def _declared_entry(spec: ToolSpec, offered: tuple[SourceTools, ...], why_not: str) -> ToolEntry:
     """A declared tool with its implementation; without one it says why, or what to do."""
     for source in offered:
-        found = next((item for item in source.specs if item.name == spec.name), None)
+        found = next(
+            (
+                item
+                for item in source.specs
+                if item.name == spec.name or source.own_names.get(item.name) == spec.name
+            ),
+            None,
+        )
         if found is None:
             continue
         told = without_properties(found.parameters, tuple(spec.bindings))
@@ -103,11 +110,12 @@ def _declared_entry(spec: ToolSpec, offered: tuple[SourceTools, ...], why_not: s
             merged,
             runner=source.key,
             runner_label=source.label,
+            called=source.own_names.get(found.name, ""),
             schema=found.parameters,
             **_approvals(merged, source),
-            change=source.changes.get(spec.name),
+            change=source.changes.get(found.name),
             path=source.path,
-            line=source.lines.get(spec.name, 0),
+            line=source.lines.get(found.name, 0),
         )
     return ToolEntry(
         spec,
@@ -127,6 +135,7 @@ def _source_entry(spec: ToolSpec, source: SourceTools, *, enabled: bool) -> Tool
         declared=False,
         runner=source.key,
         runner_label=source.label,
+        called=source.own_names.get(spec.name, ""),
         schema=spec.parameters,
         enabled=enabled,
         further=source.further,

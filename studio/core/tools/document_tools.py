@@ -271,7 +271,8 @@ class DocumentTools:
         source = self._sources.get(entry.runner)
         if not isinstance(source, OpenApiSource):
             return ""
-        return await source.request_text(name, inject_bindings(entry.spec, arguments, inputs))
+        whole = inject_bindings(entry.spec, arguments, inputs)
+        return await source.request_text(entry.source_name, whole)
 
     async def restart(self, key: str) -> None:
         """End a source's processes; the next question starts them again."""

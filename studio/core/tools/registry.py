@@ -42,6 +42,9 @@ class ToolEntry:
     runner: str = ""
     """Key of the source that runs it; empty where nothing does."""
 
+    called: str = ""
+    """Its name there, where that is one that providers refuse."""
+
     runner_label: str = ""
     """That source's name for people."""
 
@@ -85,6 +88,11 @@ class ToolEntry:
     def name(self) -> str:
         """The tool's name."""
         return self.spec.name
+
+    @property
+    def source_name(self) -> str:
+        """Its name where it runs."""
+        return self.called or self.spec.name
 
     @property
     def state(self) -> ToolState:
@@ -172,6 +180,9 @@ class SourceTools:
 
     changes: Mapping[str, ToolChange] = field(default_factory=dict)
     """Tools that are not as they were allowed."""
+
+    own_names: Mapping[str, str] = field(default_factory=dict)
+    """Names of the source's own, by the tools' names, where those are other ones."""
 
 
 @dataclass(frozen=True, slots=True)

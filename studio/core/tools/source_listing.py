@@ -12,6 +12,7 @@ from studio.core.tools.opening import declared_approvals, source_key, source_lab
 from studio.core.tools.python.source import PythonFileSource
 from studio.core.tools.python.worker import UnusableToolFileError
 from studio.core.tools.registry import SourceStatus, SourceTools
+from studio.core.tools.safe_names import safe_names
 from studio.core.tools.secrets import ToolSecrets
 from studio.core.tools.source import ToolSource, ToolSourceError
 from studio.core.tools.tool_review import ToolReview
@@ -45,13 +46,22 @@ async def list_source(
     remark = remark_on(declaration, find)
     status = SourceStatus(key, label, "ready", remark, path, tools=len(specs))
     changes = review.changes(key, source, specs)
-    offered = SourceTools(key, label, specs, path=path, changes=changes)
+    names = safe_names(spec.name for spec in specs)
+    offered = SourceTools(
+        key,
+        label,
+        tuple(replace(spec, name=names[spec.name]) for spec in specs),
+        path=path,
+        changes={names[name]: change for name, change in changes.items()},
+        own_names={safe: name for name, safe in names.items() if safe != name},
+    )
     if isinstance(source, PythonFileSource):
         first = source.problems[0] if source.problems else None
         if first is not None:
             message = "; ".join(problem.message for problem in source.problems)
             status = replace(status, message=message, line=first.line)
-        return status, replace(offered, lines=source.lines)
+        lines = {names.get(name, name): line for name, line in source.lines.items()}
+        return status, replace(offered, lines=lines)
     if isinstance(source, McpSource):
         status = replace(status, facts=facts.words, offers=facts.offers, log=source.log)
         status = secrets.masked(status)
@@ -59,5 +69,7 @@ async def list_source(
         offered,
         stands_alone=True,
         further=isinstance(declaration, McpServer) and declaration.further,
-        approvals=declared_approvals(declaration, specs),
+        approvals={
+            names[name]: mode for name, mode in declared_approvals(declaration, specs).items()
+        },
     )

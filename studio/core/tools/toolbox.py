@@ -156,7 +156,7 @@ class Toolbox:
         if sent is None:
             return ToolOutcome(_NO_VALUE, "error")
         whole = inject_bindings(entry.spec, sent, self._inputs)
-        return self._secrets.outcome(await source.call(name, whole))
+        return self._secrets.outcome(await source.call(entry.source_name, whole))
 
     async def _mock(self, mock: Mock, name: str, arguments: JsonObject) -> ToolOutcome:
         key = name

@@ -19,8 +19,10 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from studio.core.text.invisible import reveal
 from studio.core.tools.forms import tool_forms
 from studio.core.tools.registry import ToolEntry
+from studio.core.tools.suspicion import suspicions
 from studio.ui.parts.chip import Chip
 from studio.ui.parts.flow_layout import FlowLayout
 from studio.ui.parts.json_view import JsonView
@@ -233,14 +235,17 @@ class ToolDetail(QWidget):
         """Show a tool."""
         redraw = self._entry is None or self._entry.spec != entry.spec
         self._entry = entry
-        self._name.setText(entry.name)
+        self._name.setText(reveal(entry.name, lines=False))
         self._state.setText(QCoreApplication.translate("ToolsModel", STATE_WORDS[entry.state]))
         self._state.set_colour(self._theme, _state_colour(self._theme, entry))
         self._state.updateGeometry()
         self._effects.setVisible(entry.spec.has_effects)
         self._allow_declaring()
-        self._description.setText(entry.spec.description or self.tr("No description."))
-        self._problem.setText(entry.problem if entry.mock is None else "")
+        self._description.setText(reveal(entry.spec.description) or self.tr("No description."))
+        # A document's own words are the user's; a source's may be a stranger's.
+        marks = suspicions(entry.spec) if entry.runner else ()
+        problem = entry.problem if entry.mock is None else ""
+        self._problem.setText(reveal("\n".join(filter(None, (problem, *marks)))))
         self._problem.setVisible(bool(self._problem.text()))
         self.change.show_change(entry.change)
         self.approval.setCurrentIndex(self.approval.findData(entry.approval))

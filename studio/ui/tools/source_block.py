@@ -8,6 +8,7 @@ from functools import partial
 from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication, Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPlainTextEdit, QPushButton, QVBoxLayout, QWidget
 
+from studio.core.text.invisible import reveal
 from studio.core.tools.registry import VARIABLES_KEY, SourceStatus
 from studio.ui.style.colours import fixed_font, paint_text
 from studio.ui.style.theme import Theme
@@ -161,7 +162,7 @@ class SourceBlock(QWidget):
         column.addWidget(self._words("\n".join(lines), self._theme.muted))
 
     def _words(self, text: str, colour: str) -> QLabel:
-        label = QLabel(text, self)
+        label = QLabel(reveal(text), self)
         label.setTextFormat(Qt.TextFormat.PlainText)
         label.setWordWrap(True)
         label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)

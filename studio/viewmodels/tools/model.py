@@ -17,6 +17,7 @@ from PySide6.QtCore import (
 )
 
 from studio.application.words import marked
+from studio.core.text.invisible import reveal
 from studio.core.tools.registry import ToolEntry
 from studio.viewmodels.plain_tip import plain_tip
 
@@ -136,7 +137,7 @@ class ToolsModel(QAbstractTableModel):
         if role == Qt.ItemDataRole.CheckStateRole and index.column() == 0:
             return Qt.CheckState.Checked if entry.enabled else Qt.CheckState.Unchecked
         if role == Qt.ItemDataRole.ToolTipRole:
-            return plain_tip(entry.problem or entry.spec.description or entry.name)
+            return plain_tip(reveal(_tip(entry)))
         return None
 
     def setData(self, index: _Index, value: object, role: int = Qt.ItemDataRole.EditRole) -> bool:
@@ -152,7 +153,7 @@ class ToolsModel(QAbstractTableModel):
 def _cell(entry: ToolEntry, column: int) -> str:
     match column:
         case 0:
-            return entry.name
+            return reveal(entry.name, lines=False)
         case 1:
             return _tr(STATE_WORDS[entry.state])
         case 2:
@@ -178,6 +179,14 @@ def _approval(entry: ToolEntry) -> str:
     if entry.change is None or entry.mock is not None:
         return _tr(APPROVAL_WORDS[entry.approval])
     return _tr("changed: asks") if entry.change.before is not None else _tr("new: asks")
+
+
+def _tip(entry: ToolEntry) -> str:
+    words = entry.problem or entry.spec.description or entry.name
+    if not entry.called:
+        return words
+    own = _tr("Its source calls it {name!r}; providers refuse such a name.")
+    return f"{own.format(name=entry.called)}\n{words}"
 
 
 def _declared(entry: ToolEntry) -> str:
