@@ -92,7 +92,8 @@ class Studio(QObject):
             alone: a window of its own (`--new-window`, a picture): nothing is restored in it, and
                 no later start hands files to it.
         """
-        application = QApplication.instance() or QApplication(sys.argv[:1])
+        running = QApplication.instance()
+        application = running if isinstance(running, QApplication) else QApplication(sys.argv[:1])
         super().__init__()
         sys.setswitchinterval(SWITCH_SECONDS)
         self._application = application

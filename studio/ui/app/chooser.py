@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -46,7 +47,7 @@ class Chooser(QObject):
                 Choice(
                     action.text().removesuffix("…"),
                     # After the palette gave the keyboard back to the editor.
-                    lambda action=action: QTimer.singleShot(0, action, action.trigger),
+                    partial(QTimer.singleShot, 0, action, action.trigger),
                     keys,
                     action.icon() if not action.icon().isNull() else None,
                     action.isEnabled(),
@@ -65,7 +66,7 @@ class Chooser(QObject):
         self.palette.ask(
             self.tr("Go to symbol"),
             [
-                Choice(name, lambda span=span: self._window.tabs.reveal(span))
+                Choice(name, partial(self._window.tabs.reveal, span))
                 for name, span in self._window.outline.symbols()
             ],
         )
@@ -91,7 +92,7 @@ class Chooser(QObject):
             choices.append(
                 Choice(
                     lines[line].strip() or name,
-                    lambda place=place: self._window.tabs.reveal(place),
+                    partial(self._window.tabs.reveal, place),
                     self.tr("line {line}").format(line=line + 1),
                 )
             )
@@ -111,8 +112,11 @@ class Chooser(QObject):
                 Choice(
                     each.name,
                     # After the palette gave the keyboard back to the editor.
-                    lambda each=each: QTimer.singleShot(
-                        0, page.assist, lambda: page.assist.insert_snippet(each.body)
+                    partial(
+                        QTimer.singleShot,
+                        0,
+                        page.assist,
+                        partial(page.assist.insert_snippet, each.body),
                     ),
                     each.detail,
                     icon("braces"),
@@ -133,7 +137,7 @@ class Chooser(QObject):
         now = store.value.spelling
         choices = [Choice(self.tr("Off"), lambda: choose(""), "" if now else self.tr("now"))]
         choices += [
-            Choice(each, lambda each=each: choose(each), self.tr("now") if each == now else "")
+            Choice(each, partial(choose, each), self.tr("now") if each == now else "")
             for each in languages()
         ]
         self.palette.ask(self.tr("Check the spelling of prose in"), choices)
@@ -169,7 +173,7 @@ class Chooser(QObject):
             [
                 Choice(
                     path.name,
-                    lambda path=path: window.tabs.open(path),
+                    partial(window.tabs.open, path),
                     _short(path.parent, root),
                     icon("file-text"),
                 )
@@ -184,7 +188,7 @@ class Chooser(QObject):
             [
                 Choice(
                     each.name,
-                    lambda each=each: self._commands.new_from(each.path),
+                    partial(self._commands.new_from, each.path),
                     each.description,
                     icon("file-plus"),
                 )

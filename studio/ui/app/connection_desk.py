@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication, QObject
+from PySide6.QtCore import QCoreApplication, QObject
 
 from studio.application.connections.model import AskedModel
 from studio.core.models.choice import ModelChoice
@@ -13,6 +13,7 @@ from studio.core.models.embedded.model import Speed
 from studio.core.models.embedded.policy import LEVELS, GrammarLevel
 from studio.core.models.manual import ManualQuestion
 from studio.core.wire.reply import Reply
+from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
 from studio.ui.connections.kinds import ICONS
 from studio.ui.window.parts import WindowParts
 from studio.ui.window.toolbar import RunChoices

@@ -136,8 +136,8 @@ class Workbench(QObject):
         self._wire()
         self._on_choice(self.connections.choice)
         self.history.mark_interrupted()
-        held = services.settings.value
-        self._keep_runs(held.history_keep, held.history_days)
+        chosen = services.settings.value
+        self._keep_runs(chosen.history_keep, chosen.history_days)
         if window.tabs.document is not None:
             self._on_document(window.tabs.document)
 

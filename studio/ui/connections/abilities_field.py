@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication, Signal
+from PySide6.QtCore import QCoreApplication, Signal
 from PySide6.QtWidgets import (
     QComboBox,
     QDoubleSpinBox,
@@ -14,6 +14,7 @@ from PySide6.QtWidgets import (
 
 from studio.core.models.capabilities import ModelFacts
 from studio.core.text.values import Json, JsonObject
+from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
 from studio.ui.style.colours import paint_text
 from studio.ui.style.theme import Theme
 

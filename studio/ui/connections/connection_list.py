@@ -42,7 +42,7 @@ class _Rows(QStyledItemDelegate):
         self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
     ) -> QSize:
         """Two lines and some air."""
-        return QSize(120, 2 * option.fontMetrics.height() + 18)  # type: ignore[attr-defined]
+        return QSize(120, 2 * option.fontMetrics.height() + 18)
 
     def paint(
         self,
@@ -52,9 +52,9 @@ class _Rows(QStyledItemDelegate):
     ) -> None:
         """Draw a row."""
         theme = self.theme
-        box: QRect = option.rect  # type: ignore[attr-defined]
-        chosen = bool(option.state & QStyle.StateFlag.State_Selected)  # type: ignore[attr-defined]
-        hovered = bool(option.state & QStyle.StateFlag.State_MouseOver)  # type: ignore[attr-defined]
+        box: QRect = option.rect
+        chosen = bool(option.state & QStyle.StateFlag.State_Selected)
+        hovered = bool(option.state & QStyle.StateFlag.State_MouseOver)
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         if chosen or hovered:
@@ -70,7 +70,7 @@ class _Rows(QStyledItemDelegate):
             icon(state, colour or theme.muted).paint(painter, mark)
             right -= 24
         text = QRect(box.left() + 42, box.top() + 8, right - box.left() - 42, box.height() // 2 - 8)
-        font: QFont = option.font  # type: ignore[attr-defined]
+        font: QFont = option.font
         room = text.width()
         if index.data(_IS_DEFAULT):
             room -= self._badge(painter, text, font)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication, Qt, Signal
+from PySide6.QtCore import QCoreApplication, Qt, Signal
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import (
     QDialog,
@@ -25,6 +25,7 @@ from studio.application.connections.listing import is_last_embedded, with_added,
 from studio.core.models.connection_file import Connections
 from studio.core.models.connections import EMBEDDED, Connection
 from studio.core.models.secrets import KEYRING
+from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
 from studio.ui.connections.connection_list import ConnectionList
 from studio.ui.connections.form import ConnectionForm
 from studio.ui.connections.list_tools import DeleteQuestion, ListTools

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+from functools import partial
 from pathlib import Path
 from typing import cast
 
-from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication, QPoint, Signal
+from PySide6.QtCore import QCoreApplication, QPoint, Signal
 from PySide6.QtWidgets import (
     QComboBox,
     QFileDialog,
@@ -20,6 +21,7 @@ from PySide6.QtWidgets import (
 from studio.core.models.embedded.policy import LEVELS, GrammarLevel
 from studio.core.models.embedded.weights import find_weights
 from studio.core.text.values import Json, JsonObject
+from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
 from studio.ui.connections.path_field import PathField
 
 _LEVELS: dict[GrammarLevel, str] = {
@@ -45,24 +47,24 @@ class WeightsField(QWidget):
             self.tr("Model files (*.gguf);;All files (*)"),
             self.tr("The bundled model, SmolLM2 135M"),
         )
-        self.find = QPushButton(self.tr("Find in folder…"))
-        self.find.setAutoDefault(False)
-        self.find.setToolTip(self.tr("List the GGUF files of a folder and its subfolders"))
+        self.search = QPushButton(self.tr("Find in folder…"))
+        self.search.setAutoDefault(False)
+        self.search.setToolTip(self.tr("List the GGUF files of a folder and its subfolders"))
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(8)
         row.addWidget(self.path, 1)
-        row.addWidget(self.find)
+        row.addWidget(self.search)
         self.setFocusProxy(self.path)
         self.path.changed.connect(self.changed)
-        self.find.clicked.connect(self._ask)
+        self.search.clicked.connect(self._ask)
 
     def menu_of(self, folder: Path) -> QMenu:
         """The model files of a folder, to choose from."""
         menu = QMenu(self)
         for weights in find_weights(folder):
             size = f"{weights.size / _MEGABYTE:,.0f} MB"
-            menu.addAction(f"{weights.name}  ({size})", lambda path=weights.path: self._take(path))
+            menu.addAction(f"{weights.name}  ({size})", partial(self._take, weights.path))
         if menu.isEmpty():
             menu.addAction(
                 self.tr("No GGUF file in {name!r} or its subfolders").format(name=folder.name)
@@ -77,7 +79,7 @@ class WeightsField(QWidget):
             self, self.tr("Find model files in"), str(Path.home())
         )
         if folder:
-            below = self.find.mapToGlobal(QPoint(0, self.find.height()))
+            below = self.search.mapToGlobal(QPoint(0, self.search.height()))
             self.menu_of(Path(folder)).popup(below)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Literal, TypeAlias, cast
 
-from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication, Qt, Signal
+from PySide6.QtCore import QCoreApplication, Qt, Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import (
     QComboBox,
@@ -29,6 +29,7 @@ from studio.application.connections.check import (
 from studio.core.models.capabilities import facts_of
 from studio.core.models.connections import EMBEDDED, Connection
 from studio.core.text.values import Json, JsonObject
+from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
 from studio.ui.connections.embedded_fields import EmbeddedFields
 from studio.ui.connections.fold import Fold
 from studio.ui.connections.kinds import hint_of, name_of
@@ -72,7 +73,7 @@ class FormLine(QWidget):
     def set_usual(self, text: str) -> None:
         """What is noted as long as nothing is wrong."""
         self._usual = text
-        self.say("", self.tr("hint"))
+        self.say("", "hint")
 
     def say(self, text: str, tone: Tone) -> None:
         """Note something; an empty text leaves the usual one."""
@@ -180,7 +181,7 @@ class ConnectionForm(QScrollArea):
 
     def _fit_width(self) -> None:
         """Be as wide as the widest line needs: the form is scrolled up and down only."""
-        page, bar = self.widget().minimumSizeHint(), self.verticalScrollBar().sizeHint()
+        page, bar = self._page.minimumSizeHint(), self.verticalScrollBar().sizeHint()
         self.setMinimumWidth(max(self.minimumWidth(), page.width() + bar.width()))
 
     def kept(self, connection: Connection) -> None:
@@ -208,8 +209,9 @@ class ConnectionForm(QScrollArea):
     def set_theme(self, theme: Theme) -> None:
         """Take the colours of a theme."""
         self._theme = theme
-        for part in (*self.lines.values(), self.remote):
-            part.set_theme(theme)
+        for line in self.lines.values():
+            line.set_theme(theme)
+        self.remote.set_theme(theme)
 
     # -- between fields and values --------------------------------------------------------------
 
@@ -302,7 +304,7 @@ class ConnectionForm(QScrollArea):
             "through": self.through,
         }  # fmt: skip
         for field, widget in main.items():
-            self._add(self._form, cast("Field", field), FormLine(widget))
+            self._add(self._form, field, FormLine(widget))
         self._more_form = _form_layout(self.more.body)
         for field, widget in self.remote.rare.items():
             self._add(self._more_form, field, FormLine(widget, stretch=field != "limits"))
@@ -314,6 +316,7 @@ class ConnectionForm(QScrollArea):
             column.addWidget(fold.body)
             fold.toggled.connect(self._fit_width)
         column.addStretch(1)
+        self._page = page
         self.setWidget(page)
 
     def _add(self, form: QFormLayout, field: Field, line: FormLine) -> None:
@@ -335,12 +338,14 @@ class ConnectionForm(QScrollArea):
         for part in (self.embedded.weights, self.script, self.recording):
             part.changed.connect(self.commit)
         spins = (self.embedded.context, self.embedded.threads)
-        for part in (self.name, *spins):
-            part.editingFinished.connect(self.commit)
-        for part in (self.through, self.embedded.grammar):
-            part.activated.connect(self.commit)
-        for part in (*spins, self.through, self.embedded.grammar):
-            part.setMinimumHeight(28)
+        choices = (self.through, self.embedded.grammar)
+        self.name.editingFinished.connect(self.commit)
+        for spin in spins:
+            spin.editingFinished.connect(self.commit)
+            spin.setMinimumHeight(28)
+        for choice in choices:
+            choice.activated.connect(self.commit)
+            choice.setMinimumHeight(28)
         remote.model.request_list.connect(self.request_list)
 
 

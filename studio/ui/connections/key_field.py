@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication, Signal
+from PySide6.QtCore import QCoreApplication, Signal
 from PySide6.QtWidgets import (
     QComboBox,
     QGridLayout,
@@ -13,6 +13,7 @@ from PySide6.QtWidgets import (
 )
 
 from studio.core.models.secrets import KEYRING, environment_name
+from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
 from studio.ui.style.colours import paint_text
 from studio.ui.style.theme import Theme
 from studio.viewmodels.connections.keys import KeyState

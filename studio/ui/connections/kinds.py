@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication
+from PySide6.QtCore import QCoreApplication
 
 from studio.core.models.connections import PRESETS, Connection, ConnectionKind, address_of
+from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
 from studio.viewmodels.connections.trials import Trial
 
 ICONS: Mapping[ConnectionKind, str] = {

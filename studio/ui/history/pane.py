@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import (
-    QT_TRANSLATE_NOOP,
     QCoreApplication,
     QItemSelection,
     QItemSelectionModel,
@@ -39,6 +38,7 @@ from PySide6.QtWidgets import (
 )
 
 from studio.core.runs.summary import RunSummary
+from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
 from studio.ui.history.foot import HistoryFoot
 from studio.ui.parts.own_keys import OwnKeys
 from studio.ui.parts.save_form import lay_out_to_save

@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication, QSize
+from PySide6.QtCore import QCoreApplication, QSize
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QLineEdit, QToolButton, QWidget
 
 from studio.application.inputs.fields import ABSENT, FieldSpec, FieldValue
+from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
 from studio.ui.inputs.fields import FieldEditor
 from studio.ui.style.icons import icon
 

@@ -115,8 +115,8 @@ class JsonView(QPlainTextEdit):
             Qt.KeyboardModifier.NoModifier: self.place_clicked,
             Qt.KeyboardModifier.ControlModifier: self.place_wanted,
         }.get(event.modifiers())
-        is_click = event.button() == Qt.MouseButton.LeftButton and told is not None
-        if is_click and not self.textCursor().hasSelection():
+        is_click = event.button() == Qt.MouseButton.LeftButton
+        if told is not None and is_click and not self.textCursor().hasSelection():
             place = self.cursorForPosition(event.position().toPoint()).position()
             told.emit(place)
 

@@ -23,14 +23,14 @@ class OwnKeys(QObject):
             keys: what each does, by its name ("Ctrl+F").
         """
         super().__init__(widget)
-        self._keys = {QKeySequence(name)[0].toCombined(): act for name, act in keys.items()}
+        self._keys = {QKeySequence(name).toString(): act for name, act in keys.items()}
         widget.installEventFilter(self)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Claim a key of ours, then act on it."""
         if not isinstance(event, QKeyEvent):
             return False
-        act = self._keys.get(event.keyCombination().toCombined())
+        act = self._keys.get(QKeySequence(event.keyCombination()).toString())
         if act is None:
             return False
         if event.type() == QEvent.Type.ShortcutOverride:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from PySide6.QtCore import (
-    QT_TRANSLATE_NOOP,
     QAbstractTableModel,
     QCoreApplication,
     QModelIndex,
@@ -32,6 +31,7 @@ from PySide6.QtWidgets import (
 from studio.application.run.cards import StepCard
 from studio.application.run.compare import CompareRow, Comparison
 from studio.application.run.differences import Sides
+from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
 from studio.ui.run.styled_text import StyledText
 from studio.ui.style.colours import blend
 from studio.ui.style.theme import LIGHT, Theme

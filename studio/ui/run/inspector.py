@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from PySide6.QtCore import (
-    QT_TRANSLATE_NOOP,
     QAbstractTableModel,
     QCoreApplication,
     QModelIndex,
@@ -35,6 +34,7 @@ from PySide6.QtWidgets import (
 from studio.application.run.cards import Tab
 from studio.application.run.inspector import InspectorView, UsageRow, usage_heads
 from studio.application.run.text import plain_text
+from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
 from studio.ui.parts.own_keys import OwnKeys
 from studio.ui.run.answer_view import AnswerView
 from studio.ui.run.chat_line import ChatLine

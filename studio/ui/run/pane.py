@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import cast
 
-from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication, QSize, Qt, Signal
+from PySide6.QtCore import QCoreApplication, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QPalette
 from PySide6.QtWidgets import QFrame, QLabel, QSplitter, QStackedWidget, QVBoxLayout, QWidget
 
@@ -18,6 +18,7 @@ from studio.application.run.edits import EditKind
 from studio.application.run.inspector import Inspection, InspectorView
 from studio.application.run.view import RunView
 from studio.core.agent.values.commands import Approve, Command, Continue, PauseRun, StepOn, StopRun
+from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
 from studio.ui.run.bar import RunBar
 from studio.ui.run.compare_dialog import CompareDialog
 from studio.ui.run.diagram.widget import LoopDiagram

@@ -2,17 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 
-from PySide6.QtCore import (
-    QT_TRANSLATE_NOOP,
-    QCoreApplication,
-    QEvent,
-    QItemSelectionModel,
-    QModelIndex,
-    Qt,
-    Signal,
-)
+from PySide6.QtCore import QCoreApplication, QEvent, QItemSelectionModel, QModelIndex, Qt, Signal
 from PySide6.QtGui import QContextMenuEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -26,6 +19,7 @@ from PySide6.QtWidgets import (
 
 from studio.application.run.cards import CardKind, StepCard, Timeline
 from studio.application.run.edits import EditKind
+from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
 from studio.ui.parts.own_keys import OwnKeys
 from studio.ui.run.card_painter import CARD_PAD, CardDelegate
 from studio.ui.style.icons import icon
@@ -92,7 +86,7 @@ class TimelineView(QTableView):
         )  # fmt: skip
 
     @property
-    def cards(self) -> tuple[StepCard, ...]:
+    def cards(self) -> Sequence[StepCard]:
         """The cards shown."""
         return self._cards.cards
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication, Qt, Signal
+from PySide6.QtCore import QCoreApplication, Qt, Signal
 from PySide6.QtGui import QColor, QKeySequence, QShortcut
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
 )
 
 from studio.application.run.watch import HINT, WatchRow
+from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
 from studio.ui.style.theme import LIGHT, Theme
 
 _NEW = QT_TRANSLATE_NOOP("WatchTable", "Add an expression: args.city, tokens.total > 1000 …")

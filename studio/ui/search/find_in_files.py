@@ -181,9 +181,10 @@ class FindInFiles(QDialog):
     def _to_first(self) -> None:
         """Enter in the field goes on to the places."""
         first = self.found.topLevelItem(0)
-        if first is not None:
+        place = first.child(0) if first is not None else None
+        if place is not None:
             self.found.setFocus()
-            self.found.setCurrentItem(first.child(0))
+            self.found.setCurrentItem(place)
 
     def _choose(self, item: QTreeWidgetItem) -> None:
         match = item.data(0, _MATCH)

@@ -13,7 +13,11 @@ def blend(colour: str, ground: str, share: float) -> str:
     top, under = QColor(colour), QColor(ground)
     mixed = (
         round(a * share + b * (1 - share))
-        for a, b in zip(top.getRgb()[:3], under.getRgb()[:3], strict=True)
+        for a, b in (
+            (top.red(), under.red()),
+            (top.green(), under.green()),
+            (top.blue(), under.blue()),
+        )
     )
     return "#{:02x}{:02x}{:02x}".format(*mixed)
 

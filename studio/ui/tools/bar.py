@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import get_args
 
-from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication, Signal
+from PySide6.QtCore import QCoreApplication, Signal
 from PySide6.QtGui import QAction, QActionGroup
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QMenu, QToolButton, QWidget
 
 from studio.core.tools.registry import ToolFilter
+from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
 from studio.ui.style.colours import paint_text
 from studio.ui.style.icons import icon
 from studio.ui.style.theme import Theme

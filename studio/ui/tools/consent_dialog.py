@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication, Qt
+from PySide6.QtCore import QCoreApplication, Qt
 from PySide6.QtGui import QFontMetrics
 from PySide6.QtWidgets import (
     QDialog,
@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
 
 from studio.core.text.invisible import reveal
 from studio.core.tools.wants import Doubt, Want
+from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
 from studio.ui.style.colours import fixed_font, paint_text
 from studio.ui.style.icons import icon
 from studio.ui.style.theme import Theme

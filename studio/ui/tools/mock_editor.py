@@ -6,7 +6,7 @@ import json
 import time
 from typing import assert_never
 
-from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication, Signal
+from PySide6.QtCore import QCoreApplication, Signal
 from PySide6.QtWidgets import QComboBox, QLabel, QVBoxLayout, QWidget
 
 from studio.application.inputs.check import read_json
@@ -22,6 +22,7 @@ from studio.core.tools.mock import (
     SequenceMock,
     TemplateMock,
 )
+from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
 from studio.ui.inputs.growing_text import GrowingText
 from studio.ui.style.colours import paint_text
 from studio.ui.style.theme import Theme

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 
-from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication, QPoint, QTimer, Signal
+from PySide6.QtCore import QCoreApplication, QPoint, QTimer, Signal
 from PySide6.QtGui import QHideEvent
 from PySide6.QtWidgets import (
     QComboBox,
@@ -22,6 +22,7 @@ from PySide6.QtWidgets import (
 from studio.core.text.values import Json
 from studio.core.tools.registry import ToolEntry
 from studio.core.tools.source import ToolOutcome
+from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
 from studio.ui.inputs.schema_form import SchemaForm
 from studio.ui.parts.json_view import JsonView
 from studio.ui.preview.cards.part_views import pretty_json
@@ -125,6 +126,7 @@ class TryPanel(QWidget):
         self._area.setFrameShape(QFrame.Shape.NoFrame)
         self._area.setWidgetResizable(True)
         self._area.setWidget(page)
+        self._inside = page
         # Below what scrolls: however long the form, the button and what came of it are in sight.
         buttons = QHBoxLayout()
         buttons.setContentsMargins(12, 6, 12, 8)
@@ -251,7 +253,7 @@ class TryPanel(QWidget):
 
     def _show_result(self) -> None:
         """Bring the top of the result into sight, below a long form."""
-        top = self.result.mapTo(self._area.widget(), QPoint(0, 0)).y()
+        top = self.result.mapTo(self._inside, QPoint(0, 0)).y()
         bar = self._area.verticalScrollBar()
         if top + min(self.result.height(), 60) > bar.value() + self._area.viewport().height():
             bar.setValue(max(0, top - 12))

@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import (
-    QT_TRANSLATE_NOOP,
-    QByteArray,
-    QCoreApplication,
-    QObject,
-    QSettings,
-    Qt,
-    QTimer,
-)
+from PySide6.QtCore import QByteArray, QCoreApplication, QObject, QSettings, Qt, QTimer
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QDockWidget, QMainWindow, QTabWidget, QWidget
 from shiboken6 import isValid
+
+from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
 
 _VERSION = 1
 _ROOM_FOR_TWO = 900

@@ -33,6 +33,7 @@ class NoticeArea(QWidget):
 
     def __init__(self, window: QWidget, messages: Messages, theme: Theme) -> None:
         super().__init__(window)
+        self._window = window
         self._theme = theme
         self._cards: list[_Card] = []
         self._box = QVBoxLayout(self)
@@ -97,13 +98,13 @@ class NoticeArea(QWidget):
             self.hide()
             return
         self._box.activate()
-        width = min(_WIDTH, self.parentWidget().width() - 2 * _MARGIN)
+        width = min(_WIDTH, self._window.width() - 2 * _MARGIN)
         height = sum(
             card.heightForWidth(width) if card.hasHeightForWidth() else card.sizeHint().height()
             for card in self._cards
         )
         height += self._box.spacing() * (len(self._cards) - 1)
-        inside = self.parentWidget().rect()
+        inside = self._window.rect()
         self.setGeometry(
             inside.right() - width - _MARGIN, inside.bottom() - height - _MARGIN - 28, width, height
         )
@@ -159,7 +160,7 @@ class _Card(QFrame):
         self.paint(theme)
 
     def _add_offers(self, box: QVBoxLayout) -> list[QPushButton]:
-        buttons = []
+        buttons: list[QPushButton] = []
         row = QHBoxLayout()
         row.setContentsMargins(28, 6, 0, 0)
         for offer in self.notice.offers:

@@ -35,7 +35,7 @@ class Choice:
     text: str
     """What it is."""
 
-    act: Callable[[], None]
+    act: Callable[[], object]
     """What happens when it is chosen."""
 
     detail: str = ""
@@ -55,6 +55,7 @@ class CommandPalette(QFrame):
 
     def __init__(self, window: QWidget) -> None:
         super().__init__(window)
+        self._window = window
         self.setObjectName("palette")
         self._choices: Sequence[Choice] = ()
         self._before: QWidget | None = None
@@ -129,11 +130,11 @@ class CommandPalette(QFrame):
         self._place()
 
     def _place(self) -> None:
-        parent = self.parentWidget()
-        width = min(_WIDTH, parent.width() - 32)
+        room = self._window.width()
+        width = min(_WIDTH, room - 32)
         rows = min(max(self._list.count(), 1), _ROWS)
         self._list.setFixedHeight(rows * _ROW + 4)
-        self.setGeometry(QRect((parent.width() - width) // 2, 64, width, self.sizeHint().height()))
+        self.setGeometry(QRect((room - width) // 2, 64, width, self.sizeHint().height()))
         self.adjustSize()
         self.resize(width, self.sizeHint().height())
 
@@ -186,12 +187,12 @@ class _Rows(QStyledItemDelegate):
         if not choice.detail:
             return
         painter.save()
-        muted = option.palette.color(QPalette.ColorRole.PlaceholderText)  # type: ignore[attr-defined]
+        muted = option.palette.color(QPalette.ColorRole.PlaceholderText)
         painter.setPen(muted)
-        chosen = option.state & QStyle.StateFlag.State_Selected  # type: ignore[attr-defined]
+        chosen = option.state & QStyle.StateFlag.State_Selected
         if chosen:
-            painter.setPen(option.palette.color(QPalette.ColorRole.Text))  # type: ignore[attr-defined]
-        rect = option.rect.adjusted(0, 0, -10, 0)  # type: ignore[attr-defined]
+            painter.setPen(option.palette.color(QPalette.ColorRole.Text))
+        rect = option.rect.adjusted(0, 0, -10, 0)
         painter.drawText(
             rect, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, choice.detail
         )

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication, Qt, Signal
+from PySide6.QtCore import QCoreApplication, Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QStatusBar, QToolButton
 
 from studio.core.text.problem import Problem, Severity
+from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
 from studio.ui.style.icons import icon
 
 if TYPE_CHECKING:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QSize, Qt, Signal
@@ -142,7 +143,7 @@ class WelcomePage(QScrollArea):
     def _fill_recent(self) -> None:
         while self._recent.count():
             item = self._recent.takeAt(0)
-            widget = item.widget()
+            widget = item.widget() if item is not None else None
             if widget is not None:
                 widget.deleteLater()
         for name in self._names:
@@ -152,7 +153,7 @@ class WelcomePage(QScrollArea):
                     path.name,
                     "file-text",
                     str(path),
-                    lambda _=False, path=path: self.open_requested.emit(path),
+                    partial(self.open_requested.emit, path),
                 )
             )
         if not self._names:
@@ -213,7 +214,7 @@ class WelcomePage(QScrollArea):
                     template.name,
                     "file-plus",
                     template.description,
-                    lambda _=False, path=template.path: self.template_requested.emit(path),
+                    partial(self.template_requested.emit, template.path),
                 )
             )
         box.addSpacing(20)
@@ -234,7 +235,7 @@ class WelcomePage(QScrollArea):
                     text,
                     name,
                     tip,
-                    lambda _=False, action=action: self.action_requested.emit(action),
+                    partial(self.action_requested.emit, action),
                 )
             )
         box.addStretch(1)
@@ -246,7 +247,7 @@ class WelcomePage(QScrollArea):
         button.setIcon(icon(name))
         button.setToolTip(tip)
         button.setCursor(Qt.CursorShape.PointingHandCursor)
-        button.clicked.connect(act)
+        button.clicked.connect(lambda _checked: act())
         return button
 
 
@@ -289,6 +290,7 @@ class _Card(QPushButton):
         words.addWidget(name)
         words.addWidget(text)
         row = QHBoxLayout(self)
+        self._row = row
         row.setContentsMargins(14, 10, 14, 10)
         row.setSpacing(12)
         row.addWidget(mark, 0, Qt.AlignmentFlag.AlignTop)
@@ -301,11 +303,11 @@ class _Card(QPushButton):
 
     def sizeHint(self) -> QSize:
         """What the labels need."""
-        return self.layout().sizeHint()
+        return self._row.sizeHint()
 
     def minimumSizeHint(self) -> QSize:
         """What the labels need at least; a button's own is its whole text on one line."""
-        return self.layout().minimumSize()
+        return self._row.minimumSize()
 
     def hasHeightForWidth(self) -> bool:
         """The description wraps."""
@@ -313,7 +315,7 @@ class _Card(QPushButton):
 
     def heightForWidth(self, width: int) -> int:
         """The height of the labels in that width."""
-        return self.layout().totalHeightForWidth(width)
+        return self._row.totalHeightForWidth(width)
 
 
 def _heading(text: str) -> QLabel:

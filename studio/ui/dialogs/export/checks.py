@@ -40,7 +40,7 @@ class CheckRow(QWidget):
         self.label.setTextFormat(Qt.TextFormat.PlainText)
         self.label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-        row = QHBoxLayout(self)
+        self._row = row = QHBoxLayout(self)
         row.setContentsMargins(8, 4, 8, 4)
         row.setSpacing(8)
         row.addWidget(self.mark, 0, Qt.AlignmentFlag.AlignTop)
@@ -55,6 +55,10 @@ class CheckRow(QWidget):
             button.clicked.connect(lambda _=False, each=fix: self.fix_chosen.emit(each))
             row.addWidget(button, 0, Qt.AlignmentFlag.AlignTop)
             self.buttons.append(button)
+
+    def height_in(self, width: int) -> int:
+        """How high the row is in a width."""
+        return self._row.totalHeightForWidth(width)
 
 
 class CheckList(QScrollArea):
@@ -131,7 +135,7 @@ class CheckList(QScrollArea):
     def _fit(self) -> None:
         """As high as the rows, three lines or so at most half of the room."""
         width = max(200, self.viewport().width())
-        wanted = sum(row.layout().totalHeightForWidth(width) for row in self.rows) + 12
+        wanted = sum(row.height_in(width) for row in self.rows) + 12
         self.setFixedHeight(max(40, min(wanted, 132)))
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication, QSize, Qt, Signal
+from PySide6.QtCore import QCoreApplication, QSize, Qt, Signal
 from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QListWidget, QListWidgetItem
 
 from studio.core.export.target import ExportTarget
+from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
 from studio.ui.style.icons import icon
 from studio.ui.style.theme import Theme
 
@@ -65,7 +66,8 @@ class FormList(QListWidget):
     def target(self) -> ExportTarget | None:
         """The form chosen."""
         item = self.currentItem()
-        return item.data(_TARGET) if item is not None else None
+        target: ExportTarget | None = item.data(_TARGET) if item is not None else None
+        return target
 
     def set_theme(self, theme: Theme) -> None:
         """Take other colours."""

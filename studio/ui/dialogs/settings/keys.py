@@ -66,7 +66,7 @@ class KeysPage(QWidget):
         self.clear_keys.clicked.connect(lambda: self._rebind(""))
         self.reset_keys.clicked.connect(lambda: self._rebind(None))
         self.reset_all.clicked.connect(self._reset_all)
-        self.list.setCurrentItem(self.list.topLevelItem(0))
+        self.list.setCurrentIndex(self.list.model().index(0, 0))
 
     def _lay_out(self) -> None:
         row = QHBoxLayout()
@@ -153,7 +153,7 @@ class KeysPage(QWidget):
         self._store.set(replace(self._store.value, shortcuts=MappingProxyType(own)))
         row = self.list.indexOfTopLevelItem(item)
         self._fill()
-        self.list.setCurrentItem(self.list.topLevelItem(row))
+        self.list.setCurrentIndex(self.list.model().index(row, 0))
         self.search(self.filter.text())
         self._warn()
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication, QLocale
+from PySide6.QtCore import QCoreApplication, QLocale
 from PySide6.QtGui import QFontDatabase
 from PySide6.QtWidgets import QCheckBox, QComboBox, QDoubleSpinBox, QLineEdit, QWidget
 
 from studio.core.spelling import languages
 from studio.ui.base.language import LANGUAGES
+from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
 from studio.ui.dialogs.settings.page import SettingsPage
 from studio.viewmodels.app.settings import SettingsStore
 

@@ -58,7 +58,7 @@ class Highlighter(QSyntaxHighlighter):
         self._held = False
         self._loading = False
         self._make_formats(theme)
-        super().__init__(None)
+        super().__init__(None)  # type: ignore[call-overload] # as Qt lets it; the text comes below
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.timeout.connect(self._go_on)

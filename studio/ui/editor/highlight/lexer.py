@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
+from typing import cast
 
 from pygments.lexer import ExtendedRegexLexer, Lexer, LexerContext, RegexLexer
 from pygments.lexers import get_lexer_by_name
@@ -81,7 +82,7 @@ def _front(text: str, state: State) -> tuple[tuple[Token, ...], State]:
         return (Token(0, len(text), "fence"),), done
     said = _TEMPLATE.match(text)
     if said:
-        state = replace(state, template=said[1])
+        state = replace(state, template=cast("Template", said[1]))
     return _yaml(text, state, "front")
 
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 from enum import Enum, auto
 from pathlib import Path
 
-from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication
+from PySide6.QtCore import QCoreApplication
 from PySide6.QtWidgets import QFileDialog, QMessageBox, QWidget
+
+from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
 
 PROMPT_FILTER = QT_TRANSLATE_NOOP(
     "Tabs",

@@ -174,7 +174,7 @@ class EditorSides(QSplitter):
         other = self.other_group()
         if other is None:
             other = self._new_group()
-            QApplication.instance().focusChanged.connect(self._on_focus)
+            _application().focusChanged.connect(self._on_focus)
         self.setOrientation(orientation)
         extent = self.width() if orientation == Qt.Orientation.Horizontal else self.height()
         self.setSizes([extent // 2, extent // 2])
@@ -208,7 +208,7 @@ class EditorSides(QSplitter):
         return group
 
     def _drop(self, group: TabGroup) -> None:
-        QApplication.instance().focusChanged.disconnect(self._on_focus)
+        _application().focusChanged.disconnect(self._on_focus)
         self._groups.remove(group)
         group.hide()
         group.deleteLater()
@@ -234,3 +234,9 @@ class EditorSides(QSplitter):
         for group in self._groups:
             if new is not None and group.isAncestorOf(new):
                 self._activate(group)
+
+
+def _application() -> QApplication:
+    application = QApplication.instance()
+    assert isinstance(application, QApplication)
+    return application

@@ -11,10 +11,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication
+from PySide6.QtCore import QCoreApplication
 
 from studio.core.prompty.document import Dialect, PromptDocument, TemplateFormat
 from studio.core.text.span import Span
+from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
 
 Place: TypeAlias = Literal["body", "statement", "root", "inputs", "tools"]
 """Where a snippet can stand: the body, after `{%`, and mappings of the front matter."""

@@ -57,7 +57,9 @@ class TextInput(BlockView):
                 return True
         return False
 
-    def inputMethodQuery(self, query: Qt.InputMethodQuery) -> object:
+    def inputMethodQuery(  # type: ignore[override] # Qt asks by the first of two forms
+        self, query: Qt.InputMethodQuery
+    ) -> object:
         """Places count from the widget's corner; Qt forgets the gutter left of the viewport.
 
         Without this the list of an input method opens as far left of the caret as the gutter is

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication, QPointF, QRectF, Qt
+from PySide6.QtCore import QCoreApplication, QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPainterPath, QPen
 
 from studio.application.run.diagram import NODES, DiagramState, Node
+from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
 from studio.ui.run.diagram.layout import DiagramLayout
 from studio.ui.style.theme import Theme
 

@@ -25,6 +25,7 @@ from studio.core.models.embedded.server import EmbeddedServer, EmbeddedSettings
 from studio.core.models.embedded.weights import bundled_weights, find_weights, weights_at
 from studio.core.prompty.messages import Message, TextPart
 from studio.core.prompty.tool_spec import ToolSpec
+from studio.core.text.values import Json
 from studio.core.wire.reply import Notice, Reply, TextDelta, accumulate
 from tests.core.models.embedded.grammar_reader import begins
 
@@ -140,18 +141,19 @@ async def test_llama_holds_the_model_to_every_grammar_that_we_write(
 
 async def test_under_a_grammar_it_ends_where_it_would_end(server: EmbeddedServer) -> None:
     address = await server.start()
-    texts: list[str] = []
+    question = [{"role": "user", "content": "What is 2+2? Answer with a number only."}]
     async with LlamaClient(address) as client:
-        question = [{"role": "user", "content": "What is 2+2? Answer with a number only."}]
-        prompt = await client.template(question)
-        free = "%llguidance {}\n" r"start: /[A-Za-z0-9][^\x00-\x1f]{0,120}/"
-        end = await client.end_token()
-        for grammar in ("", free, with_end(free, end)):
-            body = {"prompt": prompt, "temperature": 0, "n_predict": 60, "stream": True}
-            text = ""
-            async for piece in client.complete({**body, "grammar": grammar}):
+        prompt, end = await client.template(question), await client.end_token()
+    free = "%llguidance {}\n" r"start: /[A-Za-z0-9][^\x00-\x1f]{0,120}/"
+    texts: list[str] = []
+    for grammar in ("", free, with_end(free, end)):
+        body: dict[str, Json] = {"prompt": prompt, "temperature": 0, "n_predict": 60}
+        body |= {"stream": True, "cache_prompt": False, "grammar": grammar}
+        text = ""
+        async with LlamaClient(address) as client:  # the server closes what a stream came by
+            async for piece in client.complete(body):
                 text += piece.text
-            texts.append(text)
+        texts.append(text)
     alone, never_ending, ended = texts
     assert ended == alone
     assert never_ending.startswith(alone)
