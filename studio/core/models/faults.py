@@ -16,6 +16,7 @@ from email.utils import parsedate_to_datetime
 from time import time
 
 from studio.core.models.base import ModelError
+from studio.core.models.server_words import request_id, said_by
 
 _LONGEST_TEXT = 400
 _TOO_LONG = re.compile(
@@ -73,7 +74,7 @@ class Target:
 def status_fault(
     status: int,
     headers: Mapping[str, str],
-    error: Mapping[str, object],
+    body: object,
     target: Target,
     mask: Callable[[str], str],
 ) -> ModelError:
@@ -82,12 +83,14 @@ def status_fault(
     Args:
         status: 3xx, 4xx or 5xx.
         headers: the response's, names in lower case.
-        error: the body's `error` object, or `{"message": text}` of another body.
+        body: the body: its `error` where it has one, else all of it, or its text.
         target: who answered.
         mask: blanks out keys.
     """
-    said = mask(_text_of(error))
-    quoted = _quoted(said)
+    error = body if isinstance(body, Mapping) else {}
+    words = said_by(body)
+    said = mask(words.text)[:_LONGEST_TEXT]
+    quoted = _quoted(said, status, mask(request_id(headers)))
     who = target.name
     match status:
         case 401:
@@ -131,7 +134,7 @@ def status_fault(
             "Run again in a while.",
             retry_after(headers),
         )
-    return _refused_request(who, status, said, error)
+    return _refused_request(who, said, quoted, error, words.fields)
 
 
 def network_fault(error: BaseException, target: Target) -> ModelError:
@@ -214,9 +217,9 @@ def _proxy_wants_name(target: Target) -> ModelError:
     )
 
 
-def stream_fault(said: str, target: Target, mask: Callable[[str], str]) -> ModelError:
-    """An error that the server sent in the middle of a reply."""
-    text = mask(said[:_LONGEST_TEXT])
+def stream_fault(body: object, target: Target, mask: Callable[[str], str]) -> ModelError:
+    """An error that the server sent in the middle of a reply, in whatever shape."""
+    text = mask(said_by(body).text)[:_LONGEST_TEXT] or "it does not say which"
     if _TOO_LONG.search(text):
         return _too_long(target.name, _quoted(text))
     return RetryLaterError(
@@ -258,11 +261,12 @@ def _limited(
     )
 
 
-def _refused_request(who: str, status: int, said: str, error: Mapping[str, object]) -> ModelError:
-    quoted = _quoted(said)
+def _refused_request(
+    who: str, said: str, quoted: str, error: Mapping[str, object], fields: tuple[str, ...]
+) -> ModelError:
     if _TOO_LONG.search(said) or error.get("code") == "context_length_exceeded":
         return _too_long(who, quoted)
-    parameter = _parameter(said, error)
+    parameter = _parameter(said, error, fields)
     if parameter:
         return UnsupportedParameterError(f"{who} takes no {parameter!r}.{quoted}", parameter)
     if "content_filter" in (error.get("code"), error.get("type")):
@@ -273,7 +277,7 @@ def _refused_request(who: str, status: int, said: str, error: Mapping[str, objec
         )
     return ModelError(
         "bad-request",
-        f"{who} does not accept the request ({status}).{quoted}",
+        f"{who} does not accept the request.{quoted}",
         "Look at the Request tab, and at what the message says.",
     )
 
@@ -286,7 +290,7 @@ def _too_long(who: str, quoted: str) -> ModelError:
     )
 
 
-def _parameter(said: str, error: Mapping[str, object]) -> str:
+def _parameter(said: str, error: Mapping[str, object], fields: tuple[str, ...]) -> str:
     """The top-level parameter that a refusal is about; empty where it names none."""
     if not _UNSUPPORTED.search(said) and error.get("code") not in (
         "unsupported_parameter",
@@ -294,24 +298,28 @@ def _parameter(said: str, error: Mapping[str, object]) -> str:
         "unknown_parameter",
     ):
         return ""
-    named = error.get("param")
+    named = error.get("param") or (fields[0] if fields else None)
     if not isinstance(named, str) or not named:
         match = _NAMED.search(said)
         named = (match[1] or match[2]) if match else ""
     return re.split(r"[.\[]", named)[0]
 
 
-def _quoted(said: str) -> str:
-    """What a server says, to follow a sentence; other sentences may follow it."""
+def _quoted(said: str, status: int = 0, number: str = "") -> str:
+    """What a server says, to follow a sentence; other sentences may follow it.
+
+    Args:
+        said: its words.
+        status: the HTTP status; 0 where there is none.
+        number: the request's number.
+    """
+    known = [f"status {status}"] if status else []
+    known += [f"request {number}"] if number else []
+    where = f" ({', '.join(known)})" if known else ""
     if not said:
-        return ""
-    return f" It says: {said}" if said[-1] in ".!?…" else f" It says: {said}."
-
-
-def _text_of(error: Mapping[str, object]) -> str:
-    message = error.get("message") or error.get("detail") or error.get("code") or ""
-    text = message if isinstance(message, str) else str(message)
-    return " ".join(text.split())[:_LONGEST_TEXT]
+        return where
+    end = "" if said[-1] in ".!?…" else "."
+    return f" It says: {said}{end}{where}"
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:

@@ -23,7 +23,7 @@ from studio.core.text.values import JsonObject
 
 if TYPE_CHECKING:
     from httpx2 import AsyncHTTPTransport
-    from openai import AsyncOpenAI, AsyncStream
+    from openai import APIStatusError, AsyncOpenAI, AsyncStream
     from openai._types import RequestOptions
 
 KeySource: TypeAlias = Callable[[], Awaitable[SecretLookup]]
@@ -201,11 +201,11 @@ class OpenAIClient:
                 "What had come is kept. Allow more in the connection (reply_megabytes).",
             )
         if isinstance(error, APIStatusError):
-            body = error.body if isinstance(error.body, Mapping) else {"message": error.message}
+            body = _whole_body(error)
             headers = {name.lower(): value for name, value in error.response.headers.items()}
             return status_fault(error.status_code, headers, body, self._target, self.mask)
         if isinstance(error, APIError) and not isinstance(error, APIConnectionError):
-            return stream_fault(error.message, self._target, self.mask)
+            return stream_fault(error.body or error.message, self._target, self.mask)
         if isinstance(error, json.JSONDecodeError | UnicodeDecodeError):
             return self.bad_reply("an event of the stream is not JSON")
         if isinstance(error, RecursionError):
@@ -266,6 +266,17 @@ class OpenAIClient:
             self._note_key()
             self._sdk = _make_client(self._connection, self._key, transport)
         return self._sdk
+
+
+def _whole_body(error: APIStatusError) -> object:
+    """What the server said: the SDK gives what stands under `error`, be it only a word of it."""
+    if not isinstance(error.body, str):
+        return error.body
+    try:
+        whole: object = json.loads(error.response.text)
+    except (ValueError, RecursionError, RuntimeError):  # no JSON, too deep, or not read any more
+        return error.body
+    return whole
 
 
 def _raised() -> tuple[type[Exception], ...]:

@@ -11,12 +11,13 @@ from typing import Any
 import pytest
 
 from studio.core.wire.reply import ToolCall
-from tests.core.models.remote_model import ask, model_at
+from tests.core.models.remote_model import KEY, ask, model_at
 from tests.support.chat_server import (
     ChatServer,
     chunk,
     events,
     failure,
+    json_body,
     raw,
     silent,
     streamed,
@@ -184,3 +185,53 @@ async def test_nonsense_to_come_back_at_is_no_fault(server: ChatServer, value: s
     reply, fault = await ask(model_at(server.url, retries=1))
     assert fault is None
     assert reply.text == "Now."
+
+
+# -- what a server says ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "words"),
+    [
+        (404, {"error": 'model "m" not found, try pulling it'}, 'model "m" not found, try pulling'),
+        (400, [{"error": {"message": "API key not valid"}}], "API key not valid"),
+        (400, "The field temperature must be at most 1", "temperature must be at most 1"),
+        (403, {"Message": "The security token is invalid"}, "The security token is invalid"),
+        (404, {"error": "Not Found", "message": "No route here"}, "No route here"),
+        (502, "<html><title>502 Bad Gateway</title></html>", "502 Bad Gateway"),
+    ],
+)
+async def test_what_a_server_says_reaches_the_user(
+    server: ChatServer, status: int, body: object, words: str
+) -> None:
+    server.script(json_body(body, status, x_request_id="req_17"))
+    _, fault = await ask(model_at(server.url))
+    assert fault is not None
+    assert words in fault.message
+    assert fault.message.endswith(f"(status {status}, request req_17)")
+
+
+async def test_an_option_that_a_server_names_by_its_place_is_left_out(server: ChatServer) -> None:
+    place = ["body", "stream_options"]
+    wrong = {"loc": place, "msg": "Extra inputs are not permitted", "type": "extra_forbidden"}
+    server.script(json_body({"detail": [wrong]}, 422), streamed("Hi"))
+    reply, fault = await ask(model_at(server.url))
+    assert fault is None
+    assert reply.text == "Hi"
+    assert "stream_options" in server.requests[0].body
+    assert "stream_options" not in server.requests[1].body
+
+
+async def test_an_error_in_a_stream_may_be_a_text(server: ChatServer) -> None:
+    server.script(events([chunk({"content": "Hi"}), {"error": "the disk is full"}]))
+    reply, fault = await ask(model_at(server.url))
+    assert reply.text == "Hi"
+    assert fault is not None
+    assert "the disk is full" in fault.message
+
+
+async def test_a_key_at_the_end_of_a_long_message_is_not_cut_in_two(server: ChatServer) -> None:
+    server.script(failure(400, "x" * 390 + KEY))
+    _, fault = await ask(model_at(server.url))
+    assert fault is not None
+    assert KEY[:8] not in fault.message
