@@ -23,7 +23,7 @@ from studio.core.models.sending import as_sent
 from studio.core.text.values import JsonObject
 from studio.core.wire.media import MediaSource
 from studio.core.wire.reply import Notice, ReplyDelta
-from studio.core.wire.request import Provider
+from studio.core.wire.request import Provider, holds_message
 
 _FIRST_SECONDS = 0.5
 _LONGEST_SECONDS = 8.0
@@ -178,7 +178,14 @@ class RemoteModel:
     async def _attempt(self, request: ModelRequest) -> AsyncGenerator[ReplyDelta, None]:
         """One call."""
         ends = asyncio.get_running_loop().time() + self._connection.call_seconds
-        opening = asyncio.create_task(self._begin(self.request_body(request)))
+        body = self.request_body(request)
+        if not holds_message(body):
+            raise ModelError(
+                "no-message",
+                "The request holds no message, so it was not sent.",
+                "Put user: before the question in the prompt.",
+            )
+        opening = asyncio.create_task(self._begin(body))
         try:
             await asyncio.wait({opening}, timeout=_SLOW_SECONDS)
             if not opening.done():

@@ -184,4 +184,16 @@ def to_request(
         refusal = name_refusal(tool.name, provider) if is_sendable(tool) else ""
         if refusal:
             draft.report(TOOL_NAME, refusal, tool.span)
+    if messages and not holds_message(body):
+        message = (
+            "There is no message for the model beside the system text, and the provider refuses "
+            "that; put user: before the question."
+        )
+        place = messages[-1].origin.marker or messages[-1].origin.span
+        draft.report("no-message", message, place, Severity.ERROR)
     return WireRequest(body, (*history_problems(messages), *draft.problems), draft.origins)
+
+
+def holds_message(body: JsonObject) -> bool:
+    """Whether a body asks anything: a list of messages, or an input, that is not empty."""
+    return bool(body.get("messages") or body.get("input") or body.get("prompt"))

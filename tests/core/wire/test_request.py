@@ -502,3 +502,15 @@ def test_calls_that_a_thread_gave_in_chat_form_reach_every_provider() -> None:
     assert items[1]["type"] == "function_call"  # type: ignore[index, call-overload]
     blocks = _request([message], provider="anthropic").body["messages"][0]["content"]  # type: ignore
     assert blocks[1]["type"] == "tool_use"
+
+
+@pytest.mark.parametrize("provider", ["openai-responses", "anthropic"])
+def test_a_system_text_alone_is_no_request(provider: Provider) -> None:
+    alone = Message("system", (TextPart("Question: why?"),))
+    request = to_request([alone], (), ModelDeclaration(id="m"), provider=provider)
+    assert [(item.code, item.severity) for item in request.problems] == [
+        ("no-message", Severity.ERROR)
+    ]
+    asked = Message("user", (TextPart("Why?"),))
+    request = to_request([alone, asked], (), ModelDeclaration(id="m"), provider=provider)
+    assert request.problems == ()

@@ -63,8 +63,16 @@ def json_scratchpad(steps: Sequence[Step]) -> str:
                 done: Json = {"action": call.tool, "action_input": arguments}
                 blocks += (_fenced(done), _fenced({"action_output": call.observation or ""}))
         elif isinstance(step.reading, FormatError):
-            blocks += (step.reading.kept, _fenced({"action_output": step.observation}))
+            blocks += (_whole(step.reading.kept), _fenced({"action_output": step.observation}))
     return "\n\n".join(blocks)
+
+
+def _whole(reply: str) -> str:
+    """A reply whose fence the prompt had opened, with that fence: an odd one turns all after it."""
+    fences = [line for line in reply.splitlines() if line.lstrip().startswith("```")]
+    if len(fences) % 2 == 0:
+        return reply
+    return f"{reply}\n```" if reply.lstrip().startswith("```") else f"```json\n{reply}"
 
 
 def _fenced(value: Json) -> str:

@@ -179,10 +179,20 @@ def _read_section(talk: Conversation, marker: Marker, end: int, role: Role) -> R
     if marker.role == "thread":
         talk.add_thread(thread_input(talk), attributes, marker_span)
         if masked.read(start, end).strip():
+            line = masked.read(marker.span.start, marker.span.end).strip()
+            text = (
+                f"The text below {line} is no part of the thread: it is a {role} message of "
+                "its own."
+            )
+            talk.report("text-below-thread", Severity.WARNING, text, marker_span)
             read_content(talk, SectionHead(role, {}, origin), start, end)
         return role
     role = _ROLES[marker.role]
     head = SectionHead(role, attributes, origin)
+    for key in ("role", "content"):
+        if key in attributes and talk.document.dialect == "section":
+            text = f"The attribute {key!r} is what the section says already; it is left out."
+            talk.report("attribute-taken", Severity.WARNING, text, marker_span)
     kind = attributes.get("type")
     if talk.document.dialect == "section" and kind is not None and kind not in _KNOWN_TYPES:
         text = f"The content type {str(kind)!r} is not known; its content is read as text."

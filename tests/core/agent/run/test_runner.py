@@ -109,6 +109,16 @@ async def test_the_json_scratchpad_is_fenced_actions_and_outputs():
     assert (state.status, state.answer) == ("done", "")
 
 
+async def test_a_bad_reply_stands_in_the_scratchpad_with_whole_fences():
+    bad = '{"action": "search", // what\n"action_input"\n```'
+    run, model = run_of(JSON_ACTION, [bad, '{"action": "final_answer"}'])
+    await run.go()
+    text = model.requests[1].messages[-1].text
+    assert f"```json\n{bad}" in text
+    before, after = (request.messages[-1].text.count("```") for request in model.requests)
+    assert (after - before) % 2 == 0
+
+
 async def test_native_results_answer_their_calls_in_order():
     two = calling(call(call_id="1"), call(call_id="2", arguments='{"query": "y"}'), text="Let me.")
     run, model = run_of(NATIVE, [two, "ok"])

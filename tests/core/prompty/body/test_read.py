@@ -1,0 +1,35 @@
+"""What a marker says and cannot be carried out is told."""
+
+from __future__ import annotations
+
+from studio.core.prompty.parse import parse
+from studio.core.prompty.prepare import Prepared, prepare
+from studio.core.text.values import Json
+
+FRONT = "---\ntemplate: {parser: {kind: section}}\n---\n"
+TALK: Json = [{"role": "assistant", "content": "Hi."}]
+
+
+def prepared(body: str) -> Prepared:
+    return prepare(parse(FRONT + body), {"thread": TALK})
+
+
+def codes(made: Prepared) -> list[str]:
+    return [item.code for item in made.problems]
+
+
+def test_text_below_a_thread_is_said_and_attributes_stay() -> None:
+    made = prepared('system:\nS\n\nthread[key="value"]:\ncontent\n\nuser:\nq\n')
+    assert codes(made) == ["text-below-thread"]
+    assert made.document.source.slice(made.problems[0].span) == 'thread[key="value"]:'
+    assert [(m.role, m.text) for m in made.messages.messages] == [
+        ("system", "S"), ("assistant", "Hi."), ("system", "content"), ("user", "q"),
+    ]  # fmt: skip
+    assert made.messages.messages[1].attributes == {"key": "value"}
+    assert codes(prepared("thread:\n\nuser:\nq\n")) == []
+
+
+def test_an_attribute_that_the_section_says_itself_is_said() -> None:
+    made = prepared('user[name="Seth", role="admin", content="zzz"]:\nU\n')
+    assert codes(made) == ["attribute-taken", "attribute-taken"]
+    assert codes(prepared('user[name="Seth", rolex="x"]:\nU\n')) == []
