@@ -90,7 +90,8 @@ def status_fault(
     error = body if isinstance(body, Mapping) else {}
     words = said_by(body)
     said = mask(words.text)[:_LONGEST_TEXT]
-    quoted = _quoted(said, status, mask(request_id(headers)))
+    told = status in (408, 409, 425, 429) or status >= 500  # in the sentence before it
+    quoted = _quoted(said, 0 if told else status, mask(request_id(headers)))
     who = target.name
     match status:
         case 401:
