@@ -7,6 +7,7 @@ FILE ?=
 SECONDS ?= 1200
 SOAK ?= 900
 JOBS ?= 2
+ORDER ?=
 
 .DEFAULT_GOAL := help
 .PHONY: help run test lint format bench fuzz soak shots tour i18n dist clean setup setup-dev
@@ -17,8 +18,9 @@ help: ## list the targets
 run: setup ## open the studio on a bundled agent (FILE=prompt.prompty opens that file)
 	@$(BIN)/prompt-studio $(or $(FILE),--example)
 
-test: setup-dev ## run all tests, without a screen, in two processes (JOBS=2)
-	@QT_QPA_PLATFORM=offscreen $(BIN)/python -m pytest -n $(JOBS) --dist loadfile --max-worker-restart 1
+test: setup-dev ## run all tests, without a screen, in two processes (JOBS=2; ORDER=random or a seed)
+	@QT_QPA_PLATFORM=offscreen $(BIN)/python -m pytest -n $(JOBS) --dist loadfile --max-worker-restart 1 \
+	  $(if $(ORDER),-p randomly --randomly-dont-reset-seed $(if $(filter-out random,$(ORDER)),--randomly-seed=$(ORDER)))
 
 lint: setup-dev ## style, types and the layers of the house
 	@$(BIN)/ruff format --check .
@@ -37,7 +39,8 @@ bench: setup-dev ## measure speed as ratios, each beside its target
 	  QT_QPA_PLATFORM=offscreen $(BIN)/python $$script || missed="$$missed $$script"; done; \
 	  test -z "$$missed" || { echo "targets missed in:$$missed"; exit 1; }
 
-fuzz: setup-dev ## throw texts at the format engine (SECONDS=1200); says how many at the end
+fuzz: setup-dev ## draw the property tests anew, then throw texts at the format engine (SECONDS=1200)
+	@QT_QPA_PLATFORM=offscreen $(BIN)/python -m pytest -q -m hypothesis --hypothesis-profile=free
 	@$(BIN)/python -m pip install -q --disable-pip-version-check --group fuzz
 	@$(BIN)/python tests/fuzz/fuzz_format.py build/fuzz/corpus -max_total_time=$(SECONDS)
 

@@ -99,6 +99,7 @@ def patterns_in(path: Path) -> Iterator[tuple[int, str | bytes]]:
         yield call.lineno, pattern.pattern if isinstance(pattern, re.Pattern) else pattern
 
 
+@pytest.mark.filterwarnings("ignore::FutureWarning")  # of texts that are no patterns
 @pytest.mark.parametrize(
     "path",
     [path for path in SOURCES if "import re\n" in path.read_text(encoding="utf-8")],

@@ -31,10 +31,27 @@ def compile_pattern(text: str, *, regex: bool, case: bool, word: bool = False) -
     wanted = text if regex else re.escape(text)
     if word:
         wanted = rf"\b(?:{wanted})\b"
-    flags = engine.MULTILINE | (0 if case else engine.IGNORECASE)
+    return _compiled(wanted, engine.MULTILINE | (0 if case else engine.IGNORECASE))
+
+
+def schema_pattern(text: str) -> Any:  # noqa: ANN401
+    """The pattern of a schema; what it means is what it has always meant.
+
+    Not by `re`: it warns of patterns such as `[[`, which a later Python may read otherwise.
+
+    Raises:
+        PatternError: it is no pattern.
+    """
+    return _compiled(text, 0)
+
+
+def _compiled(text: str, flags: int) -> Any:  # noqa: ANN401
+    import regex as engine
+
     try:
-        return engine.compile(wanted, flags)
-    except engine.error as error:
+        return engine.compile(text, flags)
+    except (engine.error, ValueError, OverflowError, RecursionError) as error:
+        # `regex` lets errors of its own reader through: `a{1d<`, `a{99999999999999999999}`.
         raise PatternError(str(error)) from error
 
 

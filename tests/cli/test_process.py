@@ -12,6 +12,7 @@ from typing import Any
 
 from studio.core.resource_files import resource
 from tests.cli.test_main import script
+from tests.support import patience
 
 ROOT = Path(__file__).resolve().parents[2]
 REACT = str(resource("examples", "react-agent.prompty"))
@@ -28,7 +29,7 @@ def studio(*arguments: str, said: tuple[str, ...] = (), code: int = 0) -> tuple[
         input="".join(f"{line}\n" for line in said),
         capture_output=True,
         encoding="utf-8",
-        timeout=100,
+        timeout=patience.SECONDS,
         check=False,
     )
     assert done.returncode == code, done.stderr
@@ -88,6 +89,6 @@ def test_a_command_without_the_window_does_not_load_qt() -> None:
     )
     done = subprocess.run(
         [sys.executable, "-c", code, REACT],
-        cwd=ROOT, capture_output=True, encoding="utf-8", timeout=100, check=True,
+        cwd=ROOT, capture_output=True, encoding="utf-8", timeout=patience.SECONDS, check=True,
     )  # fmt: skip
     assert done.stdout == "0 []\n"

@@ -5,12 +5,16 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from studio.cli.exit_codes import FINE, PROBLEMS, USAGE
 from studio.cli.main import run_command
 from studio.core.tools.python.worker import server_environment
+
+if TYPE_CHECKING:
+    from mcp import Client
 
 TOOLS = '''
 import sys
@@ -52,39 +56,48 @@ def file(tmp_path: Path) -> Path:
     return path
 
 
-async def test_another_client_can_use_the_served_file(file: Path) -> None:
+async def test_another_client_can_use_the_served_file(file: Path, tmp_path: Path) -> None:
     from mcp import Client, StdioServerParameters
+    from mcp.client.stdio import stdio_client
 
     command = ["-m", "studio", "tools", "serve", str(file), "--characters", "100"]
     server = StdioServerParameters(
         command=sys.executable, args=command, env=server_environment(), cwd=file.parent
     )
-    async with Client(server) as client:
-        listed = {tool.name: tool for tool in (await client.list_tools()).tools}
-        assert list(listed) == ["add", "listen", "much", "fail"]
-        hints = {
-            name: tool.annotations.read_only_hint if tool.annotations else None
-            for name, tool in listed.items()
-        }
-        # Only what the author says: other clients run what only reads without asking.
-        assert hints == {"add": True, "much": False, "listen": None, "fail": None}
-        assert listed["add"].description == "Add two numbers."
-        assert listed["add"].input_schema["properties"]["a"] == {
-            "description": "The first.",
-            "type": "integer",
-        }
-        added = await client.call_tool("add", {"a": 40})
-        assert [block.text for block in added.content] == ["42"]
-        assert not added.is_error
-        refused = await client.call_tool("add", {"a": "many"})
-        assert refused.is_error
-        heard = await client.call_tool("listen", {})
-        assert heard.content[0].text == "nothing to read"
-        cut = await client.call_tool("much", {})
-        assert "the limit is 100" in cut.content[0].text
-        failed = await client.call_tool("fail", {})
-        assert failed.is_error
-        assert failed.content[0].text == "LookupError: no such thing"
+    # A log of its own: the default is what `sys.stderr` was when `mcp` was first imported: perhaps
+    # the capture of another test, closed since.
+    with (tmp_path / "log.txt").open("w", encoding="utf-8") as log:
+        async with Client(stdio_client(server, errlog=log)) as client:
+            await use_the_tools(client)
+    assert "loaded" in (tmp_path / "log.txt").read_text(encoding="utf-8")
+
+
+async def use_the_tools(client: Client) -> None:
+    listed = {tool.name: tool for tool in (await client.list_tools()).tools}
+    assert list(listed) == ["add", "listen", "much", "fail"]
+    hints = {
+        name: tool.annotations.read_only_hint if tool.annotations else None
+        for name, tool in listed.items()
+    }
+    # Only what the author says: other clients run what only reads without asking.
+    assert hints == {"add": True, "much": False, "listen": None, "fail": None}
+    assert listed["add"].description == "Add two numbers."
+    assert listed["add"].input_schema["properties"]["a"] == {
+        "description": "The first.",
+        "type": "integer",
+    }
+    added = await client.call_tool("add", {"a": 40})
+    assert [block.text for block in added.content] == ["42"]
+    assert not added.is_error
+    refused = await client.call_tool("add", {"a": "many"})
+    assert refused.is_error
+    heard = await client.call_tool("listen", {})
+    assert heard.content[0].text == "nothing to read"
+    cut = await client.call_tool("much", {})
+    assert "the limit is 100" in cut.content[0].text
+    failed = await client.call_tool("fail", {})
+    assert failed.is_error
+    assert failed.content[0].text == "LookupError: no such thing"
 
 
 def test_tools_are_listed_as_a_prompt_would_say_them(

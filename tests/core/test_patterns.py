@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from studio.core.patterns import PatternError, compile_pattern, expanded, matches
+from studio.core.patterns import PatternError, compile_pattern, expanded, matches, schema_pattern
 from tests.support.soon import soon
 
 
@@ -24,6 +24,21 @@ def test_empty_matches_are_none_and_lines_have_ends() -> None:
 def test_a_pattern_that_is_none_is_named() -> None:
     with pytest.raises(PatternError, match="position"):
         compile_pattern("(", regex=True, case=True)
+
+
+@pytest.mark.parametrize(
+    "broken", ["[[", "(", "a{1d<", "a{99999999999999999999}", "(" * 5000 + ")" * 5000]
+)
+def test_whatever_the_engine_says_of_a_pattern_is_one_error(broken: str) -> None:
+    with pytest.raises(PatternError):
+        compile_pattern(broken, regex=True, case=True)
+    with pytest.raises(PatternError):
+        schema_pattern(broken)
+
+
+def test_a_pattern_that_a_later_python_may_read_otherwise_is_read_as_ever() -> None:
+    assert schema_pattern("^[[a]+$").fullmatch("[a[")
+    assert schema_pattern("^[a&&b]+$").fullmatch("a&b")
 
 
 @pytest.mark.parametrize("evil", [r"(a|aa)+$", r"(x+x+)+y", r"(.*a){20}b"])

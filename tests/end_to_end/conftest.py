@@ -16,8 +16,6 @@ from studio.core.paths import user_paths
 from studio.ui.app.workbench import Workbench
 from studio.ui.base.services import build_services
 
-WAIT_MS = 20_000
-
 
 @pytest.fixture
 def scripted(user_home: Path) -> Callable[..., None]:
@@ -47,11 +45,11 @@ def open_workbench(qtbot: QtBot) -> Iterator[Callable[[Path], Workbench]]:
         opened.append(workbench)
         window = workbench.window
         window.resize(1440, 900)
-        with qtbot.waitActive(window, timeout=WAIT_MS):
+        with qtbot.waitActive(window):
             window.show()
             window.activateWindow()
         window.tabs.open(path)
-        qtbot.waitUntil(lambda: workbench.is_settled, timeout=WAIT_MS)
+        qtbot.waitUntil(lambda: workbench.is_settled)
         assert window.isActiveWindow(), "something took the keyboard while the window opened"
         return workbench
 

@@ -7,15 +7,12 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
-from PySide6.QtGui import QDragEnterEvent, QDropEvent
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
     QAbstractButton,
-    QApplication,
     QComboBox,
     QFileDialog,
     QLineEdit,
-    QWidget,
 )
 from pytestqt.qtbot import QtBot
 
@@ -23,8 +20,8 @@ from studio.core.resource_files import resource
 from studio.ui.app.connection_desk import MANAGE
 from studio.ui.app.workbench import Workbench
 from studio.ui.connections.dialog import ConnectionsDialog
-from tests.end_to_end.conftest import WAIT_MS
 from tests.support.chat_server import ChatServer, chat_server, chunk, events, silent, streamed
+from tests.support.drop import drop_files
 from tests.support.modal import answering, choose_file
 
 Open = Callable[[Path], Workbench]
@@ -62,27 +59,14 @@ def set_up(qtbot: QtBot, workbench: Workbench, server: ChatServer) -> None:
     pick(form.remote.key.place, "session")
     qtbot.keyClicks(form.remote.key.key, KEY)
     qtbot.keyClick(form.remote.key.key, Qt.Key.Key_Return)
-    qtbot.waitUntil(lambda: "session" in form.remote.key.state.text(), timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: "session" in form.remote.key.state.text())
     qtbot.mouseClick(dialog.trial.test, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(
-        lambda: "Mine answers: 2 models" in dialog.trial.outcome.text(), timeout=WAIT_MS
-    )
+    qtbot.waitUntil(lambda: "Mine answers: 2 models" in dialog.trial.outcome.text())
     assert [form.remote.model.combo.itemText(row) for row in range(2)] == ["big-2", "small-1"]
     form.remote.model.combo.setCurrentIndex(1)
     form.remote.model.combo.activated.emit(1)
     dialog.close()
     pick(workbench.window.run_choices.connection, "Mine")
-
-
-def drop(widget: QWidget, path: Path) -> None:
-    """Drag a file over a widget and let it go."""
-    data = QMimeData()
-    data.setUrls([QUrl.fromLocalFile(str(path))])
-    kind, button, keys = Qt.DropAction.CopyAction, Qt.MouseButton.LeftButton, NO_KEYS
-    enter = QDragEnterEvent(QPoint(5, 5), kind, data, button, keys)
-    QApplication.sendEvent(widget, enter)
-    assert enter.isAccepted()
-    QApplication.sendEvent(widget, QDropEvent(QPointF(5, 5), kind, data, button, keys))
 
 
 @pytest.mark.embedded
@@ -101,8 +85,8 @@ def test_a_server_is_set_up_used_and_lost_and_the_embedded_model_takes_over(
 
         server.script(streamed("Hello, Ada!"))
         workbench.window.actions_by_id["run.start"].trigger()
-        qtbot.waitUntil(lambda: workbench.run.state is not None, timeout=WAIT_MS)
-        qtbot.waitUntil(lambda: not workbench.run.is_live, timeout=WAIT_MS)
+        qtbot.waitUntil(lambda: workbench.run.state is not None)
+        qtbot.waitUntil(lambda: not workbench.run.is_live)
         state = workbench.run.state
         assert state is not None
         assert (state.status, state.answer) == ("done", "Hello, Ada!")
@@ -113,13 +97,13 @@ def test_a_server_is_set_up_used_and_lost_and_the_embedded_model_takes_over(
         server.always(events([chunk({"content": "Hello, dear "})], then=[silent()]))
         workbench.window.actions_by_id["run.start"].trigger()
         inspector = workbench.run_pane.inspector
-        qtbot.waitUntil(lambda: "Hello, dear" in inspector.text_of("reply"), timeout=WAIT_MS)
+        qtbot.waitUntil(lambda: "Hello, dear" in inspector.text_of("reply"))
 
     def stands() -> bool:
         now = workbench.run.state
         return now is not None and now.error is not None and now.pause is not None
 
-    qtbot.waitUntil(stands, timeout=WAIT_MS)
+    qtbot.waitUntil(stands)
     broken = workbench.run.state
     assert broken is not None
     assert broken.error is not None
@@ -132,7 +116,7 @@ def test_a_server_is_set_up_used_and_lost_and_the_embedded_model_takes_over(
 
     pick(workbench.window.run_choices.connection, "Embedded model")
     workbench.window.actions_by_id["run.start"].trigger()
-    qtbot.waitUntil(lambda: not workbench.run.is_live, timeout=3 * WAIT_MS)
+    qtbot.waitUntil(lambda: not workbench.run.is_live)
     state = workbench.run.state
     assert state is not None
     assert state.setup.run == broken.setup.run  # the same run went on
@@ -157,7 +141,7 @@ def test_another_model_file_is_chosen_and_tried(
     (folder.parent / "notes.gguf").write_text("not a model", encoding="utf-8")
     workbench = open_workbench(resource("examples", "chat.prompty"))
     dialog = workbench.desk.manage()
-    drop(dialog, own)  # anywhere on the dialog: a connection of its own
+    drop_files(dialog, own)  # anywhere on the dialog: a connection of its own
     assert dialog.list.name == "my-own-model"
     form = dialog.form
     assert form.embedded.weights.path.value() == str(own)
@@ -168,7 +152,7 @@ def test_another_model_file_is_chosen_and_tried(
     assert form.embedded.weights.path.value() == str(own)
     # Dropped on the field.
     form.embedded.weights.path.take(Path())
-    drop(form.embedded.weights.path, own)
+    drop_files(form.embedded.weights.path, own)
     assert form.embedded.weights.path.value() == str(own)
     # Found again by a scan of the folder above; what is no model is not offered.
     menu = form.embedded.weights.menu_of(folder.parent)
@@ -180,7 +164,7 @@ def test_another_model_file_is_chosen_and_tried(
     form.embedded.context.setValue(1024)
     form.embedded.context.editingFinished.emit()
     qtbot.mouseClick(dialog.trial.test, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: "my-own-model is ready" in dialog.trial.outcome.text(), timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: "my-own-model is ready" in dialog.trial.outcome.text())
     assert workbench.connections.server.settings.weights == own
     assert workbench.connections.server.settings.context == 1024
     dialog.close()

@@ -18,7 +18,6 @@ from studio.core.runs.store import RunStore
 from studio.core.tools.mock import FixedMock
 from studio.ui.app.workbench import Workbench
 from studio.ui.run.messages_editor import MessagesEditor
-from tests.end_to_end.conftest import WAIT_MS
 
 Open = Callable[[Path], Workbench]
 
@@ -98,10 +97,10 @@ class Person:
             state = self.workbench.run.state
             return state is not None and state.pause is not None and state.pause.place == place
 
-        self.qtbot.waitUntil(stands, timeout=WAIT_MS)
+        self.qtbot.waitUntil(stands)
 
     def until_over(self) -> None:
-        self.qtbot.waitUntil(lambda: not self.workbench.run.is_live, timeout=WAIT_MS)
+        self.qtbot.waitUntil(lambda: not self.workbench.run.is_live)
 
     def answer(self) -> str | None:
         state = self.workbench.run.state
@@ -160,7 +159,7 @@ def test_edit_go_back_fork_compare_export(
     assert second.is_current
 
     # Both ways side by side: they part at the observation.
-    with qtbot.waitSignal(workbench.run.compared, timeout=WAIT_MS) as compared:
+    with qtbot.waitSignal(workbench.run.compared) as compared:
         person.choose(pane.bar.branches, "Compare ")
     comparison = compared.args[0]
     at = comparison.first_difference
@@ -180,7 +179,7 @@ def test_edit_go_back_fork_compare_export(
     # The trace of the branch that is shown, to a file.
     target = tmp_path / "run.tracy"
     person.choose(pane.bar.export, "Trace")
-    with qtbot.waitSignal(workbench.exchange.exported, timeout=WAIT_MS):
+    with qtbot.waitSignal(workbench.exchange.exported):
         person.name_file(target)
     trace = json.loads(target.read_text(encoding="utf-8"))["trace"]
     assert trace["result"]["answer"] == "It is forty-two."
@@ -248,7 +247,7 @@ def test_a_run_leaves_in_every_form_and_comes_back(
     person.until_over()
     for start, name in FORMS:
         person.choose(workbench.run_pane.bar.export, start)
-        with qtbot.waitSignal(workbench.exchange.exported, timeout=WAIT_MS):
+        with qtbot.waitSignal(workbench.exchange.exported):
             person.name_file(tmp_path / name)
         qtbot.waitUntil(lambda: workbench.window.findChild(QFileDialog) is None)
     texts = {name: (tmp_path / name).read_text(encoding="utf-8") for _, name in FORMS}
@@ -266,14 +265,14 @@ def test_a_run_leaves_in_every_form_and_comes_back(
     history = workbench.history_pane
     history.import_button.setFocus()
     person.press(history.import_button, Qt.Key.Key_Space)
-    with qtbot.waitSignal(workbench.exchange.imported, timeout=WAIT_MS) as imported:
+    with qtbot.waitSignal(workbench.exchange.imported) as imported:
         person.name_file(tmp_path / "run.jsonl")
     (taken,) = imported.args[0]
-    qtbot.waitUntil(lambda: len(history.model.rows) == 2, timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: len(history.model.rows) == 2)
     row = next(at for at, each in enumerate(history.model.rows) if each.run.id == taken)
     history.table.selectRow(row)
     history.table.setFocus()
-    with qtbot.waitSignal(workbench.history.opened, timeout=WAIT_MS):
+    with qtbot.waitSignal(workbench.history.opened):
         person.press(history.table, Qt.Key.Key_Return)
     person.take("Replay exactly")
     person.until_over()
@@ -313,7 +312,7 @@ def test_a_reply_becomes_an_example_and_a_result_a_mock(
     person.take("Edit observation…")
     person.press(pane.editor.also_file, Qt.Key.Key_Space)
     pane.editor.field.setFocus()
-    with qtbot.waitSignal(workbench.tools.registry_changed, timeout=WAIT_MS):
+    with qtbot.waitSignal(workbench.tools.registry_changed):
         person.write("seven")
     entry = next(each for each in workbench.tools.registry.entries if each.name == "calculator")
     assert entry.mock == FixedMock("seven")

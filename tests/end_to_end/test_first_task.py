@@ -13,7 +13,6 @@ from pytestqt.qtbot import QtBot
 from studio.core.resource_files import resource
 from studio.ui.app.workbench import Workbench
 from studio.ui.dialogs.export.dialog import ExportDialog
-from tests.end_to_end.conftest import WAIT_MS
 
 Open = Callable[[Path], Workbench]
 
@@ -49,7 +48,7 @@ def wait_for_place(qtbot: QtBot, workbench: Workbench, place: str) -> None:
         state = workbench.run.state
         return state is not None and state.pause is not None and state.pause.place == place
 
-    qtbot.waitUntil(stands, timeout=WAIT_MS)
+    qtbot.waitUntil(stands)
 
 
 def edit_a_line(qtbot: QtBot, workbench: Workbench) -> None:
@@ -60,7 +59,7 @@ def edit_a_line(qtbot: QtBot, workbench: Workbench) -> None:
     page.editor.go_to_line(page.editor.text()[:place].count("\n") + 1)
     qtbot.keyClick(page.editor, Qt.Key.Key_End)
     qtbot.keyClicks(page.editor, " Be exact")
-    qtbot.waitUntil(lambda: "Be exact" in shown(workbench), timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: "Be exact" in shown(workbench))
 
 
 def test_edit_preview_tools_step_export(
@@ -79,7 +78,6 @@ def test_edit_preview_tools_step_export(
     assert {entry.state for entry in registry.entries} == {"bound"}
     with qtbot.waitSignal(
         workbench.tools.trial_changed,
-        timeout=WAIT_MS,
         check_params_cb=lambda trial: trial.outcome is not None,
     ) as tried:
         workbench.tools_pane.request_try.emit("calculator", {"expression": "2 + 3"})
@@ -98,7 +96,7 @@ def test_edit_preview_tools_step_export(
     assert state is not None
     assert [call.observation for call in state.step.calls] == ["5888"]
     press(qtbot, workbench, Qt.Key.Key_F5)
-    qtbot.waitUntil(lambda: not workbench.run.is_live, timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: not workbench.run.is_live)
     state = workbench.run.state
     assert state is not None
     assert (state.status, state.answer) == ("done", "128 times 46 is 5888.")
@@ -107,7 +105,6 @@ def test_edit_preview_tools_step_export(
     # It is in History, and the file is exported as it was checked.
     with qtbot.waitSignal(
         workbench.history.listed,
-        timeout=WAIT_MS,
         check_params_cb=lambda runs: bool(runs) and runs[0].status == "done",
     ):
         workbench.history.refresh()
@@ -117,7 +114,7 @@ def test_edit_preview_tools_step_export(
     dialog = workbench.window.findChild(ExportDialog)
     assert dialog is not None
     out = tmp_path / "exported.prompty"
-    qtbot.waitUntil(lambda: dialog.write(out), timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: dialog.write(out))
     dialog.close()
     assert out.read_text(encoding="utf-8") == page.editor.text()
 
@@ -130,7 +127,7 @@ def test_embedded_model_answers_in_the_window(
     press(qtbot, workbench, Qt.Key.Key_F10)
     wait_for_place(qtbot, workbench, "P1")
     press(qtbot, workbench, Qt.Key.Key_F5)
-    qtbot.waitUntil(lambda: not workbench.run.is_live, timeout=3 * WAIT_MS)
+    qtbot.waitUntil(lambda: not workbench.run.is_live)
     state = workbench.run.state
     assert state is not None
     assert state.status == "done", sentence(workbench)
@@ -147,7 +144,7 @@ def test_an_error_keeps_the_last_good_cards_and_names_the_problem(
     page.editor.moveCursor(page.editor.textCursor().MoveOperation.End)
     qtbot.keyClicks(page.editor, "{% if")
     view = workbench.preview_pane.messages
-    qtbot.waitUntil(lambda: view.is_dimmed, timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: view.is_dimmed)
     assert shown(workbench) == before
     assert workbench.preview_pane.banner.isVisible()
 
@@ -162,7 +159,7 @@ def test_a_card_and_the_caret_find_each_other(
     qtbot.mouseClick(user, Qt.MouseButton.LeftButton, pos=QPoint(40, 12))
     line = page.editor.text()[: page.editor.caret()].count("\n")
     assert page.editor.text().splitlines()[line] == "user:"
-    qtbot.waitUntil(lambda: user.is_lit, timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: user.is_lit)
 
 
 def test_a_run_that_lacks_an_input_says_which(
@@ -175,7 +172,7 @@ def test_a_run_that_lacks_an_input_says_which(
         encoding="utf-8",
     )
     workbench = open_workbench(path)
-    with qtbot.waitSignal(workbench.window.services.messages.noticed, timeout=WAIT_MS) as noticed:
+    with qtbot.waitSignal(workbench.window.services.messages.noticed) as noticed:
         press(qtbot, workbench, Qt.Key.Key_F5)
     assert "'city'" in noticed.args[0].what
     assert workbench.run.state is None

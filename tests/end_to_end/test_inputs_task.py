@@ -18,7 +18,6 @@ from studio.ui.inputs.compound import ListField, ObjectField
 from studio.ui.inputs.fields import ChoiceField, JsonField, NumberField, TextField
 from studio.ui.inputs.file_field import FileField
 from studio.ui.inputs.thread_field import ThreadField
-from tests.end_to_end.conftest import WAIT_MS
 from tests.support.menus import choose
 
 Open = Callable[[Path], Workbench]
@@ -98,7 +97,7 @@ def test_every_kind_of_input_is_filled_by_hand_and_sent(
     qtbot.keyClicks(talk.turns[0].text, "Hello there")
     qtbot.keyClicks(rows["stranger"].editor.text, "unknown")  # type: ignore[attr-defined]
     expected = "dry guide to Rome, 5 days, Main Road at 41.5.\\nForum; Tiber extra unknown"
-    qtbot.waitUntil(lambda: expected in sent(workbench), timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: expected in sent(workbench))
     size = (tmp_path / "cat.png").stat().st_size
     qtbot.waitUntil(lambda: f"data:image/png;base64,… {size} bytes …" in sent(workbench))
     assert '"Hello there"' in sent(workbench)
@@ -111,7 +110,7 @@ def test_values_are_kept_as_samples_and_a_variable_is_declared(
     pane, page = workbench.inputs_pane, workbench.window.tabs.current
     assert page is not None
     pane.set_values({"city": "Rome", "days": 5, "stops": ["Forum"], "stranger": "x"})
-    qtbot.waitUntil(lambda: "Rome, 5 days" in sent(workbench), timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: "Rome, 5 days" in sent(workbench))
     with qtbot.waitSignal(workbench.window.services.messages.noticed) as noticed:
         choose(pane.sets, "Keep as samples in the prompt")
     assert "stranger" in noticed.args[0].what
@@ -121,10 +120,10 @@ def test_values_are_kept_as_samples_and_a_variable_is_declared(
     ]  # fmt: skip
     page.editor.undo()
     assert page.editor.text() == DOC
-    qtbot.waitUntil(lambda: workbench.is_settled, timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: workbench.is_settled)
     qtbot.mouseClick(pane.form.rows["stranger"].declare, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: parse(page.editor.text()).input("stranger") is not None)
-    qtbot.waitUntil(lambda: pane.form.rows["stranger"].spec.declared, timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: pane.form.rows["stranger"].spec.declared)
     assert pane.values()["stranger"] == "x"
 
 
@@ -142,7 +141,7 @@ def test_values_are_loaded_from_files(qtbot: QtBot, workbench: Workbench, tmp_pa
         path = tmp_path / name
         path.write_text(text, encoding="utf-8")
         pane.clear()
-        qtbot.waitUntil(lambda: "guide to Lisbon" in sent(workbench), timeout=WAIT_MS)
+        qtbot.waitUntil(lambda: "guide to Lisbon" in sent(workbench))
         pane.library.load(path)
         if row:
             dialog = pane.sets.findChildren(QInputDialog)[-1]
@@ -150,7 +149,7 @@ def test_values_are_loaded_from_files(qtbot: QtBot, workbench: Workbench, tmp_pa
             dialog.setTextValue(chosen)
             dialog.accept()
         assert pane.values() == {"city": "Oslo", "days": 7, "stops": ["Fjord"]}, name
-        qtbot.waitUntil(lambda: "guide to Oslo, 7 days" in sent(workbench), timeout=WAIT_MS)
+        qtbot.waitUntil(lambda: "guide to Oslo, 7 days" in sent(workbench))
 
 
 def test_a_run_keeps_what_was_written_for_up_and_down(
@@ -161,7 +160,7 @@ def test_a_run_keeps_what_was_written_for_up_and_down(
     city.text.setFocus()
     qtbot.keyClicks(city.text, "Rome")
     qtbot.keyClick(city.text, Qt.Key.Key_F10)  # the keyboard stays in the field
-    qtbot.waitUntil(lambda: workbench.run.state is not None, timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: workbench.run.state is not None)
     city.text.selectAll()
     qtbot.keyClicks(city.text, "Oslo")
     qtbot.keyClick(city.text, Qt.Key.Key_Up)
@@ -178,7 +177,7 @@ def test_a_value_of_the_request_leads_to_its_place_and_its_field(
     workbench.window.docks.show("preview")
     pane.tabs.setCurrentIndex(1)
     view = pane.request.view
-    qtbot.waitUntil(lambda: "Lisbon" in view.toPlainText() and view.isVisible(), timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: "Lisbon" in view.toPlainText() and view.isVisible())
     cursor = QTextCursor(view.document())
     cursor.setPosition(view.toPlainText().index("Lisbon") + 3)
     view.setTextCursor(cursor)
@@ -214,6 +213,6 @@ def test_two_kept_sets_are_compared_in_the_window(
     ):
         combo.setCurrentIndex(combo.findText(title))
         combo.activated.emit(combo.currentIndex())
-    qtbot.waitUntil(lambda: "guide to Oslo" in pane.diff.view.toPlainText(), timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: "guide to Oslo" in pane.diff.view.toPlainText())
     assert "guide to Rome" in pane.diff.view.toPlainText()
     assert pane.diff.sentence.startswith("1 differs")

@@ -19,7 +19,6 @@ from studio.core.runs.exchange import FORMS
 from studio.ui.app.care import Care
 from studio.ui.app.workbench import Workbench
 from studio.ui.dialogs.crash import CrashDialog
-from tests.end_to_end.conftest import WAIT_MS
 from tests.support.chat_server import ChatServer, chat_server, chunk, events, failure, streamed
 from tests.support.memory_keyring import MemoryKeyring, memory_keyring
 
@@ -71,9 +70,9 @@ def run_to_stop(qtbot: QtBot, workbench: Workbench) -> None:
         state = workbench.run.state
         return state is not None and (not workbench.run.is_live or state.error is not None)
 
-    qtbot.waitUntil(stops, timeout=WAIT_MS)
+    qtbot.waitUntil(stops)
     workbench.run_pane.stop()
-    qtbot.waitUntil(lambda: not workbench.run.is_live, timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: not workbench.run.is_live)
 
 
 def use_connections(qtbot: QtBot, workbench: Workbench, server: ChatServer) -> None:
@@ -90,9 +89,7 @@ def use_connections(qtbot: QtBot, workbench: Workbench, server: ChatServer) -> N
     for connection, key in zip(made, KEYS, strict=True):
         connections.choose(connection.name)
         connections.trials.start(connection)
-        qtbot.waitUntil(
-            lambda one=connection: connections.trials.of(one).state == "works", timeout=WAIT_MS
-        )
+        qtbot.waitUntil(lambda one=connection: connections.trials.of(one).state == "works")
         said = {"error": {"message": f"lost, Bearer {key}", "type": "server_error"}}
         server.script(
             failure(401, f"Incorrect API key provided: {key}"),
@@ -118,7 +115,7 @@ def write_everything(qtbot: QtBot, workbench: Workbench, folder: Path) -> None:
     state = workbench.run.state
     assert state is not None
     for form in FORMS:
-        with qtbot.waitSignal(workbench.exchange.exported, timeout=WAIT_MS):
+        with qtbot.waitSignal(workbench.exchange.exported):
             workbench.exchange.export_run(
                 state.setup.run, form, folder / f"run{form.suffix}-{form.name}"
             )
@@ -165,12 +162,12 @@ def test_no_key_is_in_anything_that_the_studio_wrote(
             crash(key)
         except RuntimeError as error:
             care.crashes.tell(error, "window")
-    qtbot.waitUntil(lambda: len(reports) == len(KEYS), timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: len(reports) == len(KEYS))
     assert not [one for one in reports if any(key in one.report + one.summary for key in KEYS)]
     page = workbench.window.tabs.current
     assert page is not None
     page.editor.insertPlainText("typed and not saved")  # goes into the swap file
-    qtbot.waitUntil(lambda: any((user_home / "data").glob("swap/*")), timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: any((user_home / "data").glob("swap/*")))
     assert not [each for key in KEYS for each in places_of(key, user_home)]
     for dialog in workbench.window.findChildren(CrashDialog):
         dialog.close()

@@ -10,7 +10,6 @@ from pytestqt.qtbot import QtBot
 
 from studio.ui.app.workbench import Workbench
 from studio.ui.inputs.fields import TextField
-from tests.end_to_end.conftest import WAIT_MS
 
 Open = Callable[[Path], Workbench]
 
@@ -36,22 +35,22 @@ def test_a_parameter_is_asked_for_and_sent(
     workbench = open_text(open_workbench, tmp_path, "user:\nGreet ${params:who} now.\n")
     page = workbench.window.tabs.current
     assert page is not None
-    with qtbot.waitSignal(workbench.window.services.messages.noticed, timeout=WAIT_MS) as refused:
+    with qtbot.waitSignal(workbench.window.services.messages.noticed) as refused:
         qtbot.keyClick(page.editor, Qt.Key.Key_F5)
     assert refused.args[0].what == "The parameter 'who' has no value."
     field = workbench.inputs_pane.form.rows["who"].editor
     assert isinstance(field, TextField)
     assert field.text.hasFocus()  # the refusal leads to where the value goes
     qtbot.keyClicks(field.text, "Ann")
-    qtbot.waitUntil(lambda: "Greet Ann now." in shown(workbench), timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: "Greet Ann now." in shown(workbench))
     preview = workbench.preview.preview
     assert preview is not None
     assert [(row.name, row.value, row.origin) for row in preview.variables] == [
         ("who", "Ann", "given")
     ]
     qtbot.keyClick(page.editor, Qt.Key.Key_F5)
-    qtbot.waitUntil(lambda: workbench.run.state is not None, timeout=WAIT_MS)
-    qtbot.waitUntil(lambda: not workbench.run.is_live, timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: workbench.run.state is not None)
+    qtbot.waitUntil(lambda: not workbench.run.is_live)
     state = workbench.run.state
     assert state is not None
     assert state.status == "done"

@@ -16,7 +16,6 @@ from pytestqt.qtbot import QtBot
 
 from studio.ui.app.workbench import Workbench
 from studio.ui.tools.pane import AnswerDialog
-from tests.end_to_end.conftest import WAIT_MS
 
 Open = Callable[[Path], Workbench]
 Scripted = Callable[..., None]
@@ -110,7 +109,7 @@ def load(qtbot: QtBot, workbench: Workbench, tool: str) -> None:
     assert document is not None
     assert document.source.path is not None
     workbench.tools.trust_folder(document.source.path.parent)
-    qtbot.waitUntil(lambda: workbench.tools_pane.model.row_of(tool) >= 0, timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: workbench.tools_pane.model.row_of(tool) >= 0)
     workbench.window.docks.show("tools")
     workbench.tools_pane.choose(tool)
 
@@ -161,8 +160,8 @@ def test_a_request_is_seen_before_a_run_sends_it(
     load(qtbot, workbench, "add_pet")
     view = workbench.run_pane.side.request
     run(qtbot, workbench)
-    qtbot.waitUntil(lambda: stands_at(workbench, "P3"), timeout=WAIT_MS)
-    qtbot.waitUntil(view.isVisible, timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: stands_at(workbench, "P3"))
+    qtbot.waitUntil(view.isVisible)
     shown = view.text.toPlainText()
     assert shown.startswith(f"POST {address}/pets\nHost: {address.removeprefix('http://')}\n")
     assert shown.endswith(
@@ -171,7 +170,7 @@ def test_a_request_is_seen_before_a_run_sends_it(
     assert heard == []
     approve = next(b for b in workbench.run_pane.actions_bar.buttons if b.text() == "Approve")
     qtbot.mouseClick(approve, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: not workbench.run.is_live, timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: not workbench.run.is_live)
     assert heard == [("/pets", "s3cret", '{"name": "Rex"}')]
     assert not view.isVisible()
 
@@ -183,15 +182,13 @@ def test_the_person_answers_a_mocked_tool_of_a_run(
     workbench = open_workbench(agent)
     load(qtbot, workbench, "add")
     pick(workbench.tools_pane.detail.mock.kind, "Ask me")
-    qtbot.waitUntil(
-        lambda: workbench.tools.registry.entry("add").state == "mocked", timeout=WAIT_MS
-    )
+    qtbot.waitUntil(lambda: workbench.tools.registry.entry("add").state == "mocked")
     run(qtbot, workbench)
-    qtbot.waitUntil(lambda: bool(workbench.window.findChildren(AnswerDialog)), timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: bool(workbench.window.findChildren(AnswerDialog)))
     dialog = workbench.window.findChildren(AnswerDialog)[0]
     qtbot.keyClicks(dialog.text, "a hundred")
     qtbot.mouseClick(dialog.give, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: not workbench.run.is_live, timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: not workbench.run.is_live)
     assert observations(workbench) == ["a hundred"]
 
 
@@ -202,25 +199,21 @@ def test_answers_of_a_former_run_stand_in_for_a_tool(
     workbench = open_workbench(agent)
     load(qtbot, workbench, "add")
     run(qtbot, workbench)
-    qtbot.waitUntil(
-        lambda: not workbench.run.is_live and bool(workbench.run.state), timeout=WAIT_MS
-    )
+    qtbot.waitUntil(lambda: not workbench.run.is_live and bool(workbench.run.state))
     assert observations(workbench) == ["42"]
 
     # The tool's file changes; the recorded answer does not.
     agent.with_name("tools.py").write_text(TOOLS.replace("a + b", "a - b"), encoding="utf-8")
     mock = workbench.tools_pane.detail.mock
     pick(mock.kind, "Recorded answers")
-    qtbot.waitUntil(lambda: "1 answers" in mock.runs.currentText(), timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: "1 answers" in mock.runs.currentText())
     panel = workbench.tools_pane.detail.try_panel
     panel.form.set_values({"a": 40})
-    qtbot.waitUntil(
-        lambda: workbench.tools.registry.entry("add").state == "mocked", timeout=WAIT_MS
-    )
+    qtbot.waitUntil(lambda: workbench.tools.registry.entry("add").state == "mocked")
     workbench.tools_pane.request_try.emit("add", {"a": 40})
-    qtbot.waitUntil(lambda: panel.result.toPlainText() == "42", timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: panel.result.toPlainText() == "42")
     workbench.tools_pane.request_try.emit("add", {"a": 1})
-    qtbot.waitUntil(lambda: "no recorded answer" in panel.result.toPlainText(), timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: "no recorded answer" in panel.result.toPlainText())
 
 
 def test_nothing_of_an_untrusted_folder_runs_or_is_read(
@@ -261,14 +254,14 @@ def test_nothing_of_an_untrusted_folder_runs_or_is_read(
         workbench.preview_pane.tabs.setCurrentIndex(page)
     workbench.tools_pane.bar.sources.setChecked(True)
     workbench.tools_pane.bar.reload.click()
-    qtbot.waitUntil(lambda: not workbench.tools.is_loading, timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: not workbench.tools.is_loading)
     run(qtbot, workbench)
-    qtbot.waitUntil(lambda: stands_at(workbench, "PX"), timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: stands_at(workbench, "PX"))
     state = workbench.run.state
     assert state is not None
     assert "variables are not read in an untrusted folder" in str(state)
     workbench.run_pane.stop()
-    qtbot.waitUntil(lambda: not workbench.run.is_live, timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: not workbench.run.is_live)
     assert not mark.exists()
     assert workbench.connections.choice.connection.name == "Script", "its ${env:} is not read"
     everything = " ".join(
@@ -297,5 +290,5 @@ def test_variables_alone_are_said_to_be_unread(
         == f"{path.parent} is not trusted: no ${{env:}} and no ${{file:}} of it is read."
     )
     workbench.tools.trust_folder(path.parent)
-    qtbot.waitUntil(lambda: not workbench.tools_pane.banners.shown, timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: not workbench.tools_pane.banners.shown)
     assert not [item for item in workbench.window.notices.notices if item.key == "trust"]

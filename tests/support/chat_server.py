@@ -15,9 +15,10 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
+from tests.support import patience
+
 JSON = "application/json"
 EVENTS = "text/event-stream"
-_JOIN_SECONDS = 30.0
 
 
 @dataclass
@@ -135,12 +136,12 @@ def chat_server() -> Iterator[ChatServer]:
     # `asyncio.run` cancels what is still being answered.
     thread = threading.Thread(target=lambda: asyncio.run(main()), name="chat-server", daemon=True)
     thread.start()
-    assert ready.wait(_JOIN_SECONDS)
+    assert ready.wait(patience.SECONDS)
     try:
         yield server
     finally:
         stop[0]()
-        thread.join(_JOIN_SECONDS)
+        thread.join(patience.SECONDS)
 
 
 def chunk(delta: dict[str, Any], finish: str | None = None, **more: Any) -> dict[str, Any]:

@@ -12,8 +12,10 @@ from PySide6.QtCore import Qt, QTimer
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QDialog, QFileDialog, QLineEdit, QMessageBox, QWidget
 
+from tests.support import patience
+
 _LOOK_MS = 20
-_SECONDS = 20.0
+_SECONDS = patience.SECONDS
 
 D = TypeVar("D", bound=QDialog)
 

@@ -7,7 +7,6 @@ import os
 import shutil
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,8 +14,9 @@ from typing import Any
 
 import pytest
 
+from tests.support import patience
+
 TOOLS = ("Xvfb", "openbox", "xdotool")
-SECONDS = 30.0
 
 needs_screen = pytest.mark.skipif(
     any(shutil.which(tool) is None for tool in TOOLS), reason=f"needs {', '.join(TOOLS)}"
@@ -42,13 +42,13 @@ class Screen:
 
     def until(self, is_so: Callable[[dict[str, Any]], object], what: str) -> dict[str, Any]:
         """Ask until something is shown."""
-        end = time.monotonic() + SECONDS
-        while True:
-            shown = self.state()
-            if shown["ready"] and is_so(shown):
-                return shown
-            assert time.monotonic() < end, f"never seen: {what}; last: {shown}"
-            time.sleep(0.02)  # between two questions, so that the studio gets to work
+        last: dict[str, Any] = {}
+
+        def look() -> dict[str, Any] | None:
+            last.update(self.state())
+            return dict(last) if last["ready"] and is_so(last) else None
+
+        return patience.wait_until(look, lambda: f"{what}; last: {last}")
 
     def click(self, place: list[int]) -> None:
         """Press the left button there."""
@@ -65,7 +65,9 @@ class Screen:
 
     def _xdotool(self, *arguments: str) -> None:
         environment = {**os.environ, "DISPLAY": self._display}
-        subprocess.run(["xdotool", *arguments], env=environment, check=True, timeout=SECONDS)
+        subprocess.run(
+            ["xdotool", *arguments], env=environment, check=True, timeout=patience.SECONDS
+        )
 
 
 @contextmanager
@@ -87,7 +89,7 @@ def studio_on_screen(child: str, file: Path) -> Iterator[Screen]:
                 yield Screen(display, process)
                 assert process.stdin is not None
                 process.stdin.close()
-                assert process.wait(SECONDS) == 0
+                assert process.wait(patience.SECONDS) == 0
             finally:
                 process.kill()
 
@@ -111,13 +113,15 @@ def _x_display() -> Iterator[str]:
     finally:
         for process in (manager, server):
             process.terminate()
-            process.wait(SECONDS)
+            process.wait(patience.SECONDS)
 
 
 def _await_manager(environment: dict[str, str]) -> None:
     """Wait until it has said how many desktops there are; a window before it may get no keys."""
-    end = time.monotonic() + SECONDS
     asking = ["xdotool", "get_num_desktops"]
-    while subprocess.run(asking, env=environment, capture_output=True, check=False).returncode:
-        assert time.monotonic() < end, "the window manager never came"
-        time.sleep(0.02)
+
+    def has_answered() -> bool:
+        asked = subprocess.run(asking, env=environment, capture_output=True, check=False)
+        return asked.returncode == 0
+
+    patience.wait_until(has_answered, "the window manager")

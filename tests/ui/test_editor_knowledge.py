@@ -53,6 +53,6 @@ def test_the_editor_is_told_what_the_panes_know(
     bench.tools.trust_folder(tmp_path)
     qtbot.waitUntil(lambda: "set in the environment" in told("STUDIO_TEST"))
     assert "never shown" not in told("STUDIO_TEST")
-    qtbot.waitUntil(lambda: bench.is_settled, timeout=10_000)
+    qtbot.waitUntil(lambda: bench.is_settled)
     window.close()
     bench.close()

@@ -45,6 +45,6 @@ def test_f9_on_a_tool_or_a_message_is_a_breakpoint_of_the_run(
     page.editor.go_to_line(1)
     qtbot.keyClick(page.editor, Qt.Key.Key_F9)
     assert "Neither a tool nor a message" in window.notices.notices[-1].what
-    qtbot.waitUntil(lambda: bench.is_settled, timeout=10_000)
+    qtbot.waitUntil(lambda: bench.is_settled)
     window.close()
     bench.close()

@@ -9,6 +9,7 @@ from functools import partial
 
 from studio.application.inputs.fields import ABSENT, FieldSpec, FieldValue
 from studio.application.words import translate
+from studio.core.patterns import SLOW_SECONDS, PatternError, schema_pattern
 
 _tr = partial(translate, "InputsCheck")
 
@@ -56,9 +57,10 @@ def check_text(text: str, spec: FieldSpec) -> str:
     if not spec.pattern:
         return ""
     try:
-        matches = re.search(spec.pattern, text[:10_000]) is not None
-    except re.error:
-        return ""
+        pattern = schema_pattern(spec.pattern)
+        matches = pattern.search(text[:10_000], timeout=SLOW_SECONDS) is not None
+    except (PatternError, TimeoutError):
+        return ""  # what the pattern asks for cannot be told; a run checks its values by the schema
     return "" if matches else _tr("The text must match {pattern}").format(pattern=spec.pattern)
 
 

@@ -255,6 +255,9 @@ class PreviewPane(QWidget):
             self.total.show_meter(None)
             self._stack.setCurrentWidget(self.empty)
             return
+        has_any = bool(preview.messages.messages or preview.tools or preview.is_stale)
+        # First, so that the cards are made where they are seen: the rest waits for that.
+        self._stack.setCurrentWidget(self._pages if has_any else self.empty)
         path = preview.shown.source.path
         self.messages.show_tools(preview.tools, preview.messages.tools)
         self.messages.show_cards(preview.cards, path.parent if path else None)
@@ -264,8 +267,6 @@ class PreviewPane(QWidget):
             self.probe_panel.mark_outdated()
         self.total.show_meter(meter(preview))
         self._fit_meter()
-        has_any = bool(preview.messages.messages or preview.tools or preview.is_stale)
-        self._stack.setCurrentWidget(self._pages if has_any else self.empty)
 
     def show_probe(self, report: ProbeReport) -> None:
         """Show what the injection probe found."""

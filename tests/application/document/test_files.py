@@ -4,7 +4,7 @@ import codecs
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from studio.application.document.files import FileError, decode, encode, read_file, write_file
@@ -28,7 +28,6 @@ def test_bytes_come_back_as_they_were(raw: bytes) -> None:
     assert encode(decode(raw)) == raw
 
 
-@settings(deadline=None)
 @given(st.binary(max_size=60))
 def test_any_bytes_can_be_read(raw: bytes) -> None:
     file = decode(raw)

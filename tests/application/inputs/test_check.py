@@ -4,6 +4,7 @@ import pytest
 
 from studio.application.inputs.check import check_text, read_integer, read_json, read_number
 from studio.application.inputs.fields import ABSENT, FieldSpec
+from tests.support.soon import soon
 
 INTEGER = FieldSpec("n", "integer", minimum=0)
 
@@ -37,7 +38,7 @@ def test_numbers() -> None:
 def test_json_is_strict_and_says_where() -> None:
     assert read_json('{"a": [1, null]}').value == {"a": [1, None]}
     assert read_json("").value is ABSENT
-    assert "Line 2, column" in read_json('{"a": 1,\n}').problem
+    assert "Line 2, column" in read_json('{"a": 1,\n"b"}').problem
     assert "NaN" in read_json("[NaN]").problem
     assert "deeply" in read_json("[" * 100_000).problem
 
@@ -46,3 +47,10 @@ def test_a_pattern_is_checked_and_a_broken_one_ignored() -> None:
     assert check_text("abc", FieldSpec("t", pattern="^a")) == ""
     assert "^b" in check_text("abc", FieldSpec("t", pattern="^b"))
     assert check_text("abc", FieldSpec("t", pattern="(")) == ""
+
+
+def test_a_pattern_of_a_prompt_holds_nothing_up_and_warns_of_nothing() -> None:
+    with soon():
+        assert check_text("a" * 9_000 + "!", FieldSpec("t", pattern="^(a|aa)+$")) == ""
+    assert check_text("[", FieldSpec("t", pattern="^[[]$")) == ""
+    assert "^[[]$" in check_text("a", FieldSpec("t", pattern="^[[]$"))

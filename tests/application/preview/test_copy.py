@@ -24,6 +24,7 @@ from studio.application.preview.copy_request import (
 from studio.application.preview.value import PROVIDERS, Preview, PreviewTarget, RequestPreview
 from studio.core.prompty.parse import parse
 from studio.core.wire.request import Provider
+from tests.support import patience
 from tests.support.chat_server import chat_server, json_body
 
 
@@ -122,7 +123,8 @@ def run_python(request: RequestPreview, path: str, tmp_path: Path) -> tuple[str,
         }
         done = subprocess.run(
             [sys.executable, str(script)],
-            env=environment, capture_output=True, text=True, check=False, timeout=60,
+            env=environment, capture_output=True, text=True, check=False,
+            timeout=patience.SECONDS,
         )  # fmt: skip
         assert done.returncode == 0, done.stderr
         [got] = server.requests
@@ -175,7 +177,10 @@ def test_curl_carries_the_body_through_a_shell(tmp_path: Path) -> None:
         keys = {"OPENAI_API_KEY": "key-1", "ANTHROPIC_API_KEY": "key-1"}
         environment = {**os.environ, **keys, "PATH": f"{tmp_path}:{os.environ['PATH']}"}
         subprocess.run(
-            ["/bin/sh", "-c", request_as_curl(request)], env=environment, check=True, timeout=30
+            ["/bin/sh", "-c", request_as_curl(request)],
+            env=environment,
+            check=True,
+            timeout=patience.SECONDS,
         )
         words = json.loads((tmp_path / "seen.json").read_text())
         assert json.loads(words[words.index("--data-binary") + 1]) == sent_body(request)

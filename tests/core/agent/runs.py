@@ -18,6 +18,7 @@ from studio.core.text.values import JsonObject
 from studio.core.tools.arguments import check_arguments
 from studio.core.tools.source import ToolOutcome
 from studio.core.wire.reply import Reply, ToolCall, Usage
+from tests.support import patience
 from tests.support.errors import has_errors
 
 REACT = """---
@@ -200,7 +201,7 @@ class Session:
         """Wait until something holds, looked at after every fact."""
         while not holds():
             self.changed.clear()
-            await asyncio.wait_for(self.changed.wait(), 30)
+            await asyncio.wait_for(self.changed.wait(), patience.SECONDS)
 
     async def until_still(self) -> str:
         """Let it run until it pauses or ends; gives the place, or the status."""

@@ -22,6 +22,7 @@ from studio.core.models.base import ModelError
 from studio.core.wire.reply import Reply
 from tests.core.agent.loop.test_conversation import is_legal
 from tests.core.agent.runs import JSON_ACTION, NATIVE, REACT, Functions, Session, call, calling
+from tests.support import patience
 
 EXAMPLES = int(os.environ.get("RUN_EXAMPLES", "120"))
 PLACES = frozenset({"P1", "P2", "P3", "P4", "P5", "P6"})
@@ -148,7 +149,7 @@ async def play(prompt: str, parallel: bool, picks: list[int]) -> None:
         if command is None:
             continue
         try:
-            await asyncio.wait_for(session.send(command), 30)
+            await asyncio.wait_for(session.send(command), patience.SECONDS)
         except NotAllowedError:
             assert list(session.run.events) == before  # a refused word leaves nothing behind
             continue
@@ -157,7 +158,7 @@ async def play(prompt: str, parallel: bool, picks: list[int]) -> None:
     await session.close()
 
 
-@settings(max_examples=EXAMPLES, deadline=None)
+@settings(max_examples=EXAMPLES)
 @given(
     st.sampled_from([NATIVE, REACT, JSON_ACTION]),
     st.booleans(),

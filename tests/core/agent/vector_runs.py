@@ -28,6 +28,7 @@ from studio.core.tools.registry import ToolEntry, ToolRegistry
 from studio.core.tools.source import ToolOutcome
 from studio.core.tools.toolbox import Toolbox
 from tests.core.agent.loop_vectors import reply_of
+from tests.support import patience
 from tests.support.errors import has_errors
 
 AT_STEP_END = PLACES[4]
@@ -138,7 +139,7 @@ class VectorRun:
 
     async def go(self, *, stopped_at_once: bool = False) -> RunState:
         first = (StopRun(),) if stopped_at_once else ()
-        return await asyncio.wait_for(self.run.go(*first), 30)
+        return await asyncio.wait_for(self.run.go(*first), patience.SECONDS)
 
     @property
     def steps(self) -> list[Step]:

@@ -22,6 +22,7 @@ from jinja2 import TemplateError
 from studio.core.prompty.parse import parse
 from studio.core.prompty.prepare import prepare
 from tests.core.export.conftest import HEAD, PROMPTS, Make
+from tests.support import patience
 from tests.support.chat_server import ChatServer, chat_server, json_body
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -239,7 +240,7 @@ def run_script(
         capture_output=True,
         text=True,
         check=False,
-        timeout=60,
+        timeout=patience.SECONDS,
     )
 
 

@@ -19,6 +19,7 @@ from studio.core.prompty.parse import parse
 from studio.core.prompty.prepare import prepare
 from studio.core.prompty.reference_values import references_beside
 from studio.core.wire.media import MediaReader
+from tests.support import patience
 
 _TEXT = """---
 name: shop
@@ -226,7 +227,7 @@ def test_a_curl_command_sends_the_body_and_takes_the_key_from_the_environment(
         env={**os.environ, **keys, "no_proxy": "*"},
         capture_output=True,
         check=False,
-        timeout=20,
+        timeout=patience.SECONDS,
     )
     thread.join()
     server.server_close()

@@ -24,6 +24,7 @@ from studio.core.models.secrets import Secret
 from studio.core.prompty.messages import Message, TextPart
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.wire.reply import Notice, Reply, ReplyDelta, TextDelta, ToolCall, accumulate
+from tests.support import patience
 from tests.support.chat_server import (
     ChatServer,
     Exchange,
@@ -399,7 +400,7 @@ async def test_a_late_reply_is_announced(
     told = threading.Event()
 
     async def once_told(exchange: Exchange) -> None:
-        assert await asyncio.to_thread(told.wait, 30)
+        assert await asyncio.to_thread(told.wait, patience.SECONDS)
         await streamed("Here.")(exchange)
 
     server.script(once_told)
@@ -479,10 +480,10 @@ async def test_an_error_inside_the_stream(server: ChatServer) -> None:
 
 
 async def cancelled(task: asyncio.Task[None], going: asyncio.Event) -> None:
-    await asyncio.wait_for(going.wait(), 30)
+    await asyncio.wait_for(going.wait(), patience.SECONDS)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
-        await asyncio.wait_for(task, 30)
+        await asyncio.wait_for(task, patience.SECONDS)
 
 
 @pytest.mark.parametrize("begun", [True, False])
@@ -501,13 +502,13 @@ async def test_a_stop_frees_the_server_at_once(server: ChatServer, begun: bool) 
         await asyncio.to_thread(wait_for_request, server)
         going.set()
     await cancelled(task, going)
-    left = await asyncio.to_thread(server.requests[0].client_left.wait, 30)
+    left = await asyncio.to_thread(server.requests[0].client_left.wait, patience.SECONDS)
     await model.close()
     assert left
 
 
 def wait_for_request(server: ChatServer) -> None:
-    assert server.arrived.wait(30)
+    assert server.arrived.wait(patience.SECONDS)
 
 
 async def test_leaving_the_loop_frees_the_server_too(server: ChatServer) -> None:
@@ -517,7 +518,7 @@ async def test_leaving_the_loop_frees_the_server_too(server: ChatServer) -> None
         async for delta in deltas:
             if isinstance(delta, TextDelta):
                 break
-    assert await asyncio.to_thread(server.requests[0].client_left.wait, 30)
+    assert await asyncio.to_thread(server.requests[0].client_left.wait, patience.SECONDS)
     await model.close()
 
 

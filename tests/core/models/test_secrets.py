@@ -15,6 +15,7 @@ import pytest
 
 from studio.core.models import secrets
 from studio.core.models.secrets import KEYRING, Secret, SecretStore, environment_name, is_reference
+from tests.support import patience
 from tests.support.memory_keyring import MemoryKeyring, memory_keyring
 
 KEY = "sk-planted-0123456789"
@@ -38,7 +39,7 @@ class WaitingKeyring(MemoryKeyring):
         self.answered = threading.Event()
 
     def get_password(self, service: str, username: str) -> str | None:
-        self.answered.wait(10)
+        self.answered.wait(patience.SECONDS)
         return None
 
 

@@ -71,7 +71,7 @@ def check_places(document: PromptDocument, prepared: Prepared) -> None:
             assert not segments or "".join(item.text for item in segments) == part.text
 
 
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 @given(texts)
 def test_any_text_gives_a_document_and_messages(text: str) -> None:
     document = parse(text)
@@ -84,7 +84,7 @@ def test_any_text_gives_a_document_and_messages(text: str) -> None:
     document_to_json(document)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(texts)
 def test_any_text_converts_and_tidies(text: str) -> None:
     document = parse(text)
@@ -99,7 +99,7 @@ def test_any_text_converts_and_tidies(text: str) -> None:
         assert apply_edits(text, conversion.edits) == conversion.text
 
 
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 @given(st.text(max_size=60), st.sampled_from(["prompty", "section"]))
 def test_no_value_ever_makes_a_message(value: str, kind: str) -> None:
     document = parse(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import time
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -161,7 +162,7 @@ async def test_a_conversation_that_is_trimmed_opens_as_it_was(store):
 
 async def test_a_run_without_notes_is_read_from_its_beginning(store, tmp_path):
     run = await write(store, NATIVE, 3)
-    with sqlite3.connect(tmp_path / "runs.sqlite") as connection:
+    with closing(sqlite3.connect(tmp_path / "runs.sqlite")) as connection, connection:
         connection.execute("UPDATE events SET mark = NULL WHERE seq = 9")
     opened = store.open("r1")
     assert isinstance(opened, Walk)
@@ -173,7 +174,7 @@ async def test_a_run_without_notes_is_read_from_its_beginning(store, tmp_path):
 def test_a_history_of_the_first_studio_is_read_and_written_on(tmp_path):
     path = tmp_path / "runs.sqlite"
     RunStore(path).close()
-    with sqlite3.connect(path) as connection:
+    with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("ALTER TABLE events DROP COLUMN mark")
         connection.execute("DROP TABLE steps")
         connection.execute("PRAGMA user_version = 1")
@@ -189,5 +190,5 @@ async def test_tidying_keeps_the_texts_of_the_notes(store, tmp_path):
     store.tidy()
     assert_same(store.open("r1"), run.events)
     store.delete("r1")
-    with sqlite3.connect(Path(tmp_path) / "runs.sqlite") as connection:
+    with closing(sqlite3.connect(Path(tmp_path) / "runs.sqlite")) as connection, connection:
         assert connection.execute("SELECT count(*) FROM steps").fetchone() == (0,)

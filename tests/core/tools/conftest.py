@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import textwrap
 from collections.abc import Callable
@@ -12,6 +11,7 @@ import pytest
 
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.parse import parse
+from tests.support import patience
 
 WriteTools = Callable[[str], Path]
 WritePrompt = Callable[..., PromptDocument]
@@ -54,12 +54,11 @@ def is_running(pid: int) -> bool:
     return state != "Z"
 
 
-async def gone(pid: int, seconds: float = 30.0) -> bool:
-    """Wait for a process to end; whether it did."""
-    loop = asyncio.get_running_loop()
-    deadline = loop.time() + seconds
-    while is_running(pid):
-        if loop.time() > deadline:
-            return False
-        await asyncio.sleep(0.005)
-    return True
+async def gone(pid: int) -> bool:
+    """Wait for a process to end."""
+    return await patience.until(lambda: not is_running(pid), f"the end of process {pid}")
+
+
+def written(path: Path) -> str:
+    """What has been written into a file; empty as long as nothing is there."""
+    return path.read_text(encoding="utf-8") if path.exists() else ""

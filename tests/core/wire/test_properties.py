@@ -42,7 +42,7 @@ _JSON = st.recursive(
 _OBJECT = st.dictionaries(st.sampled_from(_WORDS), _JSON, max_size=5)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(_OBJECT, st.sampled_from(["chat", "embedding", "image", "responses"]), st.booleans())
 def test_any_response_is_a_result_or_a_named_error(
     response: Any, api_type: str, has_outputs: bool
@@ -53,7 +53,7 @@ def test_any_response_is_a_result_or_a_named_error(
         return  # the one error that is meant for the person
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.sampled_from(get_args(Provider)), st.lists(_OBJECT, max_size=4))
 def test_any_chunks_make_a_reply(provider: Provider, chunks: list[Any]) -> None:
     reader = chunk_reader(provider)
@@ -69,7 +69,7 @@ def test_any_chunks_make_a_reply(provider: Provider, chunks: list[Any]) -> None:
     assert all(call.id for call in reply.tool_calls)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.text(max_size=30), st.text(max_size=30), st.lists(st.integers(1, 7), max_size=20))
 def test_a_reply_does_not_depend_on_how_it_was_cut(
     text: str, arguments: str, sizes: list[int]
@@ -119,7 +119,7 @@ _MESSAGE = st.builds(
 )  # fmt: skip
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.lists(_MESSAGE, max_size=5), st.sampled_from(get_args(Provider)))
 def test_any_conversation_makes_a_body_that_is_json(
     messages: list[Message], provider: Provider

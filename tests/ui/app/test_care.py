@@ -238,7 +238,7 @@ def test_a_second_start_opens_its_file_in_the_first_window(
         cwd=Path(__file__).parents[3],
         env={**os.environ, "PROMPT_STUDIO_HOME": str(user_home)},
     ) as second:
-        qtbot.waitUntil(lambda: second.poll() is not None, timeout=30_000)
+        qtbot.waitUntil(lambda: second.poll() is not None)
         assert second.returncode == 0
     current = window.tabs.current
     assert current is not None
@@ -351,7 +351,7 @@ def test_safe_mode_says_so_and_keeps_nothing(
     assert window.windowTitle() == "Prompt Studio (safe mode)"
     care = look(safe, window, restore=False, is_first=False)
     window.commands.open_example(resource("examples", "tool-calling-agent.prompty"))
-    qtbot.waitUntil(lambda: workbench.preview.preview is not None, timeout=20_000)
+    qtbot.waitUntil(lambda: workbench.preview.preview is not None)
     settled = QTimer()
     settled.setSingleShot(True)
     with qtbot.waitSignal(settled.timeout):

@@ -3,12 +3,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
-from PySide6.QtGui import QDropEvent
+from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
 from studio.ui.app.main_window import MainWindow
 from studio.viewmodels.app.messages import Notice, Offer
+from tests.support.drop import drop_files
 
 pytestmark = pytest.mark.qt_log_ignore("does not support propagateSizeHints")
 
@@ -47,17 +47,7 @@ def test_go_to_file_finds_by_name(window: MainWindow, qtbot: QtBot, tmp_path: Pa
 def test_a_dropped_file_is_opened(window: MainWindow, tmp_path: Path) -> None:
     path = tmp_path / "dropped.prompty"
     path.write_text("system:\n", encoding="utf-8")
-    data = QMimeData()
-    data.setUrls([QUrl.fromLocalFile(str(path))])
-    window.dropEvent(
-        QDropEvent(
-            QPointF(QPoint(5, 5)),
-            Qt.DropAction.CopyAction,
-            data,
-            Qt.MouseButton.LeftButton,
-            Qt.KeyboardModifier.NoModifier,
-        )
-    )
+    drop_files(window, path)
     page = window.tabs.current
     assert page is not None
     assert page.controller.path == path

@@ -18,8 +18,6 @@ from studio.viewmodels.app.background import Background
 from studio.viewmodels.connections.controller import ConnectionsController
 from tests.support.chat_server import ChatServer, chat_server
 
-WAIT_MS = 20_000
-
 
 @pytest.fixture
 def server() -> Iterator[ChatServer]:
@@ -43,7 +41,7 @@ def dialog(qtbot: QtBot, controller: ConnectionsController) -> Iterator[Connecti
     parent = QWidget()
     opened = ConnectionsDialog(controller, LIGHT, parent)
     qtbot.addWidget(parent)
-    with qtbot.waitExposed(opened, timeout=WAIT_MS):
+    with qtbot.waitExposed(opened):
         opened.show()
     yield opened
     opened.close()
@@ -59,11 +57,11 @@ def open_workbench(qtbot: QtBot) -> Iterator[Callable[[Path], Workbench]]:
         opened.append(workbench)
         window = workbench.window
         window.resize(1440, 900)
-        with qtbot.waitActive(window, timeout=WAIT_MS):
+        with qtbot.waitActive(window):
             window.show()
             window.activateWindow()
         window.tabs.open(path)
-        qtbot.waitUntil(lambda: workbench.is_settled, timeout=WAIT_MS)
+        qtbot.waitUntil(lambda: workbench.is_settled)
         return workbench
 
     yield open_on

@@ -7,8 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
-from PySide6.QtGui import QDropEvent
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QMessageBox, QPushButton
 from pytestqt.qtbot import QtBot
 
@@ -18,7 +17,7 @@ from studio.ui.connections.dialog import ConnectionsDialog
 from studio.ui.style.theme import DARK
 from studio.viewmodels.connections.controller import ConnectionsController
 from tests.support.chat_server import ChatServer
-from tests.ui.connections.conftest import WAIT_MS
+from tests.support.drop import drop_files
 
 KEY = "sk-planted-in-the-dialog-0123456789"
 
@@ -71,7 +70,7 @@ def test_add_test_and_list_models(
     dialog.form.remote.key.place.activated.emit(0)
     qtbot.mouseClick(dialog.trial.test, Qt.MouseButton.LeftButton)
     assert dialog.trial.cancel.isVisible()
-    qtbot.waitUntil(lambda: "2 models" in dialog.trial.outcome.text(), timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: "2 models" in dialog.trial.outcome.text())
     assert dialog.trial.test.isVisible()
     combo = dialog.form.remote.model.combo
     assert [combo.itemText(row) for row in range(combo.count())] == ["large-2", "small-1"]
@@ -92,7 +91,7 @@ def test_what_does_not_answer_is_said_in_plain_words(
 ) -> None:
     dialog.add_connection(replace(preset("ollama"), base_url="http://127.0.0.1:9/v1"))
     qtbot.mouseClick(dialog.trial.test, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: "Nothing answers" in dialog.trial.outcome.text(), timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: "Nothing answers" in dialog.trial.outcome.text())
     assert "Start the server" in dialog.trial.hint.text()
     assert "Error" not in dialog.trial.outcome.text()
 
@@ -166,22 +165,22 @@ def test_a_key_is_used_and_never_shown_again(
     assert key.key.displayText() != KEY
     qtbot.mouseClick(key.keep, Qt.MouseButton.LeftButton)
     assert key.key.text() == ""
-    qtbot.waitUntil(lambda: "this session" in key.state.text(), timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: "this session" in key.state.text())
     qtbot.mouseClick(dialog.trial.test, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: "1 model" in dialog.trial.outcome.text(), timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: "1 model" in dialog.trial.outcome.text())
     assert server.requests[-1].headers["authorization"] == f"Bearer {KEY}"
     # Shown again, the form says only that there is one.
     name = dialog.list.name
     dialog.show_connection("Embedded model")
     dialog.show_connection(name)
-    qtbot.waitUntil(lambda: "this session" in key.state.text(), timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: "this session" in key.state.text())
     assert key.key.text() == ""
     # A new name takes the key along.
     write(qtbot, dialog.form.name, "Renamed")
     server.requests.clear()
-    qtbot.waitUntil(lambda: "this session" in key.state.text(), timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: "this session" in key.state.text())
     qtbot.mouseClick(dialog.trial.test, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: bool(server.requests), timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: bool(server.requests))
     assert server.requests[-1].headers["authorization"] == f"Bearer {KEY}"
     files = [path for path in user_home.rglob("*") if path.is_file()]
     assert files
@@ -231,13 +230,7 @@ def test_a_dropped_model_file_becomes_a_connection(
 ) -> None:
     weights = tmp_path / "tiny-model.gguf"
     weights.write_bytes(b"GGUF" + bytes(2000))
-    data = QMimeData()
-    data.setUrls([QUrl.fromLocalFile(str(weights))])
-    drop = QDropEvent(
-        QPointF(10, 10), Qt.DropAction.CopyAction, data, Qt.MouseButton.LeftButton,
-        Qt.KeyboardModifier.NoModifier,
-    )  # fmt: skip
-    dialog.dropEvent(drop)
+    drop_files(dialog, weights)
     assert dialog.current is not None
     assert dialog.current.name == "tiny-model"
     assert dialog.current.settings == {"weights": str(weights)}

@@ -24,7 +24,6 @@ from tests.support.chat_server import (
     silent,
     streamed,
 )
-from tests.ui.connections.conftest import WAIT_MS
 
 Open = Callable[[Path], Workbench]
 HALF = chunk({"content": "Half of"})
@@ -74,7 +73,7 @@ def workbench(user_home: Path, open_workbench: Open, server: ChatServer) -> Work
 
 def stop(qtbot: QtBot, workbench: Workbench) -> None:
     workbench.run_pane.stop()
-    qtbot.waitUntil(lambda: not workbench.run.is_live, timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: not workbench.run.is_live)
 
 
 def be_impatient(workbench: Workbench, fault: str) -> None:
@@ -102,13 +101,13 @@ def test_every_fault_is_a_state_that_says_what_to_do(
         server.always(answer)
         server.requests.clear()
         view.run_or_continue()
-        qtbot.waitUntil(stands, timeout=WAIT_MS)
+        qtbot.waitUntil(stands)
         state = workbench.run.state
         assert state is not None
         assert state.error is not None
         assert state.error.code == code, name
         assert len(server.requests) == 1, f"{name}: no further tries were allowed"
-        qtbot.waitUntil(lambda: view.view.offers.is_error, timeout=WAIT_MS)
+        qtbot.waitUntil(lambda: view.view.offers.is_error)
         shown = view.view.offers.detail
         assert said in shown, (name, shown)
         assert hint in shown, (name, shown)
@@ -140,14 +139,14 @@ def endings_that_are_no_faults(qtbot: QtBot, workbench: Workbench, server: ChatS
     for words, (answer, remark) in cases.items():
         server.always(answer)
         workbench.run_pane.run_or_continue()
-        qtbot.waitUntil(lambda: workbench.run.state is not None, timeout=WAIT_MS)
+        qtbot.waitUntil(lambda: workbench.run.state is not None)
 
         def ended() -> bool:
             state = workbench.run.state
             is_error = state is not None and state.error is not None and state.pause is not None
             return is_error or not workbench.run.is_live
 
-        qtbot.waitUntil(ended, timeout=WAIT_MS)
+        qtbot.waitUntil(ended)
         notes = plain_text(workbench.run_pane.inspector.view.blocks)
         assert remark in notes, "beside the answer, which comes to the front by itself"
         workbench.run_pane.inspector.tab_chosen.emit("reply")
@@ -155,7 +154,6 @@ def endings_that_are_no_faults(qtbot: QtBot, workbench: Workbench, server: ChatS
             lambda said=words: (
                 said.lower() in workbench.run_pane.inspector.text_of("reply").lower()
             ),
-            timeout=WAIT_MS,
         )
         if workbench.run.is_live:
             stop(qtbot, workbench)
@@ -173,7 +171,6 @@ def waiting_for_a_further_try_is_seen_and_a_stop_ends_it(
     timeline = workbench.run_pane.timeline
     qtbot.waitUntil(
         lambda: any("Try 2 of 4 in 30.0 s" in card.gist for card in timeline.cards),
-        timeout=WAIT_MS,
     )
     assert any("Slow down." in card.gist for card in timeline.cards)
     assert "Slow down. Try 2 of 4 in 30.0 s" in workbench.run_pane.view.sentence
@@ -191,8 +188,8 @@ def further_tries_are_as_many_as_the_connection_says(
     server.requests.clear()
     server.always(failure(503, retry_after_ms="1"))
     workbench.run_pane.run_or_continue()
-    qtbot.waitUntil(lambda: len(server.requests) >= 2, timeout=WAIT_MS)
-    qtbot.waitUntil(lambda: workbench.run_pane.view.offers.is_error, timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: len(server.requests) >= 2)
+    qtbot.waitUntil(lambda: workbench.run_pane.view.offers.is_error)
     assert len(server.requests) == 2
     stop(qtbot, workbench)
 
@@ -206,12 +203,12 @@ def a_parameter_that_is_not_taken_is_left_out(
         encoding="utf-8",
     )
     workbench.window.tabs.open(path)
-    qtbot.waitUntil(lambda: workbench.is_settled, timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: workbench.is_settled)
     said = "Unsupported parameter: 'temperature' is not supported with this model."
     server.script(failure(400, said, "unsupported_parameter", "temperature"), streamed("Hi."))
     workbench.run_pane.run_or_continue()
-    qtbot.waitUntil(lambda: workbench.run.state is not None, timeout=WAIT_MS)
-    qtbot.waitUntil(lambda: not workbench.run.is_live, timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: workbench.run.state is not None)
+    qtbot.waitUntil(lambda: not workbench.run.is_live)
     state = workbench.run.state
     assert state is not None
     assert state.answer == "Hi."
@@ -220,4 +217,4 @@ def a_parameter_that_is_not_taken_is_left_out(
     assert "temperature" not in server.requests[-1].body
     workbench.run_pane.inspector.tab_chosen.emit("reply")
     told = "takes no 'temperature': left out, and asked again."
-    qtbot.waitUntil(lambda: told in workbench.run_pane.inspector.text_of("reply"), timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: told in workbench.run_pane.inspector.text_of("reply"))

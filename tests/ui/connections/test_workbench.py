@@ -22,7 +22,6 @@ from studio.ui.connections.dialog import ConnectionsDialog
 from studio.ui.connections.manual_dialog import ManualDialog
 from studio.ui.connections.trust_dialog import TrustDialog
 from tests.support.chat_server import ChatServer, cut_body, streamed, text_chunks
-from tests.ui.connections.conftest import WAIT_MS
 
 KEY = "sk-planted-in-the-window-9876543210"
 CALL = 'Thought: I need the product.\nAction: calculator\nArgs: {"expression": "128 * 46"}'
@@ -67,8 +66,8 @@ def is_open(kind: type) -> bool:
 
 def run_to_end(qtbot: QtBot, workbench: Workbench) -> None:
     workbench.run_pane.run_or_continue()
-    qtbot.waitUntil(lambda: workbench.run.state is not None, timeout=WAIT_MS)
-    qtbot.waitUntil(lambda: not workbench.run.is_live, timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: workbench.run.state is not None)
+    qtbot.waitUntil(lambda: not workbench.run.is_live)
 
 
 def add_loopback(qtbot: QtBot, workbench: Workbench, server: ChatServer) -> None:
@@ -86,9 +85,9 @@ def add_loopback(qtbot: QtBot, workbench: Workbench, server: ChatServer) -> None
     form.remote.key.place.activated.emit(0)
     qtbot.keyClicks(form.remote.key.key, KEY)
     qtbot.keyClick(form.remote.key.key, Qt.Key.Key_Return)
-    qtbot.waitUntil(lambda: "session" in form.remote.key.state.text(), timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: "session" in form.remote.key.state.text())
     qtbot.mouseClick(form.remote.model.list, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: form.remote.model.combo.count() > 0, timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: form.remote.model.combo.count() > 0)
     form.remote.model.combo.setCurrentIndex(0)
     form.remote.model.combo.activated.emit(0)
     dialog.close()
@@ -119,7 +118,7 @@ def test_a_new_connection_runs_breaks_and_is_replaced(
         now = workbench.run.state
         return now is not None and now.error is not None and now.pause is not None
 
-    qtbot.waitUntil(stands, timeout=WAIT_MS)
+    qtbot.waitUntil(stands)
     broken = workbench.run.state
     assert broken is not None
     assert broken.error is not None
@@ -127,7 +126,7 @@ def test_a_new_connection_runs_breaks_and_is_replaced(
     assert broken.step.partial is not None  # what had come is kept
     assert ANSWER.startswith(broken.step.partial.text)
     assert broken.step.partial.text
-    qtbot.waitUntil(lambda: server.url in workbench.run_pane.view.offers.detail, timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: server.url in workbench.run_pane.view.offers.detail)
     assert workbench.run_pane.view.offers.is_error
 
     # Another connection takes over, in the same run.
@@ -137,7 +136,7 @@ def test_a_new_connection_runs_breaks_and_is_replaced(
     connections.save(replace(every, connections=(*every.connections, made)))
     choose(workbench, "Script")
     workbench.run_pane.run_or_continue()
-    qtbot.waitUntil(lambda: not workbench.run.is_live, timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: not workbench.run.is_live)
     state = workbench.run.state
     assert state is not None
     assert state.setup.run == broken.setup.run
@@ -166,7 +165,7 @@ def test_the_toolbar_lists_models_and_takes_typed_ones(
     assert box.currentText() == "one"
     assert not server.requests  # nobody has looked at the list yet
     box.setFocus()
-    qtbot.waitUntil(lambda: box.count() == 2, timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: box.count() == 2)
     line = box.lineEdit()
     assert line is not None
     line.selectAll()
@@ -188,7 +187,7 @@ def test_a_person_is_the_model(qtbot: QtBot, example: Path, open_workbench: Open
     connections.save(replace(connections.connections, connections=(EMBEDDED, made)))
     choose(workbench, "Me")
     workbench.run_pane.run_or_continue()
-    qtbot.waitUntil(lambda: is_open(ManualDialog), timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: is_open(ManualDialog))
     dialog = the(ManualDialog)
     assert isinstance(dialog, ManualDialog)
     assert "128" in dialog.request.toPlainText()
@@ -196,22 +195,22 @@ def test_a_person_is_the_model(qtbot: QtBot, example: Path, open_workbench: Open
     qtbot.keyClicks(dialog.text, ANSWER.replace("\n", " "))
     dialog.text.setPlainText(ANSWER)
     qtbot.keyClick(dialog.text, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
-    qtbot.waitUntil(lambda: not workbench.run.is_live, timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: not workbench.run.is_live)
     state = workbench.run.state
     assert state is not None
     assert state.answer == "128 times 46 is 5888."
 
     # Stopping the run takes the question away.
     workbench.run_pane.run_or_continue()
-    qtbot.waitUntil(lambda: is_open(ManualDialog), timeout=WAIT_MS)
-    qtbot.waitUntil(lambda: workbench.run_pane.view.is_busy, timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: is_open(ManualDialog))
+    qtbot.waitUntil(lambda: workbench.run_pane.view.is_busy)
     workbench.run_pane.stop()
-    qtbot.waitUntil(lambda: not is_open(ManualDialog), timeout=WAIT_MS)
-    qtbot.waitUntil(lambda: not workbench.run.is_live, timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: not is_open(ManualDialog))
+    qtbot.waitUntil(lambda: not workbench.run.is_live)
 
     # Declining is a failure that says so.
     workbench.run_pane.run_or_continue()
-    qtbot.waitUntil(lambda: is_open(ManualDialog), timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: is_open(ManualDialog))
     dialog = the(ManualDialog)
     assert isinstance(dialog, ManualDialog)
     dialog.text.setPlainText("Half a rep")
@@ -225,7 +224,7 @@ def test_a_person_is_the_model(qtbot: QtBot, example: Path, open_workbench: Open
         now = workbench.run.state
         return now is not None and now.error is not None and "without a reply" in now.error.message
 
-    qtbot.waitUntil(declined, timeout=WAIT_MS)
+    qtbot.waitUntil(declined)
     assert not is_open(ManualDialog)
 
 
@@ -243,7 +242,7 @@ def test_a_person_calls_a_tool(qtbot: QtBot, user_home: Path, open_workbench: Op
     connections.save(replace(connections.connections, connections=(EMBEDDED, made)))
     choose(workbench, "Me")
     workbench.run_pane.run_or_continue()
-    qtbot.waitUntil(lambda: is_open(ManualDialog), timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: is_open(ManualDialog))
     dialog = the(ManualDialog)
     assert isinstance(dialog, ManualDialog)
     dialog.tool.setCurrentText("A call of look")
@@ -259,13 +258,13 @@ def test_a_person_calls_a_tool(qtbot: QtBot, user_home: Path, open_workbench: Op
         now = workbench.run.state
         return now is not None and bool(now.steps)
 
-    qtbot.waitUntil(called, timeout=WAIT_MS)
+    qtbot.waitUntil(called)
     state = workbench.run.state
     assert state is not None
     call = state.steps[0].calls[0]
     assert (call.tool, call.arguments) == ("look", {"place": "Rome"})
     workbench.run.stop()
-    qtbot.waitUntil(lambda: not workbench.run.is_live, timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: not workbench.run.is_live)
 
 
 ENDPOINT = "https://models.example.org"
@@ -305,9 +304,9 @@ def test_a_new_endpoint_is_asked_about(
     dialog = the(TrustDialog)
     assert isinstance(dialog, TrustDialog)
     qtbot.mouseClick(dialog.once, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: workbench.run.state is not None, timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: workbench.run.state is not None)
     workbench.run.stop()
-    qtbot.waitUntil(lambda: not workbench.run.is_live, timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: not workbench.run.is_live)
     assert connections.needs_trust() == ENDPOINT
     assert connections.connections.trusted == ()
 
@@ -319,7 +318,7 @@ def test_a_new_endpoint_is_asked_about(
     assert connections.connections.trusted == (ENDPOINT,)
     assert connections.needs_trust() == ""
     workbench.run.stop()
-    qtbot.waitUntil(lambda: not workbench.run.is_live, timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: not workbench.run.is_live)
 
 
 def test_a_prompt_that_names_its_connection_gets_it(
@@ -363,21 +362,21 @@ def test_a_run_of_another_prompt_goes_on_with_that_prompts_connection(
     connections = workbench.connections
     connections.save(replace(connections.connections, connections=(EMBEDDED, *made)))
     workbench.run_pane.step()
-    qtbot.waitUntil(lambda: workbench.run_pane.view.is_waiting, timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: workbench.run_pane.view.is_waiting)
     run = workbench.run.view.state
     assert run is not None
     workbench.run_pane.stop()
-    qtbot.waitUntil(lambda: not workbench.run.is_live, timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: not workbench.run.is_live)
 
     workbench.window.tabs.open(files[1])
-    qtbot.waitUntil(lambda: workbench.is_settled, timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: workbench.is_settled)
     assert connections.choice.connection.name == "two"
     workbench.history_pane.request_open.emit(run.setup.run)
-    qtbot.waitUntil(lambda: bool(workbench.run.view.record), timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: bool(workbench.run.view.record))
     workbench.run_pane.request_resume.emit()
-    qtbot.waitUntil(lambda: workbench.run_pane.view.is_waiting, timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: workbench.run_pane.view.is_waiting)
     workbench.run_pane.run_or_continue()
-    qtbot.waitUntil(lambda: not workbench.run.is_live, timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: not workbench.run.is_live)
     state = workbench.run.state
     assert state is not None
     assert state.answer == "Said by one."
@@ -407,8 +406,12 @@ def test_a_tool_uses_a_connection_of_the_studio_as_soon_as_it_is_there(
     office = Connection("Office", "compatible", base_url=server.url, key="keyring")
     kept = connections.connections
     connections.save(replace(kept, connections=(*kept.connections, office)))
-    connections.keys.keep("Office", KEY, only_session=True)
-    qtbot.waitUntil(lambda: workbench.tools.registry.sources[0].message == "", timeout=WAIT_MS)
+    with qtbot.waitSignal(
+        connections.keys.found,
+        check_params_cb=lambda name, key: (name, key.place) == ("Office", "session"),
+    ):
+        connections.keys.keep("Office", KEY, only_session=True)
+    qtbot.waitUntil(lambda: workbench.tools.registry.sources[0].message == "")
     shown: list[tuple[str, str]] = []  # the pane asks too, perhaps before the connection was there
     workbench.tools.request_shown.connect(lambda name, text: shown.append((name, text)))
     workbench.tools.show_request("list_models", {})
@@ -417,7 +420,7 @@ def test_a_tool_uses_a_connection_of_the_studio_as_soon_as_it_is_there(
     def is_shown() -> bool:
         return any(text.startswith(address) and text.endswith(masked) for _, text in shown)
 
-    qtbot.waitUntil(is_shown, timeout=WAIT_MS)
+    qtbot.waitUntil(is_shown)
     workbench.tools.try_tool("list_models", {})
-    qtbot.waitUntil(lambda: bool(server.requests), timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: bool(server.requests))
     assert server.requests[0].headers["authorization"] == f"Bearer {KEY}"

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QPoint, Qt, QUrl
 from PySide6.QtGui import QGuiApplication, QTextCursor
-from PySide6.QtWidgets import QComboBox, QLabel
+from PySide6.QtWidgets import QApplication, QComboBox, QLabel
 from pytestqt.qtbot import QtBot
 
 from studio.application.preview.meter import Meter
@@ -470,6 +470,30 @@ def test_in_a_narrow_pane_the_tabs_keep_their_names(desk: Desk) -> None:
     pane.resize(425, 700)
     desk.bot.waitUntil(lambda: pane.tabs.tabRect(last).right() <= pane.tabs.width())
     assert not pane.total.isVisible()
+
+
+def test_the_first_cards_are_measured_with_their_text(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("studio.ui.preview.cards.messages_view._SLICE_SECONDS", 60.0)
+    at_once: list[int] = []
+    desk.controller.previewed.connect(
+        lambda _: at_once.extend(card.height() for card in desk.pane.messages.cards)
+    )
+    desk.write(DOC + "\nuser:\n" + "a line\n\n" * 9)
+    assert len(at_once) == 3
+    assert at_once[2] > 200
+    QApplication.sendPostedEvents()
+    assert [card.height() for card in desk.pane.messages.cards] == at_once
+
+
+def test_a_hidden_pane_makes_its_cards_once_it_is_shown(desk: Desk) -> None:
+    desk.pane.hide()
+    desk.write(DOC)
+    assert desk.pane.messages.cards == ()
+    desk.pane.show()
+    desk.bot.waitUntil(lambda: desk.pane.messages.is_settled)
+    assert texts(desk) == ["You know Lisbon well.\nSecond paragraph.", "Hi"]
 
 
 def test_a_card_that_is_drawn_anew_is_measured_with_its_text(desk: Desk) -> None:

@@ -26,7 +26,6 @@ from tests.support.modal import answering
 
 pytestmark = pytest.mark.qt_log_ignore("does not support propagateSizeHints")
 
-WAIT_MS = 20_000
 SERVER = """
 from mcp.server.mcpserver import MCPServer
 
@@ -99,7 +98,7 @@ def test_a_new_server_is_asked_about_and_so_is_a_changed_one(
 ) -> None:
     write_server(tmp_path)
     controller.set_document(parse(DOC, tmp_path / "a.prompty"))
-    qtbot.waitUntil(lambda: len(pane.banners.shown) == 1, timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: len(pane.banners.shown) == 1)
     assert "new in a trusted folder" in pane.banners.shown[0].text
 
     def ask() -> None:
@@ -108,18 +107,18 @@ def test_a_new_server_is_asked_about_and_so_is_a_changed_one(
     assert "weather.py" in answered(ask, yes=False)
     assert pane.model.rowCount() == 0
     answered(ask, yes=True)
-    qtbot.waitUntil(lambda: pane.model.row_of("forecast") == 0, timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: pane.model.row_of("forecast") == 0)
     assert not pane.banners.shown
 
     write_server(tmp_path, "--all")
     controller.reload()
-    qtbot.waitUntil(lambda: len(pane.banners.shown) == 1, timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: len(pane.banners.shown) == 1)
     said = answered(lambda: pane.sources.blocks["mcp:weather"].allow_asked.emit("mcp:weather"),
                     yes=True)  # fmt: skip
     before, _, now = said.partition("Now:")
     assert "weather.py\n" in before
     assert "weather.py --all" in now
-    qtbot.waitUntil(lambda: pane.model.row_of("forecast") == 0, timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: pane.model.row_of("forecast") == 0)
     # The same tool, but of another command: it says so, until the user allows it.
     pane.choose("forecast")
     note = pane.detail.change
@@ -127,7 +126,7 @@ def test_a_new_server_is_asked_about_and_so_is_a_changed_one(
     assert "--all" in note.difference.toPlainText()
     assert pane.model.index(0, 4).data() == "changed: asks"
     qtbot.mouseClick(note.button, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: not note.isVisibleTo(pane), timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: not note.isVisibleTo(pane))
     assert pane.model.index(0, 4).data() == "ask once"
 
 

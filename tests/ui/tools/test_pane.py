@@ -82,7 +82,7 @@ def test_trust_try_and_mock_a_python_tool(
 ) -> None:
     pane, controller = bench.pane, bench.controller
     assert pane.empty.isVisible()
-    with qtbot.waitSignal(controller.registry_changed, timeout=20_000):
+    with qtbot.waitSignal(controller.registry_changed):
         controller.set_document(parse(DOC, bench.folder / "a.prompty"))
     banner = pane.banners.shown[0]
     assert "not trusted" in banner.text
@@ -93,7 +93,7 @@ def test_trust_try_and_mock_a_python_tool(
         dialog.agree.click()
 
     with (
-        qtbot.waitSignal(controller.registry_changed, timeout=20_000),
+        qtbot.waitSignal(controller.registry_changed),
         answering(ConsentDialog, agree),
     ):
         qtbot.mouseClick(banner, Qt.MouseButton.LeftButton)
@@ -107,7 +107,7 @@ def test_trust_try_and_mock_a_python_tool(
     assert "attention" in panel.status.text()
     qtbot.keyClicks(field.line, "40")
     qtbot.mouseClick(panel.call_button, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: panel.status.text().startswith("Done"), timeout=20_000)
+    qtbot.waitUntil(lambda: panel.status.text().startswith("Done"))
     assert panel.result.toPlainText() == "42"
     mock = pane.detail.mock
     mock.kind.setCurrentIndex(1)
@@ -115,7 +115,7 @@ def test_trust_try_and_mock_a_python_tool(
     qtbot.keyClicks(mock.text, "1000")
     qtbot.waitUntil(lambda: pane.model.index(0, 1).data() == "mocked")
     qtbot.mouseClick(panel.call_button, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: panel.result.toPlainText() == "1000", timeout=20_000)
+    qtbot.waitUntil(lambda: panel.result.toPlainText() == "1000")
     assert mock.text.toPlainText() == "1000"
     mock.kind.setCurrentIndex(0)
     mock.kind.activated.emit(0)

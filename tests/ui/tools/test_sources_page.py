@@ -22,7 +22,6 @@ from studio.ui.tools.sources_page import SourcesPage
 from studio.viewmodels.app.background import Background
 from studio.viewmodels.tools.controller import ToolsController
 
-WAIT_MS = 20_000
 SERVER = '''
 import os, sys
 from mcp.server.mcpserver import MCPServer
@@ -97,7 +96,7 @@ def test_a_server_with_all_it_has_its_log_and_a_restart(
     controller.set_document(parse(DOC, tmp_path / "a.prompty"))
     pane.bar.sources.setChecked(True)
     key = "mcp:weather"
-    qtbot.waitUntil(lambda: key in pane.sources.blocks, timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: key in pane.sources.blocks)
     block = pane.sources.blocks[key]
     for words in (
         "mcp: weather", "ready, 1 tool", "Version: 1.2", "Instructions: Cities only.",
@@ -109,25 +108,25 @@ def test_a_server_with_all_it_has_its_log_and_a_restart(
 
     # The log grows while it is looked at, without the page being made anew.
     with qtbot.waitSignal(
-        controller.trial_changed, timeout=WAIT_MS, check_params_cb=lambda trial: trial.outcome
+        controller.trial_changed, check_params_cb=lambda trial: trial.outcome
     ) as first:
         pane.request_try.emit("forecast", {"city": "Oslo"})
-    qtbot.waitUntil(lambda: "asked for Oslo" in block.log.toPlainText(), timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: "asked for Oslo" in block.log.toPlainText())
     assert pane.sources.blocks[key] is block
     assert block.log.isVisible()
 
     # A restart is another process.
     qtbot.mouseClick(button(block, "Restart"), Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: not controller.is_loading, timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: not controller.is_loading)
     with qtbot.waitSignal(
-        controller.trial_changed, timeout=WAIT_MS, check_params_cb=lambda trial: trial.outcome
+        controller.trial_changed, check_params_cb=lambda trial: trial.outcome
     ) as second:
         pane.request_try.emit("forecast", {"city": "Rome"})
     assert first.args[0].outcome.text != second.args[0].outcome.text
 
     # A server that the prompt does not name runs when the person says so.
     qtbot.mouseClick(button(pane.sources.blocks["mcp:spare"], "Start"), Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: "ready" in pane.sources.blocks["mcp:spare"].text, timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: "ready" in pane.sources.blocks["mcp:spare"].text)
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from studio.viewmodels.app.jobs import LatestJob, _Job, _Relay
+from tests.support import patience
 
 _MANY = 400
 
@@ -40,7 +41,7 @@ def test_only_the_newest_result_is_told(qtbot: QtBot) -> None:
     gate = threading.Event()
 
     def first() -> str:
-        gate.wait(20)
+        gate.wait(patience.SECONDS)
         return "first"
 
     job.submit(first)

@@ -20,7 +20,6 @@ from studio.viewmodels.app.background import Background
 from studio.viewmodels.connections.controller import ConnectionsController
 from tests.support.chat_server import ChatServer, chat_server
 
-WAIT_MS = 20_000
 REQUEST = ModelRequest(())
 
 
@@ -77,7 +76,7 @@ def test_the_list_of_models_is_asked_for_once_and_only_where_it_was_set_up(
     controller.choose("Own")
     controller.list_models()
     controller.list_models()
-    qtbot.waitUntil(lambda: controller.models == ("scripted-1",), timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: controller.models == ("scripted-1",))
     controller.list_models()
     assert len(server.requests) == 1
 
@@ -93,7 +92,7 @@ def test_what_the_server_lists_corrects_what_is_known_of_a_model(
     assert known is not None
     assert known > 100_000
     controller.trials.start(made)
-    qtbot.waitUntil(lambda: controller.trials.of(made).state == "works", timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: controller.trials.of(made).state == "works")
     assert controller.open(None).capabilities.context_window == 12_345
     corrected = replace(made, capabilities={"context_window": 999})
     controller.change("Own", corrected)
@@ -106,7 +105,7 @@ def test_a_changed_connection_is_untried(
     made = Connection("Own", "compatible", base_url=server.url)
     keep(controller, made)
     controller.trials.start(made)
-    qtbot.waitUntil(lambda: controller.trials.of(made).state == "works", timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: controller.trials.of(made).state == "works")
     renamed = replace(made, name="Mine", model="scripted-1")
     controller.change("Own", renamed)
     assert controller.trials.of(renamed).state == "works"
@@ -135,7 +134,6 @@ def test_every_kind_can_be_tried(
 ) -> None:
     with qtbot.waitSignal(
         controller.trials.changed,
-        timeout=WAIT_MS,
         check_params_cb=lambda _, trial: trial.probe is not None,
     ) as tried:
         controller.trials.start(made)
@@ -147,19 +145,17 @@ def test_every_kind_can_be_tried(
 
 def test_keys_are_kept_moved_and_forgotten(qtbot: QtBot, controller: ConnectionsController) -> None:
     keys = controller.keys
-    with qtbot.waitSignal(keys.found, timeout=WAIT_MS) as found:
+    with qtbot.waitSignal(keys.found) as found:
         keys.keep("A", " sk-some-planted-key ", only_session=True)
     assert (found.args[0], found.args[1].place) == ("A", "session")
     keep(controller, Connection("A", "openai", key=KEYRING))
-    with qtbot.waitSignal(
-        keys.found, timeout=WAIT_MS, check_params_cb=lambda name, _: name == "B"
-    ) as found:
+    with qtbot.waitSignal(keys.found, check_params_cb=lambda name, _: name == "B") as found:
         controller.change("A", Connection("B", "openai", key=KEYRING))
     assert found.args[1].place == "session"
-    with qtbot.waitSignal(keys.found, timeout=WAIT_MS) as found:
+    with qtbot.waitSignal(keys.found) as found:
         keys.look_up(KEYRING, "A")
     assert found.args[1].place == "none"
-    with qtbot.waitSignal(keys.found, timeout=WAIT_MS) as found:
+    with qtbot.waitSignal(keys.found) as found:
         keys.forget("B")
     assert "key" in found.args[1].reason
     assert "planted" not in repr(found.args)

@@ -54,12 +54,12 @@ def controller(qtbot: QtBot, tmp_path: Path) -> Iterator[ToolsController]:
 
 
 def load(qtbot: QtBot, controller: ToolsController, folder: Path) -> None:
-    with qtbot.waitSignal(controller.registry_changed, timeout=20_000):
+    with qtbot.waitSignal(controller.registry_changed):
         controller.set_document(parse(DOC, folder / "a.prompty"))
 
 
 def trust(qtbot: QtBot, controller: ToolsController, folder: Path) -> None:
-    with qtbot.waitSignal(controller.registry_changed, timeout=20_000):
+    with qtbot.waitSignal(controller.registry_changed):
         controller.trust_folder(folder)
 
 
@@ -68,7 +68,7 @@ def attempt(qtbot: QtBot, controller: ToolsController, name: str, **arguments: o
     controller.trial_changed.connect(trials.append)
     controller.try_tool(name, arguments)  # type: ignore[arg-type]
     assert trials[-1].outcome is None
-    qtbot.waitUntil(lambda: trials[-1].outcome is not None, timeout=20_000)
+    qtbot.waitUntil(lambda: trials[-1].outcome is not None)
     controller.trial_changed.disconnect(trials.append)
     return trials[-1]
 
@@ -147,8 +147,8 @@ def test_a_slow_file_does_not_take_the_place_of_the_one_shown_since(
     )
     controller.set_document(parse("", folder / "slow.py"))
     controller.set_document(parse(TOOLS, folder / "tools.py"))
-    qtbot.waitUntil(lambda: ["add", "sleepy"] in shown, timeout=20_000)
+    qtbot.waitUntil(lambda: ["add", "sleepy"] in shown)
     go.touch()
-    qtbot.waitUntil(lambda: not controller.is_loading, timeout=20_000)
+    qtbot.waitUntil(lambda: not controller.is_loading)
     assert shown[-1] == ["add", "sleepy"]
     assert ["slow"] not in shown

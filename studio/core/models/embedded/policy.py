@@ -18,6 +18,7 @@ from typing import Literal, TypeAlias
 
 from studio.core.models.base import ModelRequest
 from studio.core.models.embedded.bounded_schema import bounded
+from studio.core.patterns import PatternError, schema_pattern
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.values import Json, JsonObject
 
@@ -63,8 +64,8 @@ def numbers(text: str, *, whole: bool) -> tuple[str, ...]:
 
 def _matching(text: str, pattern: str) -> list[str]:
     try:
-        compiled = re.compile(pattern)
-    except re.error:
+        compiled = schema_pattern(pattern)
+    except PatternError:
         return []
     kept: list[tuple[int, int, str]] = []
     for start, end, phrase in _spans(text, _MOST_WORDS):

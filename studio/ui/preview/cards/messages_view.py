@@ -89,7 +89,7 @@ class MessagesView(QScrollArea):
 
     @property
     def is_settled(self) -> bool:
-        """Whether every card that is seen, or nearly, stands."""
+        """Whether every card that is seen, or nearly, stands; none is seen of a hidden view."""
         return self._is_made and not self._timer.isActive()
 
     @property
@@ -185,7 +185,8 @@ class MessagesView(QScrollArea):
 
     @property
     def _is_made(self) -> bool:
-        return self._column.wanted(self._wanted_places()) is None
+        # A hidden card cannot be measured: its text has no layout yet. They are made once shown.
+        return not self.isVisible() or self._column.wanted(self._wanted_places()) is None
 
     def _wake(self, *_: object) -> None:
         if not self._timer.isActive() and not self._is_made:
@@ -193,6 +194,9 @@ class MessagesView(QScrollArea):
 
     def _continue(self) -> None:
         """Make cards for a few milliseconds; the rest comes at the next turn of the event loop."""
+        if not self.isVisible():
+            self._timer.stop()
+            return
         column, end = self._column, time.monotonic() + _SLICE_SECONDS
         while (slot := column.wanted(self._wanted_places())) is not None:
             if column.realise(slot):

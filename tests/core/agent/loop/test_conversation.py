@@ -57,7 +57,7 @@ PIECES = st.one_of(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.lists(PIECES, max_size=12), st.integers(0, 400))
 def test_any_history_is_made_legal_and_trimming_keeps_it_so(messages, budget):
     made = legal(messages)

@@ -55,6 +55,7 @@ from tests.core.agent.runs import (
     run_of,
     search,
 )
+from tests.support import patience
 
 ACT = 'Thought: look\nAction: search\nArgs: {"query": "a"}'
 END = "Thought: done\nFinal Answer: here"
@@ -141,7 +142,7 @@ async def test_parallel_calls_overlap_and_keep_their_order():
     run, model = run_of(
         NATIVE, [two, "ok"], tools=Functions(wait), options=RunOptions(headless=True, parallel=True)
     )
-    state = await asyncio.wait_for(run.go(), 30)
+    state = await asyncio.wait_for(run.go(), patience.SECONDS)
     assert state.status == "done"
     assert [message.text for message in model.requests[1].messages[-2:]] == ["1", "2"]
 
@@ -266,7 +267,7 @@ async def test_an_invented_observation_is_cut_by_us_while_it_streams():
     run, model = run_of(
         REACT, [ScriptedTurn(Reply(ACT + "\nObservation: made up\n"), hangs=True), END]
     )
-    state = await asyncio.wait_for(run.go(), 30)
+    state = await asyncio.wait_for(run.go(), patience.SECONDS)
     assert (state.status, state.steps[0].stopped_by) == ("done", "studio")
     assert "made up" not in model.requests[1].messages[-1].text
 
@@ -690,7 +691,7 @@ async def test_a_run_that_is_cancelled_twice_is_written_as_stopped():
         session._task.cancel()
         for _ in range(5):  # until it is heard
             await asyncio.sleep(0)
-    await asyncio.wait({session._task}, timeout=30)
+    await asyncio.wait({session._task}, timeout=patience.SECONDS)
     release.set()
     await asyncio.wait({session.run._work})
     assert session._task.cancelled()

@@ -28,6 +28,7 @@ from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.values import Json
 from studio.core.wire.reply import Notice, Reply, TextDelta, accumulate
 from tests.core.models.embedded.grammar_reader import begins
+from tests.support import patience
 
 try:
     bundled_weights()
@@ -183,11 +184,11 @@ async def test_a_stop_while_writing_leaves_it_ready(server: EmbeddedServer) -> N
                 writing.set()
 
     task = asyncio.create_task(listen())
-    await asyncio.wait_for(writing.wait(), 60)
+    await asyncio.wait_for(writing.wait(), patience.SECONDS)
     process = server.process_id
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
-        await asyncio.wait_for(task, 30)
+        await asyncio.wait_for(task, patience.SECONDS)
     assert (await answer(model, SHORT)).text
     assert server.process_id == process
 
@@ -202,11 +203,11 @@ async def test_a_stop_while_reading_ends_the_process(server: EmbeddedServer) -> 
             reading.set()
 
     task = asyncio.create_task(listen())
-    await asyncio.wait_for(reading.wait(), 60)
+    await asyncio.wait_for(reading.wait(), patience.SECONDS)
     process = server.process_id
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
-        await asyncio.wait_for(task, 30)
+        await asyncio.wait_for(task, patience.SECONDS)
     assert server.state == "stopped"
     assert (await answer(model, SHORT)).text
     assert server.process_id != process
@@ -218,7 +219,7 @@ async def test_a_stop_while_starting(server: EmbeddedServer) -> None:
         await asyncio.sleep(0)
     starting.cancel()
     with pytest.raises(asyncio.CancelledError):
-        await asyncio.wait_for(starting, 30)
+        await asyncio.wait_for(starting, patience.SECONDS)
     assert (server.state, server.process_id) == ("stopped", None)
     assert (await answer(EmbeddedModel(server), SHORT)).text
 
@@ -321,11 +322,11 @@ def test_it_ends_with_the_studio_however_that_ends(signal_: signal.Signals, chec
         child = os.pidfd_open(int(parent.stdout.readline()))
         parent.send_signal(signal_)
         try:
-            parent.wait(30)
+            parent.wait(patience.SECONDS)
         finally:
             parent.kill()
             parent.wait()
-    ended, _, _ = select.select([child], [], [], 30)
+    ended, _, _ = select.select([child], [], [], patience.SECONDS)
     os.close(child)
     assert ended
 

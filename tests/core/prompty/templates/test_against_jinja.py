@@ -68,7 +68,7 @@ _PIECE = st.recursive(
 )
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 @given(_PIECE)
 def test_any_template_that_stock_jinja_renders_renders_alike(template: str) -> None:
     try:
@@ -91,7 +91,7 @@ _SCRAPS = [
 ]
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 @given(st.lists(st.sampled_from(_SCRAPS), max_size=14).map("".join))
 def test_any_text_renders_without_an_exception(template: str) -> None:
     rendering = render_template(template, {"x": [1]}, format="jinja2")

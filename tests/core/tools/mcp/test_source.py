@@ -6,7 +6,6 @@ import asyncio
 import json
 import socket
 import sys
-import time
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -18,7 +17,8 @@ from studio.core.tools.mcp.source import McpSource
 from studio.core.tools.session import ToolSession
 from studio.core.tools.source import ToolSourceError
 from studio.core.tools.trust import TrustStore
-from tests.core.tools.conftest import WritePrompt, gone
+from tests.core.tools.conftest import WritePrompt, gone, written
+from tests.support import patience
 
 SERVER = '''
 import os, sys, time
@@ -82,18 +82,14 @@ async def weather(server_file: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIt
     address = StdioServer(
         sys.executable, (str(server_file),), {"GREETING": "${env:WORD}"}, server_file.parent
     )
-    source = McpSource("weather", address, limits=ToolLimits(seconds=30))
+    source = McpSource("weather", address, limits=ToolLimits(patience.SECONDS, patience.SECONDS))
     yield source
     await source.close()
 
 
 async def started(path: Path) -> int:
-    deadline = time.monotonic() + 30
-    while time.monotonic() < deadline:
-        if path.exists() and (text := path.read_text(encoding="utf-8")):
-            return int(text)
-        await asyncio.sleep(0.005)
-    raise AssertionError("the tool did not start")
+    """Wait until a tool has written its file; gives the process that wrote it."""
+    return int(await patience.until(lambda: written(path), "a tool that started"))
 
 
 async def test_lists_and_calls(weather: McpSource) -> None:
@@ -165,7 +161,7 @@ async def test_a_server_that_cannot_be_used_says_why(
     address: StdioServer | HttpServer, word: str
 ) -> None:
     # Short where it is waited out; a program that says something may need longer to start.
-    seconds = 2 if word == "did not answer" else 30
+    seconds = 2 if word == "did not answer" else patience.SECONDS
     source = McpSource("x", address, limits=ToolLimits(start_seconds=seconds))
     with pytest.raises(ToolSourceError, match=word):
         await source.list_tools()
@@ -282,7 +278,7 @@ async def test_a_server_tells_of_tools_that_it_learned(server: str, tmp_path: Pa
     source = McpSource("changing", address, on_change=changed.set)
     assert [spec.name for spec in await source.list_tools()] == ["learn"]
     assert (await source.call("learn", {"name": "sing"})).text == "learned"
-    await asyncio.wait_for(changed.wait(), 30)
+    await asyncio.wait_for(changed.wait(), patience.SECONDS)
     assert [spec.name for spec in await source.list_tools()] == ["learn", "sing"]
     if server is OLD_STYLE:
         assert "[warning school] something new" in source.log

@@ -80,7 +80,7 @@ def plain(value: Json) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-@settings(derandomize=True, deadline=None, max_examples=600)
+@settings(max_examples=600)
 @given(st.fixed_dictionaries({"owner": values, "repo": values}, optional={
     "q": values, "X-Why": values, "session": values, "body": values,
 }))  # fmt: skip
@@ -249,7 +249,7 @@ def described(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("described") / "api.json"
 
 
-@settings(derandomize=True, deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(
     st.fixed_dictionaries({"owner": texts, "repo": texts}, optional={
         "q": values, "X-Why": values, "session": values, "body": values,

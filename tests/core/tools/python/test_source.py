@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import sys
-import time
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
@@ -13,7 +12,8 @@ import pytest
 from studio.core.tools.limits import ToolLimits
 from studio.core.tools.python.source import PythonFileSource
 from studio.core.tools.python.worker import UnusableToolFileError, server_environment
-from tests.core.tools.conftest import WriteTools, gone
+from tests.core.tools.conftest import WriteTools, gone, written
+from tests.support import patience
 
 Open = Callable[..., PythonFileSource]
 
@@ -31,14 +31,9 @@ async def source(tool_file: WriteTools) -> AsyncIterator[Open]:
         await item.close()
 
 
-async def started(path: Path, seconds: float = 30.0) -> str:
+async def started(path: Path) -> str:
     """Wait until a tool has written its file; gives what it wrote."""
-    deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline:
-        if path.exists() and (text := path.read_text(encoding="utf-8")):
-            return text
-        await asyncio.sleep(0.005)
-    raise AssertionError("the tool did not start")
+    return await patience.until(lambda: written(path), "a tool that started")
 
 
 async def test_lists_public_functions_with_lines(source: Open) -> None:

@@ -7,8 +7,8 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
-from PySide6.QtGui import QDragEnterEvent, QDropEvent, QPixmap
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QPixmap
 from PySide6.QtWidgets import QDialog, QPushButton
 from pytestqt.qtbot import QtBot
 
@@ -18,6 +18,7 @@ from studio.ui.app.main_window import MainWindow
 from studio.ui.dialogs.export.dialog import ExportDialog
 from studio.ui.dialogs.import_prompt import ImportDialog
 from studio.ui.style.theme import DARK, LIGHT
+from tests.support.drop import drop_files
 
 pytestmark = pytest.mark.qt_log_ignore("does not support propagateSizeHints")
 
@@ -218,13 +219,7 @@ def test_import_by_drop_opens_what_the_file_becomes(
     body = {"model": "m", "top_k": 3, "messages": [{"role": "user", "content": "Hi {{x}}"}],
             "stream": True}  # fmt: skip
     path.write_text(json.dumps(body), encoding="utf-8")
-    mime = QMimeData()
-    mime.setUrls([QUrl.fromLocalFile(str(path))])
-    buttons, keys = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
-    enter = QDragEnterEvent(QPoint(5, 5), Qt.DropAction.CopyAction, mime, buttons, keys)
-    window.dragEnterEvent(enter)
-    assert enter.isAccepted()
-    window.dropEvent(QDropEvent(QPointF(5, 5), Qt.DropAction.CopyAction, mime, buttons, keys))
+    drop_files(window, path)
 
     dialog = shown(window, ImportDialog)
     assert isinstance(dialog, ImportDialog)

@@ -115,7 +115,7 @@ LINES = st.lists(
 )  # fmt: skip
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(LINES)
 def test_any_text_gives_tokens_inside_the_line_in_order(lines: list[str]) -> None:
     state = START

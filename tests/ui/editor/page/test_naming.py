@@ -137,7 +137,7 @@ def test_a_long_text_is_read_before_a_name_is_looked_up_and_the_window_does_not_
     page.names.go_to_definition()
     assert page.editor.textCursor().position() == before
     assert QToolTip.text() == "The text is still being read…"
-    qtbot.waitUntil(lambda: page.editor.textCursor().position() != before, timeout=30_000)
+    qtbot.waitUntil(lambda: page.editor.textCursor().position() != before)
     assert page.editor.textCursor().selectedText() == "city"
     assert page.editor.textCursor().blockNumber() == 6
 
@@ -151,9 +151,7 @@ def test_who_goes_on_typing_in_a_long_text_is_not_taken_away_later(
     qtbot.keyClick(page.editor, "x")
     now = page.editor.textCursor().position()
     text = page.editor.text()
-    qtbot.waitUntil(
-        lambda: page.document is not None and page.document.source.text == text, timeout=30_000
-    )
+    qtbot.waitUntil(lambda: page.document is not None and page.document.source.text == text)
     qtbot.waitUntil(lambda: not page.editor.reading.is_asked)
     assert page.editor.textCursor().position() == now
 

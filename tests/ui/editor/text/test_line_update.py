@@ -1,11 +1,11 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 from PySide6.QtCore import QEvent, QObject, QRect, Qt
 from PySide6.QtGui import QPaintEvent, QTextCursor
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
 from studio.ui.editor.text.gutter import Gutter
@@ -13,6 +13,9 @@ from studio.ui.editor.text.view import PromptEditor
 from studio.ui.style.theme import LIGHT
 
 pytestmark = pytest.mark.qt_log_ignore("does not support propagateSizeHints")
+
+_QUIET_MS = 50
+"""Longer than what follows a key in the editor: the caret's line, the words beside it."""
 
 PROMPT = "---\nname: x\n---\nsystem:\nHello {{ city }}\n" + "More **text** {{ city }}\n" * 30
 
@@ -30,20 +33,22 @@ class Painted(QObject):
         return False
 
 
-def be_quiet(view: PromptEditor, qtbot: QtBot) -> None:
-    """Wait until it is coloured and nothing is painted any more but what a test then does."""
+def painted_until_quiet(
+    editor: PromptEditor, qtbot: QtBot, watched: QWidget, act: Callable[[], object]
+) -> list[QRect]:
+    """What of a widget is painted for what is done, until all is coloured and nothing follows."""
     watch = Painted()
-    for each in (view.viewport(), view.findChild(Gutter)):
-        each.installEventFilter(watch)
+    watched.installEventFilter(watch)
+    act()
 
     def is_quiet() -> bool:
-        watch.seen.clear()
-        qtbot.wait(50)
-        return view.highlighter.is_done and not watch.seen
+        before = len(watch.seen)
+        qtbot.wait(_QUIET_MS)
+        return editor.highlighter.is_done and len(watch.seen) == before
 
     qtbot.waitUntil(is_quiet)
-    for each in (view.viewport(), view.findChild(Gutter)):
-        each.removeEventFilter(watch)
+    watched.removeEventFilter(watch)
+    return watch.seen
 
 
 @pytest.fixture
@@ -57,18 +62,17 @@ def editor(qtbot: QtBot) -> Iterator[PromptEditor]:
     view.load(PROMPT)
     view.setFocus()
     view.go_to_line(5, 100)
-    be_quiet(view, qtbot)
+    for watched in (view.viewport(), view.findChild(Gutter)):
+        painted_until_quiet(view, qtbot, watched, lambda: None)
     yield view
     view.close()
 
 
 def painted_height(editor: PromptEditor, qtbot: QtBot, keys: str) -> int:
-    watch = Painted()
-    editor.viewport().installEventFilter(watch)
-    qtbot.keyClicks(editor, keys)
-    qtbot.waitUntil(lambda: bool(watch.seen))
-    editor.viewport().removeEventFilter(watch)
-    return max(rect.height() for rect in watch.seen)
+    seen = painted_until_quiet(
+        editor, qtbot, editor.viewport(), lambda: qtbot.keyClicks(editor, keys)
+    )
+    return max(rect.height() for rect in seen)
 
 
 def test_a_key_paints_its_line_only(editor: PromptEditor, qtbot: QtBot) -> None:
@@ -97,18 +101,9 @@ def test_typing_at_the_end_keeps_the_caret_in_view(editor: PromptEditor, qtbot: 
 
 
 def gutter_painted(editor: PromptEditor, qtbot: QtBot, key: Qt.Key) -> list[QRect]:
-    """What of the gutter is painted for a key, once the text has been painted."""
-    watch, text = Painted(), Painted()
     gutter = editor.findChild(Gutter)
     assert gutter is not None
-    gutter.installEventFilter(watch)
-    editor.viewport().installEventFilter(text)
-    qtbot.keyClick(editor, key)
-    qtbot.waitUntil(lambda: bool(text.seen))
-    QApplication.processEvents()
-    gutter.removeEventFilter(watch)
-    editor.viewport().removeEventFilter(text)
-    return watch.seen
+    return painted_until_quiet(editor, qtbot, gutter, lambda: qtbot.keyClick(editor, key))
 
 
 def test_the_gutter_is_left_alone_by_a_key_and_follows_lines_and_the_caret(

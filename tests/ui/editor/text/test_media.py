@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
-from PySide6.QtGui import QDragEnterEvent, QDropEvent, QGuiApplication, QImage, QTextCursor
-from PySide6.QtWidgets import QApplication, QInputDialog
+from PySide6.QtCore import QMimeData, Qt, QUrl
+from PySide6.QtGui import QGuiApplication, QImage, QTextCursor
+from PySide6.QtWidgets import QInputDialog
 from pytestqt.qtbot import QtBot
 
 from studio.core.prompty.parse import parse
@@ -15,6 +15,7 @@ from studio.ui.editor.page.page import EditorPage
 from studio.ui.style.theme import LIGHT
 from studio.viewmodels.app.messages import Messages
 from studio.viewmodels.document.swap import SwapFolder
+from tests.support.drop import drop_files
 from tests.support.modal import answering
 
 pytestmark = pytest.mark.qt_log_ignore("does not support propagateSizeHints")
@@ -44,16 +45,7 @@ def page(qtbot: QtBot, tmp_path: Path) -> Iterator[EditorPage]:
 
 def drop(page: EditorPage, *paths: Path) -> None:
     """Drop files with real events, at the caret."""
-    data = QMimeData()
-    data.setUrls([QUrl.fromLocalFile(str(path)) for path in paths])
-    viewport = page.editor.viewport()
-    at = page.editor.cursorRect().center()
-    copy, left = Qt.DropAction.CopyAction, Qt.MouseButton.LeftButton
-    none = Qt.KeyboardModifier.NoModifier
-    enter = QDragEnterEvent(at, copy, data, left, none)
-    QApplication.sendEvent(viewport, enter)
-    assert enter.isAccepted()
-    QApplication.sendEvent(viewport, QDropEvent(QPointF(at), copy, data, left, none))
+    drop_files(page.editor.viewport(), *paths, at=page.editor.cursorRect().center())
 
 
 def caret_after(page: EditorPage, words: str) -> None:

@@ -102,7 +102,7 @@ def test_a_text_that_is_being_coloured_is_not_read_as_a_whole(qapp: object, qtbo
         prompt.source()
 
     prompt.highlighter.coloured.connect(type_on)
-    qtbot.waitUntil(lambda: len(slices) > 3, timeout=30_000)
+    qtbot.waitUntil(lambda: len(slices) > 3)
     prompt.rest()
     assert prompt.mirror.whole_readings == read
     assert prompt.read() == whole(prompt.document)

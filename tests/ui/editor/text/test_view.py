@@ -284,13 +284,13 @@ def test_composed_text_stays_out_until_it_is_done(editor: PromptEditor) -> None:
 
 def test_long_texts_are_coloured_in_slices_to_the_end(editor: PromptEditor, qtbot: QtBot) -> None:
     editor.load("system:\n" + "Hello {{ name }} and *you*\n" * 6000)
-    qtbot.waitUntil(lambda: editor.highlighter.is_done, timeout=20_000)
+    qtbot.waitUntil(lambda: editor.highlighter.is_done)
     last = editor.document().findBlockByNumber(6000)
     assert last.layout().formats()
     editor.moveCursor(QTextCursor.MoveOperation.Start)
     qtbot.keyClicks(editor, "```")
     qtbot.keyClick(editor, Qt.Key.Key_Return)
-    qtbot.waitUntil(lambda: editor.highlighter.is_done, timeout=20_000)
+    qtbot.waitUntil(lambda: editor.highlighter.is_done)
     assert editor.highlighter.state_before(last).zone == "fence"
 
 
@@ -305,9 +305,9 @@ def test_theme_changes_the_colours_of_text(editor: PromptEditor, qtbot: QtBot) -
 
 def test_theme_reaches_the_last_line_of_a_long_text(editor: PromptEditor, qtbot: QtBot) -> None:
     editor.load("Hello {{ name }}\n" * 5000)
-    qtbot.waitUntil(lambda: editor.highlighter.is_done, timeout=20_000)
+    qtbot.waitUntil(lambda: editor.highlighter.is_done)
     editor.set_theme(DARK)
-    qtbot.waitUntil(lambda: editor.highlighter.is_done, timeout=20_000)
+    qtbot.waitUntil(lambda: editor.highlighter.is_done)
     last = editor.document().findBlockByNumber(4999)
     colours = {each.format.foreground().color().name() for each in last.layout().formats()}
     assert DARK.syntax["variable"] in colours
@@ -324,7 +324,7 @@ def test_the_visible_lines_of_a_long_text_are_coloured_first(
     assert block.blockNumber() > 10_000
     assert block.layout().formats()
     assert not editor.highlighter.is_done
-    qtbot.waitUntil(lambda: editor.highlighter.is_done, timeout=20_000)
+    qtbot.waitUntil(lambda: editor.highlighter.is_done)
     assert editor.document().findBlockByNumber(10_000).layout().formats()
 
 
@@ -393,7 +393,7 @@ def test_loading_a_long_text_asks_for_no_line_one_by_one(
     assert not editor.highlighter.is_done
     assert {block_state(editor, line) for line in (0, 1_500, 3_000)} == {-1}
     qtbot.waitUntil(lambda: block_state(editor, 0) != -1)  # the paint reads what it shows
-    qtbot.waitUntil(lambda: editor.highlighter.is_done, timeout=30_000)
+    qtbot.waitUntil(lambda: editor.highlighter.is_done)
     editor.load(PROMPT)
     assert block_state(editor, 0) != -1  # a short text has its colours at once
     qtbot.waitUntil(lambda: editor.highlighter.is_done)  # at once too, but on a busy machine
@@ -436,7 +436,7 @@ def test_folds_of_a_long_text_are_found_without_the_window_waiting(
     text = "---\nname: a\n---\n" + "user:\nA line that is there.\n" * 5_000
     editor.load(text)
     document = parse(text)
-    with qtbot.waitSignal(editor.folding.found, timeout=30_000):
+    with qtbot.waitSignal(editor.folding.found):
         editor.set_document(document)
         assert not editor.folding.folds
     assert editor.folding.folds[3].last == 4

@@ -88,7 +88,7 @@ class _Balance(HTMLParser):
         assert self.open.pop() == tag
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(
     st.lists(st.tuples(st.booleans(), st.text("ab*_`#->\n |[]()!<&1.", max_size=30)), max_size=6)
 )

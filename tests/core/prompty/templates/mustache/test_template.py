@@ -58,7 +58,7 @@ _PIECES = st.lists(
 )  # fmt: skip
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(_PIECES)
 def test_any_mixture_is_chevrons(pieces: list[str]) -> None:
     template = "".join(pieces)
