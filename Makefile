@@ -22,11 +22,12 @@ test: setup-dev ## run all tests, without a screen, in two processes (JOBS=2; OR
 	@QT_QPA_PLATFORM=offscreen $(BIN)/python -m pytest -n $(JOBS) --dist loadfile --max-worker-restart 1 \
 	  $(if $(ORDER),-p randomly --randomly-dont-reset-seed $(if $(filter-out random,$(ORDER)),--randomly-seed=$(ORDER)))
 
-lint: setup-dev ## style, types and the layers of the house
+lint: setup-dev ## style, types and the layers of the house; says how many lines of code there are
 	@$(BIN)/ruff format --check .
 	@$(BIN)/ruff check .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
+	@$(BIN)/python packaging/code_lines.py
 
 format: setup-dev ## put the code into its standard form
 	@$(BIN)/ruff format .
