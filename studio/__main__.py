@@ -26,6 +26,26 @@ prompt-studio: there is no display, so no window can open.
 def main(arguments: list[str] | None = None) -> int:
     """Run the program; returns its exit code (0 fine, 1 problems found, 2 wrong usage)."""
     given = sys.argv[1:] if arguments is None else arguments
+    try:
+        return _run(given)
+    except ImportError as error:
+        from studio.core.system_libraries import missing_library
+
+        library = missing_library(str(error))
+        if library is None:
+            raise
+        return _say_missing(library)
+
+
+def _say_missing(library: str) -> int:
+    from studio.core.system_libraries import advice
+
+    print(f"prompt-studio: the system library {library} is missing.", file=sys.stderr)
+    print(f"  {advice(library)}", file=sys.stderr)
+    return USAGE
+
+
+def _run(given: list[str]) -> int:
     if given and given[0] == MODEL_CHILD:
         from studio.core.models.embedded import child
 
@@ -60,6 +80,12 @@ def open_studio(arguments: Sequence[str]) -> int:
         return 0
     from studio.app import Studio
 
+    if sys.platform == "linux":
+        from studio.platform_plugin import missing_for_window
+
+        library = missing_for_window(os.environ)
+        if library is not None:
+            return _say_missing(library)
     studio = Studio(theme=options.theme, is_safe=options.safe, alone=alone)
     if picture is not None:
         return studio.take_picture(picture, options.files, options.size)

@@ -17,6 +17,7 @@ from typing import IO, Literal, TypeAlias
 
 from studio.core.models.base import ModelError
 from studio.core.models.embedded.weights import Weights, bundled_weights, weights_at
+from studio.core.system_libraries import advice, missing_library
 
 ServerState: TypeAlias = Literal["stopped", "starting", "ready", "crashed"]
 """`crashed`: it ended by itself; the next use starts it again."""
@@ -114,7 +115,7 @@ class EmbeddedServer:
         """Make sure that it runs.
 
         Raises:
-            ModelError: "missing-model" or "crashed"; it cannot start.
+            ModelError: "missing-model", "missing-library" or "crashed"; it cannot start.
         """
         if self._address is not None and self._is_alive:
             return self._address
@@ -188,6 +189,13 @@ class EmbeddedServer:
 
     def _cannot_start(self, weights: Weights, reason: str) -> ModelError:
         said = self._last_words()
+        library = missing_library(f"{reason}\n{said}")
+        if library is not None:
+            return ModelError(
+                "missing-library",
+                f"The embedded model cannot start: the system library {library} is missing.",
+                advice(library),
+            )
         return ModelError(
             "crashed",
             f"The embedded model {weights.name!r} cannot start: {reason}."

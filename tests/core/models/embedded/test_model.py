@@ -362,3 +362,27 @@ def test_a_folder_is_searched(tmp_path: Path) -> None:
     (tmp_path / "no.gguf").write_bytes(b"no")
     names = [weights.name for weights in find_weights(tmp_path)]
     assert names == ["b", "big-00001-of-00002", "a"]
+
+
+async def test_a_missing_system_library_is_named_and_the_file_is_not_blamed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # A package in front of the real one, that fails as it does where its library is not there.
+    (tmp_path / "xllamacpp.py").write_text(
+        "import ctypes\n"
+        "try:\n"
+        "    ctypes.CDLL('libnobody-has.so.7')\n"
+        "except OSError as error:\n"
+        "    raise ImportError(str(error)) from None\n",
+        encoding="utf-8",
+    )
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    server = EmbeddedServer(EmbeddedSettings())
+    with pytest.raises(ModelError) as told:
+        await server.start()
+    assert told.value.kind == "missing-library"
+    assert told.value.message == (
+        "The embedded model cannot start: the system library libnobody-has.so.7 is missing."
+    )
+    assert "apt-get install libnobody-has7" in told.value.hint
+    assert server.state == "stopped"

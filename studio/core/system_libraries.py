@@ -1,0 +1,51 @@
+"""System libraries that a package needs: which one is missing, and what it is called on Debian.
+
+The wheels of Qt and of the embedded model load libraries of the system. Where one is not there, the
+loader names it in the middle of a message that blames the file it was loading.
+"""
+
+from __future__ import annotations
+
+import re
+
+_NOT_FOUND = re.compile(
+    r"(?P<name>[\w+.-]+\.so(?:\.\d+)*): cannot open shared object file"
+    r"|Library not loaded: (?P<path>[^\s]+)"
+)
+_SONAME = re.compile(r"(?P<library>.+)\.so(?:\.(?P<version>[\d.]+))?")
+_IRREGULAR = {
+    "libz.so.1": "zlib1g",
+    "libm.so.6": "libc6",
+    **{f"lib{part}-2.0.so.0": "libglib2.0-0" for part in ("glib", "gio", "gobject", "gthread")},
+}
+"""Packages that are not called by Debian's rule."""
+
+
+def missing_library(text: str) -> str | None:
+    """The library that a message of the system's loader tells of; None where it tells of none."""
+    found = _NOT_FOUND.search(text)
+    if found is None:
+        return None
+    return found["name"] or str(found["path"]).rpartition("/")[2]
+
+
+def debian_package(library: str) -> str:
+    """The package that brings a library, by Debian's rule for its name (policy §8.1).
+
+    Debian 13 and Ubuntu 24.04 added `t64` to some names; such a package answers to the older name.
+    """
+    if library in _IRREGULAR:
+        return _IRREGULAR[library]
+    parts = _SONAME.fullmatch(library)
+    if parts is None:
+        return library
+    name = parts["library"].lower().replace("_", "-")
+    version = parts["version"] or ""
+    return f"{name}-{version}" if version and name[-1].isdigit() else f"{name}{version}"
+
+
+def advice(library: str) -> str:
+    """What to do about a missing library, one sentence."""
+    if not _SONAME.fullmatch(library):
+        return f"Install what brings {library}, then try again."
+    return f"Install it (on Debian and Ubuntu: apt-get install {debian_package(library)})."
