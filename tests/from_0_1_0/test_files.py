@@ -19,7 +19,7 @@ from studio.core.paths import user_paths
 from studio.core.prompty.messages import Message, TextPart
 from studio.core.settings import Settings, load_settings, save_settings
 from studio.core.tools.mcp.server_config import HttpServer, StdioServer, find_own_servers
-from studio.core.tools.trust import TrustStore
+from studio.core.tools.trust import ChosenApproval, TrustStore
 from studio.viewmodels.app.session import OpenFile, Session, load_session
 from studio.viewmodels.document.swap import SwapFolder
 from tests.from_0_1_0.conftest import AT_HOME
@@ -92,8 +92,8 @@ def test_trust(old_home: Path) -> None:
         Path(AT_HOME) / name for name in ("home/data/examples", "prompts", "shared")
     }
     assert dict(trust.approvals) == {
-        f"{AT_HOME}/prompts": {"lookup": "allow", "*": "once"},
-        f"{AT_HOME}/shared": {"delete": "always"},
+        f"{AT_HOME}/prompts": {"lookup": ChosenApproval("allow"), "*": ChosenApproval("once")},
+        f"{AT_HOME}/shared": {"delete": ChosenApproval("always")},
     }
     store.trust(old_home)  # what was there stays beside what is new
     assert store.current.folders == {*trust.folders, old_home.resolve()}

@@ -84,7 +84,7 @@ EVENTS = [
     ReplyRead(
         FormatError(**COMMON, code="bad_args", message="m", repairs=(REPAIR,), tool="s", answer="a")
     ),
-    CallsChecked((CallCheck(("p",), "schema", True, ("b",), {"a": 1}), CallCheck())),
+    CallsChecked((CallCheck(("p",), "schema", True, "w", ("b",), {"a": 1}), CallCheck())),
     CallDecided(1, "answer", "x", "person"),
     ToolEnded(0, ToolOutcome("t", "timeout", 1.0, "err", {"v": [1]}, True), "mock"),
     AnswerChecked({"a": None}, ("p",)),
