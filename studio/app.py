@@ -16,7 +16,7 @@ from PySide6.QtCore import QEvent, QLockFile, QObject, QThreadPool, QTimer, Sign
 from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QApplication
 
-from studio import __version__, unread_sources  # noqa: F401 - first: it acts when imported
+from studio import __version__, pyside_sources  # noqa: F401 - first: it acts when imported
 from studio.core.paths import user_paths
 from studio.core.resource_files import resource
 from studio.ui.app.main_window import MainWindow
@@ -24,12 +24,12 @@ from studio.ui.base.language import install_language
 from studio.ui.base.services import build_services
 from studio.ui.style.icons import hold_drawings, release_drawings
 from studio.ui.style.theme import apply_theme, fonts_of, load_other_fonts, theme_for
-from studio.viewmodels.app.collector import CalmCollector
+from studio.viewmodels.app.collector import IdleCollector
 from studio.viewmodels.app.jobs import SWITCH_SECONDS
 
 if TYPE_CHECKING:
     from studio.core.settings import ThemeSetting
-    from studio.ui.app.care import Care
+    from studio.ui.app.lifecycle import Lifecycle
     from studio.ui.app.workbench import Workbench
     from studio.viewmodels.app.log import FaultFile
 
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 _LOCK = "first.lock"
 
 
-class FirstPlace:
+class PrimaryInstance:
     """Held by one studio for as long as it lives."""
 
     def __init__(self, data: Path) -> None:
@@ -63,7 +63,7 @@ class FirstPlace:
 
 
 # What is made while starting stays anyway; looking through it for garbage costs a tenth of a start.
-# Later `CalmCollector` looks, in this thread: another one must not end what belongs to Qt.
+# Later `IdleCollector` looks, in this thread: another one must not end what belongs to Qt.
 gc.disable()
 
 FIRST_EXAMPLE = "react-agent.prompty"
@@ -113,15 +113,15 @@ class Studio(QObject):
         self.workbench: Workbench | None = None
         """The panes and what feeds them; made once the window has been painted."""
         self._faults: FaultFile | None = None
-        self._first = FirstPlace(self._services.paths.data)
+        self._first = PrimaryInstance(self._services.paths.data)
         self._is_first = not (alone or is_safe) and self._first.take()
         self._shows_example = False
-        self.care: Care | None = None
+        self.lifecycle: Lifecycle | None = None
         """What looks after the running studio; made with the panes."""
         self._loader: Thread | None = None
         self._loaded.connect(self._make_workbench)
         self._not_loaded.connect(self._tell_broken)
-        self._collector = CalmCollector(self)
+        self._collector = IdleCollector(self)
         self.window.installEventFilter(self)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
@@ -154,21 +154,21 @@ class Studio(QObject):
         """Importing takes most of a second; in a thread, the window answers meanwhile."""
         try:
             importlib.import_module("studio.ui.app.workbench")
-            importlib.import_module("studio.ui.app.care")
+            importlib.import_module("studio.ui.app.lifecycle")
         except Exception as error:  # noqa: BLE001 - told in the window, which would stay empty
             self._not_loaded.emit(error)
             return
         self._loaded.emit()
 
     def _make_workbench(self) -> None:
-        from studio.ui.app.care import Care
+        from studio.ui.app.lifecycle import Lifecycle
         from studio.ui.app.workbench import Workbench
 
         if self.window.isVisible():
             self.workbench = Workbench(self._services, self.window)
             self.workbench.run.streamed.connect(self._collector.touch)
             self._collector.start(self.window.windowHandle())
-            self.care = Care(
+            self.lifecycle = Lifecycle(
                 self._services,
                 self.window.parts,
                 self.window.commands,
@@ -176,8 +176,8 @@ class Studio(QObject):
                 is_first=self._is_first,
                 hide=self.workbench.connections.secrets.mask,
             )
-            self.window.closing_asked.connect(self.care.keep_session)
-            self.window.closing.connect(self.care.rest)
+            self.window.request_closing.connect(self.lifecycle.keep_session)
+            self.window.closing.connect(self.lifecycle.rest)
 
     def _tell_broken(self, error: Exception) -> None:
         """Without its panes the window is of little use, but the text in it can be saved."""
@@ -237,7 +237,7 @@ class Studio(QObject):
     def _open(self, files: Sequence[Path]) -> None:
         """The files asked for, else the one in front the last time, else the welcome page.
 
-        The other files of the last time follow once the window stands (`Care`).
+        The other files of the last time follow once the window stands (`Lifecycle`).
         """
         for path in files:
             self.window.tabs.open(path.resolve())
@@ -258,8 +258,8 @@ class Studio(QObject):
                 page.restore_place(file.caret, file.scroll)
 
     def _end(self, code: int) -> int:
-        if self.care is not None:
-            self.care.close()
+        if self.lifecycle is not None:
+            self.lifecycle.close()
         if self._loader is not None and self._loader.ident is not None:
             self._loader.join()
         if self.workbench is not None:

@@ -15,6 +15,8 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
+from studio.core.agent.values.pause_point import PausePoint
+
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
@@ -158,16 +160,16 @@ def tour(workbench: Workbench, camera: Camera, home: Path) -> None:
     camera.take("04-tools")
     window.docks.show("outline")
     workbench.run_pane.step()
-    wait_until(stands_at(workbench, "P1"), "the run stands before the request")
+    wait_until(stands_at(workbench, PausePoint.BEFORE_REQUEST), "the run stands before the request")
     camera.take("05-run-before-model")
     workbench.run_pane.step()
-    wait_until(stands_at(workbench, "P2"), "the run stands at the reply")
+    wait_until(stands_at(workbench, PausePoint.REPLY), "the run stands at the reply")
     camera.take("06-run-reply")
     workbench.run_pane.step()
-    wait_until(stands_at(workbench, "P3"), "the run stands before the tool")
+    wait_until(stands_at(workbench, PausePoint.TOOL_CALL), "the run stands before the tool")
     camera.take("07-run-before-tool")
     workbench.run_pane.step()
-    wait_until(stands_at(workbench, "P4"), "the run stands after the tool")
+    wait_until(stands_at(workbench, PausePoint.OBSERVATION), "the run stands after the tool")
     camera.take("08-run-observation")
     workbench.run_pane.run_or_continue()
     wait_until(lambda: not workbench.run.is_live, "the run is over")
@@ -222,7 +224,9 @@ def debugging(workbench: Workbench, camera: Camera) -> None:
     camera.take("09a-run-edit")
     pane.editor.field.setPlainText("forty-two")
     pane.editor.applied.emit(pane.editor.spec, pane.editor.result(), True)
-    wait_until(stands_at(workbench, "P1"), "the branch stands at its next request")
+    wait_until(
+        stands_at(workbench, PausePoint.BEFORE_REQUEST), "the branch stands at its next request"
+    )
     camera.take("09b-run-branch")
     pane.run_or_continue()
     wait_until(lambda: not workbench.run.is_live, "the branch is over")
@@ -256,11 +260,11 @@ def readme(workbench: Workbench, camera: Camera, home: Path) -> None:
     assert page is not None
     page.editor.go_to_line(41)
     workbench.run_pane.step()
-    wait_until(stands_at(workbench, "P1"), "the run stands before the request")
+    wait_until(stands_at(workbench, PausePoint.BEFORE_REQUEST), "the run stands before the request")
     workbench.run_pane.step()
-    wait_until(stands_at(workbench, "P2"), "the run stands at the reply")
+    wait_until(stands_at(workbench, PausePoint.REPLY), "the run stands at the reply")
     workbench.run_pane.step()
-    wait_until(stands_at(workbench, "P3"), "the run stands before the tool")
+    wait_until(stands_at(workbench, PausePoint.TOOL_CALL), "the run stands before the tool")
     wait(300)
     camera.take("studio")
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from studio.application.exchange.export import ExportOrder, make_export
+from studio.application.exchange.export import ExportJob, make_export
 from studio.cli.main import FINE, run_command
 from studio.core.agent.loop.setup import make_setup
 from studio.core.agent.run.performer import check_answer
@@ -24,7 +24,7 @@ from studio.core.models.scripted import ScriptedModel
 from studio.core.prompty.messages import Message, TextPart
 from studio.core.prompty.parse import parse
 from studio.core.wire.request import Provider
-from studio.viewmodels.preview.controller import PreviewOrder, build_preview
+from studio.viewmodels.preview.controller import PreviewJob, build_preview
 
 PROMPT = """---
 name: x
@@ -91,7 +91,7 @@ def run_body(provider: Provider) -> Mapping[str, Any]:
 def exported(name: str) -> str:
     target = find_target(name)
     assert target is not None
-    return make_export(ExportOrder(DOCUMENT, target)).text
+    return make_export(ExportJob(DOCUMENT, target)).text
 
 
 @pytest.mark.parametrize("provider", PROVIDERS)
@@ -103,7 +103,7 @@ def test_run_preview_command_and_exports_ask_for_the_same(
     assert run_command(["request", str(path), "--provider", provider]) == FINE
     schemas = {
         "run": asked(run_body(provider), provider),
-        "preview": asked(build_preview(PreviewOrder(DOCUMENT)).requests[provider].body, provider),
+        "preview": asked(build_preview(PreviewJob(DOCUMENT)).requests[provider].body, provider),
         "command": asked(json.loads(capsys.readouterr().out), provider),
         "body": asked(json.loads(exported(provider)), provider),
         "curl": asked(body_of(exported(f"curl-{provider}")), provider),

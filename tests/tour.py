@@ -12,6 +12,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+from studio.core.agent.values.pause_point import PausePoint
+
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
@@ -133,10 +135,13 @@ def _step(workbench: Workbench, film: Film) -> None:
     window = workbench.window
     window.docks.show("run")
     for place, caption in (
-        ("P1", "Step through the loop: the prompt, before it is sent"),
-        ("P2", "… the model's reply, read as thought, action, arguments; edit it here if you like"),
-        ("P3", "… the call, before the tool runs"),
-        ("P4", "… the observation, before the model is told"),
+        (PausePoint.BEFORE_REQUEST, "Step through the loop: the prompt, before it is sent"),
+        (
+            PausePoint.REPLY,
+            "… the model's reply, read as thought, action, arguments; edit it here if you like",
+        ),
+        (PausePoint.TOOL_CALL, "… the call, before the tool runs"),
+        (PausePoint.OBSERVATION, "… the observation, before the model is told"),
     ):
         film.caption = caption
         window.actions_by_id["run.into"].trigger()

@@ -611,6 +611,41 @@
     </message>
   </context>
   <context>
+    <name>AppearancePage</name>
+    <message>
+      <source>Appearance</source>
+      <translation>Aussehen</translation>
+    </message>
+    <message>
+      <source>As the system</source>
+      <translation>Wie das System</translation>
+    </message>
+    <message>
+      <source>Font of the interface</source>
+      <translation>Schrift der Oberfläche</translation>
+    </message>
+    <message>
+      <source>Holds from the next start of the studio.</source>
+      <translation>Gilt ab dem nächsten Start des Studios.</translation>
+    </message>
+    <message>
+      <source>Language</source>
+      <translation>Sprache</translation>
+    </message>
+    <message>
+      <source>Light, dark, or as the desktop says.</source>
+      <translation>Hell, dunkel oder wie der Schreibtisch es sagt.</translation>
+    </message>
+    <message>
+      <source>Size of the interface's text</source>
+      <translation>Textgröße der Oberfläche</translation>
+    </message>
+    <message>
+      <source>Theme</source>
+      <translation>Thema</translation>
+    </message>
+  </context>
+  <context>
     <name>BreakpointsDialog</name>
     <message>
       <source>Add</source>
@@ -709,33 +744,6 @@
     <message>
       <source>⚠ looks like structure</source>
       <translation>⚠ sieht aus wie Struktur</translation>
-    </message>
-  </context>
-  <context>
-    <name>Care</name>
-    <message>
-      <source>New here? A short tour shows what is where.</source>
-      <translation>Neu hier? Ein kurzer Rundgang zeigt, was wo ist.</translation>
-    </message>
-    <message>
-      <source>No, thanks</source>
-      <translation>Nein, danke</translation>
-    </message>
-    <message>
-      <source>Not there any more: {names}.</source>
-      <translation>Nicht mehr da: {names}.</translation>
-    </message>
-    <message>
-      <source>Nothing was restored, and changed settings are not kept.</source>
-      <translation>Nichts wurde wiederhergestellt, und geänderte Einstellungen werden nicht behalten.</translation>
-    </message>
-    <message>
-      <source>Safe mode: usual settings, no tools, no trusted folder.</source>
-      <translation>Abgesicherter Modus: übliche Einstellungen, keine Werkzeuge, kein vertrauter Ordner.</translation>
-    </message>
-    <message>
-      <source>Take the tour</source>
-      <translation>Zum Rundgang</translation>
     </message>
   </context>
   <context>
@@ -922,58 +930,6 @@
   <context>
     <name>CompareDialog</name>
     <message>
-      <source>Compare</source>
-      <translation>Vergleichen</translation>
-    </message>
-    <message>
-      <source>Compare {title}</source>
-      <translation>{title} vergleichen</translation>
-    </message>
-    <message>
-      <source>Comparison</source>
-      <translation>Vergleich</translation>
-    </message>
-    <message>
-      <source>Differences</source>
-      <translation>Unterschiede</translation>
-    </message>
-    <message>
-      <source>Keep mine</source>
-      <translation>Meins behalten</translation>
-    </message>
-    <message>
-      <source>Next difference</source>
-      <translation>Nächster Unterschied</translation>
-    </message>
-    <message>
-      <source>Nothing on this side.</source>
-      <translation>Auf dieser Seite nichts.</translation>
-    </message>
-    <message>
-      <source>Only what differs</source>
-      <translation>Nur was sich unterscheidet</translation>
-    </message>
-    <message>
-      <source>Previous difference</source>
-      <translation>Voriger Unterschied</translation>
-    </message>
-    <message>
-      <source>Reload</source>
-      <translation>Neu laden</translation>
-    </message>
-    <message>
-      <source>Take the text on disk; undo leads back to yours</source>
-      <translation>Den Text auf der Platte nehmen; Rückgängig führt zu Ihrem zurück</translation>
-    </message>
-    <message>
-      <source>The whole text, left</source>
-      <translation>Der ganze Text, links</translation>
-    </message>
-    <message>
-      <source>The whole text, right</source>
-      <translation>Der ganze Text, rechts</translation>
-    </message>
-    <message>
       <source>different</source>
       <translation>verschieden</translation>
     </message>
@@ -988,10 +944,6 @@
     <message>
       <source>the same</source>
       <translation>gleich</translation>
-    </message>
-    <message>
-      <source>− on disk only   + in the editor only</source>
-      <translation>− nur auf der Platte   + nur im Editor</translation>
     </message>
   </context>
   <context>
@@ -1495,7 +1447,7 @@
     </message>
   </context>
   <context>
-    <name>ConnectionDesk</name>
+    <name>ConnectionCoordinator</name>
     <message>
       <source>Connection of the file</source>
       <translation>Verbindung der Datei</translation>
@@ -1944,6 +1896,33 @@ Und {count} davor.</translation>
     </message>
   </context>
   <context>
+    <name>DiskComparisonDialog</name>
+    <message>
+      <source>Compare {title}</source>
+      <translation>{title} vergleichen</translation>
+    </message>
+    <message>
+      <source>Differences</source>
+      <translation>Unterschiede</translation>
+    </message>
+    <message>
+      <source>Keep mine</source>
+      <translation>Meins behalten</translation>
+    </message>
+    <message>
+      <source>Reload</source>
+      <translation>Neu laden</translation>
+    </message>
+    <message>
+      <source>Take the text on disk; undo leads back to yours</source>
+      <translation>Den Text auf der Platte nehmen; Rückgängig führt zu Ihrem zurück</translation>
+    </message>
+    <message>
+      <source>− on disk only   + in the editor only</source>
+      <translation>− nur auf der Platte   + nur im Editor</translation>
+    </message>
+  </context>
+  <context>
     <name>Docks</name>
     <message>
       <source>Files</source>
@@ -2368,7 +2347,7 @@ Und {count} davor.</translation>
     </message>
   </context>
   <context>
-    <name>ExportFoot</name>
+    <name>ExportFooter</name>
     <message>
       <source>Browse…</source>
       <translation>Auswählen …</translation>
@@ -2804,13 +2783,6 @@ Und {count} davor.</translation>
     </message>
   </context>
   <context>
-    <name>FormLine</name>
-    <message>
-      <source>hint</source>
-      <translation>Hinweis</translation>
-    </message>
-  </context>
-  <context>
     <name>FormsPage</name>
     <message>
       <source>{tool} as {form}</source>
@@ -2870,7 +2842,7 @@ Und {count} davor.</translation>
     </message>
   </context>
   <context>
-    <name>HistoryFoot</name>
+    <name>HistoryFooter</name>
     <message>
       <source>1 run</source>
       <translation>1 Lauf</translation>
@@ -3147,6 +3119,13 @@ Und {count} davor.</translation>
     <message>
       <source>{size:,} bytes; F12 opens it</source>
       <translation>{size:,} Byte; F12 öffnet sie</translation>
+    </message>
+  </context>
+  <context>
+    <name>HttpRequestView</name>
+    <message>
+      <source>Request that will be sent</source>
+      <translation>Anfrage, die gesendet wird</translation>
     </message>
   </context>
   <context>
@@ -3445,25 +3424,6 @@ Und {count} davor.</translation>
     </message>
   </context>
   <context>
-    <name>KeptEdits</name>
-    <message>
-      <source>The file was not changed: {error}</source>
-      <translation>Die Datei wurde nicht geändert: {error}</translation>
-    </message>
-    <message>
-      <source>another prompt is open.</source>
-      <translation>ein anderer Prompt ist offen.</translation>
-    </message>
-    <message>
-      <source>it is being written in. Try again.</source>
-      <translation>darin wird gerade geschrieben. Versuchen Sie es noch einmal.</translation>
-    </message>
-    <message>
-      <source>no prompt is open.</source>
-      <translation>kein Prompt ist offen.</translation>
-    </message>
-  </context>
-  <context>
     <name>KeyField</name>
     <message>
       <source> The key store was not used: {reason}.</source>
@@ -3649,30 +3609,34 @@ Und {count} davor.</translation>
     </message>
   </context>
   <context>
-    <name>ListField</name>
+    <name>Lifecycle</name>
     <message>
-      <source>Add an item to {name}</source>
-      <translation>Einen Eintrag zu {name} hinzufügen</translation>
+      <source>New here? A short tour shows what is where.</source>
+      <translation>Neu hier? Ein kurzer Rundgang zeigt, was wo ist.</translation>
     </message>
     <message>
-      <source>Add item</source>
-      <translation>Eintrag hinzufügen</translation>
+      <source>No, thanks</source>
+      <translation>Nein, danke</translation>
     </message>
     <message>
-      <source>Empty list</source>
-      <translation>Leere Liste</translation>
+      <source>Not there any more: {names}.</source>
+      <translation>Nicht mehr da: {names}.</translation>
     </message>
     <message>
-      <source>Item {number}: {problem}</source>
-      <translation>Eintrag {number}: {problem}</translation>
+      <source>Nothing was restored, and changed settings are not kept.</source>
+      <translation>Nichts wurde wiederhergestellt, und geänderte Einstellungen werden nicht behalten.</translation>
     </message>
     <message>
-      <source>item {number} of {name}</source>
-      <translation>Eintrag {number} von {name}</translation>
+      <source>Safe mode: usual settings, no tools, no trusted folder.</source>
+      <translation>Abgesicherter Modus: übliche Einstellungen, keine Werkzeuge, kein vertrauter Ordner.</translation>
+    </message>
+    <message>
+      <source>Take the tour</source>
+      <translation>Zum Rundgang</translation>
     </message>
   </context>
   <context>
-    <name>ListTools</name>
+    <name>ListButtons</name>
     <message>
       <source>Add</source>
       <translation>Hinzufügen</translation>
@@ -3695,38 +3659,26 @@ Und {count} davor.</translation>
     </message>
   </context>
   <context>
-    <name>LooksPage</name>
+    <name>ListField</name>
     <message>
-      <source>Appearance</source>
-      <translation>Aussehen</translation>
+      <source>Add an item to {name}</source>
+      <translation>Einen Eintrag zu {name} hinzufügen</translation>
     </message>
     <message>
-      <source>As the system</source>
-      <translation>Wie das System</translation>
+      <source>Add item</source>
+      <translation>Eintrag hinzufügen</translation>
     </message>
     <message>
-      <source>Font of the interface</source>
-      <translation>Schrift der Oberfläche</translation>
+      <source>Empty list</source>
+      <translation>Leere Liste</translation>
     </message>
     <message>
-      <source>Holds from the next start of the studio.</source>
-      <translation>Gilt ab dem nächsten Start des Studios.</translation>
+      <source>Item {number}: {problem}</source>
+      <translation>Eintrag {number}: {problem}</translation>
     </message>
     <message>
-      <source>Language</source>
-      <translation>Sprache</translation>
-    </message>
-    <message>
-      <source>Light, dark, or as the desktop says.</source>
-      <translation>Hell, dunkel oder wie der Schreibtisch es sagt.</translation>
-    </message>
-    <message>
-      <source>Size of the interface's text</source>
-      <translation>Textgröße der Oberfläche</translation>
-    </message>
-    <message>
-      <source>Theme</source>
-      <translation>Thema</translation>
+      <source>item {number} of {name}</source>
+      <translation>Eintrag {number} von {name}</translation>
     </message>
   </context>
   <context>
@@ -3865,6 +3817,13 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
     <message>
       <source>Type or paste the reply.</source>
       <translation>Tippen Sie die Antwort oder fügen Sie sie ein.</translation>
+    </message>
+  </context>
+  <context>
+    <name>ManualRequestView</name>
+    <message>
+      <source>Messages of the request</source>
+      <translation>Nachrichten der Anfrage</translation>
     </message>
   </context>
   <context>
@@ -4124,6 +4083,25 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
     <message>
       <source>Choose a file: {name}</source>
       <translation>Eine Datei wählen: {name}</translation>
+    </message>
+  </context>
+  <context>
+    <name>PersistentEdits</name>
+    <message>
+      <source>The file was not changed: {error}</source>
+      <translation>Die Datei wurde nicht geändert: {error}</translation>
+    </message>
+    <message>
+      <source>another prompt is open.</source>
+      <translation>ein anderer Prompt ist offen.</translation>
+    </message>
+    <message>
+      <source>it is being written in. Try again.</source>
+      <translation>darin wird gerade geschrieben. Versuchen Sie es noch einmal.</translation>
+    </message>
+    <message>
+      <source>no prompt is open.</source>
+      <translation>kein Prompt ist offen.</translation>
     </message>
   </context>
   <context>
@@ -4579,14 +4557,6 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
   <context>
     <name>RequestView</name>
     <message>
-      <source>Messages of the request</source>
-      <translation>Nachrichten der Anfrage</translation>
-    </message>
-    <message>
-      <source>Request that will be sent</source>
-      <translation>Anfrage, die gesendet wird</translation>
-    </message>
-    <message>
       <source>calls {name} {arguments}</source>
       <translation>ruft {name} {arguments}</translation>
     </message>
@@ -4988,6 +4958,41 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
     </message>
   </context>
   <context>
+    <name>RunComparisonDialog</name>
+    <message>
+      <source>Compare</source>
+      <translation>Vergleichen</translation>
+    </message>
+    <message>
+      <source>Comparison</source>
+      <translation>Vergleich</translation>
+    </message>
+    <message>
+      <source>Next difference</source>
+      <translation>Nächster Unterschied</translation>
+    </message>
+    <message>
+      <source>Nothing on this side.</source>
+      <translation>Auf dieser Seite nichts.</translation>
+    </message>
+    <message>
+      <source>Only what differs</source>
+      <translation>Nur was sich unterscheidet</translation>
+    </message>
+    <message>
+      <source>Previous difference</source>
+      <translation>Voriger Unterschied</translation>
+    </message>
+    <message>
+      <source>The whole text, left</source>
+      <translation>Der ganze Text, links</translation>
+    </message>
+    <message>
+      <source>The whole text, right</source>
+      <translation>Der ganze Text, rechts</translation>
+    </message>
+  </context>
+  <context>
     <name>RunController</name>
     <message>
       <source>Pause the run before going back.</source>
@@ -5007,7 +5012,7 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
     </message>
   </context>
   <context>
-    <name>RunDesk</name>
+    <name>RunCoordinator</name>
     <message>
       <source>A value is not set</source>
       <translation>Ein Wert ist nicht gesetzt</translation>
@@ -7507,7 +7512,7 @@ zu  {after}</translation>
     </message>
   </context>
   <context>
-    <name>ToolsDesk</name>
+    <name>ToolsCoordinator</name>
     <message>
       <source>Its Python tools and MCP servers do not run, and no variable and no file that it names by ${env:} or ${file:} is read, until you trust it.</source>
       <translation>Seine Python-Werkzeuge und MCP-Server laufen nicht, und keine Variable und keine Datei, die er mit ${env:} oder ${file:} nennt, wird gelesen, bis Sie ihm vertrauen.</translation>

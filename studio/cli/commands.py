@@ -6,11 +6,12 @@ import json
 from collections.abc import Callable, Mapping
 
 from studio.core.agent.past.tree import RunTree
-from studio.core.agent.run.gate import Target
+from studio.core.agent.run.gate import RunTarget
 from studio.core.agent.values import commands
 from studio.core.agent.values.breakpoints import Breakpoint, problem_of
 from studio.core.agent.values.commands import Command
-from studio.core.agent.values.state import PLACES, Place, RunState
+from studio.core.agent.values.pause_point import PausePoint
+from studio.core.agent.values.state import RunState
 from studio.core.prompty.shapes import message_text
 from studio.core.text.values import JsonObject
 from studio.core.wire.reply import Reply
@@ -25,7 +26,7 @@ HELP = """\
   skip          do not run it                   as TEXT       do not run it; this is its result
   repair [NAME] read the reply repaired         limit [N]     allow N steps (5 more without N)
   say TEXT      a message before the next step  back STEP     go back; going on is a new branch
-  to [STEP] [PLACE]   run to there: `to P3`, `to 3`, `to 3 P1`
+  to [STEP] [PLACE]   run to there: `to `TOOL_CALL``, `to 3`, `to 3 `BEFORE_REQUEST``
   ran, not-run, result TEXT   what became of an interrupted call"""
 
 
@@ -46,7 +47,7 @@ def breakpoint_of(text: str, number: int, tools: tuple[str, ...] | None = None) 
     """
     where, _, condition = text.partition(":")
     name = where.strip()
-    place = next((item for item in PLACES if item.lower() == name.lower()), None)
+    place = next((item for item in PausePoint if item.lower() == name.lower()), None)
     if not name:
         raise CommandError(f"{text!r} names no place and no tool; write P3 or search:args.n > 3")
     made = Breakpoint(
@@ -61,18 +62,20 @@ def breakpoint_of(text: str, number: int, tools: tuple[str, ...] | None = None) 
     return made
 
 
-def target_of(text: str) -> Target:
+def target_of(text: str) -> RunTarget:
     """Where `STEP[:PLACE]`, or `PLACE` alone, is.
 
     Raises:
         CommandError: it is no place of a run.
     """
     words = text.replace(":", " ").split()
-    places: list[Place] = [item for item in PLACES for word in words if word.upper() == item]
+    places: list[PausePoint] = [
+        item for item in PausePoint for word in words if word.upper() == item
+    ]
     steps = [int(word) for word in words if word.isdecimal()]
     if not words or len(places) > 1 or len(steps) > 1 or len(words) != len(places) + len(steps):
         raise CommandError(f"{text!r} is no place of a run; write 3, P3, or 3:P3")
-    return Target(places[0] if places else None, steps[0] if steps else None)
+    return RunTarget(places[0] if places else None, steps[0] if steps else None)
 
 
 def command_of(line: str, state: RunState, tree: RunTree) -> Command | str:
@@ -122,19 +125,21 @@ def _said(word: str, rest: str, state: RunState) -> Command:
         "reply": lambda: commands.EditReply(Reply(rest, finish_reason="stop")),
         "final": lambda: (
             commands.EditAnswer(rest)
-            if state.place == "P6" and rest
+            if state.place == PausePoint.ANSWER and rest
             else commands.TreatAsFinal(rest or None)
         ),
         "obs": lambda: (
             commands.EditErrorObservation(rest)
-            if state.place == "PX"
+            if state.place == PausePoint.ERROR
             else commands.EditObservation(row, rest)
         ),
         "y": lambda: commands.Approve(row),
         "no": lambda: commands.Reject(row, rest),
         "skip": lambda: commands.SkipCall(row),
         "as": lambda: commands.AnswerCall(row, rest),
-        "say": lambda: commands.SendBack(rest) if state.place == "P6" else commands.Steer(rest),
+        "say": lambda: (
+            commands.SendBack(rest) if state.place == PausePoint.ANSWER else commands.Steer(rest)
+        ),
         "ran": lambda: commands.TellOutcome(row, "ran"),
         "not-run": lambda: commands.TellOutcome(row, "did-not-run"),
         "result": lambda: commands.TellOutcome(row, "result", rest),

@@ -30,7 +30,7 @@ from studio.core.export.targets import TARGETS, all_targets, find_target
 from studio.core.export.write import write_atomically, write_bytes_atomically
 from studio.core.export.written_keys import make_checked
 from studio.core.imports.imported import Imported, ImportFailure
-from studio.core.imports.recognise import import_file
+from studio.core.imports.recognize import import_file
 from studio.core.models.connection_file import read_connections
 from studio.core.models.secrets import secret_store
 from studio.core.paths import user_paths
@@ -87,7 +87,7 @@ def _export(options: argparse.Namespace) -> int:
     context = references_of(document.source.path, trust, masked=True)
     made = make_checked(target, make_source(document, target, values, context))
     report(document, made.problems)
-    for each in made.rounds:
+    for each in made.round_trips:
         state = "same messages and tools" if each.is_same else each.difference
         print(f"prompt-studio: round trip, {each.name}: {state}", file=sys.stderr)
     for loss in made.losses:

@@ -21,7 +21,7 @@ from studio.core.agent.values.reading import Action, FormatError
 from studio.core.agent.values.state import RunState
 from studio.core.runs.codec import encode_event
 from studio.core.text.values import Json
-from studio.core.wire.reply import Notice, Reply, ReplyDelta
+from studio.core.wire.reply import Reply, ReplyDelta, ReplyNotice
 
 
 def event_printer(*, as_json: bool, times: bool) -> Callable[[Event], None]:
@@ -105,7 +105,7 @@ def _lines(event: Event) -> list[str]:
 
 def print_notice(delta: ReplyDelta, _reply: Reply) -> None:
     """Say on standard error what the model's connection has to say."""
-    if isinstance(delta, Notice):
+    if isinstance(delta, ReplyNotice):
         print(printable(f"({delta.text})"), file=sys.stderr)
 
 

@@ -42,7 +42,8 @@ from studio.core.agent.values.breakpoints import Breakpoint
 from studio.core.agent.values.commands import Command, Continue, ForkFrom, RaiseLimit, StopRun
 from studio.core.agent.values.events import Event
 from studio.core.agent.values.options import RunOptions
-from studio.core.agent.values.state import PLACES, LimitName, RunState
+from studio.core.agent.values.pause_point import PausePoint
+from studio.core.agent.values.state import LimitName, RunState
 from studio.core.models.base import ChatModel, ModelError, ProtocolName
 from studio.core.models.connection_file import read_connections
 from studio.core.models.replay import RecordingModel, ReplayModel
@@ -225,7 +226,7 @@ def _run_options(
         headless=not is_stepped,
         approve="always" if options.yes or is_exact else "ask",
         breakpoints=breaks,
-        pause_at=frozenset(PLACES) if options.step else frozenset(),
+        pause_at=frozenset(PausePoint) if options.step else frozenset(),
     )
 
 
@@ -273,7 +274,7 @@ def _check_tools(breakpoints: tuple[Breakpoint, ...], tools: list[str]) -> None:
     """Say which breakpoints can never be met."""
     for item in breakpoints:
         if item.tool and item.tool not in tools:
-            known = f"{', '.join(tools) or 'none'}; the places are {', '.join(PLACES)}"
+            known = f"{', '.join(tools) or 'none'}; the places are {', '.join(PausePoint)}"
             message = f"--break: there is no tool {item.tool!r}; the tools are {known}"
             print(f"prompt-studio: {message}", file=sys.stderr)
 

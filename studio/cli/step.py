@@ -18,7 +18,8 @@ from studio.core.agent.run.requests import NotAllowedError
 from studio.core.agent.run.runner import Run
 from studio.core.agent.values import commands
 from studio.core.agent.values.commands import Command
-from studio.core.agent.values.state import Place, RunState
+from studio.core.agent.values.pause_point import PausePoint
+from studio.core.agent.values.state import RunState
 from studio.core.wire.reply import Reply
 
 _SHORTER = 400
@@ -101,14 +102,14 @@ async def _line(stream: TextIO) -> str:
 
 # What is shown ------------------------------------------------------------------------------------
 
-_TITLES: Mapping[Place, str] = {
-    "P1": "the request is ready",
-    "P2": "the reply is here",
-    "P3": "a call is ready",
-    "P4": "a result is here",
-    "P5": "the step is done",
-    "P6": "the answer is ready",
-    "PX": "something is wrong",
+_TITLES: Mapping[PausePoint, str] = {
+    PausePoint.BEFORE_REQUEST: "the request is ready",
+    PausePoint.REPLY: "the reply is here",
+    PausePoint.TOOL_CALL: "a call is ready",
+    PausePoint.OBSERVATION: "a result is here",
+    PausePoint.STEP_END: "the step is done",
+    PausePoint.ANSWER: "the answer is ready",
+    PausePoint.ERROR: "something is wrong",
 }
 
 
@@ -120,32 +121,32 @@ def standing(state: RunState) -> str:
     lines = [f"-- step {state.iteration}, {place}: {_TITLES[place]} ({pause.reason})"]
     if pause.breakpoints:
         lines[0] += f" {', '.join(pause.breakpoints)}"
-    wrong = state.error.message if place == "PX" and state.error is not None else ""
+    wrong = state.error.message if place == PausePoint.ERROR and state.error is not None else ""
     lines += [f"   {text}" for text in dict.fromkeys((pause.text, wrong)) if text]
     lines += [f"   {_short(line)}" for line in _about(state, place)]
     return "\n".join(lines)
 
 
-def _about(state: RunState, place: Place) -> list[str]:
+def _about(state: RunState, place: PausePoint) -> list[str]:
     step = state.step
     call = step.calls[state.call] if state.call is not None and step.calls else None
     match place:
-        case "P1":
+        case PausePoint.BEFORE_REQUEST:
             last = step.messages[-1] if step.messages else None
             sent = f"{len(step.messages)} messages"
             return [sent if last is None else f"{sent}, the last ({last.role}): {last.text}"]
-        case "P2":
+        case PausePoint.REPLY:
             reply = step.reply or Reply()
             return [reply.text] * bool(reply.text) + [
                 f"calls {asked.name} {asked.arguments}" for asked in reply.tool_calls
             ]
-        case "P3" | "P4" if call is not None:
+        case PausePoint.TOOL_CALL | PausePoint.OBSERVATION if call is not None:
             arguments = json.dumps(call.arguments, ensure_ascii=False)
             shown = f"{call.tool} {arguments}"
-            return [shown if place == "P3" else f"{shown} → {call.observation}"]
-        case "P6":
+            return [shown if place == PausePoint.TOOL_CALL else f"{shown} → {call.observation}"]
+        case PausePoint.ANSWER:
             return [state.answer or "(no text)"]
-        case "PX" if state.error is not None:
+        case PausePoint.ERROR if state.error is not None:
             repairs = ", ".join(item.name for item in state.error.repairs)
             hint = [state.error.hint] if state.error.hint else []
             return [*hint, *([f"repairs: {repairs}"] if repairs else [])]

@@ -28,7 +28,7 @@ _FILE_SECONDS = 2.0
 
 
 @dataclass(frozen=True, slots=True)
-class Match:
+class SearchMatch:
     """One place where the text stands."""
 
     path: Path
@@ -97,7 +97,9 @@ def files_of(root: Path, suffixes: Set[str] = SUFFIXES, most: int = _MOST_FILES)
                 yield path
 
 
-def search(root: Path, query: Query, texts: Mapping[Path, str] | None = None) -> tuple[Match, ...]:
+def search(
+    root: Path, query: Query, texts: Mapping[Path, str] | None = None
+) -> tuple[SearchMatch, ...]:
     """Every match below a folder, file by file.
 
     Args:
@@ -109,7 +111,7 @@ def search(root: Path, query: Query, texts: Mapping[Path, str] | None = None) ->
         PatternError: the pattern is no regular expression, or takes too long.
     """
     pattern = query.pattern()
-    found: list[Match] = []
+    found: list[SearchMatch] = []
     if not query.text:
         return ()
     for path in files_of(root):
@@ -137,10 +139,10 @@ def _in_file(
     text: str | None,
     pattern: Any,  # noqa: ANN401
     most: int,
-) -> list[Match]:
+) -> list[SearchMatch]:
     if text is None:
         text = _read(path)
-    found: list[Match] = []
+    found: list[SearchMatch] = []
     line, counted = 1, 0
     for match in matches(pattern, text, _FILE_SECONDS):
         if len(found) >= most:
@@ -150,7 +152,7 @@ def _in_file(
         start = text.rfind("\n", 0, counted) + 1
         end = text.find("\n", counted)
         whole = text[start : end if end >= 0 else len(text)]
-        found.append(Match(path, line, Span(*match.span()), whole[:_LONGEST_LINE]))
+        found.append(SearchMatch(path, line, Span(*match.span()), whole[:_LONGEST_LINE]))
     return found
 
 

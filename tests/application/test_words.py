@@ -8,6 +8,7 @@ import pytest
 
 from studio.application.run.breakpoints import place_name
 from studio.application.words import translate_by
+from studio.core.agent.values.pause_point import PausePoint
 
 
 @pytest.fixture
@@ -18,9 +19,9 @@ def german() -> Iterator[None]:
 
 
 def test_words_are_english_where_nothing_translates() -> None:
-    assert place_name("P3") == "Before a tool"
+    assert place_name(PausePoint.TOOL_CALL) == "Before a tool"
 
 
 @pytest.mark.usefixtures("german")
 def test_words_pass_through_what_was_handed_in_after_their_module_was_loaded() -> None:
-    assert place_name("P3") == "<RunBreakpoints: Before a tool>"
+    assert place_name(PausePoint.TOOL_CALL) == "<RunBreakpoints: Before a tool>"

@@ -109,14 +109,14 @@ def child(kind: str, lines: int, edits: int) -> None:
             from studio.core.settings import Settings
             from studio.ui.editor.page.page import EditorPage
             from studio.ui.style.theme import LIGHT, apply_theme
-            from studio.viewmodels.app.collector import CalmCollector
+            from studio.viewmodels.app.collector import IdleCollector
             from studio.viewmodels.app.jobs import SWITCH_SECONDS
-            from studio.viewmodels.app.messages import Messages
+            from studio.viewmodels.app.notifications import Notifications
             from studio.viewmodels.document.swap import SwapFolder
 
             sys.setswitchinterval(SWITCH_SECONDS)  # this and the collector: as the application does
             apply_theme(app, LIGHT)
-            page = EditorPage(Messages(), SwapFolder(Path(home)), Settings(), LIGHT)
+            page = EditorPage(Notifications(), SwapFolder(Path(home)), Settings(), LIGHT)
             editor = page.editor
         editor.viewport().installEventFilter(watch)
         page.resize(900, 800)
@@ -124,7 +124,7 @@ def child(kind: str, lines: int, edits: int) -> None:
         settle(0.3)
         collector = None
         if kind != "bare":
-            collector = CalmCollector()
+            collector = IdleCollector()
             collector.start()
 
         def until_painted() -> None:

@@ -25,7 +25,7 @@ from studio.core.prompty.parse import parse
 from studio.core.tokens.openai_ranks import OpenAITokens, load_encoding
 from studio.ui.preview.pane import PreviewPane
 from studio.ui.style.theme import LIGHT, apply_theme
-from studio.viewmodels.app.collector import CalmCollector
+from studio.viewmodels.app.collector import IdleCollector
 from studio.viewmodels.preview.controller import PreviewController
 
 _KEY_TARGET = 0.100
@@ -174,7 +174,7 @@ def main() -> int:
     apply_theme(app, LIGHT)  # type: ignore[arg-type]
     desk = Desk()
     run_until(lambda: True)
-    collector = CalmCollector()  # as the application does
+    collector = IdleCollector()  # as the application does
     collector.start()
     desk.pulse.restart()
     end = time.monotonic() + 0.5

@@ -28,7 +28,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from studio.core.agent.past.tree import walk
-from studio.core.agent.run.runner import Run, RunWorld
+from studio.core.agent.run.runner import Run, RunDependencies
 from studio.core.agent.values.commands import Continue, ForkFrom
 from studio.core.agent.values.events import Event, Stopped
 from studio.core.agent.values.options import RunOptions
@@ -103,12 +103,17 @@ def scroll(application: QApplication, view: TimelineView) -> dict[str, float]:
         bar.setValue(bar.maximum() * part // 100)
 
     def turn(part: int) -> None:
-        spot = QPointF(20, 20)
+        location = QPointF(20, 20)
         event = QWheelEvent(
-            spot, view.viewport().mapToGlobal(spot), QPoint(), QPoint(0, 360 - 720 * (part < 50)),
-            Qt.MouseButton.NoButton, Qt.KeyboardModifier.NoModifier, Qt.ScrollPhase.NoScrollPhase,
+            location,
+            view.viewport().mapToGlobal(location),
+            QPoint(),
+            QPoint(0, 360 - 720 * (part < 50)),
+            Qt.MouseButton.NoButton,
+            Qt.KeyboardModifier.NoModifier,
+            Qt.ScrollPhase.NoScrollPhase,
             False,
-        )  # fmt: skip
+        )
         application.sendEvent(view.viewport(), event)
 
     def page(part: int) -> None:
@@ -193,11 +198,11 @@ async def _fork(store: RunStore, events: list[Event]) -> None:
     assert past.state is not None
     if not past.tree.checkpoints:
         return  # killed before the run stood anywhere
-    world = RunWorld(
+    dependencies = RunDependencies(
         document(NATIVE), {"question": "Where?"}, ScriptedModel(["ok"] * 3), Functions(search),
         store.journal("r1"),
     )  # fmt: skip
-    run = Run(world, RunOptions(), past.state.setup, events)
+    run = Run(dependencies, RunOptions(), past.state.setup, events)
     at = random.choice(past.tree.checkpoints)
     state = await run.go(ForkFrom(at.id), Continue())
     assert state.status == "done", state.status

@@ -188,7 +188,7 @@ class Studio:
         from studio.ui.app.workbench import Workbench
         from studio.ui.base.services import build_services
         from studio.ui.style.theme import LIGHT, apply_theme
-        from studio.viewmodels.app.collector import CalmCollector
+        from studio.viewmodels.app.collector import IdleCollector
         from studio.viewmodels.app.jobs import SWITCH_SECONDS
 
         (home / "config").mkdir()
@@ -209,7 +209,7 @@ class Studio:
         self.workbench.window.tabs.open(prompt)
         self._until(lambda: self.workbench.is_settled)
         self._until(lambda: self.workbench.preview_pane.messages.is_settled)
-        self._collector = CalmCollector()
+        self._collector = IdleCollector()
         self.workbench.run.streamed.connect(self._collector.touch)
         self._collector.start()
 

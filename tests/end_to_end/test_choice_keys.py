@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from studio.core.agent.values.pause_point import PausePoint
 from tests.support.screen import Screen, needs_screen, studio_on_screen
 
 pytestmark = needs_screen
@@ -59,18 +60,18 @@ def test_a_mail_is_sent_by_its_own_key_and_a_limit_is_raised_by_a_button(
 ) -> None:
     screen.until(lambda shown: shown["active"], "the window")
     screen.press("F5")
-    screen.until(lambda shown: shown["place"] == "P3", "the call that waits")
+    screen.until(lambda shown: shown["place"] == PausePoint.TOOL_CALL, "the call that waits")
     for key in GOING_ON:
         screen.press("ctrl+1")
         screen.until(lambda shown: not shown["button"], "the editor")
         screen.press(key)
         shown = screen.until(lambda shown: shown["button"] == "Approve", f"the choice after {key}")
-        assert shown["place"] == "P3"
+        assert shown["place"] == PausePoint.TOOL_CALL
         assert not sent.exists()
     screen.press("ctrl+1")
     screen.until(lambda shown: not shown["button"], "the editor")
     screen.press("ctrl+shift+a")
-    screen.until(lambda shown: shown["place"] == "PX", "the limit")
+    screen.until(lambda shown: shown["place"] == PausePoint.ERROR, "the limit")
     assert sent.read_text(encoding="utf-8") == "hello"
 
     for key in GOING_ON:
@@ -80,7 +81,7 @@ def test_a_mail_is_sent_by_its_own_key_and_a_limit_is_raised_by_a_button(
         shown = screen.until(
             lambda shown: shown["button"] == "Allow 5 more", f"the choice after {key}"
         )
-        assert (shown["place"], shown["over"]) == ("PX", False)
+        assert (shown["place"], shown["over"]) == (PausePoint.ERROR, False)
     screen.press("space")
     shown = screen.until(lambda shown: shown["over"], "the end")
     assert shown["answer"] == "sent"

@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
 from pytestqt.qtbot import QtBot
 
 from studio.core.resource_files import resource
-from studio.ui.app.connection_desk import MANAGE
+from studio.ui.app.connection_coordinator import MANAGE
 from studio.ui.app.workbench import Workbench
 from studio.ui.connections.dialog import ConnectionsDialog
 from tests.support.chat_server import ChatServer, chat_server, chunk, events, silent, streamed
@@ -140,7 +140,7 @@ def test_another_model_file_is_chosen_and_tried(
     own.symlink_to(bundled_weights().path)
     (folder.parent / "notes.gguf").write_text("not a model", encoding="utf-8")
     workbench = open_workbench(resource("examples", "chat.prompty"))
-    dialog = workbench.desk.manage()
+    dialog = workbench.coordinator.manage()
     drop_files(dialog, own)  # anywhere on the dialog: a connection of its own
     assert dialog.list.name == "my-own-model"
     form = dialog.form

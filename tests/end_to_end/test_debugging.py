@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QApplication, QFileDialog, QLineEdit, QMenu, QWidg
 from pytestqt.qtbot import QtBot
 
 from studio.core.agent.past.tree import branch_path
+from studio.core.agent.values.pause_point import PausePoint
 from studio.core.resource_files import resource
 from studio.core.runs.store import RunStore
 from studio.core.tools.mock import FixedMock
@@ -129,7 +130,7 @@ def test_edit_go_back_fork_compare_export(
     # To a breakpoint on the tool; other arguments; on to the answer.
     person.set_breakpoint_on("calculator")
     person.press(person.editor(), Qt.Key.Key_F5)
-    person.until_at("P3")
+    person.until_at(PausePoint.TOOL_CALL)
     assert "calculator" in pane.bar.sentence.whole
     person.take("Edit arguments…")
     person.write('{"expression": "1000 * 6"}')
@@ -148,10 +149,10 @@ def test_edit_go_back_fork_compare_export(
     while pane.timeline.currentIndex().row() > row:
         person.press(pane.timeline, Qt.Key.Key_Up)
     person.press(pane.timeline, Qt.Key.Key_Return, ctrl=True)
-    person.until_at("P4")
+    person.until_at(PausePoint.OBSERVATION)
     person.take("Edit observation…")
     person.write("forty-two")
-    person.until_at("P1")  # applied, and one step on
+    person.until_at(PausePoint.BEFORE_REQUEST)  # applied, and one step on
     person.press(pane.timeline, Qt.Key.Key_F5)
     person.until_over()
     assert person.answer() == "It is forty-two."
@@ -167,7 +168,7 @@ def test_edit_go_back_fork_compare_export(
     left, right = comparison.rows[at].left, comparison.rows[at].right
     assert left is not None
     assert right is not None
-    assert ("6000" in left.gist, "forty-two" in right.gist) == (True, True)
+    assert ("6000" in left.summary, "forty-two" in right.summary) == (True, True)
     assert pane.comparing.isVisible()
     assert (pane.comparing.left.toPlainText(), pane.comparing.right.toPlainText()) == (
         "6000",
@@ -205,7 +206,7 @@ def test_an_edit_at_the_request_goes_into_the_file_too(
     person = Person(qtbot, workbench)
     pane = workbench.run_pane
     person.press(person.editor(), Qt.Key.Key_F10)
-    person.until_at("P1")
+    person.until_at(PausePoint.BEFORE_REQUEST)
     state = workbench.run.state
     assert state is not None
     system = state.step.messages[0].text
@@ -223,7 +224,7 @@ def test_an_edit_at_the_request_goes_into_the_file_too(
     person.press(editor.also_file, Qt.Key.Key_Space)
     assert editor.also_file.isChecked()
     person.press(messages._text, Qt.Key.Key_Return, ctrl=True)
-    person.until_at("P2")
+    person.until_at(PausePoint.REPLY)
 
     state = workbench.run.state
     assert state is not None
@@ -294,21 +295,21 @@ def test_a_reply_becomes_an_example_and_a_result_a_mock(
     assert page is not None
     before = page.editor.text()
     person.press(person.editor(), Qt.Key.Key_F10)
-    person.until_at("P1")
+    person.until_at(PausePoint.BEFORE_REQUEST)
     person.press(person.editor(), Qt.Key.Key_F10)
-    person.until_at("P2")
+    person.until_at(PausePoint.REPLY)
     person.take("Edit the reply…")
     person.press(pane.editor.also_file, Qt.Key.Key_Space)
     pane.editor.field.setFocus()
     person.press(pane.editor.field, Qt.Key.Key_Return, ctrl=True)
-    person.until_at("P3")
+    person.until_at(PausePoint.TOOL_CALL)
     example_text = f"user:\nQuestion: What is 128 * 46?\n\nassistant:\n{ASKS}\n\nuser:\nQuestion: "
     assert example_text in page.editor.text()
     page.editor.undo()
     assert page.editor.text() == before
 
     person.take("Approve")
-    person.until_at("P4")
+    person.until_at(PausePoint.OBSERVATION)
     person.take("Edit observation…")
     person.press(pane.editor.also_file, Qt.Key.Key_Space)
     pane.editor.field.setFocus()

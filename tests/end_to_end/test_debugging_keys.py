@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from studio.core.agent.values.pause_point import PausePoint
 from studio.core.resource_files import resource
 from tests.end_to_end.test_debugging import ASKS, FIRST, SECOND
 from tests.support.screen import Screen, needs_screen, studio_on_screen
@@ -71,7 +72,7 @@ def test_stop_edit_go_back_fork_compare_export(screen: Screen, tmp_path: Path) -
     screen.press("F9")
     screen.until(lambda shown: shown["stops"] == ["calculator"], "the breakpoint")
     screen.press("F5")
-    screen.until(lambda shown: shown["place"] == "P3", "the run before its tool")
+    screen.until(lambda shown: shown["place"] == PausePoint.TOOL_CALL, "the run before its tool")
     screen.press("ctrl+3")
     screen.until(lambda shown: shown["in_timeline"] and shown["card"] == "action", "the action")
     screen.press("F2")
@@ -89,10 +90,12 @@ def test_stop_edit_go_back_fork_compare_export(screen: Screen, tmp_path: Path) -
         screen.press("Up")
         screen.until(lambda now, kind=kind: now["card"] == kind, kind)
     screen.press("ctrl+Return")
-    screen.until(lambda now: now["place"] == "P4", "the run at the observation again")
+    screen.until(
+        lambda now: now["place"] == PausePoint.OBSERVATION, "the run at the observation again"
+    )
     screen.press("F2")
     write_over(screen, "forty-two")
-    screen.until(lambda now: now["place"] == "P1", "the next request")
+    screen.until(lambda now: now["place"] == PausePoint.BEFORE_REQUEST, "the next request")
     screen.press("F5")
     shown = screen.until(lambda now: now["over"] and now["branches"] == 2, "the second answer")
     assert shown["answer"] == "It is forty-two."

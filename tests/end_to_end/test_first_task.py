@@ -10,6 +10,7 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 from pytestqt.qtbot import QtBot
 
+from studio.core.agent.values.pause_point import PausePoint
 from studio.core.resource_files import resource
 from studio.ui.app.workbench import Workbench
 from studio.ui.dialogs.export.dialog import ExportDialog
@@ -85,13 +86,13 @@ def test_edit_preview_tools_step_export(
 
     # One step at a time: prompt, reply, call, observation, and on to the answer.
     press(qtbot, workbench, Qt.Key.Key_F10)
-    wait_for_place(qtbot, workbench, "P1")
+    wait_for_place(qtbot, workbench, PausePoint.BEFORE_REQUEST)
     press(qtbot, workbench, Qt.Key.Key_F10)
-    wait_for_place(qtbot, workbench, "P2")
+    wait_for_place(qtbot, workbench, PausePoint.REPLY)
     press(qtbot, workbench, Qt.Key.Key_F10)
-    wait_for_place(qtbot, workbench, "P3")
+    wait_for_place(qtbot, workbench, PausePoint.TOOL_CALL)
     press(qtbot, workbench, Qt.Key.Key_F10)
-    wait_for_place(qtbot, workbench, "P4")
+    wait_for_place(qtbot, workbench, PausePoint.OBSERVATION)
     state = workbench.run.state
     assert state is not None
     assert [call.observation for call in state.step.calls] == ["5888"]
@@ -125,7 +126,7 @@ def test_embedded_model_answers_in_the_window(
 ) -> None:
     workbench = open_workbench(example)
     press(qtbot, workbench, Qt.Key.Key_F10)
-    wait_for_place(qtbot, workbench, "P1")
+    wait_for_place(qtbot, workbench, PausePoint.BEFORE_REQUEST)
     press(qtbot, workbench, Qt.Key.Key_F5)
     qtbot.waitUntil(lambda: not workbench.run.is_live)
     state = workbench.run.state

@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
-from studio.application.exchange.export import ExportOrder, make_export, targets
+from studio.application.exchange.export import ExportJob, make_export, targets
 from studio.core.models.connections import EMBEDDED, Connection
 from studio.core.models.secrets import KEYRING
 from studio.core.runs.exchange import FORMS
-from studio.ui.app.care import Care
+from studio.ui.app.lifecycle import Lifecycle
 from studio.ui.app.workbench import Workbench
 from studio.ui.dialogs.crash import CrashDialog
 from tests.support.chat_server import ChatServer, chat_server, chunk, events, failure, streamed
@@ -109,7 +109,7 @@ def write_everything(qtbot: QtBot, workbench: Workbench, folder: Path) -> None:
     document = workbench.window.tabs.document
     assert document is not None
     for target in targets():
-        result = make_export(ExportOrder(document, target, base_url="http://127.0.0.1:1/v1"))
+        result = make_export(ExportJob(document, target, base_url="http://127.0.0.1:1/v1"))
         data = result.data if result.data is not None else result.text.encode()
         (folder / f"prompt-{target.name}").write_bytes(data)
     state = workbench.run.state
@@ -119,7 +119,7 @@ def write_everything(qtbot: QtBot, workbench: Workbench, folder: Path) -> None:
             workbench.exchange.export_run(
                 state.setup.run, form, folder / f"run{form.suffix}-{form.name}"
             )
-    dialog = workbench.desk.manage()
+    dialog = workbench.coordinator.manage()
     for name in ("E", "K", "S"):
         dialog.show_connection(name)
         dialog.grab().save(str(folder / f"{name}.png"))
@@ -147,7 +147,7 @@ def test_no_key_is_in_anything_that_the_studio_wrote(
     workbench = open_workbench(path)
     hide = workbench.connections.secrets.mask
     window = workbench.window
-    care = Care(
+    lifecycle = Lifecycle(
         window.services, window.parts, window.commands, restore=True, is_first=True, hide=hide
     )
     with chat_server() as server:
@@ -155,13 +155,13 @@ def test_no_key_is_in_anything_that_the_studio_wrote(
     assert key_store.kept == {("prompt-studio", "K"): IN_KEYRING}
     write_everything(qtbot, workbench, user_home / "written")
     reports = []
-    care.crashes.happened.connect(reports.append)
+    lifecycle.crashes.happened.connect(reports.append)
     for key in KEYS:
         logging.getLogger("httpx").warning("sent with %s", key)
         try:
             crash(key)
         except RuntimeError as error:
-            care.crashes.tell(error, "window")
+            lifecycle.crashes.tell(error, "window")
     qtbot.waitUntil(lambda: len(reports) == len(KEYS))
     assert not [one for one in reports if any(key in one.report + one.summary for key in KEYS)]
     page = workbench.window.tabs.current
@@ -171,7 +171,7 @@ def test_no_key_is_in_anything_that_the_studio_wrote(
     assert not [each for key in KEYS for each in places_of(key, user_home)]
     for dialog in workbench.window.findChildren(CrashDialog):
         dialog.close()
-    care.close()
+    lifecycle.close()
     page.editor.document().setModified(False)
     workbench.window.close()  # settings, places and the session are written now
     workbench.close()

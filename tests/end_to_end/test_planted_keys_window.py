@@ -16,7 +16,7 @@ from studio.core.tools.trust import TrustStore
 from studio.ui.app.workbench import Workbench
 from studio.viewmodels.app.crashes import crash_of
 from studio.viewmodels.app.log import start_log, stop_log
-from studio.viewmodels.tools.controller import Trial
+from studio.viewmodels.tools.controller import ToolTrial
 from tests.end_to_end.conftest import WAIT_MS
 from tests.support.chat_server import ChatServer, chat_server, events, streamed, text_chunks
 from tests.support.modal import answering
@@ -101,7 +101,7 @@ def test_the_window_shows_and_keeps_no_key(
     streamed_texts: list[str] = []
     workbench.run.streamed.connect(streamed_texts.append)
     with qtbot.waitSignal(workbench.run.ended, timeout=WAIT_MS):
-        workbench.run_desk.start(at_entry=False)
+        workbench.run_coordinator.start(at_entry=False)
     state = workbench.run.state
     assert state is not None
     assert state.answer is not None
@@ -111,7 +111,7 @@ def test_the_window_shows_and_keeps_no_key(
     assert model.requests[-1].body["messages"][0]["content"].rstrip() == f"Note: {NOTE}"
     assert streamed_texts
 
-    trials: list[Trial] = []
+    trials: list[ToolTrial] = []
     workbench.tools.trial_changed.connect(trials.append)
     workbench.tools.try_tool("echo", {"text": "hi"})
     qtbot.waitUntil(lambda: bool(trials and trials[-1].outcome), timeout=WAIT_MS)
@@ -149,7 +149,7 @@ def test_a_run_of_the_past_asks_for_a_value_that_is_not_set(
     first.connections.keys.keep("Office", KEPT, only_session=True)
     model.always(streamed("Well."))
     with qtbot.waitSignal(first.run.ended, timeout=WAIT_MS):
-        first.run_desk.start(at_entry=False)
+        first.run_coordinator.start(at_entry=False)
     monkeypatch.delenv("PLANTED_NOTE")
     # Another start of the studio, which has never seen the value.
     second = open_workbench(prompt)
@@ -160,7 +160,7 @@ def test_a_run_of_the_past_asks_for_a_value_that_is_not_set(
     with qtbot.waitSignal(second.history.opened, timeout=WAIT_MS):
         second.history.open(line.id)
     second.run.go_to(next(iter(second.run.past.events)).seq + 1)  # type: ignore[union-attr]
-    second.run_desk.resume()
+    second.run_coordinator.resume()
     qtbot.waitUntil(lambda: second.run.view.is_waiting, timeout=WAIT_MS)
     second.run.send(Continue())
 

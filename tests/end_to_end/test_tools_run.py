@@ -14,6 +14,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QComboBox, QWidget
 from pytestqt.qtbot import QtBot
 
+from studio.core.agent.values.pause_point import PausePoint
 from studio.ui.app.workbench import Workbench
 from studio.ui.tools.pane import AnswerDialog
 
@@ -160,7 +161,7 @@ def test_a_request_is_seen_before_a_run_sends_it(
     load(qtbot, workbench, "add_pet")
     view = workbench.run_pane.side.request
     run(qtbot, workbench)
-    qtbot.waitUntil(lambda: stands_at(workbench, "P3"))
+    qtbot.waitUntil(lambda: stands_at(workbench, PausePoint.TOOL_CALL))
     qtbot.waitUntil(view.isVisible)
     shown = view.text.toPlainText()
     assert shown.startswith(f"POST {address}/pets\nHost: {address.removeprefix('http://')}\n")
@@ -256,7 +257,7 @@ def test_nothing_of_an_untrusted_folder_runs_or_is_read(
     workbench.tools_pane.bar.reload.click()
     qtbot.waitUntil(lambda: not workbench.tools.is_loading)
     run(qtbot, workbench)
-    qtbot.waitUntil(lambda: stands_at(workbench, "PX"))
+    qtbot.waitUntil(lambda: stands_at(workbench, PausePoint.ERROR))
     state = workbench.run.state
     assert state is not None
     assert "variables are not read in an untrusted folder" in str(state)

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from studio.application.inputs.sets import read_sets
-from studio.application.run.memory import DebugMemory
+from studio.application.run.memory import DebugStore
 from studio.core.agent.values.breakpoints import Breakpoint
-from studio.core.agent.values.state import PLACES
+from studio.core.agent.values.pause_point import PausePoint
 from studio.core.models.base import Capabilities, ModelError, ModelRequest
 from studio.core.models.connection_file import read_connections, write_connections
 from studio.core.models.replay import ReplayModel
@@ -111,8 +111,8 @@ def test_own_servers(old_home: Path) -> None:
 
 
 def test_breakpoints_and_watches(old_home: Path) -> None:
-    held = DebugMemory(old_home / "data" / "debugging.json").of(str(PROMPTS / "react.prompty"))
-    request, reply, call, result, end, answer, error = PLACES
+    held = DebugStore(old_home / "data" / "debugging.json").of(str(PROMPTS / "react.prompty"))
+    request, reply, call, result, end, answer, error = PausePoint
     assert held.breakpoints.breakpoints == (
         Breakpoint("b1", frozenset({request})),
         Breakpoint("b2", frozenset({call, result}), "lookup", "iteration > 1", ">=2"),

@@ -19,8 +19,9 @@ from studio.core.agent.loop.machine import fold
 from studio.core.agent.loop.steps import messages_of, steps_of
 from studio.core.agent.past.tree import walk
 from studio.core.agent.values.events import Event, ModelReplied
+from studio.core.agent.values.pause_point import PausePoint
 from studio.core.agent.values.reading import Action, Final, FormatError, Refused
-from studio.core.agent.values.state import PLACES, Call, RunState, Step
+from studio.core.agent.values.state import Call, RunState, Step
 from studio.core.prompty.messages import MediaPart, Message, Part, TextPart, ToolCallPart
 from studio.core.runs.codec import encode_event
 from studio.core.runs.exchange import FORMS, export_run, import_run, read_journal, write_journal
@@ -123,7 +124,7 @@ def state_of(state: RunState, *, whole: bool) -> dict[str, object]:
         "tokens": state.usage.total_tokens,
         "steps allowed": state.limits.iterations,
         "error": [state.error.kind, state.error.message] if state.error else None,
-        "stands at": PLACES.index(state.place) if state.place else None,
+        "stands at": tuple(PausePoint).index(state.place) if state.place else None,
         "last messages": [message_of(message) for message in last],
         "steps": [step_of(state, step) for step in steps] if whole else len(steps),
     }
@@ -179,7 +180,14 @@ def test_a_run_is_the_same_at_every_place(store: RunStore, run: str) -> None:
     }
     checkpoints = past.tree.checkpoints
     assert [
-        [each.id, each.parent, PLACES.index(each.place), each.iteration, each.call, each.branch]
+        [
+            each.id,
+            each.parent,
+            tuple(PausePoint).index(each.place),
+            each.iteration,
+            each.call,
+            each.branch,
+        ]
         for each in checkpoints
     ] == expected["places"]
     assert state_of(past.state, whole=True) == expected["end"]

@@ -9,9 +9,9 @@ import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
-from studio.core.agent.values.state import PLACES
+from studio.core.agent.values.pause_point import PausePoint
 from studio.core.paths import user_paths
-from studio.ui.app.care import Care
+from studio.ui.app.lifecycle import Lifecycle
 from studio.ui.app.main_window import MainWindow
 from studio.ui.app.workbench import Workbench
 from studio.ui.base.services import build_services
@@ -43,12 +43,12 @@ def workbench(moved_home: Path, old_prompts: Path, qtbot: QtBot) -> Iterator[Wor
         window.show()
         window.activateWindow()
     bench = Workbench(services, window)
-    care = Care(services, window.parts, window.commands, restore=True, is_first=True)
+    lifecycle = Lifecycle(services, window.parts, window.commands, restore=True, is_first=True)
     yield bench
     for page in list(window.tabs.pages()):
         page.editor.document().setModified(False)
     window.close()
-    care.close()
+    lifecycle.close()
     bench.close()
     window.deleteLater()
 
@@ -113,7 +113,7 @@ def test_breakpoints_watches_connection_and_input_sets(
     assert workbench.debugging.watches == ("iteration", "len(messages)")
     held = workbench.run.breakpoints.value
     assert [each.id for each in held.breakpoints] == ["b1", "b2", "b3", "b4"]
-    assert PLACES[0] in held.places
+    assert PausePoint.BEFORE_REQUEST in held.places
     assert workbench.connections.connections.default_connection.name == "Home server"
     assert workbench.trust.is_trusted(old_prompts)
     workbench.window.tabs.open(old_prompts / "trip.prompty")

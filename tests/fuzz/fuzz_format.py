@@ -85,9 +85,9 @@ def one_input(data: bytes) -> None:
 def check_fixes(document: PromptDocument) -> None:
     """Every fix can be made, and the first one gives a document again."""
     text = document.source.text
-    mended = [apply_edits(text, fix.edits) for item in document.problems for fix in item.fixes]
-    if mended:
-        parse(mended[0])
+    repaired = [apply_edits(text, fix.edits) for item in document.problems for fix in item.fixes]
+    if repaired:
+        parse(repaired[0])
 
 
 def check_places(document: PromptDocument, prepared: Prepared) -> None:

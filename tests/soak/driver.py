@@ -125,9 +125,9 @@ class Driver(QObject):
         if self._studio.workbench is None or not self._studio.workbench.is_settled:
             QTimer.singleShot(BEAT_MS, self.begin)
             return
-        care = self._studio.care
-        if care is not None:
-            care.crashes.happened.connect(lambda crash: self.crashes.append(crash.summary))
+        lifecycle = self._studio.lifecycle
+        if lifecycle is not None:
+            lifecycle.crashes.happened.connect(lambda crash: self.crashes.append(crash.summary))
         self._began = self._beat_at = time.perf_counter()
         self._worked = time.thread_time()
         for timer in (self._act_timer, self._beat_timer, self._sample_timer, self._talk_timer):

@@ -24,9 +24,10 @@ from studio.core.agent.values.events import (
     ToolCalled,
     ToolEnded,
 )
-from studio.core.agent.values.state import PLACES, RunState
+from studio.core.agent.values.pause_point import PausePoint
+from studio.core.agent.values.state import RunState
 
-AT_REQUEST, AT_STEP_END = PLACES[0], PLACES[4]
+AT_REQUEST, AT_STEP_END = PausePoint.BEFORE_REQUEST, PausePoint.STEP_END
 
 
 def moves(path: Iterable[Event]) -> Iterator[tuple[Event, RunState, RunState]]:

@@ -24,6 +24,7 @@ from studio.core.agent.values.events import (
     ToolCalled,
     ToolEnded,
 )
+from studio.core.agent.values.pause_point import PausePoint
 from studio.core.agent.values.reading import Action, Final
 from studio.core.agent.values.state import Call, RunState
 
@@ -87,7 +88,7 @@ def _lines(state: RunState, event: Event) -> Iterator[str]:
             reason = ":exception" if outcome.is_error else ""
             yield f"turn:tool_execution_complete:{at}:{tool}:{fine}"
             yield f"turn:tool_result:{at}:{tool}:{fine}{reason}"
-        case Passed(place="P5"):
+        case Passed(place=PausePoint.STEP_END):
             yield f"turn:messages_updated:{at}"
         case Failed(error=error):
             yield f"turn:error:{state.iteration}:{_REASONS.get(error.code, error.code)}"

@@ -30,13 +30,13 @@ from PySide6.QtCore import QTimer
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from studio.viewmodels.document.swap import SwapFolder
-from studio.viewmodels.app.messages import Messages
+from studio.viewmodels.app.notifications import Notifications
 from studio.core.settings import Settings
 from studio.ui.editor.page.page import EditorPage
 from studio.ui.style.theme import LIGHT
 
 app = QApplication([])
-page = EditorPage(Messages(), SwapFolder(Path(sys.argv[1])), Settings(), LIGHT)
+page = EditorPage(Notifications(), SwapFolder(Path(sys.argv[1])), Settings(), LIGHT)
 page.begin("", "typed.prompty")
 page.show()
 typed = 0

@@ -22,13 +22,13 @@ from studio.core.prompty.document import ModelDeclaration, PromptDocument
 from studio.core.text.values import JsonObject
 from studio.core.tools.trust import TrustStore
 from studio.core.wire.media import MediaReader
-from studio.core.wire.reply import Notice, ReplyDelta
+from studio.core.wire.reply import ReplyDelta, ReplyNotice
 
 _tr = partial(translate, "ConnectionModel")
 
 
 @dataclass(frozen=True, slots=True)
-class AskedModel:
+class RequestedModel:
     """What a document says of the model that is to answer it."""
 
     declaration: ModelDeclaration = field(default_factory=ModelDeclaration)
@@ -38,12 +38,12 @@ class AskedModel:
     """Whether its folder is trusted: only then are its `${env:}` references read."""
 
 
-def asked_by(document: PromptDocument, trust: TrustStore) -> AskedModel:
+def asked_by(document: PromptDocument, trust: TrustStore) -> RequestedModel:
     """What a document asks for, as far as its folder is trusted."""
-    return AskedModel(document.model, is_trusted(document.source.path, trust))
+    return RequestedModel(document.model, is_trusted(document.source.path, trust))
 
 
-def choice_of(asked: AskedModel, connections: Connections, chosen: str = "") -> ModelChoice:
+def choice_of(asked: RequestedModel, connections: Connections, chosen: str = "") -> ModelChoice:
     """The connection that a document gets, and why.
 
     Args:
@@ -154,7 +154,7 @@ class SwitchedModel:
         model = self._model
         if self._is_new:
             self._is_new = False
-            yield Notice(_tr("{model} answers from here on.").format(model=model.label))
+            yield ReplyNotice(_tr("{model} answers from here on.").format(model=model.label))
         deltas = model.stream(request)
         if isinstance(deltas, AsyncGenerator):
             # Closing the outer one must end the call inside at once, not when it is collected.

@@ -25,7 +25,7 @@ _MOST_LINES = 4000
 
 
 @dataclass(frozen=True, slots=True)
-class ExportOrder:
+class ExportJob:
     """What an export is made from."""
 
     document: PromptDocument
@@ -58,7 +58,7 @@ def targets() -> Sequence[ExportTarget]:
     return all_targets()
 
 
-def make_export(order: ExportOrder) -> ExportResult:
+def make_export(order: ExportJob) -> ExportResult:
     """Make the text. Never raises for any document, and never reads a secret."""
     document = order.document
     # The connection speaks OpenAI's forms: its address and model say nothing of Anthropic's.

@@ -18,7 +18,7 @@ _REAL = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d{1,4})?$")
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class TypedValue:
     """What a typed text means."""
 
     value: FieldValue
@@ -28,28 +28,28 @@ class Entry:
     """What is wrong with it, in one sentence; empty where nothing is."""
 
 
-def read_integer(text: str, spec: FieldSpec) -> Entry:
+def read_integer(text: str, spec: FieldSpec) -> TypedValue:
     """A whole number of any size."""
     if not text.strip():
-        return Entry(ABSENT)
+        return TypedValue(ABSENT)
     if not _WHOLE.match(text.strip()):
-        return Entry(ABSENT, _tr("Write a whole number, such as 42."))
+        return TypedValue(ABSENT, _tr("Write a whole number, such as 42."))
     number = int(text)
-    return Entry(number, _range_problem(number, spec))
+    return TypedValue(number, _range_problem(number, spec))
 
 
-def read_number(text: str, spec: FieldSpec) -> Entry:
+def read_number(text: str, spec: FieldSpec) -> TypedValue:
     """A number; one written without a point stays whole."""
     if not text.strip():
-        return Entry(ABSENT)
+        return TypedValue(ABSENT)
     if _WHOLE.match(text.strip()):
         return read_integer(text, spec)
     if not _REAL.match(text.strip()):
-        return Entry(ABSENT, _tr("Write a number, such as 0.5."))
+        return TypedValue(ABSENT, _tr("Write a number, such as 0.5."))
     number = float(text)
     if number in (float("inf"), float("-inf")):
-        return Entry(ABSENT, _tr("The number is too large."))
-    return Entry(number, _range_problem(number, spec))
+        return TypedValue(ABSENT, _tr("The number is too large."))
+    return TypedValue(number, _range_problem(number, spec))
 
 
 def check_text(text: str, spec: FieldSpec) -> str:
@@ -64,23 +64,23 @@ def check_text(text: str, spec: FieldSpec) -> str:
     return "" if matches else _tr("The text must match {pattern}").format(pattern=spec.pattern)
 
 
-def read_json(text: str) -> Entry:
+def read_json(text: str) -> TypedValue:
     """Any JSON value; an empty text means none."""
     if not text.strip():
-        return Entry(ABSENT)
+        return TypedValue(ABSENT)
     try:
-        return Entry(json.loads(text, parse_constant=_no_constant))
+        return TypedValue(json.loads(text, parse_constant=_no_constant))
     except RecursionError:
-        return Entry(ABSENT, _tr("The JSON is nested too deeply."))
+        return TypedValue(ABSENT, _tr("The JSON is nested too deeply."))
     except json.JSONDecodeError as error:
-        return Entry(
+        return TypedValue(
             ABSENT,
             _tr("Line {lineno}, column {colno}: {msg}.").format(
                 lineno=error.lineno, colno=error.colno, msg=error.msg.lower()
             ),
         )
     except ValueError as error:
-        return Entry(ABSENT, str(error))
+        return TypedValue(ABSENT, str(error))
 
 
 def _no_constant(word: str) -> float:

@@ -155,7 +155,7 @@ def _named_rows(data: Json) -> tuple[InputRow, ...]:
     """The sets of another prompt, by name."""
     sets = data if isinstance(data, Mapping) else {}
     return tuple(
-        InputRow(f"{name}: {_gist(item)}", dict(item))
+        InputRow(f"{name}: {_summary(item)}", dict(item))
         for name, item in sets.items()
         if isinstance(item, Mapping) and item
     )
@@ -179,16 +179,16 @@ def _rows(data: object) -> tuple[InputRow, ...]:
     """Rows of a list of objects, or of one object."""
     if isinstance(data, list | tuple):
         return tuple(
-            InputRow(f"{number}: {_gist(item)}", dict(item))
+            InputRow(f"{number}: {_summary(item)}", dict(item))
             for number, item in enumerate(data, start=1)
             if isinstance(item, Mapping) and item
         )
     if not isinstance(data, Mapping) or not data:
         return ()
-    return (InputRow(_gist(data), {str(key): item for key, item in data.items()}),)
+    return (InputRow(_summary(data), {str(key): item for key, item in data.items()}),)
 
 
-def _gist(values: Mapping[str, Json]) -> str:
+def _summary(values: Mapping[str, Json]) -> str:
     text = ", ".join(f"{key} = {' '.join(str(item).split())}" for key, item in values.items())
     return text if len(text) <= 80 else f"{text[:79]}…"
 

@@ -16,7 +16,7 @@ from studio.application.preview.value import (
     VariableRow,
 )
 from studio.application.words import translate
-from studio.core.agent.protocols.choose import Choice, choose_protocol
+from studio.core.agent.protocols.choose import ProtocolChoice, choose_protocol
 from studio.core.models.base import ModelRequest, ProtocolName
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.inputs import RESERVED_SAMPLES
@@ -40,7 +40,7 @@ _UNREADABLE = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class PreviewOrder:
+class PreviewJob:
     """Everything that a preview is made from."""
 
     document: PromptDocument
@@ -68,7 +68,7 @@ class PreviewOrder:
     """Whether the prompt's folder is trusted; of another no variable and no file is looked at."""
 
 
-def build_preview(order: PreviewOrder) -> Preview:
+def build_preview(order: PreviewJob) -> Preview:
     """Prepare the messages and write the request bodies. Never raises for any document."""
     document = order.document
     prepared, tools = prepare_order(order)
@@ -78,7 +78,7 @@ def build_preview(order: PreviewOrder) -> Preview:
     blockers = _blockers(document, prepared)
     protocol = choose_protocol(prepared.document)
     if order.protocol is not None and order.protocol != protocol.protocol:
-        protocol = Choice(order.protocol, _tr("chosen for this run"))
+        protocol = ProtocolChoice(order.protocol, _tr("chosen for this run"))
     tokens = _tokens(order, prepared, tools, model.id, protocol.protocol)
     preview = Preview(
         document=document,
@@ -98,7 +98,7 @@ def build_preview(order: PreviewOrder) -> Preview:
     return replace(preview, cards=cards(preview))
 
 
-def prepare_order(order: PreviewOrder) -> tuple[Prepared, tuple[ToolSpec, ...]]:
+def prepare_order(order: PreviewJob) -> tuple[Prepared, tuple[ToolSpec, ...]]:
     """The messages of an order, and the tools that go with them."""
     document = order.document
     tools = order.tools if order.tools is not None else declared_tools(document, ())
@@ -111,7 +111,7 @@ def prepare_order(order: PreviewOrder) -> tuple[Prepared, tuple[ToolSpec, ...]]:
 
 
 def _tokens(
-    order: PreviewOrder,
+    order: PreviewJob,
     prepared: Prepared,
     tools: tuple[ToolSpec, ...],
     model_id: str,

@@ -43,7 +43,7 @@ class ValueReference:
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class TextRun:
     """A run of text with one origin."""
 
     text: str
@@ -75,7 +75,7 @@ class CardData:
     is_exact: bool = False
     """Whether the model's own tokenizer counted them."""
 
-    colours: Mapping[str, int] = field(default_factory=dict)
+    colors: Mapping[str, int] = field(default_factory=dict)
     """Input name → its number, by which the theme picks a colour."""
 
     warnings: tuple[Problem, ...] = ()
@@ -96,7 +96,7 @@ class CardData:
             self.message.role,
             tuple(self.message.attributes.items()),
             tuple(_part_look(part) for part in self.message.parts),
-            tuple(self.colours.items()),
+            tuple(self.colors.items()),
             tuple(sorted({problem.message for problem in self.warnings})),
         )
         object.__setattr__(self, "look", look)
@@ -114,11 +114,11 @@ class CardData:
         span = self.message.origin.span
         return span is not None and span.end == offset
 
-    def runs(self, part: TextPart | ToolResultPart) -> Iterator[Run]:
+    def runs(self, part: TextPart | ToolResultPart) -> Iterator[TextRun]:
         """The text of one part, cut where its origin changes; made as far as it is read."""
         if not part.segments:
             if part.text:
-                yield Run(part.text, None, part.span or self.message.origin.span)
+                yield TextRun(part.text, None, part.span or self.message.origin.span)
             return
         warned = {problem.span: problem.message for problem in self.warnings}
         for segment in part.segments:
@@ -127,7 +127,7 @@ class CardData:
 
     def shown_runs(
         self, part: TextPart | ToolResultPart, characters: int, lines: int
-    ) -> tuple[tuple[Run, ...], int]:
+    ) -> tuple[tuple[TextRun, ...], int]:
         """The start of a part's text, and how many lines of it are left out (0: all is there)."""
         if len(part.text) <= characters and part.text.count("\n") < lines:
             return tuple(self.runs(part)), 0
@@ -138,7 +138,7 @@ class CardData:
 
 def cards(preview: Preview) -> tuple[CardData, ...]:
     """The cards of a preview, in order."""
-    colours = {row.name: index for index, row in enumerate(preview.variables)}
+    colors = {row.name: index for index, row in enumerate(preview.variables)}
     source = preview.shown.source
     figures = preview.tokens.messages
     result = []
@@ -152,7 +152,7 @@ def cards(preview: Preview) -> tuple[CardData, ...]:
                 line=source.line_of(place.start) + 1 if place else None,
                 tokens=figures[number - 1] if number <= len(figures) else 0,
                 is_exact=preview.tokens.is_exact,
-                colours={name: colours[name] for name in _inputs(message) if name in colours},
+                colors={name: colors[name] for name in _inputs(message) if name in colors},
                 warnings=warnings,
                 attribute_places=_attribute_places(preview.shown, message),
             )
@@ -160,9 +160,9 @@ def cards(preview: Preview) -> tuple[CardData, ...]:
     return tuple(result)
 
 
-def cut_runs(runs: Iterable[Run], characters: int, lines: int) -> tuple[Run, ...]:
+def cut_runs(runs: Iterable[TextRun], characters: int, lines: int) -> tuple[TextRun, ...]:
     """The start of a long text."""
-    kept: list[Run] = []
+    kept: list[TextRun] = []
     room, line_room = characters, lines
     for run in runs:
         text = "".join(run.text[:room].splitlines(keepends=True)[:line_room])
@@ -214,11 +214,11 @@ def _warnings(message: Message, problems: Sequence[Problem]) -> Iterator[Problem
             yield problem
 
 
-def _run(segment: Segment, warned: Mapping[Span, str]) -> Run:
+def _run(segment: Segment, warned: Mapping[Span, str]) -> TextRun:
     if segment.kind == "literal":
-        return Run(segment.text, None, segment.span)
+        return TextRun(segment.text, None, segment.span)
     warning = warned.get(segment.span, "") if segment.span else ""
-    return Run(
+    return TextRun(
         segment.text, ValueReference(segment.input or "", segment.span, warning), segment.span
     )
 

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from studio.application.preview.build import PreviewOrder, prepare_order
+from studio.application.preview.build import PreviewJob, prepare_order
 from studio.application.preview.copy import message_as_text
 from studio.application.words import translate
 from studio.core.prompty.document import PromptDocument
@@ -28,7 +28,7 @@ _AROUND = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Side:
+class ConversationSide:
     """One of the two conversations that are compared."""
 
     title: str
@@ -45,10 +45,10 @@ class Side:
 class Pair:
     """What is compared with what."""
 
-    before: Side
+    before: ConversationSide
     """The one whose own lines are shown as gone."""
 
-    after: Side
+    after: ConversationSide
     """The one whose own lines are shown as new."""
 
 
@@ -81,7 +81,7 @@ class MessageDiff:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class ConversationComparison:
     """What differs."""
 
     pair: Pair
@@ -101,18 +101,18 @@ class _UnsavedError(Exception):
     """There is no saved text; the message says why, for people."""
 
 
-def compare(order: PreviewOrder, pair: Pair) -> Comparison:
+def compare(order: PreviewJob, pair: Pair) -> ConversationComparison:
     """Compare the messages of two sides; reads the saved file, so for a worker."""
     try:
         before, after = _messages(order, pair.before), _messages(order, pair.after)
     except _UnsavedError as error:
-        return Comparison(pair, problem=str(error))
+        return ConversationComparison(pair, problem=str(error))
     changed = tuple(_changes(before, after, pair))
     shared = sum(1 for item in changed if item.is_after)
-    return Comparison(pair, changed, max(0, len(after) - shared))
+    return ConversationComparison(pair, changed, max(0, len(after) - shared))
 
 
-def _messages(order: PreviewOrder, side: Side) -> tuple[Message, ...]:
+def _messages(order: PreviewJob, side: ConversationSide) -> tuple[Message, ...]:
     document = _saved(order.document) if side.is_saved else order.document
     values = order.inputs if side.values is None else side.values
     return prepare_order(replace(order, document=document, inputs=values))[0].messages.messages

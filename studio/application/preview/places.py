@@ -14,16 +14,16 @@ from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.front.front_matter import LEGACY_OPTIONS
 from studio.core.text.span import Span
 from studio.core.text.values import Json
-from studio.core.wire.origins import FoundOrigin, Place, ValueOrigin
+from studio.core.wire.origins import FoundOrigin, JsonPath, ValueOrigin
 
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]:,]|[^\s{}\[\]:,"]+')
 
 
 @dataclass(frozen=True, slots=True)
-class JsonSpot:
+class JsonLocation:
     """A value, or its key, at a place of a JSON text."""
 
-    place: Place
+    place: JsonPath
     """Keys and indices that lead to the value."""
 
     at: int = 0
@@ -69,7 +69,7 @@ class _Reader:
         return True
 
 
-def spot_at(text: str, offset: int) -> JsonSpot | None:
+def location_at(text: str, offset: int) -> JsonLocation | None:
     """The value or key at a place of a JSON text; `None` at brackets, commas and gaps."""
     reader = _Reader()
     for token in _TOKEN.finditer(text):
@@ -85,7 +85,7 @@ def spot_at(text: str, offset: int) -> JsonSpot | None:
         if is_met:
             place = tuple(frame.key for frame in reader.frames)
             at = 0 if is_key else _place_in(written, offset - token.start())
-            return JsonSpot(place, at, is_key)
+            return JsonLocation(place, at, is_key)
     return None
 
 
@@ -136,26 +136,26 @@ def source_of(preview: Preview, request: RequestPreview, offset: int) -> ValueSo
         request: the body.
         offset: place in `request.text`, in code points.
     """
-    spot = spot_at(request.text, offset)
-    found = request.made.origin(spot.place) if spot is not None and request.made else None
-    if spot is None or found is None or request.made is None:
+    location = location_at(request.text, offset)
+    found = request.made.origin(location.place) if location is not None and request.made else None
+    if location is None or found is None or request.made is None:
         return None
-    raw = _value_at(request.made.body, spot.place)
-    piece = None if spot.is_key else _piece(found.origin, raw, spot)
+    raw = _value_at(request.made.body, location.place)
+    piece = None if location.is_key else _piece(found.origin, raw, location)
     if piece is not None:
         return ValueSource(piece[0], piece[1])
     document = preview.shown
-    if spot.place == ("model",) and raw != document.model.id:
+    if location.place == ("model",) and raw != document.model.id:
         return None  # the connection's own model
     span = _span(document, found)
     return ValueSource(span, found.origin.input) if span is not None else None
 
 
-def _piece(origin: ValueOrigin, raw: Json, spot: JsonSpot) -> tuple[Span, str] | None:
+def _piece(origin: ValueOrigin, raw: Json, location: JsonLocation) -> tuple[Span, str] | None:
     """The value, or the author's own character, at a place of a text made of pieces."""
     if not isinstance(raw, str) or "".join(piece.text for piece in origin.pieces) != raw:
         return None
-    at, done = unmasked_place(raw, spot.at), 0
+    at, done = unmasked_place(raw, location.at), 0
     for piece in origin.pieces:
         if at < done + len(piece.text):
             if piece.span is None:
@@ -187,7 +187,7 @@ def _front_matter(document: PromptDocument, keys: Sequence[str | int]) -> Span |
     if document.dialect == "legacy" and tuple(keys) == ("model", "id"):
         keys = ("model", "configuration", "id")  # a level deeper in Prompty 1
     places = {entry.path: entry.value for entry in document.entries}
-    path: Place = ()
+    path: JsonPath = ()
     node: Json = document.data
     for key in keys:
         step = next((each for each in _steps(node, key)), None)
@@ -209,7 +209,7 @@ def _steps(node: Json, key: str | int) -> Iterator[str | int]:
                 yield index
 
 
-def _value_at(body: Json, place: Place) -> Json:
+def _value_at(body: Json, place: JsonPath) -> Json:
     for key in place:
         if isinstance(body, Mapping):
             body = body.get(str(key))

@@ -13,7 +13,7 @@ from functools import partial
 from studio.application.words import marked, translate
 from studio.core.prompty.document import InputDeclaration, PromptDocument
 from studio.core.prompty.inputs import preview_inputs
-from studio.core.prompty.messages import Messages
+from studio.core.prompty.messages import PromptMessages
 from studio.core.prompty.prepare import Prepared, prepare
 from studio.core.prompty.reference_values import ReferenceContext
 from studio.core.text.span import Span
@@ -194,7 +194,7 @@ class _Structure:
     tools: tuple[tuple[str, ...], ...]
 
 
-def _structure(messages: Messages) -> _Structure:
+def _structure(messages: PromptMessages) -> _Structure:
     return _Structure(
         tuple(message.role for message in messages.messages),
         tuple(tuple(message.attributes) for message in messages.messages),

@@ -11,7 +11,7 @@ from studio.application.preview.secrets import mask_secrets
 from studio.application.preview.value import PROVIDERS, PreviewTarget, RequestPreview
 from studio.application.words import translate
 from studio.core.agent.loop.setup import stop_sequences
-from studio.core.agent.protocols.choose import Choice
+from studio.core.agent.protocols.choose import ProtocolChoice
 from studio.core.prompty.document import ModelDeclaration
 from studio.core.prompty.front.declarations import output_schema
 from studio.core.prompty.prepare import Prepared
@@ -27,7 +27,7 @@ def request_previews(
     prepared: Prepared,
     tools: Sequence[ToolSpec],
     model: ModelDeclaration,
-    choice: Choice,
+    choice: ProtocolChoice,
     target: PreviewTarget,
 ) -> Mapping[Provider, RequestPreview]:
     """The request body in every shape; only the native protocol sends tools beside messages."""
@@ -42,7 +42,7 @@ def _request(
     prepared: Prepared,
     tools: Sequence[ToolSpec],
     model: ModelDeclaration,
-    choice: Choice,
+    choice: ProtocolChoice,
     target: PreviewTarget,
 ) -> RequestPreview:
     """A request as a run would send it; of files it tells the size and not the content."""

@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias
 from studio.application.preview.cards import CardData
 from studio.core.models.base import Capabilities, ProtocolName
 from studio.core.prompty.document import PromptDocument
-from studio.core.prompty.messages import Messages
+from studio.core.prompty.messages import PromptMessages
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.problem import Problem
 from studio.core.text.span import Span
@@ -117,7 +117,7 @@ class Preview:
     document: PromptDocument
     """The document that it was made from."""
 
-    messages: Messages
+    messages: PromptMessages
     """What the model would be told; the last good ones while `is_stale`."""
 
     shown: PromptDocument

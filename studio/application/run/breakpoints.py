@@ -8,15 +8,19 @@ from functools import partial
 from studio.application.words import marked, translate
 from studio.core.agent.values.breakpoints import Breakpoint
 from studio.core.agent.values.options import USUAL_EXCEPTIONS, ExceptionFilter
-from studio.core.agent.values.state import Place
+from studio.core.agent.values.pause_point import PausePoint
 
 _tr = partial(translate, "RunBreakpoints")
 
-_PLACES: dict[Place, str] = {
-    "P1": marked("Before the model"), "P2": marked("With the reply"), "P3": marked("Before a tool"),
-    "P4": marked("With a tool's result"), "P5": marked("At the end of an iteration"),
-    "P6": marked("With the answer"), "PX": marked("At any problem"),
-}  # fmt: skip
+_PLACES: dict[PausePoint, str] = {
+    PausePoint.BEFORE_REQUEST: marked("Before the model"),
+    PausePoint.REPLY: marked("With the reply"),
+    PausePoint.TOOL_CALL: marked("Before a tool"),
+    PausePoint.OBSERVATION: marked("With a tool's result"),
+    PausePoint.STEP_END: marked("At the end of an iteration"),
+    PausePoint.ANSWER: marked("With the answer"),
+    PausePoint.ERROR: marked("At any problem"),
+}
 """Names of the places for people, in the order of one turn of the loop."""
 
 _EXCEPTIONS: dict[ExceptionFilter, str] = {
@@ -37,12 +41,12 @@ _EXCEPTIONS: dict[ExceptionFilter, str] = {
 """Names of the exception filters for people."""
 
 
-def place_name(place: Place) -> str:
+def place_name(place: PausePoint) -> str:
     """A place in words."""
     return _tr(_PLACES[place])
 
 
-def place_names() -> dict[Place, str]:
+def place_names() -> dict[PausePoint, str]:
     """All places in words, in the order of one turn of the loop."""
     return {place: _tr(words) for place, words in _PLACES.items()}
 
@@ -63,7 +67,7 @@ class BreakpointSet:
     """What a run stops at by itself."""
 
     @property
-    def places(self) -> frozenset[Place]:
+    def places(self) -> frozenset[PausePoint]:
         """Places with a plain breakpoint that is on: the diagram marks them."""
         return frozenset(
             place

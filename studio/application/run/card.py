@@ -15,7 +15,7 @@ CardKind: TypeAlias = Literal[
 ]
 """What a card tells of; `prompt` is the first card of each step and heads it."""
 
-CardMood: TypeAlias = Literal["past", "live", "paused", "error", "done"]
+CardPhase: TypeAlias = Literal["past", "live", "paused", "error", "done"]
 """How it is painted; the kind and the words say the same without colour."""
 
 Tab: TypeAlias = Literal["messages", "request", "reply", "tool", "answer", "usage", "watch"]
@@ -54,7 +54,7 @@ class StepCard:
     title: str
     """A word or two."""
 
-    gist: str = ""
+    summary: str = ""
     """The content in one line."""
 
     facts: str = ""
@@ -63,7 +63,7 @@ class StepCard:
     badges: tuple[str, ...] = ()
     """`edited`, `replayed`, `mocked`, `repaired`, `warned`, `retried`, …"""
 
-    mood: CardMood = "past"
+    phase: CardPhase = "past"
     """How it stands."""
 
     call: int | None = None
@@ -77,7 +77,7 @@ class StepCard:
     @property
     def spoken(self) -> str:
         """The row for a screen reader."""
-        parts = (self.title, self.gist, self.facts, ", ".join(map(badge_word, self.badges)))
+        parts = (self.title, self.summary, self.facts, ", ".join(map(badge_word, self.badges)))
         said = ". ".join(part for part in parts if part)
         return (
             said

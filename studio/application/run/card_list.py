@@ -9,9 +9,9 @@ from itertools import accumulate
 from typing import TypeAlias, overload
 
 from studio.application.run.card import StepCard
+from studio.core.agent.values.persistent_list import LazySequence, PersistentList
 from studio.core.agent.values.state import Step
-from studio.core.agent.values.trail import Asked, Trail
-from studio.core.runs.opened import LaterSteps
+from studio.core.runs.opened import StoredSteps
 
 CardMaker: TypeAlias = Callable[[Step], list[StepCard]]
 """Makes the cards of a finished step."""
@@ -20,14 +20,14 @@ _STEPS_KEPT = 256
 
 
 def cards_in(shape: str) -> int:
-    """How many cards a step of that shape has (`studio.core.runs.outline.shape_of`)."""
+    """How many cards a step of that shape has (`studio.core.runs.run_index.shape_of`)."""
     return 1 + len(shape) + shape.count("+")
 
 
-class LaterCards(Asked[StepCard]):
+class StoredCards(LazySequence[StepCard]):
     """The cards of the first steps of an opened run."""
 
-    def __init__(self, steps: Trail[Step], root: LaterSteps, cards_of: CardMaker) -> None:
+    def __init__(self, steps: PersistentList[Step], root: StoredSteps, cards_of: CardMaker) -> None:
         """Make it; no step is looked at.
 
         Args:
@@ -57,32 +57,34 @@ class LaterCards(Asked[StepCard]):
         step = bisect_right(self._ends, index)
         cards = self._made.get(step)
         if cards is None:
-            cards = self._made[step] = self._cards_of(self._root.sketch(step))
+            cards = self._made[step] = self._cards_of(self._root.step_summary(step))
             while len(self._made) > _STEPS_KEPT:
                 self._made.popitem(last=False)
         return cards[index - self.before(step)]
 
-    def shares(self, other: LaterCards) -> int:
+    def shares(self, other: StoredCards) -> int:
         """How many first cards two of them have in common."""
         return self.before(self._steps.shares(other._steps))
 
 
-def later_cards(steps: Trail[Step], cards_of: CardMaker) -> tuple[Trail[StepCard], int]:
+def stored_cards(
+    steps: PersistentList[Step], cards_of: CardMaker
+) -> tuple[PersistentList[StepCard], int]:
     """The cards of those first steps that are not read yet, and how many steps they are."""
     root = steps.root
-    if not isinstance(root, LaterSteps):
-        return Trail(), 0
+    if not isinstance(root, StoredSteps):
+        return PersistentList(), 0
     count = min(len(root), steps.rooted)
-    return Trail.over(LaterCards(steps.upto(count), root, cards_of)), count
+    return PersistentList.over(StoredCards(steps.upto(count), root, cards_of)), count
 
 
 class CardList(Sequence[StepCard]):
     """The cards of a run: those of finished steps, which are shared, and those of the last one."""
 
     def __init__(
-        self, head: Trail[StepCard] | None = None, tail: tuple[StepCard, ...] = ()
+        self, head: PersistentList[StepCard] | None = None, tail: tuple[StepCard, ...] = ()
     ) -> None:
-        self.head: Trail[StepCard] = head if head is not None else Trail()
+        self.head: PersistentList[StepCard] = head if head is not None else PersistentList()
         """The cards of the steps that are done."""
         self.tail = tail
         """The cards of the current step."""
@@ -123,8 +125,8 @@ class CardList(Sequence[StepCard]):
     def before(self, step: int) -> int:
         """How many cards the first `step` steps have."""
         root = self.head.root
-        known = root.before(step) if isinstance(root, LaterCards) else 0
-        if isinstance(root, LaterCards) and step < root.steps:
+        known = root.before(step) if isinstance(root, StoredCards) else 0
+        if isinstance(root, StoredCards) and step < root.steps:
             return min(known, len(self))
         return bisect_right(self, step, known, key=lambda card: card.step)
 
@@ -139,5 +141,5 @@ class CardList(Sequence[StepCard]):
         return same
 
 
-def _unread(cards: Trail[StepCard]) -> int:
-    return cards.rooted if isinstance(cards.root, LaterCards) else 0
+def _unread(cards: PersistentList[StepCard]) -> int:
+    return cards.rooted if isinstance(cards.root, StoredCards) else 0

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import partial
 
-from studio.application.run.card import TAB_OF_KIND, CardKind, CardMood, StepCard, Tab
-from studio.application.run.card_list import CardList, later_cards
+from studio.application.run.card import TAB_OF_KIND, CardKind, CardPhase, StepCard, Tab
+from studio.application.run.card_list import CardList, stored_cards
 from studio.application.run.diagram import live_node
 from studio.application.run.words import (
     arguments_line,
@@ -17,16 +17,16 @@ from studio.application.run.words import (
     tokens,
 )
 from studio.application.words import translate
+from studio.core.agent.values.persistent_list import PersistentList
 from studio.core.agent.values.reading import Action, Final, FormatError, Refused
 from studio.core.agent.values.state import Call, RunState, Step, StepError
-from studio.core.agent.values.trail import Trail
-from studio.core.runs.sketch import LAST, last_line, one_line
+from studio.core.runs.step_summary import LAST, last_line, one_line
 from studio.core.wire.reply import Reply
 
 _tr = partial(translate, "RunCards")
 
 __all__ = [
-    "TAB_OF_KIND", "CardKind", "CardMood", "StepCard", "Tab", "Timeline", "cards_of_step",
+    "TAB_OF_KIND", "CardKind", "CardPhase", "StepCard", "Tab", "Timeline", "cards_of_step",
     "timeline_of",
 ]  # fmt: skip
 
@@ -38,7 +38,7 @@ class Timeline:
     cards: CardList = field(default_factory=CardList)
     """In order."""
 
-    steps: Trail[Step] = field(default_factory=Trail)
+    steps: PersistentList[Step] = field(default_factory=PersistentList)
     """The finished steps that the first cards were made from."""
 
     @property
@@ -60,7 +60,7 @@ def timeline_of(
     """
     if state is None:
         return Timeline()
-    head, unread = later_cards(state.steps, cards_of_step)
+    head, unread = stored_cards(state.steps, cards_of_step)
     kept = 0 if before is None else before.steps.shares(state.steps)
     if before is not None and kept > unread:
         head = before.cards.head.upto(before.cards.before(kept))
@@ -91,13 +91,13 @@ def cards_of_step(
     if answer is not None:
         if state is not None and state.answer is not None:
             answer = state.answer
-        gist = one_line(answer) or _tr(
+        summary = one_line(answer) or _tr(
             "No words of its own: the observations stand for themselves."
         )
-        cards.append(StepCard(step.number, "final", _tr("Final answer"), gist))
+        cards.append(StepCard(step.number, "final", _tr("Final answer"), summary))
     if step.observation:
-        gist = one_line(step.observation)
-        cards.append(StepCard(step.number, "note", _tr("Told the model"), gist))
+        summary = one_line(step.observation)
+        cards.append(StepCard(step.number, "note", _tr("Told the model"), summary))
     if state is not None:
         cards = _mark_live(cards, state)
     return cards
@@ -116,12 +116,12 @@ def _prompt_card(step: Step) -> StepCard:
     if not count:
         return StepCard(step.number, "prompt", title, _tr("Being rendered…"))
     last = step.messages[-1] if step.messages else None
-    gist = plural(count, "message")
+    summary = plural(count, "message")
     if last is not None and (text := one_line(last_line(last.text), LAST)):
-        gist += f" · {text}"
+        summary += f" · {text}"
     usage = step.reply.usage if step.reply is not None else None
     facts = tokens(usage.input_tokens) if usage is not None and usage.input_tokens else ""
-    return StepCard(step.number, "prompt", title, gist, facts)
+    return StepCard(step.number, "prompt", title, summary, facts)
 
 
 def _reply_cards(step: Step) -> list[StepCard]:
@@ -140,17 +140,19 @@ def _reply_cards(step: Step) -> list[StepCard]:
     raw = one_line(reply.text or reply.refusal or reply.reasoning)
     match step.reading:
         case Action() as action if action.thought:
-            gist = one_line(action.thought)
-            return [StepCard(step.number, "thought", _tr("Thought"), gist, joined, badges)]
+            summary = one_line(action.thought)
+            return [StepCard(step.number, "thought", _tr("Thought"), summary, joined, badges)]
         case Final() as final if final.thought:
-            gist = one_line(final.thought)
-            return [StepCard(step.number, "thought", _tr("Thought"), gist, joined, badges)]
+            summary = one_line(final.thought)
+            return [StepCard(step.number, "thought", _tr("Thought"), summary, joined, badges)]
         case FormatError() as error:
-            gist = one_line(error.message)
-            return [StepCard(step.number, "reply", _tr("Unreadable reply"), gist, joined, badges)]
+            summary = one_line(error.message)
+            return [
+                StepCard(step.number, "reply", _tr("Unreadable reply"), summary, joined, badges)
+            ]
         case Refused() as refused:
-            gist = one_line(refused.text)
-            return [StepCard(step.number, "reply", _tr("Refusal"), gist, joined, badges)]
+            summary = one_line(refused.text)
+            return [StepCard(step.number, "reply", _tr("Refusal"), summary, joined, badges)]
         case _:
             name = _tr("Reply") if step.reply is not None else _tr("Broken reply")
             if not raw and reply.tool_calls:
@@ -160,17 +162,17 @@ def _reply_cards(step: Step) -> list[StepCard]:
 
 def _streaming_card(step: Step, streaming: Reply | None) -> StepCard:
     """The reply that is being written; its newest words, not its first."""
-    gist = _tr("Waiting for the model…")
+    summary = _tr("Waiting for the model…")
     if streaming is not None:
         words = streaming.text or streaming.reasoning or streaming.refusal
         if not words and streaming.tool_calls:
             last = streaming.tool_calls[-1]
             words = f"{last.name}({last.arguments}"
         if words:
-            gist = one_line(words[-120:])
+            summary = one_line(words[-120:])
         elif streaming.notices:
-            gist = one_line(streaming.notices[-1])
-    return StepCard(step.number, "reply", _tr("Reply"), gist, mood="live")
+            summary = one_line(streaming.notices[-1])
+    return StepCard(step.number, "reply", _tr("Reply"), summary, phase="live")
 
 
 def _badges(step: Step) -> tuple[str, ...]:
@@ -191,8 +193,8 @@ def _call_cards(step: Step, row: int, call: Call) -> list[StepCard]:
         )
         if wanted
     )
-    gist = f"{call.tool}({arguments_line(call.arguments, call.text)})"
-    cards = [StepCard(step.number, "action", _tr("Action"), gist, badges=badges, call=row)]
+    summary = f"{call.tool}({arguments_line(call.arguments, call.text)})"
+    cards = [StepCard(step.number, "action", _tr("Action"), summary, badges=badges, call=row)]
     if call.observation is None:
         return cards
     marks = tuple(
@@ -208,25 +210,25 @@ def _call_cards(step: Step, row: int, call: Call) -> list[StepCard]:
     facts = ""
     if call.outcome is not None and call.origin == "live":
         facts = seconds(call.outcome.duration)
-    mood: CardMood = "error" if call.is_error else "past"
+    phase: CardPhase = "error" if call.is_error else "past"
     name = _tr("Error") if call.is_error else _tr("Observation")
     text = one_line(call.observation) or _tr("(empty)")
-    cards.append(StepCard(step.number, "observation", name, text, facts, marks, mood, row))
+    cards.append(StepCard(step.number, "observation", name, text, facts, marks, phase, row))
     return cards
 
 
 def _error_card(step: int, error: StepError) -> StepCard:
-    return StepCard(step, "error", error_title(error), one_line(error.message), mood="error")
+    return StepCard(step, "error", error_title(error), one_line(error.message), phase="error")
 
 
 def _mark_live(cards: list[StepCard], state: RunState) -> list[StepCard]:
     """Mark the card where the run stands, adding one for an error that has none."""
     if state.status == "done":
-        return [_with_mood(card, "done") if card.kind == "final" else card for card in cards]
+        return [_with_phase(card, "done") if card.kind == "final" else card for card in cards]
     if state.error is not None and (state.is_over or state.pause is not None):
         limit = state.error.kind == "limit"
         card = _error_card(state.step.number, state.error)
-        return [*cards, _with_mood(card, "paused") if limit else card]
+        return [*cards, _with_phase(card, "paused") if limit else card]
     if state.is_over:
         return cards
     kinds: dict[str, tuple[CardKind, ...]] = {
@@ -235,15 +237,15 @@ def _mark_live(cards: list[StepCard], state: RunState) -> list[StepCard]:
         "final": ("final",),
     }  # fmt: skip
     wanted = kinds.get(live_node(state), ())
-    mood: CardMood = "paused" if state.pause is not None else "live"
+    phase: CardPhase = "paused" if state.pause is not None else "live"
     for index in range(len(cards) - 1, -1, -1):
         card = cards[index]
         if card.kind in wanted and state.call in (None, card.call):
-            return [*cards[:index], _with_mood(card, mood), *cards[index + 1 :]]
+            return [*cards[:index], _with_phase(card, phase), *cards[index + 1 :]]
     return cards
 
 
-def _with_mood(card: StepCard, mood: CardMood) -> StepCard:
+def _with_phase(card: StepCard, phase: CardPhase) -> StepCard:
     return StepCard(
-        card.step, card.kind, card.title, card.gist, card.facts, card.badges, mood, card.call
+        card.step, card.kind, card.title, card.summary, card.facts, card.badges, phase, card.call
     )

@@ -9,16 +9,16 @@ from itertools import zip_longest
 from typing import Literal, TypeAlias
 
 from studio.application.run.breakpoints import place_name
+from studio.application.run.card_text import added_card_text, card_text
 from studio.application.run.cards import StepCard, timeline_of
 from studio.application.run.differences import Sides, sides_of
-from studio.application.run.said import said_by, said_newly
 from studio.application.words import translate
 from studio.core.agent.past.tree import RunTree
 from studio.core.agent.values.state import RunState
 
 _tr = partial(translate, "RunCompare")
 
-Match: TypeAlias = Literal["same", "differs", "left", "right"]
+RowMatch: TypeAlias = Literal["same", "differs", "left", "right"]
 """Whether two cards say the same, or only one side has one."""
 
 
@@ -76,7 +76,7 @@ def usual_name(number: int) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Side:
+class RunSide:
     """One of two ways that are compared."""
 
     title: str
@@ -90,7 +90,7 @@ class Side:
 class CompareRow:
     """One card of each side, as far as they have one."""
 
-    match: Match
+    match: RowMatch
     """What is to be said of the two."""
 
     left: StepCard | None
@@ -101,13 +101,13 @@ class CompareRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class RunComparison:
     """Two ways through, side by side."""
 
-    left: Side
+    left: RunSide
     """The first."""
 
-    right: Side
+    right: RunSide
     """The second."""
 
     rows: tuple[CompareRow, ...]
@@ -143,12 +143,12 @@ class Comparison:
         """The whole texts of a row, with what differs marked."""
         one = self.rows[row]
         return sides_of(
-            said_by(self.left.state, one.left) if one.left is not None else "",
-            said_by(self.right.state, one.right) if one.right is not None else "",
+            card_text(self.left.state, one.left) if one.left is not None else "",
+            card_text(self.right.state, one.right) if one.right is not None else "",
         )
 
 
-def compare(left: Side, right: Side) -> Comparison:
+def compare(left: RunSide, right: RunSide) -> RunComparison:
     """Put two ways side by side, step by step; their whole texts count, not what cards can show.
 
     The steps before two branches part are known to be the same: of a long run they are not read.
@@ -161,7 +161,7 @@ def compare(left: Side, right: Side) -> Comparison:
             is_known = step <= shared and one is not None and two is not None
             match = "same" if is_known else _match(left.state, one, right.state, two)
             rows.append(CompareRow(match, one, two))
-    return Comparison(left, right, tuple(rows))
+    return RunComparison(left, right, tuple(rows))
 
 
 def _cards_by_step(state: RunState) -> dict[int, list[StepCard]]:
@@ -171,11 +171,11 @@ def _cards_by_step(state: RunState) -> dict[int, list[StepCard]]:
     return found
 
 
-def _match(left: RunState, one: StepCard | None, right: RunState, two: StepCard | None) -> Match:
+def _match(left: RunState, one: StepCard | None, right: RunState, two: StepCard | None) -> RowMatch:
     if one is None:
         return "right"
     if two is None:
         return "left"
     if one.kind != two.kind:
         return "differs"
-    return "same" if said_newly(left, one) == said_newly(right, two) else "differs"
+    return "same" if added_card_text(left, one) == added_card_text(right, two) else "differs"

@@ -6,8 +6,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from studio.core.agent.values.pause_point import PausePoint
 from studio.core.agent.values.reading import Action, Final, FormatError, Refused
-from studio.core.agent.values.state import ErrorKind, Place, RunState, Step, StepError
+from studio.core.agent.values.state import ErrorKind, RunState, Step, StepError
 
 Node: TypeAlias = Literal[
     "prompt", "model", "reply", "action", "tool", "observation", "final", "done"
@@ -19,13 +20,17 @@ NODES: tuple[Node, ...] = (
 )  # fmt: skip
 """All of them; the first six are the loop, the last two leave it."""
 
-Mood: TypeAlias = Literal["idle", "running", "paused", "error", "done", "stopped"]
+RunPhase: TypeAlias = Literal["idle", "running", "paused", "error", "done", "stopped"]
 """How the run stands, in the diagram's terms; the lit node is painted after it."""
 
-_NODE_OF_PLACE: dict[Place, Node] = {
-    "P1": "prompt", "P2": "reply", "P3": "action", "P4": "observation", "P5": "observation",
-    "P6": "final",
-}  # fmt: skip
+_NODE_OF_PLACE: dict[PausePoint, Node] = {
+    PausePoint.BEFORE_REQUEST: "prompt",
+    PausePoint.REPLY: "reply",
+    PausePoint.TOOL_CALL: "action",
+    PausePoint.OBSERVATION: "observation",
+    PausePoint.STEP_END: "observation",
+    PausePoint.ANSWER: "final",
+}
 
 _NODE_OF_ERROR: dict[ErrorKind, Node] = {
     "format": "reply", "model": "model", "unknown_tool": "action", "schema": "action",
@@ -34,9 +39,13 @@ _NODE_OF_ERROR: dict[ErrorKind, Node] = {
     "outcome_unknown": "tool", "render": "prompt", "journal": "prompt",
 }  # fmt: skip
 
-PLACE_OF_NODE: dict[Node, Place] = {
-    "prompt": "P1", "reply": "P2", "action": "P3", "observation": "P4", "final": "P6",
-}  # fmt: skip
+PLACE_OF_NODE: dict[Node, PausePoint] = {
+    "prompt": PausePoint.BEFORE_REQUEST,
+    "reply": PausePoint.REPLY,
+    "action": PausePoint.TOOL_CALL,
+    "observation": PausePoint.OBSERVATION,
+    "final": PausePoint.ANSWER,
+}
 """Nodes that a breakpoint can stand at, with their place."""
 
 
@@ -44,7 +53,7 @@ PLACE_OF_NODE: dict[Node, Place] = {
 class DiagramState:
     """What the diagram shows."""
 
-    mood: Mood = "idle"
+    phase: RunPhase = "idle"
     """How the run stands."""
 
     live: Node | None = None
@@ -70,7 +79,7 @@ class DiagramState:
 
 
 def diagram_of(
-    state: RunState | None, sentence: str, break_places: Iterable[Place] = ()
+    state: RunState | None, sentence: str, break_places: Iterable[PausePoint] = ()
 ) -> DiagramState:
     """The diagram for a run's state.
 
@@ -85,7 +94,7 @@ def diagram_of(
         return DiagramState(breakpoints=marked, sentence=sentence)
     live = live_node(state)
     return DiagramState(
-        mood=mood_of(state),
+        phase=phase_of(state),
         live=live,
         visited=_visited(state.step, live),
         iteration=state.iteration,
@@ -96,7 +105,7 @@ def diagram_of(
     )
 
 
-def mood_of(state: RunState) -> Mood:
+def phase_of(state: RunState) -> RunPhase:
     """How the run stands."""
     match state.status:
         case "done":
@@ -108,7 +117,7 @@ def mood_of(state: RunState) -> Mood:
         case "running":
             if state.pause is None:
                 return "running"
-            at_error = state.pause.place == "PX" and _is_failure(state.error)
+            at_error = state.pause.place == PausePoint.ERROR and _is_failure(state.error)
             return "error" if at_error else "paused"
 
 
@@ -117,9 +126,9 @@ def live_node(state: RunState) -> Node:
     if state.status == "done":
         return "done"
     place = state.pause.place if state.pause is not None else state.place
-    if state.error is not None and (place == "PX" or state.is_over):
+    if state.error is not None and (place == PausePoint.ERROR or state.is_over):
         return _NODE_OF_ERROR[state.error.kind]
-    if place is not None and place != "PX":
+    if place is not None and place != PausePoint.ERROR:
         return _NODE_OF_PLACE[place]
     return _under_way(state)
 

@@ -28,7 +28,7 @@ from studio.core.agent.values.commands import (
 from studio.core.prompty.messages import (
     MediaPart,
     Message,
-    Origin,
+    MessageOrigin,
     Part,
     Role,
     TextPart,
@@ -224,7 +224,7 @@ def with_role(message: Message, role: Role) -> Message:
 
 def new_message(role: Role = "user", text: str = "") -> Message:
     """A message of the person's own."""
-    return Message(role, (TextPart(text),), origin=Origin("run"))
+    return Message(role, (TextPart(text),), origin=MessageOrigin("run"))
 
 
 def without(messages: Sequence[Message], index: int) -> tuple[Message, ...]:

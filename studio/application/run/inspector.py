@@ -7,11 +7,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
+from studio.application.run.card_text import step_at
 from studio.application.run.cards import StepCard, Tab
 from studio.application.run.chat import thread_markdown
 from studio.application.run.messages import messages_view
 from studio.application.run.reply import legend_of, reply_blocks, streaming_blocks
-from studio.application.run.said import step_at
 from studio.application.run.text import Block, Blocks, Piece, Style, json_block
 from studio.application.run.tool import tool_blocks, truth_blocks
 from studio.application.run.watch import WatchRow, watch_rows

@@ -11,7 +11,7 @@ from typing import Any, get_args
 from studio.application.run.breakpoints import BreakpointSet
 from studio.core.agent.values.breakpoints import Breakpoint
 from studio.core.agent.values.options import ExceptionFilter
-from studio.core.agent.values.state import PLACES
+from studio.core.agent.values.pause_point import PausePoint
 from studio.core.export.write import write_atomically
 
 _MOST_FILES = 200
@@ -29,7 +29,7 @@ class FileDebugging:
     """Expressions of the Watch tab."""
 
 
-class DebugMemory:
+class DebugStore:
     """A small JSON file; one that cannot be read or written costs no more than the memory."""
 
     def __init__(self, path: Path) -> None:
@@ -114,7 +114,7 @@ def _breakpoint(data: object) -> Breakpoint | None:
 
     return Breakpoint(
         text("id"),
-        frozenset(place for place in PLACES if place in wanted),
+        frozenset(place for place in PausePoint if place in wanted),
         text("tool"),
         text("condition"),
         text("hits"),

@@ -11,7 +11,7 @@ from typing import assert_never
 from studio.application.run.text import Block, Blocks, Piece
 from studio.application.run.words import plural
 from studio.application.words import translate
-from studio.core.agent.values.trail import known_same
+from studio.core.agent.values.persistent_list import known_common_length
 from studio.core.prompty.messages import MediaPart, Message, TextPart, ToolCallPart, ToolResultPart
 
 _tr = partial(translate, "RunMessages")
@@ -36,7 +36,7 @@ _DIFF_LINES = 4_000
 
 
 @dataclass(frozen=True, slots=True)
-class MessagesView:
+class SentMessages:
     """What the tab shows."""
 
     blocks: Blocks = ()
@@ -51,7 +51,7 @@ class MessagesView:
 
 def messages_view(
     sent: Sequence[Message], before: Sequence[Message], *, only_changes: bool = False
-) -> MessagesView:
+) -> SentMessages:
     """Messages as sent, compared with those of the step before.
 
     Args:
@@ -78,7 +78,7 @@ def messages_view(
             writer.added(text)
     if before and stable == len(sent) and sent:
         writer.remark(stable)
-    return MessagesView(tuple(writer.blocks), writer.first_change, writer.summary(sent, before))
+    return SentMessages(tuple(writer.blocks), writer.first_change, writer.summary(sent, before))
 
 
 def message_text(message: Message) -> str:
@@ -99,7 +99,7 @@ def message_text(message: Message) -> str:
 
 def _stable_prefix(sent: Sequence[Message], before: Sequence[Message]) -> int:
     """How many first messages are the same: what a provider can take from its cache."""
-    count = known_same(before, sent)
+    count = known_common_length(before, sent)
     for index in range(count, min(len(before), len(sent))):
         old, new = before[index], sent[index]
         if old is not new and (old.role != new.role or message_text(old) != message_text(new)):

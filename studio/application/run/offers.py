@@ -20,7 +20,8 @@ from studio.application.run.words import call_at, error_title
 from studio.application.words import translate
 from studio.core.agent.run.requests import allowed
 from studio.core.agent.values.commands import Approve, Continue, RaiseLimit, SkipCall
-from studio.core.agent.values.state import Place, RunState
+from studio.core.agent.values.pause_point import PausePoint
+from studio.core.agent.values.state import RunState
 
 _tr = partial(translate, "RunOffers")
 
@@ -65,21 +66,21 @@ def _fits(offer: Offer, possible: frozenset[type]) -> bool:
     return all(type(command) in possible for command in offer.commands)
 
 
-def _at_place(state: RunState, place: Place) -> Offers:
+def _at_place(state: RunState, place: PausePoint) -> Offers:
     match place:
-        case "P1":
+        case PausePoint.BEFORE_REQUEST:
             return _at_request(state)
-        case "P2":
+        case PausePoint.REPLY:
             return _at_reply(state)
-        case "P3":
+        case PausePoint.TOOL_CALL:
             return _at_call(state)
-        case "P4":
+        case PausePoint.OBSERVATION:
             return _at_result(state)
-        case "P5":
+        case PausePoint.STEP_END:
             return _at_step_end()
-        case "P6":
+        case PausePoint.ANSWER:
             return _at_answer(state)
-        case "PX":
+        case PausePoint.ERROR:
             return offers_at_problem(state)
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from studio.application.run.plan import RunPlan
 from studio.core.agent.loop.toolbox import NoTools, RunToolbox
+from studio.core.agent.past.reenactment import Reenactment
 from studio.core.agent.past.replay import RecordedModel, RecordedSpecs, RecordedTools, recording_of
-from studio.core.agent.past.retelling import Retelling
 from studio.core.agent.past.tree import Past, branch_path, walk
 from studio.core.agent.run.secrets import revealed_inputs
 from studio.core.agent.values.events import Event, Stopped
@@ -99,7 +99,7 @@ def exactly(
     if path and isinstance(path[-1], Stopped):
         path.pop()  # that it was stopped is no part of the way
     setup, wanted = past.setup, options or RunOptions()
-    told = Retelling(path)
+    told = Reenactment(path)
     # Nothing happens outside, so that no call has to be asked about.
     specs = tuple(replace(spec, has_effects=False) for spec in setup.tools)
     return RunPlan(
@@ -119,7 +119,7 @@ def exactly(
             context_budget=setup.context_budget,
         ),
         references=references,
-        retelling=told,
+        reenactment=told,
     )
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeAlias
 
 from studio.core.agent.loop.toolbox import RunToolbox
-from studio.core.agent.past.retelling import Retelling
+from studio.core.agent.past.reenactment import Reenactment
 from studio.core.agent.past.tree import Past
 from studio.core.agent.values.events import Event
 from studio.core.agent.values.options import RunOptions
@@ -62,7 +62,7 @@ class RunPlan:
     past: Past | None = None
     """A run that is taken up again; None for a new one."""
 
-    retelling: Retelling | None = None
+    reenactment: Reenactment | None = None
     """A run that is gone through again, with all that the person did in it."""
 
 

@@ -13,7 +13,7 @@ from studio.core.agent.run.runner import Run
 from studio.core.agent.values.commands import Command
 from studio.core.agent.values.events import Event
 from studio.core.tools.source import ToolSourceError
-from studio.core.wire.reply import Notice, Reply, ReplyDelta
+from studio.core.wire.reply import Reply, ReplyDelta, ReplyNotice
 
 
 class RunSession:
@@ -108,7 +108,7 @@ class RunSession:
             self._arrivals.append(Arrived(event, self._run.state))
 
     def _stream(self, delta: ReplyDelta, reply: Reply) -> None:
-        if isinstance(delta, Notice) and delta.text not in reply.notices:
+        if isinstance(delta, ReplyNotice) and delta.text not in reply.notices:
             # A remark of the runner's own ("next try in 2 s") is in no reply.
             self._notices = (*self._notices, delta.text)
             reply = Reply(notices=self._notices)

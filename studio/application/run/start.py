@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from studio.application.run.plan import RunPlan
 from studio.core.agent.loop.setup import make_setup
 from studio.core.agent.loop.toolbox import NoTools, RunToolbox
+from studio.core.agent.run.dependencies import OnEvent
 from studio.core.agent.run.performer import OnStream
-from studio.core.agent.run.runner import Run, RunWorld
-from studio.core.agent.run.world import OnEvent
+from studio.core.agent.run.runner import Run, RunDependencies
 from studio.core.agent.values.events import Started
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.prepare import prepare
@@ -75,7 +75,7 @@ def begin_run(
     Raises:
         ValueError: the journal of the past does not begin with `Started`.
     """
-    world = RunWorld(
+    dependencies = RunDependencies(
         plan.document,
         plan.inputs,
         plan.model,
@@ -84,13 +84,13 @@ def begin_run(
         shown,
         stream,
         plan.references,
-        retelling=plan.retelling,
+        reenactment=plan.reenactment,
     )
     past = plan.past
     if past is None:
         setup = make_setup(plan.document, plan.inputs, toolbox.specs, plan.model, plan.options)
-        return Run(world, plan.options, setup)
+        return Run(dependencies, plan.options, setup)
     first = past.events[0]
     if not isinstance(first, Started):
         raise ValueError("a journal begins with Started")
-    return Run(world, plan.options, first.setup, past)
+    return Run(dependencies, plan.options, first.setup, past)

@@ -4,12 +4,19 @@ from __future__ import annotations
 
 from studio.application.run.cards import CardKind, StepCard
 from studio.core.agent.past.tree import RunTree
-from studio.core.agent.values.state import Checkpoint, Place
+from studio.core.agent.values.pause_point import PausePoint
+from studio.core.agent.values.state import Checkpoint
 
-_PLACE: dict[CardKind, Place] = {
-    "prompt": "P1", "thought": "P2", "reply": "P2", "action": "P3", "observation": "P4",
-    "final": "P6", "error": "PX", "note": "P5",
-}  # fmt: skip
+_PLACE: dict[CardKind, PausePoint] = {
+    "prompt": PausePoint.BEFORE_REQUEST,
+    "thought": PausePoint.REPLY,
+    "reply": PausePoint.REPLY,
+    "action": PausePoint.TOOL_CALL,
+    "observation": PausePoint.OBSERVATION,
+    "final": PausePoint.ANSWER,
+    "error": PausePoint.ERROR,
+    "note": PausePoint.STEP_END,
+}
 
 
 def checkpoint_of_card(tree: RunTree, cursor: int | None, card: StepCard) -> Checkpoint | None:

@@ -14,7 +14,8 @@ from studio.application.run.words import PROTOCOL_NAMES, bare, money, sentence_o
 from studio.application.words import translate
 from studio.core.agent.run.requests import Choice, allowed, choice_at
 from studio.core.agent.values.commands import Approve
-from studio.core.agent.values.state import Place, RunState
+from studio.core.agent.values.pause_point import PausePoint
+from studio.core.agent.values.state import RunState
 from studio.core.wire.reply import Reply
 
 
@@ -63,7 +64,7 @@ class RunView:
         return self.state is not None and not self.state.is_over and not self.record
 
     @property
-    def place(self) -> Place | None:
+    def place(self) -> PausePoint | None:
         """Where it stands still; None where it does not."""
         pause = self.state.pause if self.state is not None else None
         return pause.place if pause is not None else None
@@ -101,7 +102,7 @@ def view_of(
     before: RunView | None = None,
     *,
     streaming: Reply | None = None,
-    break_places: Iterable[Place] = (),
+    break_places: Iterable[PausePoint] = (),
     branches: tuple[BranchView, ...] = (),
     record: str = "",
     starting: bool = False,

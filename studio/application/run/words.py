@@ -7,9 +7,10 @@ from typing import Literal
 
 from studio.application.words import marked, translate
 from studio.core.agent.values.breakpoints import HERE
+from studio.core.agent.values.pause_point import PausePoint
 from studio.core.agent.values.state import Call, PauseReason, RunState, StepError
 from studio.core.models.base import ProtocolName
-from studio.core.runs.sketch import arguments_text, one_line
+from studio.core.runs.step_summary import arguments_text, one_line
 from studio.core.text.values import JsonObject
 
 _tr = partial(translate, "RunWords")
@@ -22,12 +23,12 @@ PROTOCOL_NAMES: dict[ProtocolName, str] = {
 """Names of the protocols for people."""
 
 _AT_PLACE = {
-    "P1": marked("before the request is sent"),
-    "P2": marked("with the reply, before it is acted on"),
-    "P3": marked("before the tool runs"),
-    "P4": marked("with the tool's result, before the model is told"),
-    "P5": marked("at the end of the iteration"),
-    "P6": marked("with the answer, before the run ends"),
+    PausePoint.BEFORE_REQUEST: marked("before the request is sent"),
+    PausePoint.REPLY: marked("with the reply, before it is acted on"),
+    PausePoint.TOOL_CALL: marked("before the tool runs"),
+    PausePoint.OBSERVATION: marked("with the tool's result, before the model is told"),
+    PausePoint.STEP_END: marked("at the end of the iteration"),
+    PausePoint.ANSWER: marked("with the answer, before the run ends"),
 }
 
 _WHY: dict[PauseReason, str] = {
@@ -79,11 +80,11 @@ def _pause(state: RunState) -> str:
     if pause is None:
         return ""
     why = _tr(_WHY["step" if HERE in pause.breakpoints else pause.reason])
-    if pause.place == "PX":
+    if pause.place == PausePoint.ERROR:
         return f"{why}: {bare(state.error.message)}" if state.error is not None else why
     where = _tr(_AT_PLACE[pause.place])
     call = call_at(state)
-    if call is not None and pause.place in ("P3", "P4"):
+    if call is not None and pause.place in (PausePoint.TOOL_CALL, PausePoint.OBSERVATION):
         where += f": {call.tool}"
         if len(state.step.calls) > 1 and state.call is not None:
             row, count = state.call + 1, len(state.step.calls)
@@ -107,7 +108,7 @@ def _under_way(state: RunState) -> str:
 
 
 def call_at(state: RunState) -> Call | None:
-    """The call that a pause at P3 or P4 is about."""
+    """The call that a pause at `TOOL_CALL` or `OBSERVATION` is about."""
     if state.call is None or state.call >= len(state.step.calls):
         return None
     return state.step.calls[state.call]

@@ -7,10 +7,10 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
+from studio.core.agent.values.persistent_list import PersistentList
 from studio.core.agent.values.state import RunState, Step
-from studio.core.agent.values.trail import Trail
 from studio.core.runs.codec import JournalError
-from studio.core.runs.opened import LaterSteps
+from studio.core.runs.opened import StoredSteps
 from studio.core.runs.store import RunFilter, RunStore
 from studio.core.tools.mock import RecordedAnswer
 
@@ -22,7 +22,7 @@ _RUNS_FOUND = 12
 
 
 @dataclass(frozen=True, slots=True)
-class Recording:
+class ToolRecording:
     """The answers that one tool gave in one run."""
 
     run: str
@@ -38,7 +38,7 @@ class Recording:
     """In the order they were given."""
 
 
-def find_recordings(history: Path, tool: str, prompt: Path | None) -> tuple[Recording, ...]:
+def find_recordings(history: Path, tool: str, prompt: Path | None) -> tuple[ToolRecording, ...]:
     """The newest runs in which a tool really answered, those of the prompt first.
 
     Args:
@@ -48,7 +48,7 @@ def find_recordings(history: Path, tool: str, prompt: Path | None) -> tuple[Reco
     """
     if not history.exists():
         return ()
-    found: list[Recording] = []
+    found: list[ToolRecording] = []
     with closing(RunStore(history)) as store:
         lines = [line for line in store.runs(RunFilter(limit=500)) if line.calls_tool]
         lines.sort(key=lambda line: line.path != str(prompt))
@@ -58,7 +58,7 @@ def find_recordings(history: Path, tool: str, prompt: Path | None) -> tuple[Reco
             except (JournalError, ValueError):
                 continue
             if answers:
-                found.append(Recording(line.id, line.started, line.question, answers))
+                found.append(ToolRecording(line.id, line.started, line.question, answers))
             if len(found) == _RUNS_FOUND:
                 break
     return tuple(found)
@@ -77,11 +77,13 @@ def _answers(state: RunState | None, tool: str) -> tuple[RecordedAnswer, ...]:
     )  # fmt: skip
 
 
-def _steps_with(steps: Trail[Step], tool: str) -> Iterator[Step]:
+def _steps_with(steps: PersistentList[Step], tool: str) -> Iterator[Step]:
     """The steps that called a tool; of a long run only these are read."""
     root, kept = steps.root, steps.rooted
     for index in range(len(steps)):
-        is_kept = isinstance(root, LaterSteps) and index < kept
-        seen = root.sketch(index) if isinstance(root, LaterSteps) and is_kept else steps[index]
+        is_kept = isinstance(root, StoredSteps) and index < kept
+        seen = (
+            root.step_summary(index) if isinstance(root, StoredSteps) and is_kept else steps[index]
+        )
         if any(call.tool == tool for call in seen.calls):
             yield steps[index]

@@ -10,13 +10,13 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from studio.core.export.proof import prompt_rounds, utf8_problem
+from studio.core.export.round_trip import prompt_round_trips, utf8_problem
 from studio.core.export.target import ExportResult, ExportSource, TargetGroup, result
 from studio.core.imports.agentschema import import_agent_schema
 from studio.core.imports.imported import ImportFailure
 from studio.core.prompty.convert.whole import convert
 from studio.core.prompty.document import PromptDocument
-from studio.core.prompty.edit.draft import Draft
+from studio.core.prompty.edit.draft import ConversionDraft
 from studio.core.prompty.edit.edits import set_value, write_scalar
 from studio.core.prompty.edit.nesting import nest
 from studio.core.prompty.parse import parse
@@ -58,7 +58,7 @@ class AgentSchemaFile:
         """The agent, proven by reading it back into a prompt."""
         document = source.document
         converted = convert(document, "prompty")
-        draft = Draft(converted.text)
+        draft = ConversionDraft(converted.text)
         losses = [*converted.notes, *_losses(parse(converted.text, document.source.path))]
         text = _agent(draft, document)
         problems: list[Problem] = [*document.problems]
@@ -72,11 +72,11 @@ class AgentSchemaFile:
         except ImportFailure as error:
             fault = Problem("export-unreadable", Severity.ERROR, str(error), Span(0, 0))
             return result(text, (*problems, fault), before=document.source.text)
-        rounds = prompt_rounds(again.text, source)
-        return result(text, problems, losses, rounds, before=document.source.text)
+        round_trips = prompt_round_trips(again.text, source)
+        return result(text, problems, losses, round_trips, before=document.source.text)
 
 
-def _agent(draft: Draft, document: PromptDocument) -> str:
+def _agent(draft: ConversionDraft, document: PromptDocument) -> str:
     body = draft.text[draft.document.body.start :].replace("\r\n", "\n")
     path = document.source.path
     for key in ("inputs", "outputs"):
@@ -108,7 +108,7 @@ def _agent(draft: Draft, document: PromptDocument) -> str:
     return "\n".join([*head, lines, *_instructions(body)]) + "\n"
 
 
-def _samples(draft: Draft, block: str) -> None:
+def _samples(draft: ConversionDraft, block: str) -> None:
     """The studio's `sample` is AgentSchema's `example`."""
     value = draft.value(block)
     keys: list[str | int] = list(value) if isinstance(value, Mapping) else []

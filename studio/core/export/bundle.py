@@ -14,8 +14,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 
-from studio.core.export.proof import Meaning, prove, prove_rounds
-from studio.core.export.target import ExportResult, ExportSource, Round, TargetGroup, result
+from studio.core.export.round_trip import Meaning, check_round_trips, verify
+from studio.core.export.target import ExportResult, ExportSource, RoundTrip, TargetGroup, result
 from studio.core.prompty.media_files import is_local
 from studio.core.prompty.messages import MediaPart
 from studio.core.prompty.parse import parse
@@ -62,17 +62,17 @@ class Bundle:
         """The zip; the proof unpacks it and reads the prompt from what came out."""
         document = source.document
         text = document.source.text
-        faults = prove(text, source)
+        faults = verify(text, source)
         if faults:
             return result(text, (*document.problems, *faults))
         packed = _collect(source)
         data = _zip(packed.files)
-        rounds = _rounds(source, data)
+        round_trips = _round_trips(source, data)
         return result(
             _listing(packed.files, len(data)),
             (*document.problems, *packed.problems),
             packed.losses,
-            rounds,
+            round_trips,
             data=data,
         )
 
@@ -293,7 +293,7 @@ def _listing(files: Mapping[str, bytes], size: int) -> str:
     return "\n".join([f"{len(rows)} files, {size:,} bytes", "", *lines]) + "\n"
 
 
-def _rounds(source: ExportSource, data: bytes) -> tuple[Round, ...]:
+def _round_trips(source: ExportSource, data: bytes) -> tuple[RoundTrip, ...]:
     """The prompt as it comes out of the zip, with only the zip's files, and every set."""
     import tempfile
 
@@ -315,4 +315,4 @@ def _rounds(source: ExportSource, data: bytes) -> tuple[Round, ...]:
             tools = declared_tools(again.document, again.messages.tools)
             return Meaning(again.messages.messages, tools)
 
-        return prove_rounds(replace(source, tools=None), read)
+        return check_round_trips(replace(source, tools=None), read)

@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from studio.core.export.proof import Meaning, compare, utf8_problem
-from studio.core.export.target import ExportResult, ExportSource, Round, TargetGroup, result
+from studio.core.export.round_trip import Meaning, compare, utf8_problem
+from studio.core.export.target import ExportResult, ExportSource, RoundTrip, TargetGroup, result
 from studio.core.imports.markdown_document import read_markdown
 from studio.core.prompty.document import InputDeclaration, PromptDocument
 from studio.core.prompty.messages import (
@@ -47,11 +47,11 @@ class MarkdownDocument:
         fault = utf8_problem(text)
         if fault is not None:
             problems.append(fault)
-        return result(text, problems, (), _rounds(source))
+        return result(text, problems, (), _round_trips(source))
 
 
-def _rounds(source: ExportSource) -> Iterator[Round]:
-    for name, prepared in source.rounds.items():
+def _round_trips(source: ExportSource) -> Iterator[RoundTrip]:
+    for name, prepared in source.round_trips.items():
         messages = prepared.messages.messages
         again = read_markdown(_document(source, messages))
         plain = tuple(Message(message.role, message.parts) for message in messages)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from studio.core.export.proof import prompt_rounds, prove, utf8_problem
+from studio.core.export.round_trip import prompt_round_trips, utf8_problem, verify
 from studio.core.export.target import ExportResult, ExportSource, TargetGroup, result, unique
 from studio.core.prompty.convert.whole import convert
 from studio.core.prompty.document import Dialect
@@ -31,9 +31,9 @@ class PromptFile:
         """
         document = source.document
         text = document.source.text
-        faults = prove(text, source)
-        rounds = () if faults else prompt_rounds(text, source)
-        proof = result(text, (*document.problems, *faults), (), rounds, before=text)
+        faults = verify(text, source)
+        round_trips = () if faults else prompt_round_trips(text, source)
+        proof = result(text, (*document.problems, *faults), (), round_trips, before=text)
         return replace(proof, problems=unique((*source.problems, *proof.problems)))
 
 
@@ -92,13 +92,13 @@ class DialectFile:
             for item in after.problems
             if item.severity is Severity.ERROR and (item.code, item.message) not in own
         ]
-        rounds = prompt_rounds(made.text, source)
+        round_trips = prompt_round_trips(made.text, source)
         # The notes end with a remark on the messages, which the rounds say with names.
         notes = [note for note in made.notes if not note.startswith("the messages of a preview")]
         return result(
             made.text,
             (*source.document.problems, *faults),
             notes,
-            rounds,
+            round_trips,
             before=document.source.text,
         )

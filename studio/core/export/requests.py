@@ -7,9 +7,9 @@ import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from studio.core.export.proof import Meaning, compare
-from studio.core.export.target import ExportResult, ExportSource, Round, TargetGroup, result
-from studio.core.export.unread import unread_references, unread_tools
+from studio.core.export.round_trip import Meaning, compare
+from studio.core.export.target import ExportResult, ExportSource, RoundTrip, TargetGroup, result
+from studio.core.export.unresolved import unlisted_tools, unresolved_references
 from studio.core.imports.request_messages import read_request
 from studio.core.prompty.messages import MediaPart, Message, Part, TextPart, ToolResultPart
 from studio.core.prompty.prepare import Prepared
@@ -56,12 +56,12 @@ class RequestBody:
     def make(self, source: ExportSource) -> ExportResult:
         """The body with media read from the prompt's folder."""
         request = request_of(source, self.provider)
-        rounds = request_rounds(source, self.provider, json_text)
+        round_trips = request_round_trips(source, self.provider, json_text)
         return result(
             json_text(request.body),
             (*source.problems, *request.problems),
-            (*lost(request.problems), *unread_tools(source), *unread_references(source)),
-            rounds,
+            (*lost(request.problems), *unlisted_tools(source), *unresolved_references(source)),
+            round_trips,
         )
 
 
@@ -95,12 +95,14 @@ class CurlCommand:
     def make(self, source: ExportSource) -> ExportResult:
         """The command; its body stands in a here-document, so nothing in it needs quoting."""
         request = request_of(source, self.provider)
-        rounds = request_rounds(source, self.provider, lambda body: self._script(source, body))
+        round_trips = request_round_trips(
+            source, self.provider, lambda body: self._script(source, body)
+        )
         return result(
             self._script(source, request.body),
             (*source.problems, *request.problems),
-            (*lost(request.problems), *unread_tools(source), *unread_references(source)),
-            rounds,
+            (*lost(request.problems), *unlisted_tools(source), *unresolved_references(source)),
+            round_trips,
         )
 
     def _script(self, source: ExportSource, body: JsonObject) -> str:
@@ -161,9 +163,9 @@ class MessagesJsonl:
             request = request_of(replace(source, prepared=prepared), "openai-chat")
             problems += request.problems
             lines.append(_line(request.body))
-        rounds = request_rounds(source, "openai-chat", _line)
-        losses = (*lost(problems), *unread_tools(source), *unread_references(source))
-        used = rounds if not source.sets else rounds[1:]
+        round_trips = request_round_trips(source, "openai-chat", _line)
+        losses = (*lost(problems), *unlisted_tools(source), *unresolved_references(source))
+        used = round_trips if not source.sets else round_trips[1:]
         return result("\n".join(lines) + "\n", problems, losses, used)
 
 
@@ -182,7 +184,7 @@ def request_of(source: ExportSource, provider: Provider) -> WireRequest:
         model = replace(model, api_type="chat")
     return to_request(
         source.prepared.messages.messages,
-        source.told_tools,
+        source.sent_tools,
         model,
         provider=provider,
         outputs=document.outputs,
@@ -203,9 +205,9 @@ _LOST = (
 )  # fmt: skip
 
 
-def request_rounds(
+def request_round_trips(
     source: ExportSource, provider: Provider, write: Callable[[JsonObject], str]
-) -> tuple[Round, ...]:
+) -> tuple[RoundTrip, ...]:
     """For every set: what is written is read again, and says the same messages and tools.
 
     Systems are one text and attributes are gone where the provider has it so; media are compared
@@ -214,12 +216,12 @@ def request_rounds(
     if source.prepared.document.model.api_type in ("embedding", "image"):
         return ()
     made = []
-    for name, prepared in source.rounds.items():
+    for name, prepared in source.round_trips.items():
         each = replace(source, prepared=prepared)
         text = write(request_of(each, provider).body)
         again = read_request(body_of(text))
         expected = _normal(prepared, provider)
-        names = [tool.name for tool in each.told_tools if _is_told(tool)]
+        names = [tool.name for tool in each.sent_tools if _is_told(tool)]
         found = [str(tool.get("name", "")) for tool in again[1]]
         made.append(compare(name, Meaning(expected), Meaning(_plain(again[0], provider))))
         if names != found and made[-1].is_same:

@@ -58,7 +58,7 @@ class ExportSource:
         return self.original if self.original is not None else self.prepared.document
 
     @property
-    def told_tools(self) -> tuple[ToolSpec, ...]:
+    def sent_tools(self) -> tuple[ToolSpec, ...]:
         """The tools that go beside the messages; a text protocol has them in its prompt already."""
         if choose_protocol(self.prepared.document).protocol != "native":
             return ()
@@ -72,7 +72,7 @@ class ExportSource:
         return declared_tools(self.prepared.document, self.prepared.messages.tools)
 
     @property
-    def rounds(self) -> Mapping[str, Prepared]:
+    def round_trips(self) -> Mapping[str, Prepared]:
         """What a proof compares: each saved set, and the values of now, by name."""
         return {VALUES_OF_NOW: self.prepared, **self.sets}
 
@@ -87,7 +87,7 @@ VALUES_OF_NOW = "values of now"
 
 
 @dataclass(frozen=True, slots=True)
-class Round:
+class RoundTrip:
     """One comparison: what was written was read again, with one set of values."""
 
     name: str
@@ -126,7 +126,7 @@ class ExportResult:
     """What the file does not carry, or carries differently, a sentence each. While there are any,
     nothing is written before the person agreed."""
 
-    rounds: tuple[Round, ...] = ()
+    round_trips: tuple[RoundTrip, ...] = ()
     """The round-trip proof: one comparison per input set."""
 
     data: bytes | None = None
@@ -192,7 +192,7 @@ def result(
     text: str,
     problems: Iterable[Problem],
     losses: Iterable[str] = (),
-    rounds: Iterable[Round] = (),
+    round_trips: Iterable[RoundTrip] = (),
     *,
     data: bytes | None = None,
     before: str | None = None,
@@ -202,7 +202,7 @@ def result(
     A round that gives something else is a loss too: it is told, and wants the person's word.
     """
     found = unique(problems)
-    compared = tuple(rounds)
+    compared = tuple(round_trips)
     different = [f"{item.name}: {item.difference}" for item in compared if not item.is_same]
     return ExportResult(
         text,

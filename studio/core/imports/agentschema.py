@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 
 from studio.core.imports.imported import Imported, ImportFailure
-from studio.core.prompty.edit.draft import Draft
+from studio.core.prompty.edit.draft import ConversionDraft
 from studio.core.prompty.edit.nesting import unnest
 from studio.core.prompty.yaml.reader import read_yaml
 from studio.core.text.values import Json, JsonObject
@@ -52,7 +52,7 @@ def import_agent_schema(text: str) -> Imported:
     further = _text(data.get("additionalInstructions"))
     front = re.sub(r"\A(?:\ufeff)?(?:---[ \t]*\r?\n)?", "", text)
     front = re.sub(r"\r?\n(?:---|\.\.\.)[ \t]*(?:\r?\n)?\Z", "\n", front)
-    draft = Draft(f"---\n{front.rstrip()}\n---\n")
+    draft = ConversionDraft(f"---\n{front.rstrip()}\n---\n")
     for key in ("instructions", "additionalInstructions", "kind"):
         draft.remove(key)
     for old, new in (("inputSchema", "inputs"), ("outputSchema", "outputs")):
@@ -78,7 +78,7 @@ def _is_manifest(data: JsonObject) -> bool:
     return isinstance(template, Mapping) and "instructions" in template
 
 
-def _schema(draft: Draft, path: tuple[str | int, ...], new: str) -> None:
+def _schema(draft: ConversionDraft, path: tuple[str | int, ...], new: str) -> None:
     """`…Schema: {properties: …}` becomes the properties alone."""
     block = draft.block(*path)
     if not block:
@@ -100,7 +100,7 @@ def _schema(draft: Draft, path: tuple[str | int, ...], new: str) -> None:
     _property_keys(draft, (*path[:-1], new))
 
 
-def _property_keys(draft: Draft, path: tuple[str | int, ...]) -> None:
+def _property_keys(draft: ConversionDraft, path: tuple[str | int, ...]) -> None:
     value = draft.value(*path)
     keys: list[str | int] = list(value) if isinstance(value, Mapping) else []
     if isinstance(value, list):
@@ -111,7 +111,7 @@ def _property_keys(draft: Draft, path: tuple[str | int, ...]) -> None:
                 draft.rename((*path, key, old), new)
 
 
-def _tools(draft: Draft, data: JsonObject) -> None:
+def _tools(draft: ConversionDraft, data: JsonObject) -> None:
     tools = data.get("tools")
     keys: list[str | int] = list(tools) if isinstance(tools, Mapping) else []
     if isinstance(tools, list):
@@ -123,7 +123,7 @@ def _tools(draft: Draft, data: JsonObject) -> None:
             _schema(draft, ("tools", key, "parameters"), "parameters")
 
 
-def _template(draft: Draft, data: JsonObject) -> None:
+def _template(draft: ConversionDraft, data: JsonObject) -> None:
     """The template block, written out as the studio's own files have it."""
     template = data.get("template")
     if not isinstance(template, Mapping):

@@ -17,7 +17,7 @@ from studio.core.prompty.edit.edits import write_scalar
 from studio.core.prompty.messages import (
     MediaPart,
     Message,
-    Messages,
+    PromptMessages,
     TextPart,
     ToolCallPart,
     ToolResultPart,
@@ -252,7 +252,8 @@ def _check(work: Composition, text: str) -> None:
         return
     again = messages_to_json(prepare(parse(text), {}).messages, "section")
     wanted = messages_to_json(
-        Messages(tuple(item for item in work.messages if isinstance(item, Message))), "section"
+        PromptMessages(tuple(item for item in work.messages if isinstance(item, Message))),
+        "section",
     )
     for index, (one, other) in enumerate(zip(wanted, again, strict=False)):
         if json.dumps(one, sort_keys=True) != json.dumps(other, sort_keys=True):

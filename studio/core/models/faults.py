@@ -16,7 +16,7 @@ from email.utils import parsedate_to_datetime
 from time import time
 
 from studio.core.models.base import ModelError
-from studio.core.models.server_words import request_id, said_by
+from studio.core.models.server_words import card_text, request_id
 
 _LONGEST_TEXT = 400
 _TOO_LONG = re.compile(
@@ -55,7 +55,7 @@ class RetryLaterError(ModelError):
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class Endpoint:
     """Who is being talked to, for messages."""
 
     name: str
@@ -75,7 +75,7 @@ def status_fault(
     status: int,
     headers: Mapping[str, str],
     body: object,
-    target: Target,
+    target: Endpoint,
     mask: Callable[[str], str],
 ) -> ModelError:
     """The fault of an HTTP status.
@@ -88,7 +88,7 @@ def status_fault(
         mask: blanks out keys.
     """
     error = body if isinstance(body, Mapping) else {}
-    words = said_by(body)
+    words = card_text(body)
     said = mask(words.text)[:_LONGEST_TEXT]
     told = status in (408, 409, 425, 429) or status >= 500  # in the sentence before it
     quoted = _quoted(said, 0 if told else status, mask(request_id(headers)))
@@ -138,7 +138,7 @@ def status_fault(
     return _refused_request(who, said, quoted, error, words.fields)
 
 
-def network_fault(error: BaseException, target: Target) -> ModelError:
+def network_fault(error: BaseException, target: Endpoint) -> ModelError:
     """The fault of a connection that could not be made or broke."""
     causes = list(_causes(error))
     where = target.address
@@ -180,7 +180,7 @@ def network_fault(error: BaseException, target: Target) -> ModelError:
     )
 
 
-def _proxy_fault(causes: list[BaseException], target: Target) -> ModelError | None:
+def _proxy_fault(causes: list[BaseException], target: Endpoint) -> ModelError | None:
     """What went wrong between here and the proxy; `None` for what lies behind it."""
     refusal = next((each for each in causes if type(each).__name__ == "ProxyError"), None)
     if refusal is not None:
@@ -206,7 +206,7 @@ def _proxy_fault(causes: list[BaseException], target: Target) -> ModelError | No
     return None
 
 
-def _proxy_wants_name(target: Target) -> ModelError:
+def _proxy_wants_name(target: Endpoint) -> ModelError:
     return ModelError(
         "proxy",
         f"The proxy {target.proxy} on the way to {target.address} wants a name and a password, or "
@@ -218,9 +218,9 @@ def _proxy_wants_name(target: Target) -> ModelError:
     )
 
 
-def stream_fault(body: object, target: Target, mask: Callable[[str], str]) -> ModelError:
+def stream_fault(body: object, target: Endpoint, mask: Callable[[str], str]) -> ModelError:
     """An error that the server sent in the middle of a reply, in whatever shape."""
-    text = mask(said_by(body).text)[:_LONGEST_TEXT] or "it does not say which"
+    text = mask(card_text(body).text)[:_LONGEST_TEXT] or "it does not say which"
     if _TOO_LONG.search(text):
         return _too_long(target.name, _quoted(text))
     return RetryLaterError(

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from studio.core.masking.masker import Masker, key_reference
 from studio.core.models.base import ModelError
 from studio.core.models.connections import Connection, address_of
-from studio.core.models.faults import Target, network_fault, status_fault, stream_fault
+from studio.core.models.faults import Endpoint, network_fault, status_fault, stream_fault
 from studio.core.models.proxies import Proxy, transport_to
 from studio.core.models.secrets import KEYRING, Secret, SecretLookup
 from studio.core.text.values import JsonObject
@@ -113,7 +113,7 @@ class OpenAIClient:
     """One server and one key."""
 
     def __init__(
-        self, connection: Connection, key: Secret | KeySource | None, target: Target
+        self, connection: Connection, key: Secret | KeySource | None, target: Endpoint
     ) -> None:
         """Take where; nothing is opened, imported or looked up before the first use."""
         self._connection = connection

@@ -12,7 +12,7 @@ from studio.core.models.choice import needs_address
 from studio.core.models.connections import Api, Connection
 from studio.core.models.embedded.server import EmbeddedServer
 from studio.core.models.factory import embedded_settings
-from studio.core.models.faults import Target
+from studio.core.models.faults import Endpoint
 from studio.core.models.openai_client import KeySource, OpenAIClient
 from studio.core.models.remote import RemoteModel, shown_address
 from studio.core.models.secrets import SecretStore
@@ -75,7 +75,7 @@ async def _remote(connection: Connection, secrets: SecretStore, start: float) ->
     if needs_address(connection):
         return Probe(False, "The connection has no address.", "Enter the address of its API.")
     key = _key_source(connection, secrets)
-    target = Target(connection.name, shown_address(connection), connection.model)
+    target = Endpoint(connection.name, shown_address(connection), connection.model)
     client = OpenAIClient(connection, key, target)
     try:
         listed = await client.models()

@@ -12,8 +12,8 @@ from studio.core.models.bodies import request_body
 from studio.core.models.capabilities import Price
 from studio.core.models.connections import Connection, address_of
 from studio.core.models.faults import (
+    Endpoint,
     RetryLaterError,
-    Target,
     UnsupportedParameterError,
 )
 from studio.core.models.openai_client import EventStream, KeySource, OpenAIClient
@@ -22,7 +22,7 @@ from studio.core.models.secrets import Secret
 from studio.core.models.sending import as_sent
 from studio.core.text.values import JsonObject
 from studio.core.wire.media import MediaSource
-from studio.core.wire.reply import Notice, ReplyDelta
+from studio.core.wire.reply import ReplyDelta, ReplyNotice
 from studio.core.wire.request import Provider, holds_message
 
 _FIRST_SECONDS = 0.5
@@ -82,7 +82,7 @@ class RemoteModel:
         self._capabilities = capabilities or Capabilities()
         self._media = media
         self._price = price
-        self._target = Target(connection.name, shown_address(connection), model_id)
+        self._target = Endpoint(connection.name, shown_address(connection), model_id)
         self._client = OpenAIClient(connection, key, self._target)
         self._not_taken: dict[str, str] = {}
 
@@ -131,13 +131,13 @@ class RemoteModel:
             try:
                 async with aclosing(self._attempt(request)) as deltas:
                     async for delta in deltas:
-                        said = said or not isinstance(delta, Notice)
+                        said = said or not isinstance(delta, ReplyNotice)
                         yield delta
             except UnsupportedParameterError as error:
                 notice = None if said else self._do_without(error, request)
                 if notice is None:
                     raise
-                yield Notice(notice)
+                yield ReplyNotice(notice)
             except ModelError as error:
                 # `retries` counts for every cause; what was tried here, a loop does not try again.
                 error.retries = self._connection.retries - (attempt - 1)
@@ -150,7 +150,7 @@ class RemoteModel:
                     raise
                 attempt += 1
                 tries = self._connection.retries + 1
-                yield Notice(f"{error.message} Try {attempt} of {tries} in {wait:.1f} s.")
+                yield ReplyNotice(f"{error.message} Try {attempt} of {tries} in {wait:.1f} s.")
                 await asyncio.sleep(wait)
             else:
                 return
@@ -189,7 +189,7 @@ class RemoteModel:
         try:
             await asyncio.wait({opening}, timeout=_SLOW_SECONDS)
             if not opening.done():
-                yield Notice(f"Waiting for {self._target.name} to begin its reply …")
+                yield ReplyNotice(f"Waiting for {self._target.name} to begin its reply …")
             stream, first = await opening
             reading = ReplyStream(
                 stream, self._client, self._target, self._provider,

@@ -22,10 +22,10 @@ from studio.core.text.values import JsonObject
 from studio.core.wire.masked_reply import ReplyMask
 from studio.core.wire.reply import (
     Finished,
-    Notice,
     ReasoningDelta,
     RefusalDelta,
     ReplyDelta,
+    ReplyNotice,
     TextDelta,
     ToolCallDelta,
     Usage,
@@ -39,13 +39,13 @@ _KINDS: Mapping[str, type] = {
     "tool_call": ToolCallDelta,
     "usage": UsageDelta,
     "finished": Finished,
-    "notice": Notice,
+    "notice": ReplyNotice,
 }
 _COMPARED = 4000
 
 
 @dataclass(frozen=True, slots=True)
-class RecordedCall:
+class RecordedRequest:
     """One call of a recording."""
 
     request: JsonObject
@@ -141,7 +141,7 @@ class ReplayModel:
     def __init__(self, path: Path) -> None:
         """Take the recording; it is read at the first request."""
         self._path = path
-        self._calls: tuple[RecordedCall, ...] | None = None
+        self._calls: tuple[RecordedRequest, ...] | None = None
         self._given: Counter[str] = Counter()
 
     @property
@@ -173,7 +173,7 @@ class ReplayModel:
     async def close(self) -> None:
         """Nothing to let go of."""
 
-    def _find(self, request: JsonObject) -> RecordedCall:
+    def _find(self, request: JsonObject) -> RecordedRequest:
         if self._calls is None:
             self._calls = read_recording(self._path)
         wanted = _key(request)
@@ -185,7 +185,7 @@ class ReplayModel:
         self._given[wanted] += 1
         return same[index]
 
-    def _miss(self, request: JsonObject, calls: tuple[RecordedCall, ...]) -> ModelError:
+    def _miss(self, request: JsonObject, calls: tuple[RecordedRequest, ...]) -> ModelError:
         hint = "Record it with the connection that answered, or change the prompt back."
         if not calls:
             return ModelError("no-recording", f"{self._path.name!r} holds no calls.", hint)
@@ -200,7 +200,7 @@ class ReplayModel:
         )
 
 
-def read_recording(path: Path) -> tuple[RecordedCall, ...]:
+def read_recording(path: Path) -> tuple[RecordedRequest, ...]:
     """Every call of a recording.
 
     Raises:
@@ -213,7 +213,7 @@ def read_recording(path: Path) -> tuple[RecordedCall, ...]:
         raise ModelError(
             "no-recording", f"The recording {path.name!r} cannot be read.", hint
         ) from error
-    calls: list[RecordedCall] = []
+    calls: list[RecordedRequest] = []
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
@@ -221,7 +221,7 @@ def read_recording(path: Path) -> tuple[RecordedCall, ...]:
             entry = json.loads(line)
             failed = entry["error"]
             calls.append(
-                RecordedCall(
+                RecordedRequest(
                     entry["request"],
                     tuple(_read(delta) for delta in entry["deltas"]),
                     None if failed is None else (failed[0], failed[1], failed[2]),

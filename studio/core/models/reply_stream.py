@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from studio.core.models.base import ModelError
 from studio.core.models.capabilities import Price
-from studio.core.models.faults import RetryLaterError, Target, stream_fault
+from studio.core.models.faults import Endpoint, RetryLaterError, stream_fault
 from studio.core.models.openai_client import EventStream, OpenAIClient
 from studio.core.models.scripted import deltas_of
 from studio.core.text.values import Json
@@ -18,9 +18,9 @@ from studio.core.wire.events import chunk_reader
 from studio.core.wire.process import BadReplyError, read_response
 from studio.core.wire.reply import (
     Finished,
-    Notice,
     ReasoningDelta,
     ReplyDelta,
+    ReplyNotice,
     TextDelta,
     ToolCallDelta,
     UsageDelta,
@@ -35,7 +35,7 @@ class ReplyStream:
         self,
         stream: EventStream,
         client: OpenAIClient,
-        target: Target,
+        target: Endpoint,
         provider: Provider,
         *,
         stall_seconds: float,
@@ -150,7 +150,7 @@ class ReplyStream:
             reply = read_response(value)
         except BadReplyError as error:
             raise self._client.bad_reply(str(error)) from None
-        notice = Notice(f"{self._target.name} does not stream: the reply came whole.")
+        notice = ReplyNotice(f"{self._target.name} does not stream: the reply came whole.")
         end = Finished(reply.finish_reason or "unknown")
         made = (notice, *deltas_of(reply, max(1, len(text))), end)
         return tuple(self._priced(delta) for delta in made)

@@ -13,11 +13,11 @@ from studio.core.text.values import JsonObject
 from studio.core.wire.reply import (
     Finished,
     FinishReason,
-    Notice,
     ReasoningDelta,
     RefusalDelta,
     Reply,
     ReplyDelta,
+    ReplyNotice,
     TextDelta,
     ToolCallDelta,
     UsageDelta,
@@ -141,7 +141,7 @@ def deltas_of(reply: Reply, chunk: int = DEFAULT_CHUNK) -> Iterator[ReplyDelta]:
         chunk: characters per delta.
     """
     for text in reply.notices:
-        yield Notice(text)
+        yield ReplyNotice(text)
     for text in _pieces(reply.reasoning, chunk):
         yield ReasoningDelta(text)
     for text in _pieces(reply.text, chunk):

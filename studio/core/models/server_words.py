@@ -34,7 +34,7 @@ class Said:
     """Fields of the body that it says something about, by their first names."""
 
 
-def said_by(body: object) -> Said:
+def card_text(body: object) -> Said:
     """The words of an answer's body: its JSON, or its text."""
     fields: list[str] = []
     text = " ".join(_words(body, fields, 0).split())

@@ -170,7 +170,7 @@ class Parameter:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class FrontMatterEntry:
     """A front-matter key with its place: a node of the outline and of hover."""
 
     path: tuple[str | int, ...]
@@ -205,7 +205,7 @@ class PromptDocument:
     data: JsonObject = field(default_factory=dict)
     """The front matter as plain values, unresolved, unknown keys kept; empty when unreadable."""
 
-    entries: tuple[Entry, ...] = ()
+    entries: tuple[FrontMatterEntry, ...] = ()
     """Every key with its place, in source order."""
 
     name: str = ""
@@ -258,7 +258,7 @@ class PromptDocument:
         """The parameter of that name."""
         return next((item for item in self.parameters if item.name == name), None)
 
-    def entry(self, *path: str | int) -> Entry | None:
+    def entry(self, *path: str | int) -> FrontMatterEntry | None:
         """The front-matter entry at a path of keys."""
         return next((item for item in self.entries if item.path == path), None)
 

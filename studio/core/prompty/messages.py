@@ -91,7 +91,7 @@ Part: TypeAlias = TextPart | MediaPart | ToolCallPart | ToolResultPart
 
 
 @dataclass(frozen=True, slots=True)
-class Origin:
+class MessageOrigin:
     """Where a message comes from."""
 
     source: Literal["template", "thread", "run", "implicit"]
@@ -121,7 +121,7 @@ class Message:
     attributes: Mapping[str, Json] = field(default_factory=dict)
     """Everything beside role and content (`name`, `tool_call_id`, any author's key)."""
 
-    origin: Origin = field(default=Origin("run"))
+    origin: MessageOrigin = field(default=MessageOrigin("run"))
     """Where it was written."""
 
     @property
@@ -156,7 +156,7 @@ class HoistedTool:
 
 
 @dataclass(frozen=True, slots=True)
-class Messages:
+class PromptMessages:
     """What one rendering means."""
 
     messages: tuple[Message, ...]

@@ -26,7 +26,7 @@ from studio.core.prompty.reference_values import (
     missing_parameter,
     whole_reference,
 )
-from studio.core.prompty.yaml.places import Path, Places
+from studio.core.prompty.yaml.places import KeyPath, Places
 from studio.core.text.problem import Problem, Severity
 from studio.core.text.span import Span
 from studio.core.text.values import Json
@@ -145,7 +145,7 @@ def _in_front_matter(document: PromptDocument) -> Iterator[tuple[Reference, str]
 
 
 def _in_value(
-    document: PromptDocument, value: Json, path: Path, places: Places
+    document: PromptDocument, value: Json, path: KeyPath, places: Places
 ) -> Iterator[tuple[Reference, str]]:
     if isinstance(value, Mapping):
         for key, item in value.items():
@@ -178,7 +178,7 @@ def _name_span(document: PromptDocument, reference: Reference) -> Span:
     return Span(start, start + len(reference.argument))
 
 
-def _kind_at(path: Path) -> str:
+def _kind_at(path: KeyPath) -> str:
     """The kind of value that a key of the front matter wants first; empty where that is text."""
     key = key_at(path)
     return _KINDS.get(key.types[0], "") if key is not None else ""

@@ -11,7 +11,7 @@ from studio.core.prompty.front.declarations import RICH_KINDS
 from studio.core.prompty.inputs import preview_inputs, resolve_inputs
 from studio.core.prompty.look_up import LookUp
 from studio.core.prompty.media_files import check_media
-from studio.core.prompty.messages import Messages
+from studio.core.prompty.messages import PromptMessages
 from studio.core.prompty.parameters import parameter_values
 from studio.core.prompty.reference_values import (
     Protocol,
@@ -41,7 +41,7 @@ class Prepared:
     rendering: Rendering
     """The body, rendered."""
 
-    messages: Messages
+    messages: PromptMessages
     """What it means."""
 
     problems: tuple[Problem, ...] = ()

@@ -21,8 +21,7 @@ from studio.core.prompty.reference_values import (
     whole_reference,
 )
 from studio.core.prompty.rendering import Rendering, Segment
-from studio.core.prompty.yaml.places import Path as KeyPath
-from studio.core.prompty.yaml.places import Places
+from studio.core.prompty.yaml.places import KeyPath, Places
 from studio.core.text.problem import Problem
 from studio.core.text.span import Span
 from studio.core.text.values import Json, JsonObject

@@ -13,8 +13,8 @@ from studio.core.prompty.messages import (
     HoistedTool,
     MediaPart,
     Message,
-    Messages,
     Part,
+    PromptMessages,
     TextPart,
     ToolCallPart,
     ToolResultPart,
@@ -40,7 +40,7 @@ def message_text(message: Message) -> str:
     return "\n".join(part_text(part) for part in message.parts)
 
 
-def messages_to_json(messages: Messages, dialect: Dialect) -> list[Json]:
+def messages_to_json(messages: PromptMessages, dialect: Dialect) -> list[Json]:
     """Messages in the shape of their dialect."""
     shape = _prompty_message if dialect == "prompty" else _section_message
     return [shape(message) for message in messages.messages]

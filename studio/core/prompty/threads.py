@@ -9,7 +9,7 @@ from typing import Literal
 from studio.core.prompty.messages import (
     MediaPart,
     Message,
-    Origin,
+    MessageOrigin,
     Part,
     Role,
     TextPart,
@@ -67,13 +67,15 @@ def read_thread(
         value = value.get("messages")
     if not isinstance(value, list):
         return None
-    origin = Origin("thread", span, span, name)
+    origin = MessageOrigin("thread", span, span, name)
     return tuple(
         _read_message(item, attributes, origin) for item in value if isinstance(item, Mapping)
     )
 
 
-def _read_message(item: JsonObject, attributes: Mapping[str, Json], origin: Origin) -> Message:
+def _read_message(
+    item: JsonObject, attributes: Mapping[str, Json], origin: MessageOrigin
+) -> Message:
     role = _ROLES.get(str(item.get("role", "user")).lower(), "user")
     content = item["content"] if "content" in item else item.get("parts")
     parts: list[Part] = []

@@ -1,7 +1,7 @@
 """A kept run, opened: its rows are in memory, its events and steps are read when looked at.
 
 A run of 10,000 steps has 90,000 events; reading and folding them takes seconds. With the notes of
-`studio.core.runs.outline` its tree and the number of its cards are known at once, and a step is
+`studio.core.runs.run_index` its tree and the number of its cards are known at once, and a step is
 folded from the nearest state before it.
 """
 
@@ -20,13 +20,13 @@ from studio.core.agent.loop.machine import advance
 from studio.core.agent.loop.steps import new_state
 from studio.core.agent.past.tree import RunTree, walk
 from studio.core.agent.values.events import Started
+from studio.core.agent.values.persistent_list import LazySequence, PersistentList
 from studio.core.agent.values.state import RunState, Step
-from studio.core.agent.values.trail import Asked, Trail
 from studio.core.prompty.messages import Message
 from studio.core.runs.codec import JournalError
-from studio.core.runs.outline import Before, note_mark, state_of
-from studio.core.runs.sketch import sketched_step
-from studio.core.runs.stored import EventRow, KeptStep, StoredEvents
+from studio.core.runs.run_index import SnapshotPast, note_mark, state_of
+from studio.core.runs.step_summary import summarized_step
+from studio.core.runs.stored import EventRow, StepRecord, StoredEvents
 
 T = TypeVar("T")
 
@@ -48,7 +48,7 @@ class OpenedRun:
     """A kept run that was followed while it was written."""
 
     def __init__(
-        self, rows: Sequence[EventRow], steps: Sequence[KeptStep], events: StoredEvents
+        self, rows: Sequence[EventRow], steps: Sequence[StepRecord], events: StoredEvents
     ) -> None:
         """Take what is kept of it.
 
@@ -115,9 +115,9 @@ class OpenedRun:
         found.reverse()
         return found
 
-    def rows_in(self, stretches: Sequence[range]) -> list[KeptStep]:
+    def rows_in(self, stretches: Sequence[range]) -> list[StepRecord]:
         """The steps that were done on a branch."""
-        found: list[KeptStep] = []
+        found: list[StepRecord] = []
         for part in stretches:
             low, high = bisect_left(self._ends, part.start), bisect_left(self._ends, part.stop)
             found += self._steps[low:high]
@@ -136,9 +136,11 @@ class _Way:
         self.since = _unbroken(self.rows)
         self.lengths = [row.messages for row in self.rows]
         self.calls = [row.calls for row in self.rows]
-        self.steps = Trail.over(LaterSteps(self))
-        self._past_calls: Trail[tuple[str, str]] = Trail.over(_Calls(self, "past_calls"))
-        self._observations: Trail[str] = Trail.over(_Calls(self, "observations"))
+        self.steps = PersistentList.over(StoredSteps(self))
+        self._past_calls: PersistentList[tuple[str, str]] = PersistentList.over(
+            _Calls(self, "past_calls")
+        )
+        self._observations: PersistentList[str] = PersistentList.over(_Calls(self, "observations"))
         self._folded: OrderedDict[int, _Stretch] = OrderedDict()
         self._lock = threading.RLock()
 
@@ -190,16 +192,16 @@ class _Way:
         return state_of(
             setup,
             self.run.events.snapshot(text),
-            Before(
+            SnapshotPast(
                 self.steps.upto(first),
-                Trail.over(_Settled(self, first - 1)),
+                PersistentList.over(_Settled(self, first - 1)),
                 self._past_calls.upto(calls),
                 self._observations.upto(calls),
             ),
         )
 
 
-def _unbroken(rows: Sequence[KeptStep]) -> list[int]:
+def _unbroken(rows: Sequence[StepRecord]) -> list[int]:
     """For each step, the first from which on the conversation only grew."""
     since: list[int] = []
     for at, row in enumerate(rows):
@@ -208,7 +210,7 @@ def _unbroken(rows: Sequence[KeptStep]) -> list[int]:
     return since
 
 
-class LaterSteps(Asked[Step]):
+class StoredSteps(LazySequence[Step]):
     """The steps of a branch; each is folded when it is looked at."""
 
     def __init__(self, way: _Way) -> None:
@@ -224,13 +226,13 @@ class LaterSteps(Asked[Step]):
         """What the first steps have to show, without looking at them (`outline.shape_of`)."""
         return [row.shape for row in self._way.rows[:count]]
 
-    def sketch(self, index: int) -> Step:
+    def step_summary(self, index: int) -> Step:
         """A step, good for its cards; folded only where an older studio kept nothing of it."""
-        text = self._way.rows[index].sketch
-        made = sketched_step(text) if text else None
+        text = self._way.rows[index].step_summary
+        made = summarized_step(text) if text else None
         return made if made is not None else self[index]
 
-    def shares(self, other: LaterSteps) -> int:
+    def shares(self, other: StoredSteps) -> int:
         """How many first steps two branches have in common."""
         mine, its = self._way.rows, other._way.rows
         low, high = 0, min(len(mine), len(its)) if self._way.run is other._way.run else 0
@@ -243,7 +245,7 @@ class LaterSteps(Asked[Step]):
         return low
 
 
-class _Settled(Asked[Message]):
+class _Settled(LazySequence[Message]):
     """The conversation as it was after a step."""
 
     def __init__(self, way: _Way, row: int) -> None:
@@ -270,7 +272,7 @@ class _Settled(Asked[Message]):
         return self._way.lengths[early]
 
 
-class _Calls(Asked[T], Generic[T]):
+class _Calls(LazySequence[T], Generic[T]):
     """What a branch's states hold of its calls, one by one."""
 
     def __init__(self, way: _Way, name: str) -> None:

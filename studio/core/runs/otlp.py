@@ -22,7 +22,7 @@ from studio.core.prompty.messages import (
     ToolCallPart,
     ToolResultPart,
 )
-from studio.core.runs.timing import Times, fold_with_times
+from studio.core.runs.timing import CallTimes, fold_with_times
 from studio.core.text.values import Json
 from studio.core.wire.reply import Reply
 
@@ -81,7 +81,7 @@ def _root(state: RunState, trace: str, span: str, began: float, ended: float) ->
 
 
 def _step_spans(
-    state: RunState, step: Step, times: Times, trace: str, root: str
+    state: RunState, step: Step, times: CallTimes, trace: str, root: str
 ) -> list[dict[str, Json]]:
     made: list[dict[str, Json]] = []
     run = state.setup.run

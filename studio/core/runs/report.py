@@ -16,7 +16,7 @@ from studio.core.agent.values.events import Event
 from studio.core.agent.values.state import Call, RunState, Step
 from studio.core.masking.redact import redact
 from studio.core.prompty.messages import MediaPart, Message, ToolCallPart
-from studio.core.runs.timing import Times, fold_with_times
+from studio.core.runs.timing import CallTimes, fold_with_times
 from studio.core.text.values import Json
 
 _STYLE = """
@@ -95,7 +95,7 @@ def _end(state: RunState) -> str:
     return made
 
 
-def _step(state: RunState, step: Step, times: Times) -> str:
+def _step(state: RunState, step: Step, times: CallTimes) -> str:
     sent = messages_of(state, step.number)
     before = messages_of(state, step.number - 1) if step.number > 1 else ()
     same = _common(before, sent)

@@ -10,9 +10,9 @@ from studio.core.runs.blobs import StoredTexts, shorten
 from studio.core.runs.codec import encode_event, encode_value
 from studio.core.runs.database import Database, StoreError
 from studio.core.runs.listing import write_line
-from studio.core.runs.outline import Follower, StepRow
-from studio.core.runs.stored import EventRow, KeptStep
-from studio.core.runs.summary import RunSummary, summarise
+from studio.core.runs.run_index import RunIndexer, StepRow
+from studio.core.runs.stored import EventRow, StepRecord
+from studio.core.runs.summary import RunSummary, summarize
 
 _NAME = re.compile(r'"\$":"([0-9a-f]{32})"')
 
@@ -21,7 +21,7 @@ class RunWriter:
     """Writes the events of one run; each is on disk when `write` returns."""
 
     def __init__(
-        self, database: Database, number: int, line: RunSummary, follower: Follower
+        self, database: Database, number: int, line: RunSummary, follower: RunIndexer
     ) -> None:
         self._database = database
         self._connection = database.connection
@@ -43,7 +43,7 @@ class RunWriter:
         data = encode_event(event)
         for name in ("seq", "at"):  # they have columns of their own
             data.pop(name, None)
-        line = summarise(self._line, event)
+        line = summarize(self._line, event)
         noted = self._follower.look(event)
         with self._database.transaction():
             if not write_line(self._connection, self._number, line):
@@ -74,12 +74,12 @@ class RunWriter:
                 row.kept,
                 row.calls,
                 state,
-                row.sketch,
+                row.step_summary,
             ),
         )
 
 
-def read_rows(database: Database, run: str) -> tuple[list[EventRow], list[KeptStep], StoredTexts]:
+def read_rows(database: Database, run: str) -> tuple[list[EventRow], list[StepRecord], StoredTexts]:
     """All that is kept of a run: its events, its steps, and the texts that they name."""
     ask = database.connection.execute
     events = ask(
@@ -92,7 +92,7 @@ def read_rows(database: Database, run: str) -> tuple[list[EventRow], list[KeptSt
         "JOIN runs ON run = number WHERE id = ? ORDER BY seq",
         (run,),
     )
-    steps = [KeptStep._make(row) for row in ended]
+    steps = [StepRecord._make(row) for row in ended]
     names: set[str] = set()
     for text in (*(row.data for row in rows), *(row.state for row in steps if row.state)):
         if '"$' in text:

@@ -22,8 +22,8 @@ from studio.core.runs.codec import JournalError, decode_event
 from studio.core.runs.database import Database, StoreError
 from studio.core.runs.listing import RunFilter, line_of, lines_of, storable_text
 from studio.core.runs.opened import OpenedRun
-from studio.core.runs.outline import FOLD_FAULTS, Follower
 from studio.core.runs.rows import RunWriter, read_rows
+from studio.core.runs.run_index import FOLD_FAULTS, RunIndexer
 from studio.core.runs.stored import StoredEvents
 from studio.core.runs.summary import RunSummary
 
@@ -117,11 +117,11 @@ class RunStore:
         ).fetchone()
         held = self.summary(run)
         if held is None or not held.events:
-            return RunWriter(self._database, number, RunSummary(run), Follower())
+            return RunWriter(self._database, number, RunSummary(run), RunIndexer())
         try:
-            follower = Follower(self.open(run))
+            follower = RunIndexer(self.open(run))
         except JournalError:
-            follower = Follower()  # it cannot be followed: written without notes
+            follower = RunIndexer()  # it cannot be followed: written without notes
         return RunWriter(self._database, number, held, follower)
 
     def add(self, events: Sequence[Event], run: str) -> None:

@@ -7,10 +7,10 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple, TypeVar
 
 from studio.core.agent.values.events import Event
-from studio.core.agent.values.trail import Asked
+from studio.core.agent.values.persistent_list import LazySequence
 from studio.core.runs.blobs import restore
 from studio.core.runs.codec import JournalError, decode_event, decode_value
-from studio.core.runs.outline import Snapshot
+from studio.core.runs.run_index import Snapshot
 
 T = TypeVar("T")
 
@@ -25,10 +25,10 @@ class EventRow(NamedTuple):
     """Its JSON."""
 
     mark: str | None
-    """What it reached (`studio.core.runs.outline`); None where nobody followed the run."""
+    """What it reached (`studio.core.runs.run_index`); None where nobody followed the run."""
 
 
-class KeptStep(NamedTuple):
+class StepRecord(NamedTuple):
     """A step's row as it is kept; see `outline.StepRow`."""
 
     seq: int
@@ -49,11 +49,11 @@ class KeptStep(NamedTuple):
     state: str | None
     """JSON of the state right after, where it was kept."""
 
-    sketch: str | None
+    step_summary: str | None
     """JSON of what its cards show; None where an older studio wrote it."""
 
 
-class StoredEvents(Asked[Event]):
+class StoredEvents(LazySequence[Event]):
     """A kept journal; each event is read when it is looked at."""
 
     def __init__(self, rows: Sequence[EventRow], text_of: Callable[[str], str]) -> None:

@@ -88,7 +88,7 @@ class RunSummary:
 _GIST = 300
 
 
-def summarise(before: RunSummary, event: Event) -> RunSummary:  # noqa: C901 - one arm per fact
+def summarize(before: RunSummary, event: Event) -> RunSummary:  # noqa: C901 - one arm per fact
     """The line after one more event; an event that changes nothing of it gives only its time."""
     line = replace(before, updated=event.at, events=event.seq)
     match event:

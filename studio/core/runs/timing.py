@@ -18,7 +18,7 @@ from studio.core.agent.values.events import (
 from studio.core.agent.values.state import RunState
 
 
-class Times:
+class CallTimes:
     """When each model and tool call of each step began and ended, in seconds since 1970."""
 
     def __init__(self) -> None:
@@ -39,14 +39,14 @@ class Times:
                 pass
 
 
-def fold_with_times(events: Iterable[Event]) -> tuple[RunState, Times]:
+def fold_with_times(events: Iterable[Event]) -> tuple[RunState, CallTimes]:
     """The state that a branch leads to, and its times.
 
     Raises:
         ValueError: it is empty, or does not begin with `Started`.
     """
     state: RunState | None = None
-    times = Times()
+    times = CallTimes()
     for event in events:
         if state is None:
             if not isinstance(event, Started):

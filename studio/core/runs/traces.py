@@ -15,7 +15,7 @@ from studio.core.agent.values.events import Event
 from studio.core.agent.values.state import RunState, Step
 from studio.core.masking.redact import redact
 from studio.core.prompty.messages import MediaPart, Message, ToolCallPart
-from studio.core.runs.timing import Times, fold_with_times
+from studio.core.runs.timing import CallTimes, fold_with_times
 from studio.core.text.values import Json
 from studio.core.wire.reply import Reply, Usage
 
@@ -48,7 +48,7 @@ def trace_name(prompt: str, at: float, run: str) -> str:
     return f"{clean}.{when}.{run}.tracy"
 
 
-def _step_frame(state: RunState, step: Step, times: Times) -> dict[str, Json]:
+def _step_frame(state: RunState, step: Step, times: CallTimes) -> dict[str, Json]:
     began, ended = times.steps.get(step.number, [0.0, 0.0])
     frames: list[dict[str, Json]] = []
     if step.number in times.models:

@@ -79,7 +79,7 @@ def remark_on(declaration: SourceDeclaration, find: FindConnection) -> str:
     return ""
 
 
-def unread_variables(document: PromptDocument, trust: TrustStore) -> Iterable[SourceStatus]:
+def unresolved_variables(document: PromptDocument, trust: TrustStore) -> Iterable[SourceStatus]:
     """That the prompt's references are not read, where its folder is not trusted."""
     path = document.source.path
     if path is None or trust.is_trusted(path.parent) or not needs_reading(document):

@@ -16,7 +16,7 @@ from studio.core.tools.admission import (
     available,
     broken_files,
     fault_of,
-    unread_variables,
+    unresolved_variables,
     waiting,
 )
 from studio.core.tools.arguments import inject_bindings
@@ -154,7 +154,7 @@ class DocumentTools:
                 [
                     *(status for status, _ in answers),
                     *broken_files(workspace_servers(document), own),
-                    *unread_variables(document, self._trust),
+                    *unresolved_variables(document, self._trust),
                     *self._waiting_variables(),
                     *(available(item) for key, item in further.items() if key not in declarations),
                 ],

@@ -16,11 +16,11 @@ from studio.core.prompty.messages import (
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.problem import Severity
 from studio.core.text.values import Json
-from studio.core.wire.draft import Draft, result_id, tool_calls
+from studio.core.wire.draft import RequestDraft, result_id, tool_calls
 from studio.core.wire.origins import ValueOrigin, message_origin, part_origin, text_origin
 from studio.core.wire.parts import report_attributes, report_kind, report_text_only, resolve_media
 from studio.core.wire.responses import report_message_attributes, report_system
-from studio.core.wire.schema import closed_schema, told_parameters
+from studio.core.wire.schema import closed_schema, sent_parameters
 
 OPTIONS = {
     "temperature": "temperature",
@@ -35,7 +35,7 @@ _SYSTEM = ("system", "developer")
 _EFFORTS = {"minimal": "low"}
 
 
-def anthropic_body(messages: Sequence[Message], draft: Draft) -> dict[str, Json]:
+def anthropic_body(messages: Sequence[Message], draft: RequestDraft) -> dict[str, Json]:
     """The body of a messages request: system texts apart, tool results in user messages."""
     body: dict[str, Json] = {"model": draft.model.id}
     system = [message for message in messages if message.role in _SYSTEM]
@@ -76,16 +76,16 @@ def anthropic_body(messages: Sequence[Message], draft: Draft) -> dict[str, Json]
     return body
 
 
-def _tool(tool: ToolSpec, draft: Draft) -> dict[str, Json]:
+def _tool(tool: ToolSpec, draft: RequestDraft) -> dict[str, Json]:
     made: dict[str, Json] = {"name": tool.name}
     if tool.description:
         made["description"] = tool.description
-    made["input_schema"] = told_parameters(tool)
+    made["input_schema"] = sent_parameters(tool)
     draft.origins.note_tool(made, tool, "input_schema")
     return made
 
 
-def _messages(messages: Sequence[Message], draft: Draft) -> list[Json]:
+def _messages(messages: Sequence[Message], draft: RequestDraft) -> list[Json]:
     made: list[Json] = []
     results: list[Json] = []
     for message in messages:
@@ -115,7 +115,7 @@ def _messages(messages: Sequence[Message], draft: Draft) -> list[Json]:
     return made
 
 
-def _blocks(message: Message, draft: Draft) -> list[Json]:
+def _blocks(message: Message, draft: RequestDraft) -> list[Json]:
     made: list[Json] = []
     for part in message.parts:
         match part:
@@ -142,7 +142,7 @@ def _blocks(message: Message, draft: Draft) -> list[Json]:
     return made or [{"type": "text", "text": ""}]
 
 
-def _input(call: ToolCallPart, draft: Draft) -> Json:
+def _input(call: ToolCallPart, draft: RequestDraft) -> Json:
     """The arguments as an object; text that is none is kept whole under a name that says so."""
     try:
         value = json.loads(call.arguments or "{}")
@@ -159,7 +159,7 @@ def _input(call: ToolCallPart, draft: Draft) -> Json:
     return {"_raw": value}
 
 
-def _media(part: MediaPart, draft: Draft) -> dict[str, Json] | None:
+def _media(part: MediaPart, draft: RequestDraft) -> dict[str, Json] | None:
     if part.kind in ("audio", "video"):
         report_kind(part, draft, "Anthropic")
         return None

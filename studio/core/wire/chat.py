@@ -15,7 +15,7 @@ from studio.core.prompty.messages import (
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.problem import Severity
 from studio.core.text.values import Json, JsonObject
-from studio.core.wire.draft import UNSUPPORTED_MEDIA, Draft, merged_text, result_id
+from studio.core.wire.draft import UNSUPPORTED_MEDIA, RequestDraft, merged_text, result_id
 from studio.core.wire.media import MediaData, is_web
 from studio.core.wire.origins import ValueOrigin, message_origin, part_origin, text_origin
 from studio.core.wire.parts import (
@@ -25,7 +25,7 @@ from studio.core.wire.parts import (
     report_attributes,
     resolve_media,
 )
-from studio.core.wire.schema import strict_schema, told_parameters
+from studio.core.wire.schema import sent_parameters, strict_schema
 
 OPTIONS = {
     "temperature": "temperature",
@@ -45,7 +45,7 @@ _TAKEN = ("model", "messages", "tools", "response_format")
 _NO_PARAMETERS: JsonObject = {"type": "object", "properties": {}}
 
 
-def chat_body(messages: Sequence[Message], draft: Draft) -> dict[str, Json]:
+def chat_body(messages: Sequence[Message], draft: RequestDraft) -> dict[str, Json]:
     """The body of a chat completions request."""
     body: dict[str, Json] = {"model": draft.model.id}
     talk: list[Json] = [_message(message, draft) for message in messages]
@@ -76,12 +76,12 @@ def chat_body(messages: Sequence[Message], draft: Draft) -> dict[str, Json]:
     return body
 
 
-def function_definition(tool: ToolSpec, draft: Draft | None = None) -> dict[str, Json]:
+def function_definition(tool: ToolSpec, draft: RequestDraft | None = None) -> dict[str, Json]:
     """A function as OpenAI describes one; a draft is told where it stands."""
     made: dict[str, Json] = {"name": tool.name}
     if tool.description:
         made["description"] = tool.description
-    parameters = told_parameters(tool)
+    parameters = sent_parameters(tool)
     if parameters != _NO_PARAMETERS or tool.bindings:
         made["parameters"] = strict_schema(parameters) if tool.strict else parameters
     if tool.strict:
@@ -91,7 +91,7 @@ def function_definition(tool: ToolSpec, draft: Draft | None = None) -> dict[str,
     return made
 
 
-def _message(message: Message, draft: Draft) -> dict[str, Json]:
+def _message(message: Message, draft: RequestDraft) -> dict[str, Json]:
     made: dict[str, Json] = {"role": message.role}
     # Attributes travel beside role and content and never replace them (docs/design/file-format.md).
     made |= {
@@ -121,7 +121,7 @@ def _message(message: Message, draft: Draft) -> dict[str, Json]:
     return made
 
 
-def _blocks(message: Message, draft: Draft) -> list[Json]:
+def _blocks(message: Message, draft: RequestDraft) -> list[Json]:
     made: list[Json] = []
     for part in message.parts:
         match part:
@@ -137,7 +137,7 @@ def _blocks(message: Message, draft: Draft) -> list[Json]:
     return made
 
 
-def _media(part: MediaPart, draft: Draft) -> dict[str, Json]:
+def _media(part: MediaPart, draft: RequestDraft) -> dict[str, Json]:
     found = resolve_media(part, draft)
     address = found.uri if isinstance(found, MediaData) else found
     match part.kind:
@@ -164,7 +164,7 @@ def _media(part: MediaPart, draft: Draft) -> dict[str, Json]:
             assert_never(part.kind)
 
 
-def _audio(part: MediaPart, found: MediaData | str, draft: Draft) -> dict[str, Json]:
+def _audio(part: MediaPart, found: MediaData | str, draft: RequestDraft) -> dict[str, Json]:
     if isinstance(found, str):
         if is_web(found):
             draft.report(

@@ -28,7 +28,7 @@ _NOWHERE = Span(0, 0)
 
 
 @dataclass(slots=True)
-class Draft:
+class RequestDraft:
     """A request in the making."""
 
     model: ModelDeclaration

@@ -7,10 +7,10 @@ from dataclasses import replace
 from studio.core.masking.masker import MaskedStream, Masker
 from studio.core.wire.reply import (
     Finished,
-    Notice,
     ReasoningDelta,
     RefusalDelta,
     ReplyDelta,
+    ReplyNotice,
     TextDelta,
     ToolCallDelta,
     UsageDelta,
@@ -35,8 +35,8 @@ class ReplyMask:
             case ToolCallDelta():
                 shown = self._stream(ToolCallDelta, delta.index).feed(delta.arguments)
                 return (delta if shown == delta.arguments else replace(delta, arguments=shown),)
-            case Notice(text):
-                return (Notice(self._masker.mask(text)),)
+            case ReplyNotice(text):
+                return (ReplyNotice(self._masker.mask(text)),)
             case Finished():
                 return (*self.close(), delta)
             case UsageDelta():

@@ -24,7 +24,7 @@ from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.span import Span
 from studio.core.text.values import Json, JsonObject
 
-Place: TypeAlias = tuple[str | int, ...]
+JsonPath: TypeAlias = tuple[str | int, ...]
 """Keys and indices that lead to a value of a body."""
 
 
@@ -58,7 +58,7 @@ class FoundOrigin:
     origin: ValueOrigin
     """Its own, or that of what holds it."""
 
-    further: Place = ()
+    further: JsonPath = ()
     """What leads from there to the value; empty where the origin is its own."""
 
 
@@ -110,7 +110,7 @@ class OriginNotes:
         self.note(made, schema_key, ValueOrigin(tool.span, keys=keys, is_deep=True))
         self.note(made, "strict", ValueOrigin(tool.span, keys=("tools", tool.name, "strict")))
 
-    def find(self, body: JsonObject, place: Place) -> FoundOrigin | None:
+    def find(self, body: JsonObject, place: JsonPath) -> FoundOrigin | None:
         """The nearest origin of a value; `None` where nobody wrote it or what holds it."""
         holder: Json = body
         found: FoundOrigin | None = None

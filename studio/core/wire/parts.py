@@ -6,14 +6,14 @@ from collections.abc import Iterable
 
 from studio.core.prompty.messages import MediaPart, Message
 from studio.core.text.problem import Severity
-from studio.core.wire.draft import UNSUPPORTED_ATTRIBUTE, UNSUPPORTED_MEDIA, Draft
+from studio.core.wire.draft import UNSUPPORTED_ATTRIBUTE, UNSUPPORTED_MEDIA, RequestDraft
 from studio.core.wire.media import MediaData, MediaFault, is_web, split_data_uri
 
 _DETAILS = ("low", "high", "auto", "original")
 _EVERYWHERE = frozenset(("type", "mediaType", "media_type", "alt", "name", "filename"))
 
 
-def resolve_media(part: MediaPart, draft: Draft) -> MediaData | str:
+def resolve_media(part: MediaPart, draft: RequestDraft) -> MediaData | str:
     """Data to send, or the source as it is (an address, or a path that nobody can read here)."""
     source = part.source
     data = split_data_uri(source)
@@ -39,7 +39,7 @@ def declared_type(part: MediaPart) -> str:
     return value if isinstance(value, str) else ""
 
 
-def image_detail(part: MediaPart, draft: Draft) -> str | None:
+def image_detail(part: MediaPart, draft: RequestDraft) -> str | None:
     """OpenAI's `detail`, also from the section dialect's `quality` where the word is known."""
     for name in ("detail", "quality"):
         value = part.attributes.get(name)
@@ -56,7 +56,7 @@ def image_detail(part: MediaPart, draft: Draft) -> str | None:
     return None
 
 
-def report_attributes(part: MediaPart, draft: Draft, known: Iterable[str] = ()) -> None:
+def report_attributes(part: MediaPart, draft: RequestDraft, known: Iterable[str] = ()) -> None:
     """Report attributes of a part that have no place in the request."""
     for name in part.attributes:
         if name not in _EVERYWHERE and name not in known:
@@ -68,7 +68,7 @@ def report_attributes(part: MediaPart, draft: Draft, known: Iterable[str] = ()) 
             )
 
 
-def report_text_only(message: Message, draft: Draft, place: str) -> None:
+def report_text_only(message: Message, draft: RequestDraft, place: str) -> None:
     """Report media of a message that goes where a provider takes nothing but text."""
     for part in message.parts:
         if isinstance(part, MediaPart):
@@ -79,7 +79,7 @@ def report_text_only(message: Message, draft: Draft, place: str) -> None:
             )
 
 
-def report_kind(part: MediaPart, draft: Draft, provider: str) -> None:
+def report_kind(part: MediaPart, draft: RequestDraft, provider: str) -> None:
     """Report a kind of media that the provider does not take."""
     draft.report(
         UNSUPPORTED_MEDIA,

@@ -96,14 +96,14 @@ class Finished:
 
 
 @dataclass(frozen=True, slots=True)
-class Notice:
+class ReplyNotice:
     """Something the person should see while waiting ("retry 2 of 3 in 1.5 s", "starting …")."""
 
     text: str
 
 
 ReplyDelta: TypeAlias = (
-    TextDelta | ReasoningDelta | RefusalDelta | ToolCallDelta | UsageDelta | Finished | Notice
+    TextDelta | ReasoningDelta | RefusalDelta | ToolCallDelta | UsageDelta | Finished | ReplyNotice
 )
 """Closed: consumers `match` and `assert_never`."""
 
@@ -154,7 +154,7 @@ def accumulate(reply: Reply, delta: ReplyDelta) -> Reply:
             return replace(reply, usage=usage)
         case Finished(reason):
             return replace(reply, finish_reason=reason)
-        case Notice(text):
+        case ReplyNotice(text):
             return replace(reply, notices=(*reply.notices, text))
         case _:
             assert_never(delta)

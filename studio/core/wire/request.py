@@ -16,9 +16,9 @@ from studio.core.text.span import Span
 from studio.core.text.values import Json, JsonObject
 from studio.core.wire.anthropic import anthropic_body
 from studio.core.wire.chat import chat_body
-from studio.core.wire.draft import TOOL_NAME, Draft, is_sendable, result_id, tool_calls
+from studio.core.wire.draft import TOOL_NAME, RequestDraft, is_sendable, result_id, tool_calls
 from studio.core.wire.media import MediaSource
-from studio.core.wire.origins import FoundOrigin, OriginNotes, Place, text_origin
+from studio.core.wire.origins import FoundOrigin, JsonPath, OriginNotes, text_origin
 from studio.core.wire.responses import responses_body
 
 # The providers' references of their APIs: `tools[].function.name`, `tools[].name`.
@@ -44,7 +44,7 @@ def name_refusal(
     )
 
 
-def embedding_body(messages: Sequence[Message], draft: Draft) -> dict[str, Json]:
+def embedding_body(messages: Sequence[Message], draft: RequestDraft) -> dict[str, Json]:
     """One text is sent alone, several as a list."""
     texts: list[Json] = [message.text for message in messages]
     for index, message in enumerate(messages):
@@ -58,7 +58,7 @@ def embedding_body(messages: Sequence[Message], draft: Draft) -> dict[str, Json]
     }
 
 
-def image_body(messages: Sequence[Message], draft: Draft) -> dict[str, Json]:
+def image_body(messages: Sequence[Message], draft: RequestDraft) -> dict[str, Json]:
     """The last message of the user is what is drawn."""
     own = [message for message in messages if message.role == "user"][-1:] or messages
     prompt = "\n\n".join(message.text for message in own)
@@ -66,7 +66,7 @@ def image_body(messages: Sequence[Message], draft: Draft) -> dict[str, Json]:
     return {"model": draft.model.id, "prompt": prompt, **_further(draft, ("model", "prompt"))}
 
 
-def _further(draft: Draft, taken: Sequence[str]) -> dict[str, Json]:
+def _further(draft: RequestDraft, taken: Sequence[str]) -> dict[str, Json]:
     """Sampling options mean nothing here; only the author's own further ones are sent."""
     further = draft.model.options.get("additionalProperties")
     if not isinstance(further, Mapping):
@@ -119,7 +119,7 @@ class WireRequest:
     origins: OriginNotes = field(default_factory=OriginNotes, compare=False, repr=False)
     """Where the values of the body were written."""
 
-    def origin(self, place: Place) -> FoundOrigin | None:
+    def origin(self, place: JsonPath) -> FoundOrigin | None:
         """Where the value at a place of the body was written."""
         return self.origins.find(self.body, place)
 
@@ -159,7 +159,7 @@ def to_request(
         media: Reads local files. Without it paths stay as the author wrote them.
     """
     schema = response_schema if response_schema is not None else output_schema(outputs)
-    draft = Draft(model, tuple(tools), schema, tuple(stop), stream, media)
+    draft = RequestDraft(model, tuple(tools), schema, tuple(stop), stream, media)
     draft.note_model()
     if not model.id:
         message = "Neither the prompt nor a connection names a model; a run takes its connection's."

@@ -18,7 +18,7 @@ from studio.core.wire.chat import function_definition
 from studio.core.wire.draft import (
     SYSTEM_MOVED,
     UNSUPPORTED_ATTRIBUTE,
-    Draft,
+    RequestDraft,
     merged_text,
     result_id,
     tool_calls,
@@ -45,7 +45,7 @@ _TAKEN = ("model", "input", "instructions", "tools", "text", "reasoning")
 _SYSTEM = ("system", "developer")
 
 
-def responses_body(messages: Sequence[Message], draft: Draft) -> dict[str, Json]:
+def responses_body(messages: Sequence[Message], draft: RequestDraft) -> dict[str, Json]:
     """The body of a responses request; system messages are its instructions."""
     body: dict[str, Json] = {"model": draft.model.id}
     system = [message for message in messages if message.role in _SYSTEM]
@@ -88,7 +88,7 @@ def responses_body(messages: Sequence[Message], draft: Draft) -> dict[str, Json]
     return body
 
 
-def _items(message: Message, draft: Draft) -> list[Json]:
+def _items(message: Message, draft: RequestDraft) -> list[Json]:
     if message.role == "tool":
         report_text_only(message, draft, "A tool's result")
         result: dict[str, Json] = {
@@ -122,7 +122,7 @@ def _items(message: Message, draft: Draft) -> list[Json]:
     return items
 
 
-def report_message_attributes(message: Message, draft: Draft, provider: str) -> None:
+def report_message_attributes(message: Message, draft: RequestDraft, provider: str) -> None:
     """Report attributes of a message that have no place in the request."""
     for name in message.attributes:
         if name not in ("role", "content", "tool_calls", "tool_call_id", "type"):
@@ -135,7 +135,7 @@ def report_message_attributes(message: Message, draft: Draft, provider: str) -> 
 
 
 def report_system(
-    messages: Sequence[Message], roles: Collection[str], draft: Draft, provider: str
+    messages: Sequence[Message], roles: Collection[str], draft: RequestDraft, provider: str
 ) -> None:
     """Report what is lost where all system messages become one text before the conversation."""
     has_begun = False
@@ -155,7 +155,7 @@ def report_system(
             )
 
 
-def _blocks(message: Message, draft: Draft) -> list[Json]:
+def _blocks(message: Message, draft: RequestDraft) -> list[Json]:
     text_type = "output_text" if message.role == "assistant" else "input_text"
     made: list[Json] = []
     for part in message.parts:
@@ -175,7 +175,7 @@ def _blocks(message: Message, draft: Draft) -> list[Json]:
     return made
 
 
-def _media(part: MediaPart, draft: Draft) -> dict[str, Json] | None:
+def _media(part: MediaPart, draft: RequestDraft) -> dict[str, Json] | None:
     if part.kind in ("audio", "video"):
         report_kind(part, draft, "The responses API")
         return None

@@ -14,7 +14,7 @@ _MAPS = ("$defs", "definitions")
 _Form: TypeAlias = Literal["strict", "closed", "answer"]
 
 
-def told_parameters(tool: ToolSpec) -> JsonObject:
+def sent_parameters(tool: ToolSpec) -> JsonObject:
     """A tool's schema without bound parameters, whoever made the tool (Prompty spec §2.9.1)."""
     schema = tool.parameters
     properties, required = schema.get("properties"), schema.get("required")

@@ -14,7 +14,7 @@ from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QInputDialog
 
 from studio.ui.style.icons import icon
-from studio.ui.window.palette import Choice, CommandPalette
+from studio.ui.window.palette import CommandPalette, PaletteItem
 from studio.ui.window.welcome import bundled
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ class Chooser(QObject):
                 continue
             keys = action.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
             choices.append(
-                Choice(
+                PaletteItem(
                     action.text().removesuffix("…"),
                     # After the palette gave the keyboard back to the editor.
                     partial(QTimer.singleShot, 0, action, action.trigger),
@@ -55,7 +55,7 @@ class Chooser(QObject):
             )
         for toggle in self._window.docks.toggles():
             choices.append(
-                Choice(
+                PaletteItem(
                     self.tr("Show or hide {toggle}").format(toggle=toggle.text()), toggle.trigger
                 )
             )
@@ -66,7 +66,7 @@ class Chooser(QObject):
         self.palette.ask(
             self.tr("Go to symbol"),
             [
-                Choice(name, partial(self._window.tabs.reveal, span))
+                PaletteItem(name, partial(self._window.tabs.reveal, span))
                 for name, span in self._window.outline.symbols()
             ],
         )
@@ -90,7 +90,7 @@ class Chooser(QObject):
         for place in places:
             line = source.line_of(place.start)
             choices.append(
-                Choice(
+                PaletteItem(
                     lines[line].strip() or name,
                     partial(self._window.tabs.reveal, place),
                     self.tr("line {line}").format(line=line + 1),
@@ -109,7 +109,7 @@ class Chooser(QObject):
         self.palette.ask(
             self.tr("Insert snippet"),
             [
-                Choice(
+                PaletteItem(
                     each.name,
                     # After the palette gave the keyboard back to the editor.
                     partial(
@@ -135,9 +135,9 @@ class Chooser(QObject):
             store.set(replace(store.value, spelling=language))
 
         now = store.value.spelling
-        choices = [Choice(self.tr("Off"), lambda: choose(""), "" if now else self.tr("now"))]
+        choices = [PaletteItem(self.tr("Off"), lambda: choose(""), "" if now else self.tr("now"))]
         choices += [
-            Choice(each, partial(choose, each), self.tr("now") if each == now else "")
+            PaletteItem(each, partial(choose, each), self.tr("now") if each == now else "")
             for each in languages()
         ]
         self.palette.ask(self.tr("Check the spelling of prose in"), choices)
@@ -171,7 +171,7 @@ class Chooser(QObject):
         self.palette.ask(
             self.tr("Go to file"),
             [
-                Choice(
+                PaletteItem(
                     path.name,
                     partial(window.tabs.open, path),
                     _short(path.parent, root),
@@ -186,7 +186,7 @@ class Chooser(QObject):
         self.palette.ask(
             self.tr("New from template"),
             [
-                Choice(
+                PaletteItem(
                     each.name,
                     partial(self._commands.new_from, each.path),
                     each.description,

@@ -17,7 +17,7 @@ from studio.core.text.problem import Fix
 from studio.ui.app.editor_commands import EditorCommands
 from studio.ui.app.mirror import EnabledMirror
 from studio.ui.editor.page.page import EditorPage
-from studio.viewmodels.app.messages import Notice, Offer
+from studio.viewmodels.app.notifications import Notification, NotificationAction
 
 if TYPE_CHECKING:
     from studio.core.text.span import Span
@@ -244,13 +244,13 @@ class Commands(QObject):
 
         names = ", ".join(swap.title for swap in left[:3]) + ("…" if len(left) > 3 else "")
         self._window.services.messages.say(
-            Notice(
+            Notification(
                 "warning",
                 self.tr("The studio ended before this was saved: {names}.").format(names=names),
                 self.tr("The text that was typed is still here."),
                 offers=(
-                    Offer(self.tr("Recover"), recover),
-                    Offer(self.tr("Throw away"), swaps.clear_left_behind),
+                    NotificationAction(self.tr("Recover"), recover),
+                    NotificationAction(self.tr("Throw away"), swaps.clear_left_behind),
                 ),
                 key="recovery",
             )
@@ -296,7 +296,7 @@ class Commands(QObject):
             return
         if not page.editor.problems:
             self._window.services.messages.say(
-                Notice("success", self.tr("No problems found."), key="check")
+                Notification("success", self.tr("No problems found."), key="check")
             )
             return
         first: Span = page.editor.problems[0].span
@@ -317,7 +317,7 @@ class Commands(QObject):
 
         window = self._window
         dialog = SettingsDialog(window.services, window.themes.value, window.widget)
-        dialog.connections_asked.connect(window.actions["run.connections"].trigger)
+        dialog.request_connections.connect(window.actions["run.connections"].trigger)
         dialog.trust_forgotten.connect(self.trust_changed)
         window.themes.changed.connect(dialog.keys_page.set_theme)
         return dialog

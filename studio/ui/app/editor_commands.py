@@ -143,9 +143,9 @@ class EditorCommands(QObject):
         dialog.field.setFocus()
 
     def _show_match(self, match: object) -> None:
-        from studio.core.search_files import Match
+        from studio.core.search_files import SearchMatch
 
-        if not isinstance(match, Match):
+        if not isinstance(match, SearchMatch):
             return
         opened = self._window.tabs.open(match.path)
         if opened is not None:

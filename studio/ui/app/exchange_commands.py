@@ -65,7 +65,7 @@ class ExchangeCommands(QObject):
             trusted=self.trusted,
         )
         dialog = ExportDialog(subject, window.services.messages, window.themes.value, window.widget)
-        dialog.fix_requested.connect(partial(self._mend, page, dialog))
+        dialog.request_fix.connect(partial(self._mend, page, dialog))
         window.themes.changed.connect(dialog.set_theme)
         dialog.open()
 
@@ -93,7 +93,7 @@ class ExchangeCommands(QObject):
 
     def take_dropped(self, path: Path) -> bool:
         """Import a dropped file of another format; False where it is none."""
-        from studio.core.imports.recognise import is_importable
+        from studio.core.imports.recognize import is_importable
 
         if path.suffix.lower() not in IMPORTED or not is_importable(path):
             return False

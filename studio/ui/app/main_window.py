@@ -24,7 +24,7 @@ from studio.ui.window.parts import WindowParts
 from studio.ui.window.status import StatusBar
 from studio.ui.window.toolbar import RunChoices, build_toolbar
 from studio.ui.window.welcome import WelcomePage
-from studio.viewmodels.app.messages import Notice
+from studio.viewmodels.app.notifications import Notification
 
 if TYPE_CHECKING:
     from studio.core.prompty.document import PromptDocument
@@ -45,7 +45,7 @@ class MainWindow(QMainWindow):
 
     document_changed = Signal(object)  # PromptDocument of the shown text, or None
     caret_moved = Signal(int)  # offset in that text
-    closing_asked = Signal()  # the window is asked to close; the person may still stay
+    request_closing = Signal()  # the window is asked to close; the person may still stay
     closing = Signal()  # the person agreed to close; let go of everything
 
     def __init__(
@@ -122,30 +122,30 @@ class MainWindow(QMainWindow):
         tabs.caret_moved.connect(self._on_caret)
         tabs.title_changed.connect(self._on_title)
         tabs.opened.connect(self._on_opened)
-        tabs.zoom_asked.connect(self.commands.zoom)
-        self.outline.reveal_requested.connect(tabs.reveal)
-        self.files.open_requested.connect(tabs.open)
-        self.files.folder_requested.connect(self.commands.ask_folder)
-        self.welcome.open_requested.connect(tabs.open)
-        self.welcome.example_requested.connect(self.commands.open_example)
-        self.welcome.template_requested.connect(self.commands.new_from)
-        self.welcome.new_requested.connect(self.commands.new)
-        self.welcome.ask_open_requested.connect(tabs.ask_open)
-        self.welcome.folder_requested.connect(self.commands.ask_folder)
-        self.welcome.action_requested.connect(lambda each: self.actions_by_id[each].trigger())
-        self.status.line_requested.connect(self.actions_by_id["edit.line"].trigger)
-        self.status.problems_requested.connect(lambda: self.docks.show("problems"))
+        tabs.request_zoom.connect(self.commands.zoom)
+        self.outline.request_reveal.connect(tabs.reveal)
+        self.files.request_open.connect(tabs.open)
+        self.files.request_folder.connect(self.commands.ask_folder)
+        self.welcome.request_open.connect(tabs.open)
+        self.welcome.request_example.connect(self.commands.open_example)
+        self.welcome.request_template.connect(self.commands.new_from)
+        self.welcome.request_new.connect(self.commands.new)
+        self.welcome.request_open_dialog.connect(tabs.ask_open)
+        self.welcome.request_folder.connect(self.commands.ask_folder)
+        self.welcome.request_action.connect(lambda each: self.actions_by_id[each].trigger())
+        self.status.request_line.connect(self.actions_by_id["edit.line"].trigger)
+        self.status.request_problems.connect(lambda: self.docks.show("problems"))
         self.recent_menu.aboutToShow.connect(self.commands.fill_recent)
         self.services.settings.changed.connect(self._on_settings)
         self._recovery.timeout.connect(self.commands.offer_recovery)
-        QGuiApplication.styleHints().colorSchemeChanged.connect(self._on_colour_scheme)
+        QGuiApplication.styleHints().colorSchemeChanged.connect(self._on_color_scheme)
         self.commands.connect_actions(self.actions_by_id)
         self._wire_panes()
         if self.services.settings.notice:
             # It stays until it is closed: the person's choices are not what holds just now.
             file = str(self.services.settings.path)
             messages.say(
-                Notice("warning", self.services.settings.notice, where=file, key="settings")
+                Notification("warning", self.services.settings.notice, where=file, key="settings")
             )
 
     def _wire_panes(self) -> None:
@@ -175,8 +175,8 @@ class MainWindow(QMainWindow):
         from studio.ui.problems.pane import ProblemsPane
 
         pane = ProblemsPane(self.theme)
-        pane.reveal_requested.connect(self.tabs.reveal)
-        pane.fix_requested.connect(self.commands.apply_fix)
+        pane.request_reveal.connect(self.tabs.reveal)
+        pane.request_fix.connect(self.commands.apply_fix)
         self.docks.fill({"problems": pane})
         return pane
 
@@ -298,7 +298,7 @@ class MainWindow(QMainWindow):
             self._fonts = fonts
             self.set_theme(theme_for(settings.theme))
 
-    def _on_colour_scheme(self) -> None:
+    def _on_color_scheme(self) -> None:
         if self.services.settings.value.theme == "system":
             self.set_theme(theme_for("system"))
 
@@ -331,7 +331,7 @@ class MainWindow(QMainWindow):
 
     def closeEvent(self, event: QCloseEvent) -> None:
         """Ask about unsaved text, keep the layout, and let go."""
-        self.closing_asked.emit()
+        self.request_closing.emit()
         if not self.tabs.close_all():
             event.ignore()
             return

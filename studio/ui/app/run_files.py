@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QWidget
 
 from studio.core.runs.summary import RunSummary
 from studio.ui.run.file_choice import ask_journals, ask_target
-from studio.viewmodels.app.messages import Messages, Notice
+from studio.viewmodels.app.notifications import Notification, Notifications
 from studio.viewmodels.run.controller import RunController
 from studio.viewmodels.run.exchange import RunExchange, file_name, form_of
 
@@ -19,7 +19,7 @@ class RunFiles(QObject):
     """What stands between the wish for a file and the file."""
 
     def __init__(
-        self, window: QWidget, messages: Messages, run: RunController, exchange: RunExchange
+        self, window: QWidget, messages: Notifications, run: RunController, exchange: RunExchange
     ) -> None:
         super().__init__(window)
         self._window = window
@@ -63,7 +63,7 @@ class RunFiles(QObject):
 
     def _on_exported(self, path: Path) -> None:
         self._messages.say(
-            Notice(
+            Notification(
                 "info", self.tr("The run was written to {name}.").format(name=path.name), str(path)
             )
         )
@@ -74,7 +74,9 @@ class RunFiles(QObject):
             if len(runs) == 1
             else self.tr("{count} runs were taken").format(count=len(runs))
         )
-        self._messages.say(Notice("info", self.tr("{words} into the history.").format(words=words)))
+        self._messages.say(
+            Notification("info", self.tr("{words} into the history.").format(words=words))
+        )
 
     def _on_failed(self, what: str, hint: str) -> None:
         self._messages.error(what, hint)

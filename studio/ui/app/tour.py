@@ -22,7 +22,7 @@ _MARGIN = 12
 
 
 @dataclass(frozen=True, slots=True)
-class Stop:
+class TourStep:
     """One step of the tour."""
 
     part: str
@@ -35,8 +35,8 @@ class Stop:
     """One or two sentences."""
 
 
-STOPS: tuple[Stop, ...] = (
-    Stop(
+STOPS: tuple[TourStep, ...] = (
+    TourStep(
         "editor",
         QT_TRANSLATE_NOOP("Tour", "The prompt is a file"),
         QT_TRANSLATE_NOOP(
@@ -45,14 +45,14 @@ STOPS: tuple[Stop, ...] = (
             "Ctrl+Space completes, Ctrl+. mends.",
         ),
     ),
-    Stop(
+    TourStep(
         "inputs",
         QT_TRANSLATE_NOOP("Tour", "Its inputs"),
         QT_TRANSLATE_NOOP(
             "Tour", "Values for what the prompt asks for. Samples of the file stand in until then."
         ),
     ),
-    Stop(
+    TourStep(
         "preview",
         QT_TRANSLATE_NOOP("Tour", "What the model gets"),
         QT_TRANSLATE_NOOP(
@@ -61,14 +61,14 @@ STOPS: tuple[Stop, ...] = (
             "coloured value to see where it comes from.",
         ),
     ),
-    Stop(
+    TourStep(
         "tools",
         QT_TRANSLATE_NOOP("Tour", "What it may call"),
         QT_TRANSLATE_NOOP(
             "Tour", "Tools of the prompt, of Python files and of MCP servers. Try one by hand here."
         ),
     ),
-    Stop(
+    TourStep(
         "toolbar",
         QT_TRANSLATE_NOOP("Tour", "Run it"),
         QT_TRANSLATE_NOOP(
@@ -77,7 +77,7 @@ STOPS: tuple[Stop, ...] = (
             "start. F5 runs, F10 goes one step.",
         ),
     ),
-    Stop(
+    TourStep(
         "run",
         QT_TRANSLATE_NOOP("Tour", "Watch it think"),
         QT_TRANSLATE_NOOP(
@@ -86,7 +86,7 @@ STOPS: tuple[Stop, ...] = (
             "back, or fork.",
         ),
     ),
-    Stop(
+    TourStep(
         "history",
         QT_TRANSLATE_NOOP("Tour", "Nothing is lost"),
         QT_TRANSLATE_NOOP(

@@ -16,7 +16,7 @@ from studio.application.preview.target import preview_target
 from studio.application.preview.value import Preview
 from studio.application.run.breakpoints import BreakpointSet
 from studio.application.run.journal import StoreJournal
-from studio.application.run.memory import DebugMemory
+from studio.application.run.memory import DebugStore
 from studio.application.run.plan import OpenToolbox
 from studio.application.run.record import RunRecord
 from studio.application.run.start import open_tools
@@ -33,14 +33,14 @@ from studio.core.tools.mcp.server_config import OWN_FILE
 from studio.core.tools.openapi.named_connection import NamedConnection
 from studio.core.tools.registry import ToolRegistry
 from studio.core.tools.trust import TrustStore
-from studio.ui.app.connection_desk import ConnectionDesk
-from studio.ui.app.kept_edits import KeptEdits
+from studio.ui.app.connection_coordinator import ConnectionCoordinator
 from studio.ui.app.main_window import MainWindow
-from studio.ui.app.run_desk import RunDesk
+from studio.ui.app.persistent_edits import PersistentEdits
+from studio.ui.app.run_coordinator import RunCoordinator
 from studio.ui.app.run_files import RunFiles
-from studio.ui.app.tools_desk import ToolsDesk
+from studio.ui.app.tools_coordinator import ToolsCoordinator
 from studio.ui.base.services import Services
-from studio.ui.editor.completion.knowledge import knowledge_of
+from studio.ui.editor.completion.editor_context import editor_context_of
 from studio.ui.history.pane import HistoryPane
 from studio.ui.inputs.pane import InputsPane
 from studio.ui.preview.pane import PreviewPane
@@ -120,17 +120,22 @@ class Workbench(QObject):
         else:
             window.take_panes(panes)
         self.window = window
-        self.desk = ConnectionDesk(self.connections, window.parts, services.messages)
-        self.run_desk = RunDesk(
-            window.parts, self.run, self.connections, self.desk, self.inputs_pane, self.trust,
+        self.coordinator = ConnectionCoordinator(self.connections, window.parts, services.messages)
+        self.run_coordinator = RunCoordinator(
+            window.parts,
+            self.run,
+            self.connections,
+            self.coordinator,
+            self.inputs_pane,
+            self.trust,
             self._toolbox_of,
-        )  # fmt: skip
-        self.kept_edits = KeptEdits(window.parts, self.run)
+        )
+        self.kept_edits = PersistentEdits(window.parts, self.run)
         self.debugging = Debugging(
-            DebugMemory(services.paths.data / "debugging.json"), self.run.breakpoints, self
+            DebugStore(services.paths.data / "debugging.json"), self.run.breakpoints, self
         )
         self.run_files = RunFiles(self.window, services.messages, self.run, self.exchange)
-        self.tools_desk = ToolsDesk(
+        self.tools_coordinator = ToolsCoordinator(
             self.tools_pane, self.tools, window.parts, self.trust, own_servers
         )
         self._wire()
@@ -165,7 +170,7 @@ class Workbench(QObject):
         self.inputs_pane.request_declare.connect(window.commands.declare_input)
         self.inputs_pane.request_reveal.connect(window.tabs.reveal)
         self.inputs_pane.request_samples.connect(self._keep_samples)
-        self.inputs_pane.refused.connect(self.run_desk.refuse)
+        self.inputs_pane.refused.connect(self.run_coordinator.refuse)
         # preview
         self.preview.previewed.connect(self._on_previewed)
         self.preview.request_count.connect(self.counter.count)
@@ -190,14 +195,14 @@ class Workbench(QObject):
         self.tools_pane.request_reveal.connect(window.tabs.reveal)
         self.tools_pane.request_open.connect(self._open_at)
         # run
-        pane, desk, run = self.run_pane, self.run_desk, self.run
-        pane.request_run.connect(desk.start)
-        pane.request_run_to.connect(desk.run_to)
-        pane.request_commands.connect(desk.send)
-        pane.request_resume.connect(desk.resume)
-        pane.request_rerun.connect(desk.rerun)
-        pane.request_replay.connect(desk.replay)
-        pane.request_values.connect(desk.ask_for_values)
+        pane, coordinator, run = self.run_pane, self.run_coordinator, self.run
+        pane.request_run.connect(coordinator.start)
+        pane.request_run_to.connect(coordinator.run_to)
+        pane.request_commands.connect(coordinator.send)
+        pane.request_resume.connect(coordinator.resume)
+        pane.request_rerun.connect(coordinator.rerun)
+        pane.request_replay.connect(coordinator.replay)
+        pane.request_values.connect(coordinator.ask_for_values)
         pane.request_breakpoints.connect(self._show_breakpoints)
         pane.request_record_move.connect(run.move_record)
         pane.request_inspection.connect(run.inspect)
@@ -206,26 +211,26 @@ class Workbench(QObject):
         pane.request_branch_name.connect(run.name_branch)
         pane.request_compare.connect(run.compare_branches)
         pane.request_file_edit.connect(self.kept_edits.keep)
-        self.kept_edits.mock_wanted.connect(self.tools.change)
-        self.kept_edits.refused.connect(desk.refuse)
-        run.repeated.connect(desk.show_repeated)
+        self.kept_edits.request_mock.connect(self.tools.change)
+        self.kept_edits.refused.connect(coordinator.refuse)
+        run.repeated.connect(coordinator.show_repeated)
         run.branch_named.connect(self.history.name_branch)
-        desk.input_wanted.connect(self._focus_input)
+        coordinator.request_input.connect(self._focus_input)
         # breakpoints and watches of the open file
         pane.request_break_place.connect(run.breakpoints.toggle_place)
         pane.watches_changed.connect(self.debugging.set_watches)
         self.debugging.watches_changed.connect(pane.show_watches)
-        self.debugging.failed.connect(desk.refuse)
+        self.debugging.failed.connect(coordinator.refuse)
         window.tabs.breakpoint_toggled.connect(run.breakpoints.toggle_tool)
         window.tabs.message_breakpoint_toggled.connect(run.breakpoints.toggle_message)
         run.breakpoints.changed.connect(self._mark_breakpoints)
         self.run.state_changed.connect(self.run_pane.show_view)
         self.run.state_changed.connect(self._on_run)
-        self.run.state_changed.connect(self.desk.show_speed)
+        self.run.state_changed.connect(self.coordinator.show_speed)
         self.call_request.changed.connect(self.run_pane.show_request)
         self.run.inspector_changed.connect(self.run_pane.show_inspector)
         self.run.compared.connect(self.run_pane.show_comparison)
-        self.run.refused.connect(self.run_desk.refuse)
+        self.run.refused.connect(self.run_coordinator.refuse)
         self.run.started.connect(self.history.refresh)
         self.run.ended.connect(self.history.refresh)
         # history
@@ -234,7 +239,7 @@ class Workbench(QObject):
         self.history.size_changed.connect(self.history_pane.show_size)
         self.history.opened.connect(self._show_record)
         self.history.compared.connect(self.run_pane.show_comparison)
-        self.history.failed.connect(self.run_desk.refuse)
+        self.history.failed.connect(self.run_coordinator.refuse)
         self.history_pane.request_refresh.connect(self.history.refresh)
         self.history_pane.request_filter.connect(self.history.set_filter)
         self.history_pane.request_open.connect(self.history.open)
@@ -249,8 +254,8 @@ class Workbench(QObject):
         self.history_pane.request_import.connect(self.run_files.take)
         self.exchange.imported.connect(self.history.refresh)
         # what a run uses
-        choices.protocol_chosen.connect(self.run_desk.choose_protocol)
-        self.run_desk.protocol_changed.connect(self.preview.set_protocol)
+        choices.protocol_chosen.connect(self.run_coordinator.choose_protocol)
+        self.run_coordinator.protocol_changed.connect(self.preview.set_protocol)
         self.connections.changed.connect(self._on_choice)
         self.connections.saved.connect(self.tools.reload)  # tools may name a connection
 
@@ -288,7 +293,7 @@ class Workbench(QObject):
         page.editor.apply_edits(kept.edits)
         if kept.left_out:
             names = ", ".join(kept.left_out)
-            self.run_desk.refuse(
+            self.run_coordinator.refuse(
                 self.tr("Not kept as samples: {names}. Declare them as inputs first.").format(
                     names=names
                 )
@@ -306,7 +311,7 @@ class Workbench(QObject):
             return
         folder = path.parent if path is not None else None
         page.assist.know(
-            knowledge_of(
+            editor_context_of(
                 self.inputs_pane.values(),
                 self.tools.registry.specs,
                 self.connections.models,
@@ -390,7 +395,7 @@ class Workbench(QObject):
         self.window.tabs.show_breakpoints(frozenset(tools), frozenset(messages))
 
     def _show_breakpoints(self) -> None:
-        self.run_desk.show_breakpoints([spec.name for spec in self.tools.registry.specs])
+        self.run_coordinator.show_breakpoints([spec.name for spec in self.tools.registry.specs])
 
     # -- what a run uses ------------------------------------------------------------------------
 
@@ -404,7 +409,7 @@ class Workbench(QObject):
 
     def close(self) -> None:
         """Stop the run, the tools, the model and the loop; nothing is left running."""
-        self.desk.close()
+        self.coordinator.close()
         self.run.close()
         self.exchange.close()
         self.tools.close()

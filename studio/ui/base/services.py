@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from studio.viewmodels.app.messages import Messages
+from studio.viewmodels.app.notifications import Notifications
 from studio.viewmodels.app.settings import SettingsStore
 from studio.viewmodels.document.swap import SwapFolder
 
@@ -23,7 +23,7 @@ class Services:
     settings: SettingsStore
     """Settings."""
 
-    messages: Messages
+    messages: Notifications
     """The road of notices."""
 
     swaps: SwapFolder
@@ -35,6 +35,6 @@ class Services:
 
 def build_services(paths: UserPaths, *, is_safe: bool = False) -> Services:
     """The services for a person's folders, in safe mode without the person's settings."""
-    messages = Messages()
+    messages = Notifications()
     settings = SettingsStore(paths.config / "settings.toml", messages, is_kept=not is_safe)
     return Services(paths, settings, messages, SwapFolder(paths.data / "swap"), is_safe)

@@ -15,7 +15,7 @@ from PySide6.QtWidgets import (
 from studio.core.models.capabilities import ModelFacts
 from studio.core.text.values import Json, JsonObject
 from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
-from studio.ui.style.colours import paint_text
+from studio.ui.style.colors import paint_text
 from studio.ui.style.theme import Theme
 
 _ABILITIES = (

@@ -18,10 +18,10 @@ from PySide6.QtWidgets import (
 from studio.core.models.connection_file import Connections
 from studio.core.models.connections import Connection
 from studio.ui.connections.kinds import ICONS, second_line, state_words
-from studio.ui.style.colours import blend
+from studio.ui.style.colors import blend
 from studio.ui.style.icons import icon
 from studio.ui.style.theme import LIGHT, Theme
-from studio.viewmodels.connections.trials import Trial
+from studio.viewmodels.connections.trials import ConnectionTrial
 
 _NAME = Qt.ItemDataRole.UserRole
 _SECOND = Qt.ItemDataRole.UserRole + 1
@@ -65,9 +65,9 @@ class _Rows(QStyledItemDelegate):
         drawing.paint(painter, QRect(box.left() + 14, box.center().y() - 8, 18, 18))
         right = box.right() - 14
         if state := _STATE_ICONS.get(index.data(_STATE)):
-            colour = {"works": theme.success, "fails": theme.error}.get(index.data(_STATE))
+            color = {"works": theme.success, "fails": theme.error}.get(index.data(_STATE))
             mark = QRect(right - 15, box.center().y() - 7, 16, 16)
-            icon(state, colour or theme.muted).paint(painter, mark)
+            icon(state, color or theme.muted).paint(painter, mark)
             right -= 24
         text = QRect(box.left() + 42, box.top() + 8, right - box.left() - 42, box.height() // 2 - 8)
         font: QFont = option.font
@@ -123,7 +123,10 @@ class ConnectionList(QListWidget):
         return str(item.data(_NAME)) if item is not None else ""
 
     def show_connections(
-        self, connections: Connections, trial_of: Callable[[Connection], Trial], current: str
+        self,
+        connections: Connections,
+        trial_of: Callable[[Connection], ConnectionTrial],
+        current: str,
     ) -> None:
         """Show all of them with `current` chosen; nothing is emitted."""
         self.blockSignals(True)
@@ -138,7 +141,7 @@ class ConnectionList(QListWidget):
                 self.setCurrentItem(item)
         self.blockSignals(False)
 
-    def show_trial(self, connection: Connection, trial: Trial) -> None:
+    def show_trial(self, connection: Connection, trial: ConnectionTrial) -> None:
         """Say how a connection's try stands."""
         for row in range(self.count()):
             if self.item(row).data(_NAME) == connection.name:
@@ -149,7 +152,7 @@ class ConnectionList(QListWidget):
         self._rows.theme = theme
         self.viewport().update()
 
-    def _say(self, item: QListWidgetItem, connection: Connection, trial: Trial) -> None:
+    def _say(self, item: QListWidgetItem, connection: Connection, trial: ConnectionTrial) -> None:
         item.setData(_STATE, trial.state)
         item.setData(_SECOND, second_line(connection, trial))
         words = [connection.name, second_line(connection, trial), state_words(trial)]

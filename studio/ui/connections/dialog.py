@@ -28,7 +28,7 @@ from studio.core.models.secrets import KEYRING
 from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
 from studio.ui.connections.connection_list import ConnectionList
 from studio.ui.connections.form import ConnectionForm
-from studio.ui.connections.list_tools import DeleteQuestion, ListTools
+from studio.ui.connections.list_buttons import DeleteQuestion, ListButtons
 from studio.ui.connections.path_field import dropped_file
 from studio.ui.connections.trial_bar import TrialBar
 from studio.ui.parts.banner import Banner
@@ -36,7 +36,7 @@ from studio.ui.style.icons import icon
 from studio.ui.style.theme import Theme
 from studio.viewmodels.connections.controller import ConnectionsController
 from studio.viewmodels.connections.keys import KeyState
-from studio.viewmodels.connections.trials import Trial
+from studio.viewmodels.connections.trials import ConnectionTrial
 
 
 class AllowedEndpoints(QPushButton):
@@ -93,7 +93,7 @@ class ConnectionsDialog(QDialog):
         self.uses = QLabel()
         self.uses.setWordWrap(True)
         self.uses.setProperty("muted", True)
-        self.tools = ListTools()
+        self.tools = ListButtons()
         self.allowed = AllowedEndpoints()
         self._lay_out()
         self._connect()
@@ -156,7 +156,7 @@ class ConnectionsDialog(QDialog):
             .strip()
         )
 
-    def _show_trial(self, connection: Connection, trial: Trial) -> None:
+    def _show_trial(self, connection: Connection, trial: ConnectionTrial) -> None:
         self.trial.show_trial(trial)
         found = trial.probe
         self.form.set_listed(
@@ -192,7 +192,7 @@ class ConnectionsDialog(QDialog):
         else:
             self.banner.say(QCoreApplication.translate("Dialog", _NOT_SAVED), "", "warning")
 
-    def _on_trial(self, name: str, trial: Trial) -> None:
+    def _on_trial(self, name: str, trial: ConnectionTrial) -> None:
         connection = self._controller.connections.named(name)
         if connection is None:
             return
@@ -219,7 +219,7 @@ class ConnectionsDialog(QDialog):
             return
         self._controller.keys.keep(connection.name, key, only_session=only_session)
         self._controller.trials.forget(connection.name)
-        self._show_trial(connection, Trial())
+        self._show_trial(connection, ConnectionTrial())
 
     def _on_duplicate(self) -> None:
         connection = self.current
@@ -351,14 +351,14 @@ class ConnectionsDialog(QDialog):
         for button in buttons.buttons():
             if isinstance(button, QPushButton):
                 button.setAutoDefault(False)  # Return belongs to the field that is written in
-        foot = QHBoxLayout()
-        foot.setContentsMargins(12, 8, 12, 12)
-        foot.setSpacing(8)
-        foot.addWidget(self.uses, 1)
-        foot.addWidget(self.allowed)
-        foot.addWidget(buttons)
+        footer = QHBoxLayout()
+        footer.setContentsMargins(12, 8, 12, 12)
+        footer.setSpacing(8)
+        footer.addWidget(self.uses, 1)
+        footer.addWidget(self.allowed)
+        footer.addWidget(buttons)
         box = QVBoxLayout(self)
         box.setContentsMargins(0, 0, 0, 0)
         box.setSpacing(0)
         box.addWidget(splitter, 1)
-        box.addLayout(foot)
+        box.addLayout(footer)

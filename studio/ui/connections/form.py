@@ -30,15 +30,15 @@ from studio.core.models.capabilities import facts_of
 from studio.core.models.connections import EMBEDDED, Connection
 from studio.core.text.values import Json, JsonObject
 from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
+from studio.ui.connections.collapsible_section import CollapsibleSection
 from studio.ui.connections.embedded_fields import EmbeddedFields
-from studio.ui.connections.fold import Fold
 from studio.ui.connections.kinds import hint_of, name_of
 from studio.ui.connections.path_field import PathField
 from studio.ui.connections.remote_fields import RemoteFields
-from studio.ui.style.colours import paint_text
+from studio.ui.style.colors import paint_text
 from studio.ui.style.theme import LIGHT, Theme
 
-Tone: TypeAlias = Literal["error", "warning", "hint"]
+FieldTone: TypeAlias = Literal["error", "warning", "hint"]
 """Whether a note keeps the line from being saved, warns, or explains."""
 
 
@@ -47,7 +47,7 @@ class FormLine(QWidget):
 
     def __init__(self, *fields: QWidget, stretch: bool = True) -> None:
         super().__init__()
-        self._tone: Tone = "hint"
+        self._tone: FieldTone = "hint"
         self._theme: Theme | None = None
         self._usual = ""
         self.note = QLabel(self)
@@ -66,7 +66,7 @@ class FormLine(QWidget):
         self.note.hide()
 
     @property
-    def tone(self) -> Tone:
+    def tone(self) -> FieldTone:
         """How the note is meant."""
         return self._tone
 
@@ -75,7 +75,7 @@ class FormLine(QWidget):
         self._usual = text
         self.say("", "hint")
 
-    def say(self, text: str, tone: Tone) -> None:
+    def say(self, text: str, tone: FieldTone) -> None:
         """Note something; an empty text leaves the usual one."""
         self._tone = tone if text else "hint"
         shown = text or self._usual
@@ -90,8 +90,8 @@ class FormLine(QWidget):
 
     def _paint(self) -> None:
         if self._theme is not None:
-            colours = {"error": self._theme.error, "warning": self._theme.warning}
-            paint_text(self.note, colours.get(self._tone, self._theme.muted))
+            colors = {"error": self._theme.error, "warning": self._theme.warning}
+            paint_text(self.note, colors.get(self._tone, self._theme.muted))
 
 
 _LABELS: dict[Field, str] = {
@@ -286,8 +286,8 @@ class ConnectionForm(QScrollArea):
             is_new=True,
         )
         self.through = QComboBox()
-        self.more = Fold(self.tr("API, headers and time limits"), QWidget(self))
-        self.able = Fold(self.tr("What the model can do, and costs"), QWidget(self))
+        self.more = CollapsibleSection(self.tr("API, headers and time limits"), QWidget(self))
+        self.able = CollapsibleSection(self.tr("What the model can do, and costs"), QWidget(self))
 
     def _lay_out(self) -> None:
         page = QWidget()

@@ -14,7 +14,7 @@ from PySide6.QtWidgets import (
 
 from studio.core.models.secrets import KEYRING, environment_name
 from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
-from studio.ui.style.colours import paint_text
+from studio.ui.style.colors import paint_text
 from studio.ui.style.theme import Theme
 from studio.viewmodels.connections.keys import KeyState
 

@@ -9,7 +9,7 @@ from PySide6.QtCore import QCoreApplication
 
 from studio.core.models.connections import PRESETS, Connection, ConnectionKind, address_of
 from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
-from studio.viewmodels.connections.trials import Trial
+from studio.viewmodels.connections.trials import ConnectionTrial
 
 ICONS: Mapping[ConnectionKind, str] = {
     "openai": "bot",
@@ -46,12 +46,12 @@ _STATES = {
 }
 
 
-def state_words(trial: Trial) -> str:
+def state_words(trial: ConnectionTrial) -> str:
     """How a try went, in few words; empty where there was none."""
     return QCoreApplication.translate("Kinds", _STATES[trial.state]) if _STATES[trial.state] else ""
 
 
-def second_line(connection: Connection, trial: Trial) -> str:
+def second_line(connection: Connection, trial: ConnectionTrial) -> str:
     """What the list says of a connection under its name."""
     return " · ".join(filter(None, (_what(connection), state_words(trial))))
 

@@ -43,14 +43,14 @@ from studio.core.prompty.messages import (
     ToolResultPart,
 )
 from studio.ui.parts.json_view import JsonHighlighter
-from studio.ui.style.colours import paint_text, role_colour
+from studio.ui.style.colors import paint_text, role_color
 from studio.ui.style.theme import LIGHT, Theme, mono_font
 
 _LONGEST = 200_000
 _MARGIN = 14
 
 
-class RequestView(QTextEdit):
+class ManualRequestView(QTextEdit):
     """Role by role; can be selected and copied, not changed."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -96,7 +96,7 @@ class RequestView(QTextEdit):
 
     def _write(self, cursor: QTextCursor, message: Message, *, is_first: bool) -> None:
         head = QTextCharFormat()
-        head.setForeground(QColor(role_colour(self._theme, message.role)))
+        head.setForeground(QColor(role_color(self._theme, message.role)))
         head.setFontWeight(QFont.Weight.DemiBold)
         apart = QTextBlockFormat()
         apart.setTopMargin(0 if is_first else 14)
@@ -147,11 +147,11 @@ class ManualDialog(QDialog):
         self._question = question
         self._over = False
         request = question.request
-        self.request = RequestView()
+        self.request = ManualRequestView()
         self.tool = QComboBox()
         self.text = QPlainTextEdit()
         self.arguments = QPlainTextEdit()
-        self._colours = JsonHighlighter(self.arguments.document(), theme)
+        self._colors = JsonHighlighter(self.arguments.document(), theme)
         self._arguments_title = QLabel(self.tr("Arguments, as JSON"))
         self.problem = QLabel()
         self.send = QPushButton(self.tr("Reply"))
@@ -171,7 +171,7 @@ class ManualDialog(QDialog):
     def set_theme(self, theme: Theme) -> None:
         """Take the colours of a theme."""
         self.request.set_theme(theme)
-        self._colours.set_theme(theme)
+        self._colors.set_theme(theme)
         paint_text(self.problem, theme.muted)
         for field in (self.text, self.arguments):
             palette = field.palette()
@@ -303,15 +303,15 @@ class ManualDialog(QDialog):
         splitter.addWidget(self.request)
         splitter.addWidget(lower)
         splitter.setSizes([330, 230])
-        foot = QHBoxLayout()
-        foot.setContentsMargins(14, 10, 14, 12)
-        foot.setSpacing(8)
-        foot.addWidget(self.problem, 1)
-        foot.addWidget(self.decline)
-        foot.addWidget(self.send)
+        footer = QHBoxLayout()
+        footer.setContentsMargins(14, 10, 14, 12)
+        footer.setSpacing(8)
+        footer.addWidget(self.problem, 1)
+        footer.addWidget(self.decline)
+        footer.addWidget(self.send)
         box = QVBoxLayout(self)
         box.setContentsMargins(0, 0, 0, 0)
         box.setSpacing(0)
         box.addWidget(title)
         box.addWidget(splitter, 1)
-        box.addLayout(foot)
+        box.addLayout(footer)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QPushButton, QVBoxLayout, QWidget
 
-from studio.ui.style.colours import paint_text
+from studio.ui.style.colors import paint_text
 from studio.ui.style.icons import icon
 from studio.ui.style.theme import LIGHT, Theme
-from studio.viewmodels.connections.trials import Trial
+from studio.viewmodels.connections.trials import ConnectionTrial
 
 _ICONS = {"works": "circle-check", "fails": "circle-x"}
 
@@ -22,7 +22,7 @@ class TrialBar(QWidget):
     def __init__(self) -> None:
         super().__init__()
         self._theme = LIGHT
-        self._trial = Trial()
+        self._trial = ConnectionTrial()
         self.test = QPushButton(self.tr("Test"))
         self.test.setAutoDefault(False)
         self.test.setToolTip(self.tr("Ask it once whether it answers"))
@@ -55,9 +55,9 @@ class TrialBar(QWidget):
         row.addLayout(words, 1)
         self.test.clicked.connect(self.request_test)
         self.cancel.clicked.connect(self.request_cancel)
-        self.show_trial(Trial())
+        self.show_trial(ConnectionTrial())
 
-    def show_trial(self, trial: Trial) -> None:
+    def show_trial(self, trial: ConnectionTrial) -> None:
         """Say how it stands."""
         self._trial = trial
         is_running = trial.state == "running"
@@ -77,9 +77,9 @@ class TrialBar(QWidget):
 
     def _paint(self) -> None:
         name = _ICONS.get(self._trial.state)
-        colour = self._theme.success if self._trial.state == "works" else self._theme.error
+        color = self._theme.success if self._trial.state == "works" else self._theme.error
         self.picture.setVisible(name is not None)
         if name is not None:
-            self.picture.setPixmap(icon(name, colour).pixmap(18, 18))
+            self.picture.setPixmap(icon(name, color).pixmap(18, 18))
         paint_text(self.outcome, self._theme.text)
         paint_text(self.hint, self._theme.muted)

@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QPushButton, QVBoxLa
 
 from studio.core.models.choice import ModelChoice
 from studio.core.models.secrets import environment_name
-from studio.ui.style.colours import paint_text
+from studio.ui.style.colors import paint_text
 from studio.ui.style.icons import icon
 from studio.ui.style.theme import Theme
 

@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from studio.ui.style.colours import fixed_font
+from studio.ui.style.colors import fixed_font
 from studio.ui.style.icons import icon
 from studio.ui.style.theme import Theme
 
@@ -24,7 +24,7 @@ from studio.ui.style.theme import Theme
 class CrashDialog(QDialog):
     """One dialog for however many defects; the report grows with each."""
 
-    save_and_quit_asked = Signal()
+    request_save_and_quit = Signal()
 
     def __init__(self, theme: Theme, log: Path, parent: QWidget) -> None:
         """Make it.
@@ -137,4 +137,4 @@ class CrashDialog(QDialog):
 
     def _leave(self) -> None:
         self.accept()
-        self.save_and_quit_asked.emit()
+        self.request_save_and_quit.emit()

@@ -7,7 +7,7 @@ from html import escape
 from PySide6.QtCore import QCoreApplication
 from PySide6.QtWidgets import QFrame, QTextBrowser
 
-from studio.ui.style.colours import blend, fixed_font
+from studio.ui.style.colors import blend, fixed_font
 from studio.ui.style.theme import Theme
 
 
@@ -59,8 +59,8 @@ class DiffView(QTextBrowser):
             bar.setValue(at)
 
 
-def _row(text: str, colour: str, ground: str) -> str:
+def _row(text: str, color: str, ground: str) -> str:
     return (
-        f'<tr><td style="white-space:pre-wrap; color:{colour}; background:{ground}; padding:0 6px">'
+        f'<tr><td style="white-space:pre-wrap; color:{color}; background:{ground}; padding:0 6px">'
         f"{text or '&nbsp;'}</td></tr>"
     )

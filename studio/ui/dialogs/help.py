@@ -84,7 +84,7 @@ class HelpDialog(QDialog):
         self.page.setOpenLinks(False)
         self.page.setSearchPaths([str(self._folder)])
         self.page.document().setDocumentMargin(20)
-        self._colour(theme)
+        self._color(theme)
         left = QWidget()
         column = QVBoxLayout(left)
         column.setContentsMargins(12, 12, 6, 12)
@@ -109,11 +109,11 @@ class HelpDialog(QDialog):
         """Take other colours, and stay at the place that is read."""
         bar = self.page.verticalScrollBar()
         at = bar.value()
-        self._colour(theme)
+        self._color(theme)
         self._on_item(self.list.currentItem())
         bar.setValue(at)
 
-    def _colour(self, theme: Theme) -> None:
+    def _color(self, theme: Theme) -> None:
         self.page.document().setDefaultStyleSheet(
             f"a {{ color: {theme.accent}; }} code, pre {{ font-family: 'JetBrains Mono'; }}"
         )

@@ -22,13 +22,13 @@ from PySide6.QtWidgets import (
 from studio.application.inputs.sets import sets_path, write_sets
 from studio.core.export.write import write_atomically
 from studio.core.imports.imported import Imported, ImportFailure
-from studio.core.imports.recognise import all_suffixes, import_file
+from studio.core.imports.recognize import all_suffixes, import_file
 from studio.ui.dialogs.state_line import StateLine
 from studio.ui.parts.screen_room import resize_within_screen
-from studio.ui.style.colours import fixed_font
+from studio.ui.style.colors import fixed_font
 from studio.ui.style.icons import icon
 from studio.ui.style.theme import Theme
-from studio.viewmodels.app.messages import Messages, Notice
+from studio.viewmodels.app.notifications import Notification, Notifications
 
 _SHOWN = 200_000
 
@@ -53,7 +53,7 @@ class ImportDialog(QDialog):
     opened = Signal(str, str)  # text of the prompt, title
     written = Signal(object)  # Path of the prompt file that was written
 
-    def __init__(self, path: Path, messages: Messages, theme: Theme, parent: QWidget) -> None:
+    def __init__(self, path: Path, messages: Notifications, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
         self._path = path
         self._messages = messages
@@ -137,7 +137,7 @@ class ImportDialog(QDialog):
             )
             return False
         said = self.tr("Imported {name}.").format(name=self._path.name)
-        self._messages.say(Notice("success", said, where=str(path)))
+        self._messages.say(Notification("success", said, where=str(path)))
         self.written.emit(path)
         return True
 
@@ -163,18 +163,18 @@ class ImportDialog(QDialog):
         inside.setContentsMargins(0, 0, 0, 0)
         self.text.setFrameShape(QFrame.Shape.NoFrame)
         inside.addWidget(self.text)
-        foot = QHBoxLayout()
-        foot.setSpacing(8)
-        foot.addStretch(1)
+        footer = QHBoxLayout()
+        footer.setSpacing(8)
+        footer.addStretch(1)
         for button in (self.leave, self.save, self.take):
-            foot.addWidget(button)
+            footer.addWidget(button)
         box = QVBoxLayout(self)
         box.setContentsMargins(16, 16, 16, 16)
         box.setSpacing(12)
         box.addLayout(head)
         box.addWidget(self.notes)
         box.addWidget(frame, 1)
-        box.addLayout(foot)
+        box.addLayout(footer)
 
     def _show(self, made: Imported, choose: int) -> None:
         self.text.setPlainText(made.text[:_SHOWN])

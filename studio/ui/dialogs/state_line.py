@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QWidget
 from studio.ui.style.icons import icon
 from studio.ui.style.theme import Theme
 
-Tone: TypeAlias = Literal["error", "warning", "success", "muted"]
+StateTone: TypeAlias = Literal["error", "warning", "success", "muted"]
 """Which of the theme's colours a picture has."""
 
 
@@ -21,7 +21,7 @@ class StateLine(QWidget):
         super().__init__()
         self._theme = theme
         self._picture = ""
-        self._tone: Tone = "muted"
+        self._tone: StateTone = "muted"
         self.mark = QLabel()
         self._said = QLabel()
         self._said.setTextFormat(Qt.TextFormat.PlainText)
@@ -36,7 +36,7 @@ class StateLine(QWidget):
         """The sentence."""
         return self._said.text()
 
-    def say(self, picture: str, tone: Tone, text: str) -> None:
+    def say(self, picture: str, tone: StateTone, text: str) -> None:
         """Say how it stands now."""
         self._picture, self._tone = picture, tone
         self._said.setText(text)
@@ -49,5 +49,5 @@ class StateLine(QWidget):
 
     def _paint(self) -> None:
         if self._picture:
-            colour: str = getattr(self._theme, self._tone)
-            self.mark.setPixmap(icon(self._picture, colour).pixmap(18, 18))
+            color: str = getattr(self._theme, self._tone)
+            self.mark.setPixmap(icon(self._picture, color).pixmap(18, 18))

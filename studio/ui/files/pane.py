@@ -55,7 +55,7 @@ class _Drawings(QStyledItemDelegate):
 class FilesTree(QTreeView):
     """Shows the files that prompts are made of, and those they refer to."""
 
-    open_requested = Signal(object)  # Path
+    request_open = Signal(object)  # Path
 
     def __init__(self) -> None:
         super().__init__()
@@ -82,7 +82,7 @@ class FilesTree(QTreeView):
     def _open(self, index: QModelIndex) -> None:
         path = Path(self.files.filePath(index))
         if path.is_file():
-            self.open_requested.emit(path)
+            self.request_open.emit(path)
 
 
 _SUFFIXES = frozenset({".prompty", ".md", ".txt", ".json", ".yaml", ".yml", ".py"})
@@ -92,8 +92,8 @@ _MOST = 2000
 class FilesPane(QStackedWidget):
     """A tree of the workspace folder."""
 
-    open_requested = Signal(object)  # Path
-    folder_requested = Signal()
+    request_open = Signal(object)  # Path
+    request_folder = Signal()
 
     def __init__(self) -> None:
         super().__init__()
@@ -118,7 +118,7 @@ class FilesPane(QStackedWidget):
     def tree(self) -> FilesTree:
         """The folder's files, made with the first folder."""
         tree = FilesTree()
-        tree.open_requested.connect(self.open_requested)
+        tree.request_open.connect(self.request_open)
         self.addWidget(tree)
         return tree
 
@@ -136,7 +136,7 @@ class FilesPane(QStackedWidget):
         text.setWordWrap(True)
         text.setProperty("muted", True)
         button = QPushButton(self.tr("Open folder…"))
-        button.clicked.connect(self.folder_requested)
+        button.clicked.connect(self.request_folder)
         box = QVBoxLayout(page)
         box.setContentsMargins(12, 12, 12, 12)
         box.setSpacing(12)

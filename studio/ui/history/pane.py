@@ -39,11 +39,11 @@ from PySide6.QtWidgets import (
 
 from studio.core.runs.summary import RunSummary
 from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
-from studio.ui.history.foot import HistoryFoot
+from studio.ui.history.footer import HistoryFooter
 from studio.ui.parts.own_keys import OwnKeys
 from studio.ui.parts.save_form import lay_out_to_save
 from studio.ui.run.file_choice import fill_form_menu
-from studio.ui.style.colours import paint_text
+from studio.ui.style.colors import paint_text
 from studio.ui.style.icons import icon
 from studio.ui.style.theme import LIGHT, Theme
 from studio.viewmodels.history.rows import (
@@ -112,10 +112,10 @@ class _EndDelegate(QStyledItemDelegate):
         """Set the text's colour."""
         super().initStyleOption(option, index)
         tones = {"good": self.theme.success, "bad": self.theme.error}
-        colour = tones.get(index.data(TONE_ROLE))
-        if index.column() == _END and colour is not None:
+        color = tones.get(index.data(TONE_ROLE))
+        if index.column() == _END and color is not None:
             for role in (QPalette.ColorRole.Text, QPalette.ColorRole.HighlightedText):
-                option.palette.setColor(role, QColor(colour))
+                option.palette.setColor(role, QColor(color))
 
 
 class HistoryPane(QWidget):
@@ -148,7 +148,7 @@ class HistoryPane(QWidget):
         self.delete_button = QPushButton(self.tr("Delete…"))
         self._empty = QLabel(QCoreApplication.translate("HistoryPane", _NO_RUNS))
         self._pages = QStackedWidget()
-        self.foot = HistoryFoot()
+        self.footer = HistoryFooter()
         self._delegate = _EndDelegate(self.table)
         self._lay_out()
         self._connect()
@@ -164,7 +164,7 @@ class HistoryPane(QWidget):
         """Paint in these colours."""
         self._delegate.theme = theme
         paint_text(self._empty, theme.muted)
-        self.foot.set_theme(theme)
+        self.footer.set_theme(theme)
         self.table.viewport().update()
 
     def show_runs(self, runs: Sequence[RunSummary]) -> None:
@@ -174,7 +174,7 @@ class HistoryPane(QWidget):
         words = _NONE_FOUND if self._filtered else _NO_RUNS
         self._empty.setText(QCoreApplication.translate("HistoryPane", words))
         self._pages.setCurrentIndex(1 if runs else 0)
-        self.foot.show_count(len(runs))
+        self.footer.show_count(len(runs))
         again = QItemSelection()
         for row, one in enumerate(self.model.rows):
             if one.run.id in chosen:
@@ -192,11 +192,11 @@ class HistoryPane(QWidget):
 
     def show_size(self, size: int) -> None:
         """Say how much room the history takes."""
-        self.foot.show_size(size)
+        self.footer.show_size(size)
 
     def show_retention(self, keep: int, days: int) -> None:
         """Say how long runs are kept: so many of the newest, so many days; 0 for all."""
-        self.foot.show_retention(keep, days)
+        self.footer.show_retention(keep, days)
 
     def chosen_runs(self) -> tuple[RunSummary, ...]:
         """The chosen runs, from the top."""
@@ -243,7 +243,7 @@ class HistoryPane(QWidget):
         for button in (self.notes_button, self.export_button):
             button.setEnabled(len(chosen) == 1)
         self.delete_button.setEnabled(bool(chosen))
-        self.foot.show_run(chosen[0] if chosen else None)
+        self.footer.show_run(chosen[0] if chosen else None)
 
     def _on_filter(self) -> None:
         names = {status_name(status): status for status in STATUS_NAMES}
@@ -302,7 +302,7 @@ class HistoryPane(QWidget):
         self.delete_button.clicked.connect(self._delete)
         self.notes_button.clicked.connect(self.edit_notes)
         self.import_button.clicked.connect(self.request_import)
-        self.foot.request_retention.connect(self.request_retention)
+        self.footer.request_retention.connect(self.request_retention)
         self.table.doubleClicked.connect(self._on_double_click)
         self.table.customContextMenuRequested.connect(self._on_menu)
         self.table.selectionModel().selectionChanged.connect(self._on_chosen)
@@ -350,7 +350,7 @@ class HistoryPane(QWidget):
         layout.setSpacing(0)
         layout.addLayout(head)
         layout.addWidget(self._pages, 1)
-        layout.addWidget(self.foot)
+        layout.addWidget(self.footer)
 
     def _lay_out_table(self) -> None:
         table = self.table

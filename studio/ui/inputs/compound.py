@@ -21,7 +21,7 @@ from studio.ui.inputs.fields import (
 )
 from studio.ui.inputs.file_field import FileField
 from studio.ui.inputs.row import FieldRow
-from studio.ui.style.colours import paint_text
+from studio.ui.style.colors import paint_text
 from studio.ui.style.icons import icon
 from studio.ui.style.theme import Theme
 

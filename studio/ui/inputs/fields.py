@@ -15,12 +15,18 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from studio.application.inputs.check import Entry, check_text, read_integer, read_json, read_number
+from studio.application.inputs.check import (
+    TypedValue,
+    check_text,
+    read_integer,
+    read_json,
+    read_number,
+)
 from studio.application.inputs.fields import ABSENT, FieldSpec, FieldValue, show_value
 from studio.core.text.values import Json
 from studio.ui.inputs.growing_text import GrowingText
 from studio.ui.parts.json_view import JsonHighlighter
-from studio.ui.style.colours import fixed_font
+from studio.ui.style.colors import fixed_font
 from studio.ui.style.theme import Theme
 
 _PLACEHOLDER = 40
@@ -123,7 +129,7 @@ class NumberField(FieldEditor):
         """Whether it is a number within its range."""
         return self._entry().problem
 
-    def _entry(self) -> Entry:
+    def _entry(self) -> TypedValue:
         read = read_integer if self.spec.kind == "integer" else read_number
         return read(self.line.text(), self.spec)
 

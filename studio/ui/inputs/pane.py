@@ -25,7 +25,7 @@ from studio.ui.inputs.fields import JsonField
 from studio.ui.inputs.schema_form import SchemaForm
 from studio.ui.inputs.sets_button import SetsButton
 from studio.ui.parts.empty_state import EmptyState
-from studio.ui.style.colours import paint_text
+from studio.ui.style.colors import paint_text
 from studio.ui.style.icons import icon
 from studio.ui.style.theme import Theme
 from studio.viewmodels.inputs.library import InputLibrary
@@ -56,7 +56,7 @@ class InputsPane(QWidget):
         self.reset_button.setIcon(icon("rotate-ccw"))
         self.reset_button.setToolTip(self.tr("Clear all: use defaults and samples"))
         self.reset_button.setAccessibleName(self.tr("Clear all values"))
-        self.form = SchemaForm(theme, coloured=True)
+        self.form = SchemaForm(theme, colored=True)
         self.raw = JsonField(FieldSpec("values", "json", type_name="object"))
         self.raw_problem = QLabel()
         self.raw_problem.setTextFormat(Qt.TextFormat.PlainText)
@@ -83,7 +83,7 @@ class InputsPane(QWidget):
         self.form.values_changed.connect(self._from_form)
         self.form.request_declare.connect(self.request_declare)
         self.raw.changed.connect(self._from_json)
-        self.sets.values_wanted.connect(self._give_values)
+        self.sets.request_values.connect(self._give_values)
         self.sets.request_samples.connect(lambda: self.request_samples.emit(self.values()))
         self.library.chosen.connect(self._take_set)
         self.library.refused.connect(self.refused)

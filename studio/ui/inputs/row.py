@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QToolButton, QVB
 
 from studio.application.inputs.fields import ABSENT, FieldSpec, FieldValue
 from studio.ui.inputs.fields import FieldEditor
-from studio.ui.style.colours import paint_text
+from studio.ui.style.colors import paint_text
 from studio.ui.style.icons import icon
 from studio.ui.style.theme import Theme
 
@@ -25,7 +25,7 @@ class FieldRow(QWidget):
         spec: FieldSpec,
         editor: FieldEditor,
         theme: Theme,
-        colour: str = "",
+        color: str = "",
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
@@ -34,7 +34,7 @@ class FieldRow(QWidget):
         self._theme = theme
         self._falls_back = True
         self._dot = QLabel(self)
-        self._dot.setHidden(not colour)
+        self._dot.setHidden(not color)
         self._name = QLabel(spec.name)
         self._name.setTextFormat(Qt.TextFormat.PlainText)
         font = self._name.font()
@@ -67,7 +67,7 @@ class FieldRow(QWidget):
         self._problem.hide()
         self._arrange()
         editor.changed.connect(self._edited)
-        self.set_colour(colour)
+        self.set_color(color)
         self.set_theme(theme)
         self._tell_state()
 
@@ -106,10 +106,10 @@ class FieldRow(QWidget):
             self._falls_back = falls_back
             self._tell_state()
 
-    def set_colour(self, colour: str) -> None:
+    def set_color(self, color: str) -> None:
         """The colour that the preview gives this input's values."""
-        if colour:
-            self._dot.setPixmap(_dot(colour))
+        if color:
+            self._dot.setPixmap(_dot(color))
 
     def set_theme(self, theme: Theme) -> None:
         """Take the colours of a theme."""
@@ -160,14 +160,14 @@ class FieldRow(QWidget):
         self._problem.setVisible(bool(problem) and self.spec.kind not in ("object",))
 
 
-def _dot(colour: str) -> QPixmap:
+def _dot(color: str) -> QPixmap:
     pixmap = QPixmap(16, 16)
     pixmap.setDevicePixelRatio(2)
     pixmap.fill(Qt.GlobalColor.transparent)
     painter = QPainter(pixmap)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.setPen(Qt.PenStyle.NoPen)
-    painter.setBrush(QColor(colour))
+    painter.setBrush(QColor(color))
     painter.drawEllipse(0, 0, 8, 8)
     painter.end()
     return pixmap

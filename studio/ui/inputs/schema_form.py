@@ -18,7 +18,7 @@ from studio.ui.inputs.field_group import FieldGroup, GroupWords
 from studio.ui.inputs.fields import JsonField, NumberField, TextField
 from studio.ui.inputs.file_field import FileField
 from studio.ui.inputs.row import FieldRow
-from studio.ui.style.colours import input_colour
+from studio.ui.style.colors import input_color
 from studio.ui.style.theme import Theme
 
 
@@ -97,11 +97,11 @@ class SchemaForm(QWidget):
     request_declare = Signal(str)  # name of an undeclared variable
 
     def __init__(
-        self, theme: Theme, *, coloured: bool = False, parent: QWidget | None = None
+        self, theme: Theme, *, colored: bool = False, parent: QWidget | None = None
     ) -> None:
         super().__init__(parent)
         self._theme = theme
-        self._coloured = coloured
+        self._colored = colored
         self._folder: Path | None = None
         self._specs: tuple[FieldSpec, ...] = ()
         self._rows: dict[str, FieldRow] = {}
@@ -162,7 +162,7 @@ class SchemaForm(QWidget):
                 row = self._make(spec, index)
                 if spec.name in held:
                     row.set_value(held[spec.name])
-            row.set_colour(self._colour(index))
+            row.set_color(self._color(index))
             self._rows[spec.name] = row
         for row in before.values():
             self._discard(row)
@@ -209,7 +209,7 @@ class SchemaForm(QWidget):
         self.supplied.set_theme(theme)
         for index, row in enumerate(self._rows.values()):
             row.set_theme(theme)
-            row.set_colour(self._colour(index))
+            row.set_color(self._color(index))
 
     def keep_history(self) -> None:
         """Remember what is written in every field, for Up and Down."""
@@ -230,7 +230,7 @@ class SchemaForm(QWidget):
     def _make(self, spec: FieldSpec, index: int) -> FieldRow:
         editor = make_editor(spec, self._theme)
         editor.set_folder(self._folder)
-        row = FieldRow(spec, editor, self._theme, self._colour(index))
+        row = FieldRow(spec, editor, self._theme, self._color(index))
         row.changed.connect(self._changed)
         row.request_declare.connect(self.request_declare)
         HistoryKeys(row, self._history.setdefault(spec.name, ValueHistory()))
@@ -263,8 +263,8 @@ class SchemaForm(QWidget):
             row.hide()
             row.deleteLater()
 
-    def _colour(self, index: int) -> str:
-        return input_colour(self._theme, index) if self._coloured else ""
+    def _color(self, index: int) -> str:
+        return input_color(self._theme, index) if self._colored else ""
 
     def _changed(self) -> None:
         self._tell_group()

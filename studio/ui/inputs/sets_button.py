@@ -22,7 +22,7 @@ _FILTER = QT_TRANSLATE_NOOP(
 class SetsButton(QToolButton):
     """Its text is the set in use; its menu takes, keeps, removes and loads sets."""
 
-    values_wanted = Signal(str)  # name of the set that the values are to be kept as
+    request_values = Signal(str)  # name of the set that the values are to be kept as
     request_samples = Signal()  # keep the values in the file
 
     def __init__(self, library: InputLibrary, parent: QWidget | None = None) -> None:
@@ -60,7 +60,7 @@ class SetsButton(QToolButton):
         if current:
             menu.addAction(
                 self.tr("Update “{current}”").format(current=_literal(current)),
-                partial(self.values_wanted.emit, current),
+                partial(self.request_values.emit, current),
             )
             menu.addAction(
                 self.tr("Delete “{current}”").format(current=_literal(current)),
@@ -96,7 +96,7 @@ class SetsButton(QToolButton):
             )
         )
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.textValueSelected.connect(self.values_wanted)
+        dialog.textValueSelected.connect(self.request_values)
         dialog.textValueChanged.connect(partial(self._name_typed, dialog))
         dialog.open()
 

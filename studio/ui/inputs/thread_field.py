@@ -22,7 +22,7 @@ from studio.application.inputs.fields import ABSENT, FieldSpec, FieldValue
 from studio.core.text.values import Json
 from studio.ui.inputs.fields import FieldEditor
 from studio.ui.inputs.growing_text import GrowingText
-from studio.ui.style.colours import paint_text, role_colour
+from studio.ui.style.colors import paint_text, role_color
 from studio.ui.style.icons import icon
 from studio.ui.style.theme import Theme
 
@@ -92,8 +92,8 @@ class _Turn(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """The stripe in the role's colour, as on the cards of the preview."""
-        colour = QColor(role_colour(self._theme, self.role.currentText()))
-        QPainter(self).fillRect(2, 4, 3, self.height() - 8, colour)
+        color = QColor(role_color(self._theme, self.role.currentText()))
+        QPainter(self).fillRect(2, 4, 3, self.height() - 8, color)
 
     def _changed(self, *_: object) -> None:
         self.update()

@@ -29,7 +29,7 @@ _SLICE = 250
 class OutlinePane(QStackedWidget):
     """A tree that follows the caret; choosing a line goes there."""
 
-    reveal_requested = Signal(object)  # Span
+    request_reveal = Signal(object)  # Span
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
@@ -106,7 +106,7 @@ class OutlinePane(QStackedWidget):
             for entry in self._document.entries
         ]
         found += [
-            (f"{section.role or 'text'}: {_gist(self._document, section.content)}", section.span)
+            (f"{section.role or 'text'}: {_summary(self._document, section.content)}", section.span)
             for section in self._document.sections
         ]
         return found
@@ -187,7 +187,7 @@ class OutlinePane(QStackedWidget):
     def _list_section(self, document: PromptDocument, section: BodySection, number: int) -> None:
         """Have an item for a section of the body."""
         role, place = section.role or "text", section.marker or section.content
-        said = (role, _gist(document, section.content))
+        said = (role, _summary(document, section.content))
         at = number - len(self._keys)
         if number == len(self._items):
             item = QTreeWidgetItem()
@@ -201,15 +201,15 @@ class OutlinePane(QStackedWidget):
             return
         self._said[at] = said
         item = self._items[number]
-        colour = self._theme.roles.get("tool" if role in ("function", "tools") else role)
+        color = self._theme.roles.get("tool" if role in ("function", "tools") else role)
         item.setText(0, f"{role}   {said[1]}")
-        item.setForeground(0, QBrush(QColor(colour or self._theme.muted)))
-        item.setIcon(0, icon("message-square", colour or self._theme.muted))
+        item.setForeground(0, QBrush(QColor(color or self._theme.muted)))
+        item.setIcon(0, icon("message-square", color or self._theme.muted))
 
     def _go(self, item: QTreeWidgetItem) -> None:
         number = item.data(0, _NUMBER)
         if number is not None and number < len(self._spans):
-            self.reveal_requested.emit(self._spans[number])
+            self.request_reveal.emit(self._spans[number])
 
 
 _ICONS = {
@@ -224,7 +224,7 @@ _ICONS = {
 }
 
 
-def _gist(document: PromptDocument, content: Span) -> str:
+def _summary(document: PromptDocument, content: Span) -> str:
     text = document.source.text[content.start : min(content.end, content.start + 200)].strip()
     line = text.split("\n", 1)[0]
     return line if len(line) <= _PREVIEW else line[: _PREVIEW - 1] + "…"

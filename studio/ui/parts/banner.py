@@ -6,7 +6,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QWidget
 
-from studio.ui.style.colours import blend, paint_text
+from studio.ui.style.colors import blend, paint_text
 from studio.ui.style.icons import icon
 from studio.ui.style.theme import Theme
 
@@ -53,10 +53,10 @@ class Banner(QWidget):
     def set_theme(self, theme: Theme) -> None:
         """Take the colours of a theme."""
         self._theme = theme
-        colour = self._colour()
-        self._picture.setPixmap(icon("triangle-alert", colour).pixmap(16, 16))
+        color = self._color()
+        self._picture.setPixmap(icon("triangle-alert", color).pixmap(16, 16))
         paint_text(self._text, theme.text)
-        paint_text(self._place, colour)
+        paint_text(self._place, color)
         self.update()
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
@@ -74,10 +74,10 @@ class Banner(QWidget):
     def paintEvent(self, event: QPaintEvent) -> None:
         """A breath of the tone's colour, with a bar of it at the left."""
         painter = QPainter(self)
-        colour = self._colour()
+        color = self._color()
         share = 0.22 if self.hasFocus() else 0.12
-        painter.fillRect(self.rect(), QColor(blend(colour, self._theme.surface, share)))
-        painter.fillRect(0, 0, 3, self.height(), QColor(colour))
+        painter.fillRect(self.rect(), QColor(blend(color, self._theme.surface, share)))
+        painter.fillRect(0, 0, 3, self.height(), QColor(color))
 
-    def _colour(self) -> str:
+    def _color(self) -> str:
         return self._theme.error if self._tone == "error" else self._theme.warning

@@ -6,7 +6,7 @@ from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QColor, QFont, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QWidget
 
-from studio.ui.style.colours import blend
+from studio.ui.style.colors import blend
 from studio.ui.style.theme import Theme
 
 
@@ -15,7 +15,7 @@ class Chip(QAbstractButton):
 
     def __init__(self, text: str, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._colour = theme.muted
+        self._color = theme.muted
         self._ground = theme.raised
         self._focus = theme.accent
         font = QFont(self.font())
@@ -25,12 +25,12 @@ class Chip(QAbstractButton):
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
-        self.set_colour(theme, theme.muted)
+        self.set_color(theme, theme.muted)
 
-    def set_colour(self, theme: Theme, colour: str) -> None:
-        """Write in `colour`, over a breath of it."""
-        self._colour = colour
-        self._ground = blend(colour, theme.surface, 0.12)
+    def set_color(self, theme: Theme, color: str) -> None:
+        """Write in `color`, over a breath of it."""
+        self._color = color
+        self._ground = blend(color, theme.surface, 0.12)
         self._focus = theme.accent
         self.update()
 
@@ -55,7 +55,7 @@ class Chip(QAbstractButton):
         ground = QColor(self._ground)
         painter.setBrush(ground.darker(106) if self.underMouse() else ground)
         painter.drawRoundedRect(box, 5, 5)
-        painter.setPen(QColor(self._colour))
+        painter.setPen(QColor(self._color))
         room = self.rect().adjusted(7, 0, -7, 0)
         text = self.fontMetrics().elidedText(self.text(), Qt.TextElideMode.ElideRight, room.width())
         painter.drawText(room, Qt.AlignmentFlag.AlignCenter, text)

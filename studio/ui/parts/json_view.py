@@ -19,7 +19,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QFrame, QPlainTextEdit, QWidget
 
-from studio.ui.style.colours import fixed_font
+from studio.ui.style.colors import fixed_font
 from studio.ui.style.theme import Theme
 
 _TOKEN = re.compile(
@@ -41,15 +41,15 @@ class JsonHighlighter(QSyntaxHighlighter):
 
     def set_theme(self, theme: Theme) -> None:
         """Take the colours of a theme and draw again."""
-        colours = {
+        colors = {
             "key": theme.accent,
             "string": theme.success,
             "number": theme.warning,
             "word": theme.roles.get("system", theme.accent),
         }
-        for kind, colour in colours.items():
+        for kind, color in colors.items():
             look = QTextCharFormat()
-            look.setForeground(QColor(colour))
+            look.setForeground(QColor(color))
             self._formats[kind] = look
         self.rehighlight()
 
@@ -80,11 +80,11 @@ class JsonView(QPlainTextEdit):
     """Shows JSON; can be selected and copied, not changed."""
 
     place_clicked = Signal(int)  # place in the text, UTF-16 units, as Qt counts
-    place_wanted = Signal(int)  # the same, clicked with Ctrl held
-    place_asked = Signal(int, QPoint)  # the mouse rests there; the point is the screen's
+    request_input = Signal(int)  # the same, clicked with Ctrl held
+    request_tip = Signal(int, QPoint)  # the mouse rests there; the point is the screen's
 
     def __init__(
-        self, theme: Theme, parent: QWidget | None = None, *, coloured: bool = True
+        self, theme: Theme, parent: QWidget | None = None, *, colored: bool = True
     ) -> None:
         super().__init__(parent)
         self._most_lines = 0
@@ -94,7 +94,7 @@ class JsonView(QPlainTextEdit):
         self.setFont(fixed_font(self.font()))
         self.document().setDocumentMargin(8)
         self.setAccessibleName("JSON")
-        self._highlighter = JsonHighlighter(self.document(), theme) if coloured else None
+        self._highlighter = JsonHighlighter(self.document(), theme) if colored else None
         self.set_theme(theme)
 
     def set_theme(self, theme: Theme) -> None:
@@ -113,7 +113,7 @@ class JsonView(QPlainTextEdit):
         super().mouseReleaseEvent(event)
         told = {
             Qt.KeyboardModifier.NoModifier: self.place_clicked,
-            Qt.KeyboardModifier.ControlModifier: self.place_wanted,
+            Qt.KeyboardModifier.ControlModifier: self.request_input,
         }.get(event.modifiers())
         is_click = event.button() == Qt.MouseButton.LeftButton
         if told is not None and is_click and not self.textCursor().hasSelection():
@@ -125,7 +125,7 @@ class JsonView(QPlainTextEdit):
         if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
             cursor = self.cursorForPosition(event.pos())
             if self.cursorRect(cursor).adjusted(-20, 0, 20, 0).contains(event.pos()):
-                self.place_asked.emit(cursor.position(), event.globalPos())
+                self.request_tip.emit(cursor.position(), event.globalPos())
                 return True
         return super().viewportEvent(event)
 
@@ -133,7 +133,7 @@ class JsonView(QPlainTextEdit):
         """Enter does at the caret what a click does."""
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             held = event.modifiers() & Qt.KeyboardModifier.ControlModifier
-            told = self.place_wanted if held else self.place_clicked
+            told = self.request_input if held else self.place_clicked
             told.emit(self.textCursor().position())
         else:
             super().keyPressEvent(event)

@@ -18,9 +18,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from studio.application.preview.diff import Comparison, DiffLine, Pair, Side
+from studio.application.preview.diff import ConversationComparison, ConversationSide, DiffLine, Pair
 from studio.core.text.values import JsonObject
-from studio.ui.style.colours import blend, fixed_font, paint_text
+from studio.ui.style.colors import blend, fixed_font, paint_text
 from studio.ui.style.icons import icon
 from studio.ui.style.theme import Theme
 
@@ -36,12 +36,12 @@ class DiffTab(QWidget):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
-        self._comparison: Comparison | None = None
+        self._comparison: ConversationComparison | None = None
         self._own = (
-            Side(self.tr("Last saved version"), is_saved=True),
-            Side(self.tr("Now: editor and inputs")),
+            ConversationSide(self.tr("Last saved version"), is_saved=True),
+            ConversationSide(self.tr("Now: editor and inputs")),
         )
-        self._sides: list[Side] = list(self._own)
+        self._sides: list[ConversationSide] = list(self._own)
         self.before = self._make_choice(self.tr("Compare this"), 0)
         self.after = self._make_choice(self.tr("with this"), 1)
         self.swap = QToolButton(self)
@@ -87,7 +87,7 @@ class DiffTab(QWidget):
     def set_input_sets(self, sets: Mapping[str, JsonObject]) -> None:
         """Offer the sets of values, beside the editor's and the saved version."""
         named = [
-            Side(self.tr("Inputs “{name}”").format(name=name), values)
+            ConversationSide(self.tr("Inputs “{name}”").format(name=name), values)
             for name, values in sets.items()
         ]
         self._sides = [*self._own, *named]
@@ -100,7 +100,7 @@ class DiffTab(QWidget):
         if self.isVisible():
             self.pair_chosen.emit(self.pair)
 
-    def show_comparison(self, comparison: Comparison) -> None:
+    def show_comparison(self, comparison: ConversationComparison) -> None:
         """Show what differs."""
         self._comparison = comparison
         self._draw()
@@ -156,9 +156,9 @@ class DiffTab(QWidget):
         text = escape(_SIGNS[line.kind] + line.text).replace("  ", "&nbsp; ")
         if line.kind in ("same", "left-out"):
             return f'<span style="color:{theme.muted}">{text}</span>'
-        colour = theme.success if line.kind == "added" else theme.error
-        ground = blend(colour, theme.surface, 0.12)
-        return f'<span style="color:{colour}; background-color:{ground}">{text}</span>'
+        color = theme.success if line.kind == "added" else theme.error
+        ground = blend(color, theme.surface, 0.12)
+        return f'<span style="color:{color}; background-color:{ground}">{text}</span>'
 
     def _make_choice(self, name: str, index: int) -> QComboBox:
         choice = QComboBox(self)
@@ -171,7 +171,7 @@ class DiffTab(QWidget):
         choice.activated.connect(self._choose)
         return choice
 
-    def _side(self, choice: QComboBox) -> Side:
+    def _side(self, choice: QComboBox) -> ConversationSide:
         return self._sides[max(0, choice.currentIndex())]
 
     def _swap(self) -> None:

@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
 )
 
 from studio.application.preview.copy import messages_as_chat, messages_as_json, messages_as_markdown
-from studio.application.preview.diff import Comparison
+from studio.application.preview.diff import ConversationComparison
 from studio.application.preview.meter import Meter, meter
 from studio.application.preview.probe import ProbeReport
 from studio.application.preview.value import Preview
@@ -33,7 +33,7 @@ from studio.ui.preview.diff_tab import DiffTab
 from studio.ui.preview.probe_panel import ProbePanel
 from studio.ui.preview.request_tab import RequestTab
 from studio.ui.preview.variables_tab import VariablesTab
-from studio.ui.style.colours import paint_text
+from studio.ui.style.colors import paint_text
 from studio.ui.style.icons import icon
 from studio.ui.style.theme import Theme
 
@@ -48,7 +48,7 @@ class _Bar(QWidget):
     def sizeHint(self) -> QSize:
         return QSize(40, 6)
 
-    def colour(self) -> str:
+    def color(self) -> str:
         """The colour of the filled part."""
         tones = {"free": self.theme.accent, "close": self.theme.warning, "over": self.theme.error}
         return tones[self.meter.fullness]
@@ -62,7 +62,7 @@ class _Bar(QWidget):
         painter.drawRoundedRect(box, 3, 3)
         share = min(1.0, self.meter.share or 0.0)
         if share > 0:
-            painter.setBrush(QColor(self.colour()))
+            painter.setBrush(QColor(self.color()))
             painter.drawRoundedRect(QRectF(0, 0, max(6.0, box.width() * share), 6), 3, 3)
 
 
@@ -134,7 +134,7 @@ class TokenMeter(QWidget):
 
     def _paint(self) -> None:
         is_free = self.bar.meter.fullness == "free"
-        paint_text(self.label, self.bar.theme.muted if is_free else self.bar.colour())
+        paint_text(self.label, self.bar.theme.muted if is_free else self.bar.color())
 
 
 class PreviewPane(QWidget):
@@ -273,7 +273,7 @@ class PreviewPane(QWidget):
         self._probed = self._preview.document.source.text if self._preview is not None else ""
         self.probe_panel.show_report(report)
 
-    def show_comparison(self, comparison: Comparison) -> None:
+    def show_comparison(self, comparison: ConversationComparison) -> None:
         """Show what differs."""
         self.diff.show_comparison(comparison)
 

@@ -84,11 +84,11 @@ class ProbePanel(QFrame):
         if report is None:
             return
         good = not report.holes
-        colour = self._theme.success if good else self._theme.error
+        color = self._theme.success if good else self._theme.error
         if self._is_outdated:
-            colour = self._theme.muted
+            color = self._theme.muted
         name = "shield-check" if good else "triangle-alert"
-        self._picture.setPixmap(icon(name, colour).pixmap(16, 16))
+        self._picture.setPixmap(icon(name, color).pixmap(16, 16))
         said = self.tr("{summary} The prompt was changed since: probe again.")
         self.summary.setText(
             said.format(summary=report.summary) if self._is_outdated else report.summary

@@ -30,7 +30,7 @@ from studio.core.text.source import SourceText
 from studio.core.wire.request import Provider
 from studio.ui.parts.empty_state import EmptyState
 from studio.ui.parts.json_view import JsonView
-from studio.ui.style.colours import paint_text
+from studio.ui.style.colors import paint_text
 from studio.ui.style.icons import icon
 from studio.ui.style.theme import Theme
 from studio.viewmodels.plain_tip import plain_tip
@@ -176,8 +176,8 @@ class RequestTab(QWidget):
         column = RequestColumn(provider, theme)
         view = column.view
         view.place_clicked.connect(partial(self._choose_place, provider))
-        view.place_wanted.connect(partial(self._choose_input, provider))
-        view.place_asked.connect(partial(self._tell_place, provider))
+        view.request_input.connect(partial(self._choose_input, provider))
+        view.request_tip.connect(partial(self._tell_place, provider))
         return column
 
     def _choose_place(self, provider: Provider, place: int) -> None:

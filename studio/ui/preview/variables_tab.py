@@ -20,7 +20,7 @@ from studio.application.preview.value import Preview, VariableRow
 from studio.core.text.source import SourceText
 from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
 from studio.ui.parts.empty_state import EmptyState
-from studio.ui.style.colours import input_colour
+from studio.ui.style.colors import input_color
 from studio.ui.style.theme import Theme
 from studio.viewmodels.plain_tip import plain_tip
 
@@ -121,7 +121,7 @@ class VariablesTab(QWidget):
         uses = f"{len(row.uses)}" if row.uses else self.tr("unused")
         tokens = f"{row.tokens:,}" if row.tokens else ""
         item = QTreeWidgetItem([row.name, value_text(row), origin, uses, tokens])
-        item.setIcon(0, _dot(input_colour(self._theme, number)))
+        item.setIcon(0, _dot(input_color(self._theme, number)))
         item.setData(0, _ROW, row.place)
         item.setToolTip(1, plain_tip(value_text(row, 1_000)))
         warn = row.origin == "missing" or (not row.declared and row.origin != "reserved")
@@ -181,13 +181,13 @@ def _undeclared(row: VariableRow) -> str:
     )
 
 
-def _dot(colour: str) -> QPixmap:
+def _dot(color: str) -> QPixmap:
     pixmap = QPixmap(20, 20)
     pixmap.fill(Qt.GlobalColor.transparent)
     painter = QPainter(pixmap)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.setPen(Qt.PenStyle.NoPen)
-    painter.setBrush(QColor(colour))
+    painter.setBrush(QColor(color))
     painter.drawEllipse(2, 2, 16, 16)
     painter.end()
     return pixmap

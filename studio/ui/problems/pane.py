@@ -30,8 +30,8 @@ _MOST = 1000
 class ProblemsPane(QStackedWidget):
     """A list, the worst first."""
 
-    reveal_requested = Signal(object)  # Span
-    fix_requested = Signal(object)  # Fix
+    request_reveal = Signal(object)  # Span
+    request_fix = Signal(object)  # Fix
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
@@ -101,12 +101,12 @@ class ProblemsPane(QStackedWidget):
                 self.tr("Ln {line}, Col {column}").format(line=place.line, column=place.column),
             ]
         )
-        name, colour = {
+        name, color = {
             Severity.ERROR: ("circle-x", self._theme.error),
             Severity.WARNING: ("triangle-alert", self._theme.warning),
             Severity.HINT: ("info", self._theme.hint),
         }[problem.severity]
-        item.setIcon(0, icon(name, colour))
+        item.setIcon(0, icon(name, color))
         item.setToolTip(0, f"{problem.severity.value}: {problem.message}")
         item.setData(
             0, Qt.ItemDataRole.AccessibleTextRole, f"{problem.severity.value}: {problem.message}"
@@ -115,7 +115,7 @@ class ProblemsPane(QStackedWidget):
         return item
 
     def _go(self, item: QTreeWidgetItem) -> None:
-        self.reveal_requested.emit(item.data(0, _PROBLEM).span)
+        self.request_reveal.emit(item.data(0, _PROBLEM).span)
 
     def _menu(self, at: QPoint) -> None:
         item = self._list.itemAt(at)
@@ -125,7 +125,7 @@ class ProblemsPane(QStackedWidget):
         menu = QMenu(self)
         for fix in problem.fixes:
             menu.addAction(icon("lightbulb"), fix.title).triggered.connect(
-                lambda _=False, chosen=fix: self.fix_requested.emit(chosen)
+                lambda _=False, chosen=fix: self.request_fix.emit(chosen)
             )
         menu.addAction(icon("copy"), self.tr("Copy message")).triggered.connect(
             lambda: QGuiApplication.clipboard().setText(problem.message)

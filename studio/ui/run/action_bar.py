@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QLabel, QMenu, QPushButton, QSizePolicy, QVBoxLayo
 
 from studio.application.run.offer import Offer, Offers
 from studio.ui.parts.flow_layout import FlowLayout
-from studio.ui.style.colours import blend, paint_text
+from studio.ui.style.colors import blend, paint_text
 from studio.ui.style.theme import LIGHT, Theme
 
 _MOST_BUTTONS = 5

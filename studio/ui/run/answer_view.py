@@ -20,7 +20,7 @@ from studio.application.run.answer import markdown_parts
 from studio.application.run.text import Blocks
 from studio.ui.run.chat_line import ChatLine
 from studio.ui.run.styled_text import StyledText
-from studio.ui.style.colours import paint_text
+from studio.ui.style.colors import paint_text
 from studio.ui.style.theme import LIGHT, Theme, ui_font
 
 _POINTS_MORE = 2.0

@@ -11,7 +11,7 @@ from studio.application.run.compare import BranchView
 from studio.application.run.view import RunView
 from studio.ui.run.elided_label import ElidedLabel
 from studio.ui.run.file_choice import fill_form_menu
-from studio.ui.style.colours import paint_text
+from studio.ui.style.colors import paint_text
 from studio.ui.style.icons import icon
 from studio.ui.style.theme import LIGHT, Theme
 
@@ -103,7 +103,7 @@ class RunBar(QWidget):
             "running": theme.accent, "paused": theme.accent, "error": theme.error,
             "done": theme.success, "stopped": theme.muted, "idle": theme.muted,
         }  # fmt: skip
-        paint_text(self.sentence, tones[self._view.diagram.mood])
+        paint_text(self.sentence, tones[self._view.diagram.phase])
         self.run.setIcon(icon("play", theme.accent) if self.run.isEnabled() else icon("play"))
         self.stop.setIcon(icon("square", theme.error) if self.stop.isEnabled() else icon("square"))
 

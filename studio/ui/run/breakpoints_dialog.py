@@ -32,10 +32,10 @@ from studio.application.run.breakpoints import (
 )
 from studio.core.agent.values.breakpoints import Breakpoint, problem_of
 from studio.core.agent.values.options import ExceptionFilter
-from studio.core.agent.values.state import Place
-from studio.ui.style.colours import paint_text
+from studio.core.agent.values.pause_point import PausePoint
+from studio.ui.style.colors import paint_text
 from studio.ui.style.theme import LIGHT, Theme
-from studio.viewmodels.run.breakpoint_book import BreakpointBook
+from studio.viewmodels.run.breakpoint_book import FileBreakpoints
 
 _ID = Qt.ItemDataRole.UserRole
 
@@ -43,9 +43,9 @@ _ID = Qt.ItemDataRole.UserRole
 class BreakpointsDialog(QDialog):
     """Not modal: it can stay open beside a run."""
 
-    def __init__(self, book: BreakpointBook, parent: QWidget | None = None) -> None:
+    def __init__(self, file_breakpoints: FileBreakpoints, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._book = book
+        self._file_breakpoints = file_breakpoints
         self._theme = LIGHT
         self._tools: tuple[str, ...] = ()
         self._loading = False
@@ -69,7 +69,7 @@ class BreakpointsDialog(QDialog):
         self.setWindowTitle(self.tr("Breakpoints"))
         self._lay_out()
         self._connect()
-        self._show_set(book.value)
+        self._show_set(file_breakpoints.value)
 
     def set_theme(self, theme: Theme) -> None:
         """Paint in these colours."""
@@ -87,7 +87,9 @@ class BreakpointsDialog(QDialog):
         if item is None:
             return None
         wanted = item.data(_ID)
-        return next((one for one in self._book.value.breakpoints if one.id == wanted), None)
+        return next(
+            (one for one in self._file_breakpoints.value.breakpoints if one.id == wanted), None
+        )
 
     def _show_set(self, value: BreakpointSet) -> None:
         self._loading = True
@@ -135,10 +137,10 @@ class BreakpointsDialog(QDialog):
         one = self._current()
         if self._loading or one is None:
             return
-        names: dict[str, Place] = {name: place for place, name in place_names().items()}
+        names: dict[str, PausePoint] = {name: place for place, name in place_names().items()}
         place = names.get(self.place.currentText())
         tool = self.tool.currentText()
-        self._book.change(
+        self._file_breakpoints.change(
             replace(
                 one,
                 places=frozenset() if place is None else frozenset({place}),
@@ -153,26 +155,28 @@ class BreakpointsDialog(QDialog):
         if self._loading:
             return
         wanted = item.checkState() == Qt.CheckState.Checked
-        for one in self._book.value.breakpoints:
+        for one in self._file_breakpoints.value.breakpoints:
             if one.id == item.data(_ID) and one.enabled != wanted:
-                self._book.change(replace(one, enabled=wanted))
+                self._file_breakpoints.change(replace(one, enabled=wanted))
 
     def _on_add(self) -> None:
-        self._book.add(Breakpoint("", frozenset({"P3"})))
+        self._file_breakpoints.add(Breakpoint("", frozenset({PausePoint.TOOL_CALL})))
         self.list.setCurrentRow(self.list.count() - 1)
         self.place.setFocus()
 
     def _on_remove(self) -> None:
         one = self._current()
         if one is not None:
-            self._book.remove(one.id)
+            self._file_breakpoints.remove(one.id)
 
     def _on_filters(self) -> None:
         if not self._loading:
-            self._book.set_exceptions(name for name, box in self.filters.items() if box.isChecked())
+            self._file_breakpoints.set_exceptions(
+                name for name, box in self.filters.items() if box.isChecked()
+            )
 
     def _connect(self) -> None:
-        self._book.changed.connect(self._show_set)
+        self._file_breakpoints.changed.connect(self._show_set)
         self.list.currentRowChanged.connect(self._on_row)
         self.list.itemChanged.connect(self._on_checked)
         self.add.clicked.connect(self._on_add)

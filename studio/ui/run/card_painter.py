@@ -15,7 +15,7 @@ from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QPen
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem, QTableView
 
 from studio.application.run.card import CardKind, StepCard, badge_word
-from studio.ui.style.colours import blend
+from studio.ui.style.colors import blend
 from studio.ui.style.icons import icon
 from studio.ui.style.theme import LIGHT
 from studio.viewmodels.run.steps import CARD_ROLE
@@ -64,7 +64,7 @@ class CardDelegate(QStyledItemDelegate):
         hovered = bool(option.state & QStyle.StateFlag.State_MouseOver)
         tone = self._tone(card)
         ground = theme.raised if card.kind == "prompt" else theme.surface
-        if card.mood in ("live", "paused", "error", "done") and tone is not None:
+        if card.phase in ("live", "paused", "error", "done") and tone is not None:
             ground = blend(tone, theme.surface, 0.10)
         if selected:
             ground = theme.selection
@@ -74,10 +74,10 @@ class CardDelegate(QStyledItemDelegate):
         if tone is not None:
             painter.fillRect(QRect(rect.left(), rect.top(), 3, rect.height()), QColor(tone))
         ink = tone if tone is not None else theme.muted
-        spot = QPoint(rect.left() + _INDENT, rect.top() + (rect.height() - _ICON) // 2)
-        icon(_ICONS[card.kind], ink).paint(painter, QRect(spot, QSize(_ICON, _ICON)))
+        location = QPoint(rect.left() + _INDENT, rect.top() + (rect.height() - _ICON) // 2)
+        icon(_ICONS[card.kind], ink).paint(painter, QRect(location, QSize(_ICON, _ICON)))
         inner = rect.adjusted(_INDENT + _ICON + 10, CARD_PAD // 2, -_INDENT, -CARD_PAD // 2)
-        self._paint_lines(painter, inner, card, ink if card.mood != "past" else theme.text)
+        self._paint_lines(painter, inner, card, ink if card.phase != "past" else theme.text)
         if option.state & QStyle.StateFlag.State_HasFocus:
             painter.setPen(QPen(QColor(theme.accent), 1.0))
             painter.setBrush(Qt.BrushStyle.NoBrush)
@@ -101,11 +101,11 @@ class CardDelegate(QStyledItemDelegate):
         painter.drawText(top, Qt.AlignmentFlag.AlignVCenter, title)
         self._paint_badges(painter, QPoint(left, top.top()), line, card)
         painter.setFont(self._view.font())
-        painter.setPen(QColor(theme.muted if card.mood == "past" else theme.text))
-        gist = self._view.fontMetrics().elidedText(
-            card.gist, Qt.TextElideMode.ElideRight, below.width()
+        painter.setPen(QColor(theme.muted if card.phase == "past" else theme.text))
+        summary = self._view.fontMetrics().elidedText(
+            card.summary, Qt.TextElideMode.ElideRight, below.width()
         )
-        painter.drawText(below, Qt.AlignmentFlag.AlignVCenter, gist)
+        painter.drawText(below, Qt.AlignmentFlag.AlignVCenter, summary)
 
     def _paint_facts(self, painter: QPainter, top: QRect, left: int, card: StepCard) -> None:
         """The numbers at the right; in a narrow column they give way to the title."""
@@ -129,13 +129,13 @@ class CardDelegate(QStyledItemDelegate):
         for badge in card.badges:
             word = badge_word(badge)
             loud = badge in ("warned", "invalid", "unknown", "rejected")
-            colour = theme.warning if loud else theme.accent
+            color = theme.warning if loud else theme.accent
             width = metrics.horizontalAdvance(word) + 12
             box = QRectF(left, start.y() + (line - metrics.height()) / 2, width, metrics.height())
             painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(QColor(blend(colour, theme.surface, 0.16)))
+            painter.setBrush(QColor(blend(color, theme.surface, 0.16)))
             painter.drawRoundedRect(box, box.height() / 2, box.height() / 2)
-            painter.setPen(QColor(colour))
+            painter.setPen(QColor(color))
             painter.drawText(box, Qt.AlignmentFlag.AlignCenter, word)
             left += width + 4
 
@@ -146,7 +146,7 @@ class CardDelegate(QStyledItemDelegate):
 
     def _tone(self, card: StepCard) -> str | None:
         theme = self.theme
-        match card.mood:
+        match card.phase:
             case "live" | "paused":
                 return theme.accent
             case "error":

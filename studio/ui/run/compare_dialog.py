@@ -29,11 +29,11 @@ from PySide6.QtWidgets import (
 )
 
 from studio.application.run.cards import StepCard
-from studio.application.run.compare import CompareRow, Comparison
+from studio.application.run.compare import CompareRow, RunComparison
 from studio.application.run.differences import Sides
 from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
 from studio.ui.run.styled_text import StyledText
-from studio.ui.style.colours import blend
+from studio.ui.style.colors import blend
 from studio.ui.style.theme import LIGHT, Theme
 
 _MARKS = {"same": "=", "differs": "≠", "left": "←", "right": "→"}
@@ -51,7 +51,7 @@ class CompareModel(QAbstractTableModel):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._theme = LIGHT
-        self._comparison: Comparison | None = None
+        self._comparison: RunComparison | None = None
         self._rows: tuple[int, ...] = ()
 
     @property
@@ -65,7 +65,7 @@ class CompareModel(QAbstractTableModel):
         if self._rows:
             self.dataChanged.emit(self.index(0, 0), self.index(len(self._rows) - 1, 2))
 
-    def show_comparison(self, comparison: Comparison, *, only_differences: bool) -> None:
+    def show_comparison(self, comparison: RunComparison, *, only_differences: bool) -> None:
         """List the rows of a comparison."""
         self.beginResetModel()
         self._comparison = comparison
@@ -128,20 +128,20 @@ class CompareModel(QAbstractTableModel):
 
 
 def _words(card: StepCard | None) -> str:
-    return "" if card is None else f"{card.title}: {card.gist}"
+    return "" if card is None else f"{card.title}: {card.summary}"
 
 
 _LINES_OPEN = 6
 """Rows of the list that are in sight above the texts."""
 
 
-class CompareDialog(QDialog):
-    """Shows a `Comparison`: the list of steps, and the whole texts of the chosen one. Not modal."""
+class RunComparisonDialog(QDialog):
+    """Shows a `RunComparison`: the steps, and the texts of the chosen one. Not modal."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = LIGHT
-        self._comparison: Comparison | None = None
+        self._comparison: RunComparison | None = None
         self.summary = QLabel()
         self.model = CompareModel(self)
         self.table = QTableView()
@@ -169,7 +169,7 @@ class CompareDialog(QDialog):
             text.setPalette(palette)
             text.set_theme(theme)
 
-    def show_comparison(self, comparison: Comparison) -> None:
+    def show_comparison(self, comparison: RunComparison) -> None:
         """Show two ways through, at the place where they part."""
         self._comparison = comparison
         self.summary.setText(comparison.summary)

@@ -20,7 +20,7 @@ from studio.application.run.edits import EditKind, EditResult, EditSpec, problem
 from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
 from studio.ui.parts.json_view import JsonHighlighter
 from studio.ui.run.messages_editor import MessagesEditor
-from studio.ui.style.colours import paint_text
+from studio.ui.style.colors import paint_text
 from studio.ui.style.theme import LIGHT, Theme, mono_font, ui_font
 
 _CODE: tuple[EditKind, ...] = ("arguments", "reply", "observation", "answer_call")
@@ -55,7 +55,7 @@ class EditInPlace(QWidget):
     """One editor for all of them; says at once what is wrong with the text."""
 
     applied = Signal(object, object, bool)  # EditSpec, EditResult, whether to go on
-    file_asked = Signal(object, object)  # EditSpec, EditResult: for the file too
+    request_file = Signal(object, object)  # EditSpec, EditResult: for the file too
     cancelled = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -204,7 +204,7 @@ class EditInPlace(QWidget):
         if self._spec is not None and self._apply.isEnabled():
             result = self.result()
             if self.also_file.isVisibleTo(self) and self.also_file.isChecked():
-                self.file_asked.emit(self._spec, result)
+                self.request_file.emit(self._spec, result)
             self.applied.emit(self._spec, result, goes_on)
 
     def _lay_out(self) -> None:
@@ -227,14 +227,14 @@ class EditInPlace(QWidget):
         head.addWidget(self._cancel)
         head.addWidget(self._apply)
         head.addWidget(self._go_on)
-        foot = QHBoxLayout()
-        foot.setContentsMargins(16, 4, 8, 6)
-        foot.addWidget(self._hint, 1)
-        foot.addWidget(self._problem, 1)
+        footer = QHBoxLayout()
+        footer.setContentsMargins(16, 4, 8, 6)
+        footer.addWidget(self._hint, 1)
+        footer.addWidget(self._problem, 1)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
         layout.addLayout(head)
         layout.addWidget(self._text, 1)
         layout.addWidget(self._messages, 1)
-        layout.addLayout(foot)
+        layout.addLayout(footer)

@@ -41,7 +41,7 @@ from studio.ui.run.chat_line import ChatLine
 from studio.ui.run.elided_label import ElidedLabel
 from studio.ui.run.styled_text import StyledText
 from studio.ui.run.watch_table import WatchTable
-from studio.ui.style.colours import paint_text
+from studio.ui.style.colors import paint_text
 from studio.ui.style.icons import icon
 from studio.ui.style.theme import LIGHT, Theme
 
@@ -279,12 +279,12 @@ class Inspector(QWidget):
 
     def _show_legend(self) -> None:
         view, theme = self._view, self._theme
-        colours = {
+        colors = {
             "thought": theme.roles["system"], "tool": theme.accent, "args": theme.warning,
             "answer": theme.success,
         }  # fmt: skip
         names = [
-            f'<span style="color:{colours.get(style, theme.muted)}">'
+            f'<span style="color:{colors.get(style, theme.muted)}">'
             f"{'<s>' + name + '</s>' if style == 'ignored' else name}</span>"
             for name, style in view.legend
         ]

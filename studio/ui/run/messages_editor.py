@@ -23,8 +23,8 @@ from PySide6.QtWidgets import (
 
 from studio.application.run.edits import new_message, with_role, with_text, without
 from studio.core.prompty.messages import MediaPart, Message, Role, ToolCallPart
-from studio.core.runs.sketch import one_line
-from studio.ui.style.colours import paint_text, role_colour
+from studio.core.runs.step_summary import one_line
+from studio.ui.style.colors import paint_text, role_color
 from studio.ui.style.icons import icon
 from studio.ui.style.theme import LIGHT, Theme, mono_font
 
@@ -104,7 +104,7 @@ class MessagesEditor(QWidget):
         message = self._messages[row]
         item = self._list.item(row)
         item.setText(f"{message.role}   {one_line(message.text, 60)}")
-        item.setForeground(QColor(role_colour(self._theme, message.role)))
+        item.setForeground(QColor(role_color(self._theme, message.role)))
 
     def _on_row_changed(self, row: int) -> None:
         if self._loading or not 0 <= row < len(self._messages):

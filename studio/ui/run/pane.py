@@ -12,7 +12,7 @@ from PySide6.QtGui import QColor, QPalette
 from PySide6.QtWidgets import QFrame, QLabel, QSplitter, QStackedWidget, QVBoxLayout, QWidget
 
 from studio.application.run.cards import TAB_OF_KIND, StepCard, Tab
-from studio.application.run.compare import Comparison
+from studio.application.run.compare import RunComparison
 from studio.application.run.diagram import Node
 from studio.application.run.edits import EditKind
 from studio.application.run.inspector import Inspection, InspectorView
@@ -20,11 +20,11 @@ from studio.application.run.view import RunView
 from studio.core.agent.values.commands import Approve, Command, Continue, PauseRun, StepOn, StopRun
 from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
 from studio.ui.run.bar import RunBar
-from studio.ui.run.compare_dialog import CompareDialog
+from studio.ui.run.compare_dialog import RunComparisonDialog
 from studio.ui.run.diagram.widget import LoopDiagram
 from studio.ui.run.side_panel import SidePanel
 from studio.ui.run.steps_column import StepsColumn
-from studio.ui.style.colours import paint_text
+from studio.ui.style.colors import paint_text
 from studio.ui.style.theme import LIGHT, Theme
 
 _LOWEST = 64
@@ -86,7 +86,7 @@ class RunPane(QWidget):
         self.actions_bar = self.side.actions_bar
         self.inspector = self.side.inspector
         self.editor = self.side.editor
-        self.comparing = CompareDialog(self)
+        self.comparing = RunComparisonDialog(self)
         self._empty = QLabel()
         self._pages = QStackedWidget()  # empty sentence | splitter
         self._lay_out()
@@ -142,7 +142,7 @@ class RunPane(QWidget):
         """Show the request that the call that waits will send; none where it is empty."""
         self.side.request.show_request(text)
 
-    def show_comparison(self, comparison: Comparison) -> None:
+    def show_comparison(self, comparison: RunComparison) -> None:
         """Show two ways through side by side, in a window of their own."""
         self.comparing.set_theme(self._theme)
         self.comparing.show_comparison(comparison)
@@ -261,7 +261,7 @@ class RunPane(QWidget):
     def _on_edit_at(self, card: StepCard, kind: str) -> None:
         """Write something else at the place of a card: here, or after going back to it."""
         wanted = cast("EditKind", kind)
-        if card.mood == "paused" and self.side.open_edit(wanted):
+        if card.phase == "paused" and self.side.open_edit(wanted):
             return
         self._go_back(card, partial(self.side.open_edit, wanted))
 
@@ -306,20 +306,20 @@ class RunPane(QWidget):
         self.bar.export_chosen.connect(self.request_export)
         self.bar.search_clicked.connect(self.search.open_search)
         self.diagram.break_toggled.connect(self.request_break_place)
-        self.diagram.run_to_asked.connect(self._on_run_to)
+        self.diagram.request_run_to.connect(self._on_run_to)
         self.diagram.node_chosen.connect(self._on_node)
         self.timeline.card_chosen.connect(self._on_card)
-        self.timeline.fork_asked.connect(self.request_fork)
-        self.timeline.rerun_asked.connect(self._on_rerun_from)
-        self.timeline.edit_asked.connect(self._on_edit_at)
+        self.timeline.request_fork.connect(self.request_fork)
+        self.timeline.request_rerun.connect(self._on_rerun_from)
+        self.timeline.request_edit.connect(self._on_edit_at)
         self.steps.words_changed.connect(self.inspector.find_words)
-        self.steps.newest_asked.connect(self._ask_again)
+        self.steps.request_newest.connect(self._ask_again)
         self.side.command_given.connect(self._on_commands)
         self.side.wish_given.connect(self._on_wish)
         self.inspector.tab_chosen.connect(self._on_tab)
         self.inspector.watches_changed.connect(self._on_watches)
         self.inspector.only_changes_toggled.connect(self._on_only_changes)
-        self.editor.file_asked.connect(self.request_file_edit)
+        self.editor.request_file.connect(self.request_file_edit)
 
     def resizeEvent(self, event: object) -> None:
         """Give the content what a low dock leaves."""

@@ -10,16 +10,17 @@ from studio.application.run.edits import EditKind, EditResult, EditSpec, command
 from studio.application.run.offer import Offer
 from studio.application.run.view import RunView
 from studio.core.agent.values.commands import Approve, SendBack, StepOn
+from studio.core.agent.values.pause_point import PausePoint
 from studio.ui.run.action_bar import ActionBar
 from studio.ui.run.edit_in_place import EditInPlace
 from studio.ui.run.inspector import Inspector
-from studio.ui.style.colours import fixed_font, paint_text
+from studio.ui.style.colors import fixed_font, paint_text
 from studio.ui.style.theme import Theme
 
 _MOST_LINES = 7
 
 
-class RequestView(QWidget):
+class HttpRequestView(QWidget):
     """Hidden while there is no request."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -65,7 +66,7 @@ class SidePanel(QWidget):
         self._view = RunView()
         self._chatting = False
         self.actions_bar = ActionBar()
-        self.request = RequestView()
+        self.request = HttpRequestView()
         self.inspector = Inspector()
         self.editor = EditInPlace()
         self._pages = QStackedWidget()
@@ -147,7 +148,7 @@ class SidePanel(QWidget):
         first = command_of(spec, result)
         if not goes_on:
             self.command_given.emit((first,))
-        elif spec.kind == "arguments" and self._view.place == "P3":
+        elif spec.kind == "arguments" and self._view.place == PausePoint.TOOL_CALL:
             self.command_given.emit((first, Approve(spec.call)))
         else:
             self.command_given.emit((first, StepOn("over")))

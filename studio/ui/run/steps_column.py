@@ -16,10 +16,10 @@ from PySide6.QtWidgets import (
 
 from studio.application.run.view import RunView
 from studio.ui.run.timeline import TimelineView
-from studio.ui.style.colours import paint_text
+from studio.ui.style.colors import paint_text
 from studio.ui.style.icons import icon
 from studio.ui.style.theme import LIGHT, Theme
-from studio.viewmodels.run.search import Found, RunSearch
+from studio.viewmodels.run.search import RunSearch, SearchHits
 
 _TYPING_MS = 120
 
@@ -28,7 +28,7 @@ class SearchBar(QWidget):
     """Hidden until it is wanted; asks for the next place with the words."""
 
     words_changed = Signal(str)
-    next_asked = Signal(int)  # 1: the next place, -1: the one before
+    request_next = Signal(int)  # 1: the next place, -1: the one before
     closed = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -122,14 +122,14 @@ class SearchBar(QWidget):
     def _go(self, by: int) -> None:
         if self._timer.isActive():
             self._on_words()
-        self.next_asked.emit(by)
+        self.request_next.emit(by)
 
 
 class StepsColumn(QWidget):
     """Finds words in the whole run, and leads back to where it stands."""
 
     words_changed = Signal(str)  # what is looked for
-    newest_asked = Signal()  # the person wants to stay with the run again
+    request_newest = Signal()  # the person wants to stay with the run again
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -157,13 +157,13 @@ class StepsColumn(QWidget):
         self.timeline.following_changed.connect(self._on_following)
         self.back.clicked.connect(self.timeline.ask_fork)
         self.follow.clicked.connect(self.timeline.follow)
-        self.follow.clicked.connect(self.newest_asked)
+        self.follow.clicked.connect(self.request_newest)
         self.search.words_changed.connect(self._on_words)
-        self.search.next_asked.connect(self._on_next)
+        self.search.request_next.connect(self._on_next)
         self.search.closed.connect(self.timeline.setFocus)
         self._search.found_changed.connect(self._show_found)
         self._search.failed.connect(self.search.show_fault)
-        self.timeline.search_asked.connect(self.search.open_search)
+        self.timeline.request_search.connect(self.search.open_search)
 
     def set_theme(self, theme: Theme) -> None:
         """Paint in these colours."""
@@ -210,7 +210,7 @@ class StepsColumn(QWidget):
         self._search.look(self._view.state, self.timeline.cards, self.search.field.text())
         self._show_found(self._search.found)
 
-    def _show_found(self, found: Found) -> None:
+    def _show_found(self, found: SearchHits) -> None:
         at = self._next_of(found) if self._going else None
         if at is not None and found.rows[at] < len(self.timeline.cards):
             self._going, self._chosen = 0, found.rows[at]
@@ -218,7 +218,7 @@ class StepsColumn(QWidget):
         now = found.rows.index(self._chosen) if self._chosen in found.rows else -1
         self.search.show_count(now, len(found.rows), is_whole=found.is_whole)
 
-    def _next_of(self, found: Found) -> int | None:
+    def _next_of(self, found: SearchHits) -> int | None:
         """Which of the places is meant; None where it may still be found, or there is none."""
         now, rows = self.timeline.currentIndex().row(), found.rows
         if self._going > 0:

@@ -18,7 +18,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QFrame, QTextEdit, QWidget
 
 from studio.application.run.text import Block, BlockKind, Blocks, Piece, Style
-from studio.ui.style.colours import blend, role_colour
+from studio.ui.style.colors import blend, role_color
 from studio.ui.style.theme import LIGHT, Theme, mono_font, ui_font
 
 _MARGIN = 12.0
@@ -185,8 +185,8 @@ class StyledText(QTextEdit):
             "same": (theme.muted, 0.10),
         }  # fmt: skip
         if block.kind in tints:
-            colour, share = tints[block.kind]
-            look.setBackground(QColor(blend(colour, theme.surface, share)))
+            color, share = tints[block.kind]
+            look.setBackground(QColor(blend(color, theme.surface, share)))
         if block.kind in ("role", "title"):
             look.setTopMargin(10.0 if self._starts else 0.0)
             look.setBottomMargin(4.0)
@@ -201,7 +201,7 @@ class StyledText(QTextEdit):
         size = self.font().pointSizeF()
         heading = block.kind in ("role", "title", "warning", "error", "note", "rule", "same")
         look.setFont(ui_font(size) if heading else mono_font(size))
-        look.setForeground(QColor(self._colour(block, style)))
+        look.setForeground(QColor(self._color(block, style)))
         if style == "strong":
             look.setFontWeight(QFont.Weight.DemiBold)
         if style == "ignored":
@@ -212,10 +212,10 @@ class StyledText(QTextEdit):
             look.setFontStrikeOut(True)
         return look
 
-    def _colour(self, block: Block, style: Style) -> str:
+    def _color(self, block: Block, style: Style) -> str:
         theme = self._theme
         if block.kind == "role" and style == "strong":
-            return role_colour(theme, block.role)
+            return role_color(theme, block.role)
         if block.kind == "error":
             return theme.error
         if block.kind == "warning":

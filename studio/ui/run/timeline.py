@@ -46,10 +46,10 @@ class TimelineView(QTableView):
 
     card_chosen = Signal(object)  # StepCard
     following_changed = Signal(bool)
-    fork_asked = Signal(object)  # StepCard to go back to
-    rerun_asked = Signal(object)  # StepCard from which the run goes on again
-    edit_asked = Signal(object, str)  # StepCard, EditKind of what is written at its place
-    search_asked = Signal()
+    request_fork = Signal(object)  # StepCard to go back to
+    request_rerun = Signal(object)  # StepCard from which the run goes on again
+    request_edit = Signal(object, str)  # StepCard, EditKind of what is written at its place
+    request_search = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -81,7 +81,7 @@ class TimelineView(QTableView):
             {
                 "Ctrl+Return": self.ask_fork, "Ctrl+Enter": self.ask_fork,
                 "Ctrl+Shift+Return": self.ask_rerun, "Ctrl+Shift+Enter": self.ask_rerun,
-                "F2": self.ask_edit, "Ctrl+F": self.search_asked.emit,
+                "F2": self.ask_edit, "Ctrl+F": self.request_search.emit,
             },
         )  # fmt: skip
 
@@ -162,19 +162,19 @@ class TimelineView(QTableView):
         """Ask to go back to the chosen card, as a new branch."""
         card = self.current_card
         if card is not None:
-            self.fork_asked.emit(card)
+            self.request_fork.emit(card)
 
     def ask_rerun(self) -> None:
         """Ask to run on again from the chosen card, as a new branch."""
         card = self.current_card
         if card is not None:
-            self.rerun_asked.emit(card)
+            self.request_rerun.emit(card)
 
     def ask_edit(self) -> None:
         """Ask to write something else at the place of the chosen card."""
         card = self.current_card
         if card is not None and card.kind in EDIT_OF_CARD:
-            self.edit_asked.emit(card, EDIT_OF_CARD[card.kind][0])
+            self.request_edit.emit(card, EDIT_OF_CARD[card.kind][0])
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
         """Offer what can be done from a card."""
@@ -195,25 +195,27 @@ class TimelineView(QTableView):
         back = menu.addAction(
             icon("git-branch"), self.tr("Go back to here") + self.tr("\tCtrl+Return")
         )
-        back.triggered.connect(partial(self.fork_asked.emit, card))
+        back.triggered.connect(partial(self.request_fork.emit, card))
         again = menu.addAction(
             icon("rotate-ccw"), self.tr("Run on from here again") + self.tr("\tCtrl+Shift+Return")
         )
-        again.triggered.connect(partial(self.rerun_asked.emit, card))
+        again.triggered.connect(partial(self.request_rerun.emit, card))
         if card.kind in EDIT_OF_CARD:
             kind, words = EDIT_OF_CARD[card.kind]
             edit = menu.addAction(
                 icon("pencil"), QCoreApplication.translate("TimelineView", words) + "\tF2"
             )
-            edit.triggered.connect(partial(self.edit_asked.emit, card, kind))
+            edit.triggered.connect(partial(self.request_edit.emit, card, kind))
         if card.kind == "action":
             skip = menu.addAction(
                 icon("corner-down-right"), self.tr("Skip the call, with a result of mine…")
             )
-            skip.triggered.connect(partial(self.edit_asked.emit, card, "answer_call"))
+            skip.triggered.connect(partial(self.request_edit.emit, card, "answer_call"))
         menu.addSeparator()
         copy = menu.addAction(icon("copy"), self.tr("Copy"))
-        copy.triggered.connect(partial(QApplication.clipboard().setText, card.gist or card.title))
+        copy.triggered.connect(
+            partial(QApplication.clipboard().setText, card.summary or card.title)
+        )
         return menu
 
     def _go_to(self, row: int) -> None:

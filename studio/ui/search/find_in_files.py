@@ -22,7 +22,7 @@ from PySide6.QtWidgets import (
 )
 
 from studio.core.patterns import PatternError
-from studio.core.search_files import Match, Query, search
+from studio.core.search_files import Query, SearchMatch, search
 from studio.ui.style.theme import mono_font
 from studio.viewmodels.app.jobs import LatestJob
 
@@ -67,7 +67,7 @@ class FindInFiles(QDialog):
         self.setWindowTitle(title.format(name=root.name))
         self.resize(720, 480)
         self._root = root
-        self._searching: LatestJob[tuple[Match, ...]] = LatestJob(self)
+        self._searching: LatestJob[tuple[SearchMatch, ...]] = LatestJob(self)
         self._soon = QTimer(self)
         self._soon.setSingleShot(True)
         self._soon.setInterval(_TYPED_MS)
@@ -145,7 +145,7 @@ class FindInFiles(QDialog):
         self.count.setText(self.tr("Looking…"))
         self._searching.submit(lambda: search(root, query, texts))
 
-    def _show(self, matches: tuple[Match, ...]) -> None:
+    def _show(self, matches: tuple[SearchMatch, ...]) -> None:
         self.found.clear()
         files: dict[Path, QTreeWidgetItem] = {}
         line = (Path(), 0)
@@ -188,7 +188,7 @@ class FindInFiles(QDialog):
 
     def _choose(self, item: QTreeWidgetItem) -> None:
         match = item.data(0, _MATCH)
-        if isinstance(match, Match):
+        if isinstance(match, SearchMatch):
             self.chosen.emit(match)
 
     def _query(self) -> Query:

@@ -18,18 +18,18 @@ def _drawing(name: str) -> str:
 
 
 @cache
-def _renderer(name: str, colour: str) -> QSvgRenderer:
-    svg = _drawing(name).replace("currentColor", colour)
+def _renderer(name: str, color: str) -> QSvgRenderer:
+    svg = _drawing(name).replace("currentColor", color)
     return QSvgRenderer(QByteArray(svg.encode()))
 
 
 class _Tinted(QIconEngine):
     """Draws one icon in the palette's text colour, or in a colour of its own."""
 
-    def __init__(self, name: str, colour: str | None) -> None:
+    def __init__(self, name: str, color: str | None) -> None:
         super().__init__()
         self._name = name
-        self._colour = colour
+        self._color = color
 
     def paint(self, painter: QPainter, rect: QRect, mode: QIcon.Mode, state: QIcon.State) -> None:
         if _HELD:
@@ -37,10 +37,10 @@ class _Tinted(QIconEngine):
         disabled = mode == QIcon.Mode.Disabled
         group = QPalette.ColorGroup.Disabled if disabled else QPalette.ColorGroup.Active
         ink = QGuiApplication.palette().color(group, QPalette.ColorRole.ButtonText)
-        colour = ink.name() if disabled or self._colour is None else self._colour
+        color = ink.name() if disabled or self._color is None else self._color
         painter.save()
         painter.setOpacity(painter.opacity() * (ink.alphaF() if disabled else 1.0))
-        _renderer(self._name, colour).render(painter, QRectF(rect))
+        _renderer(self._name, color).render(painter, QRectF(rect))
         painter.restore()
 
     def pixmap(self, size: QSize, mode: QIcon.Mode, state: QIcon.State) -> QPixmap:
@@ -52,7 +52,7 @@ class _Tinted(QIconEngine):
         return pixmap
 
     def clone(self) -> QIconEngine:
-        return _Tinted(self._name, self._colour)
+        return _Tinted(self._name, self._color)
 
 
 _HELD: list[bool] = []
@@ -77,16 +77,16 @@ def release_drawings(window: QWidget) -> None:
 
 
 @cache
-def icon(name: str, colour: str | None = None) -> QIcon:
+def icon(name: str, color: str | None = None) -> QIcon:
     """The icon of that name, without `.svg`.
 
     Args:
         name: file name in `resources/icons`.
-        colour: `#rrggbb` to draw it in; None follows the palette, also when the theme changes.
+        color: `#rrggbb` to draw it in; None follows the palette, also when the theme changes.
 
     Raises:
         FileNotFoundError: no such drawing is bundled.
     """
     if not resource("icons", f"{name}.svg").is_file():
         raise FileNotFoundError(f"there is no icon named {name!r} in resources/icons")
-    return QIcon(_Tinted(name, colour))
+    return QIcon(_Tinted(name, color))

@@ -267,7 +267,7 @@ def apply_theme(app: QApplication, theme: Theme, fonts: Fonts | None = None) -> 
 def palette(theme: Theme) -> QPalette:
     """The theme as a palette, with the inactive and disabled groups said too."""
     role = QPalette.ColorRole
-    colours = {
+    colors = {
         role.Window: theme.window,
         role.WindowText: theme.text,
         role.Base: theme.surface,
@@ -291,9 +291,9 @@ def palette(theme: Theme) -> QPalette:
         role.Shadow: theme.border,
     }
     made = QPalette()
-    for each, colour in colours.items():
+    for each, color in colors.items():
         # One call for all groups: an inactive window must keep its selection readable.
-        made.setColor(each, QColor(colour))
+        made.setColor(each, QColor(color))
     faint = QColor(theme.muted)
     faint.setAlphaF(0.55)
     for each in (role.WindowText, role.Text, role.ButtonText, role.HighlightedText):

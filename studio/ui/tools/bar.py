@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QMenu, QToolButton
 
 from studio.core.tools.registry import ToolFilter
 from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
-from studio.ui.style.colours import paint_text
+from studio.ui.style.colors import paint_text
 from studio.ui.style.icons import icon
 from studio.ui.style.theme import Theme
 
@@ -33,7 +33,7 @@ class ToolsBar(QWidget):
 
     changed = Signal()  # the text or the filter
     typed = Signal()  # the person wrote in the search
-    back_asked = Signal()  # from one tool to all
+    request_back = Signal()  # from one tool to all
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -64,7 +64,7 @@ class ToolsBar(QWidget):
         for button in (self.filter, self.sources, self.reload, self.own_window):
             row.addWidget(button)
         self.back.hide()
-        self.back.clicked.connect(self.back_asked)
+        self.back.clicked.connect(self.request_back)
         self.search.textChanged.connect(self.changed)
         self.search.textEdited.connect(self.typed)
         self.set_theme(theme)

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QPlainTextEdit, QPushButton, 
 
 from studio.core.text.invisible import reveal
 from studio.core.tools.definitions import ToolChange
-from studio.ui.style.colours import fixed_font, paint_text
+from studio.ui.style.colors import fixed_font, paint_text
 from studio.ui.style.theme import Theme
 
 _MOST_LINES = 8
@@ -76,11 +76,11 @@ class ChangeNote(QWidget):
 
     def _paint(self) -> None:
         """Colour what went and what came."""
-        colours = {"-": self._theme.error, "+": self._theme.success}
+        colors = {"-": self._theme.error, "+": self._theme.success}
         block = self.difference.document().begin()
         while block.isValid():
             looks = QTextCharFormat()
-            looks.setForeground(QColor(colours.get(block.text()[:1], self._theme.text)))
+            looks.setForeground(QColor(colors.get(block.text()[:1], self._theme.text)))
             cursor = QTextCursor(block)
             cursor.select(QTextCursor.SelectionType.BlockUnderCursor)
             cursor.mergeCharFormat(looks)

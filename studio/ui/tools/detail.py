@@ -27,14 +27,14 @@ from studio.ui.parts.chip import Chip
 from studio.ui.parts.flow_layout import FlowLayout
 from studio.ui.parts.json_view import JsonView
 from studio.ui.preview.cards.part_views import pretty_json
-from studio.ui.style.colours import paint_text
+from studio.ui.style.colors import paint_text
 from studio.ui.style.icons import icon
 from studio.ui.style.theme import Theme
 from studio.ui.tools.change_note import ChangeNote
 from studio.ui.tools.mock_editor import MockEditor
 from studio.ui.tools.schema_tree import SchemaTree
 from studio.ui.tools.try_panel import TryPanel
-from studio.viewmodels.tools.controller import Trial
+from studio.viewmodels.tools.controller import ToolTrial
 from studio.viewmodels.tools.model import APPROVAL_WORDS, STATE_WORDS
 
 
@@ -63,7 +63,7 @@ class FormsPage(QScrollArea):
             if form.remark:
                 self._add(page, column, form.remark, self._theme.warning)
             if form.text:
-                view = JsonView(self._theme, page, coloured=form.language == "json")
+                view = JsonView(self._theme, page, colored=form.language == "json")
                 view.setAccessibleName(
                     self.tr("{tool} as {form}").format(tool=entry.name, form=form.title)
                 )
@@ -81,11 +81,11 @@ class FormsPage(QScrollArea):
         if self._entry is not None:
             self.show_entry(self._entry)
 
-    def _add(self, page: QWidget, column: QVBoxLayout, text: str, colour: str) -> None:
+    def _add(self, page: QWidget, column: QVBoxLayout, text: str, color: str) -> None:
         label = QLabel(text, page)
         label.setTextFormat(Qt.TextFormat.PlainText)
         label.setWordWrap(True)
-        paint_text(label, colour)
+        paint_text(label, color)
         column.addWidget(label)
 
 
@@ -96,15 +96,15 @@ _ROOM_FOR_WORDS = 420
 class ToolDetail(QWidget):
     """Head with the switches, tabs below."""
 
-    change_asked = Signal(str, object)  # name, fields of the entry to set
-    definition_asked = Signal(object)  # ToolEntry
-    allow_asked = Signal(str)  # name of a tool that is not as it was allowed
-    try_asked = Signal(str, object)  # name, arguments
-    cancel_asked = Signal()
-    declare_asked = Signal(object)  # ToolEntry: write it into the document
-    declaration_asked = Signal(object)  # ToolEntry: show where the document declares it
-    recordings_asked = Signal(str)  # tool name
-    request_asked = Signal(str, object)  # name, arguments
+    request_change = Signal(str, object)  # name, fields of the entry to set
+    request_definition = Signal(object)  # ToolEntry
+    request_allow = Signal(str)  # name of a tool that is not as it was allowed
+    request_try = Signal(str, object)  # name, arguments
+    request_cancel = Signal()
+    request_declare = Signal(object)  # ToolEntry: write it into the document
+    request_declaration = Signal(object)  # ToolEntry: show where the document declares it
+    request_recordings = Signal(str)  # tool name
+    request_http_request = Signal(str, object)  # name, arguments
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -167,7 +167,7 @@ class ToolDetail(QWidget):
         self.definition.setIcon(icon("arrow-up-right"))
         self.definition.setAccessibleName(self.tr("Go to where the tool is defined"))
         self.definition.setToolTip(self.tr("Go to where the tool is defined"))
-        self.definition.clicked.connect(lambda: self.definition_asked.emit(self._entry))
+        self.definition.clicked.connect(lambda: self.request_definition.emit(self._entry))
         self._description = QLabel()
         self._description.setTextFormat(Qt.TextFormat.PlainText)
         self._description.setWordWrap(True)
@@ -176,7 +176,7 @@ class ToolDetail(QWidget):
         self._problem.setWordWrap(True)
         self.change = ChangeNote(theme, self)
         self.change.allowed.connect(
-            lambda: self.allow_asked.emit(self._entry.name if self._entry else "")
+            lambda: self.request_allow.emit(self._entry.name if self._entry else "")
         )
 
     def _arrange(self) -> None:
@@ -219,12 +219,12 @@ class ToolDetail(QWidget):
         self.tabs.currentChanged.connect(self._pages.setCurrentIndex)
         self.approval.activated.connect(self._approval_chosen)
         self.mock.mock_changed.connect(self._mock_chosen)
-        self.mock.recordings_asked.connect(
-            lambda: self.recordings_asked.emit(self._entry.name if self._entry else "")
+        self.mock.request_recordings.connect(
+            lambda: self.request_recordings.emit(self._entry.name if self._entry else "")
         )
-        self.try_panel.request_asked.connect(self.request_asked)
-        self.try_panel.try_asked.connect(self.try_asked)
-        self.try_panel.cancel_asked.connect(self.cancel_asked)
+        self.try_panel.request_http_request.connect(self.request_http_request)
+        self.try_panel.request_try.connect(self.request_try)
+        self.try_panel.request_cancel.connect(self.request_cancel)
 
     @property
     def entry(self) -> ToolEntry | None:
@@ -237,7 +237,7 @@ class ToolDetail(QWidget):
         self._entry = entry
         self._name.setText(reveal(entry.name, lines=False))
         self._state.setText(QCoreApplication.translate("ToolsModel", STATE_WORDS[entry.state]))
-        self._state.set_colour(self._theme, _state_colour(self._theme, entry))
+        self._state.set_color(self._theme, _state_color(self._theme, entry))
         self._state.updateGeometry()
         self._effects.setVisible(entry.spec.has_effects)
         self._allow_declaring()
@@ -281,7 +281,7 @@ class ToolDetail(QWidget):
         able = entry.spec.span is not None if entry.declared else self._insertable
         self.declare.setEnabled(able)
 
-    def show_trial(self, trial: Trial) -> None:
+    def show_trial(self, trial: ToolTrial) -> None:
         """Show a call that began or ended."""
         self.try_panel.show_trial(trial)
 
@@ -308,22 +308,22 @@ class ToolDetail(QWidget):
         self.schema_text.set_theme(theme)
         self.forms.set_theme(theme)
         self.options.set_theme(theme)
-        self._effects.set_colour(theme, theme.warning)
+        self._effects.set_color(theme, theme.warning)
         if self._entry is not None:
-            self._state.set_colour(theme, _state_colour(theme, self._entry))
+            self._state.set_color(theme, _state_color(theme, self._entry))
 
     def _approval_chosen(self, _: int) -> None:
         if self._entry is not None:
-            self.change_asked.emit(self._entry.name, {"approval": self.approval.currentData()})
+            self.request_change.emit(self._entry.name, {"approval": self.approval.currentData()})
 
     def _declare(self) -> None:
         if self._entry is not None:
-            asked = self.declaration_asked if self._entry.declared else self.declare_asked
+            asked = self.request_declaration if self._entry.declared else self.request_declare
             asked.emit(self._entry)
 
     def _mock_chosen(self, mock: object) -> None:
         if self._entry is not None:
-            self.change_asked.emit(self._entry.name, {"mock": mock})
+            self.request_change.emit(self._entry.name, {"mock": mock})
 
 
 def _pair(label: QWidget, switch: QWidget) -> QWidget:
@@ -341,7 +341,7 @@ def _schema_text(entry: ToolEntry) -> str:
     return pretty_json(json.dumps(entry.spec.parameters, ensure_ascii=False))
 
 
-def _state_colour(theme: Theme, entry: ToolEntry) -> str:
+def _state_color(theme: Theme, entry: ToolEntry) -> str:
     match entry.state:
         case "bound":
             return theme.success

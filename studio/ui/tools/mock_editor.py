@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QComboBox, QLabel, QVBoxLayout, QWidget
 
 from studio.application.inputs.check import read_json
 from studio.application.inputs.fields import ABSENT
-from studio.application.tools.recorded import Recording
+from studio.application.tools.recorded import ToolRecording
 from studio.core.text.values import Json
 from studio.core.tools.mock import (
     MOCK_TITLES,
@@ -24,7 +24,7 @@ from studio.core.tools.mock import (
 )
 from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
 from studio.ui.inputs.growing_text import GrowingText
-from studio.ui.style.colours import paint_text
+from studio.ui.style.colors import paint_text
 from studio.ui.style.theme import Theme
 
 _KINDS: tuple[type[Mock] | None, ...] = (
@@ -43,7 +43,7 @@ class MockEditor(QWidget):
     """A combo, placed by the owner, and where the stand-in has one, its text."""
 
     mock_changed = Signal(object)  # Mock | None
-    recordings_asked = Signal()  # what the tool answered in former runs is wanted
+    request_recordings = Signal()  # what the tool answered in former runs is wanted
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -101,7 +101,7 @@ class MockEditor(QWidget):
             f"QPlainTextEdit:focus {{ border-color: {theme.accent}; }}"
         )
 
-    def show_recordings(self, found: tuple[Recording, ...]) -> None:
+    def show_recordings(self, found: tuple[ToolRecording, ...]) -> None:
         """Offer the runs in which the tool answered; the first one is taken at once."""
         if self.kind.currentIndex() != _KINDS.index(RecordedMock):
             return
@@ -154,7 +154,7 @@ class MockEditor(QWidget):
         self._arrange(mock)
         self._tell(mock)
         if isinstance(mock, RecordedMock):
-            self.recordings_asked.emit()
+            self.request_recordings.emit()
 
     def _typed(self) -> None:
         index = self.kind.currentIndex()
@@ -174,7 +174,7 @@ def _mock_of(kind: type[Mock] | None, text: str) -> Mock | None:
     return AskMock() if kind is AskMock else None
 
 
-def _holds(mock: Mock | None, recording: Recording) -> bool:
+def _holds(mock: Mock | None, recording: ToolRecording) -> bool:
     return isinstance(mock, RecordedMock) and mock.answers == recording.answers
 
 

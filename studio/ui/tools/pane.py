@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from studio.application.tools.recorded import Recording
+from studio.application.tools.recorded import ToolRecording
 from studio.core.text.invisible import reveal
 from studio.core.tools.registry import ToolEntry, ToolRegistry
 from studio.ui.parts.empty_state import EmptyState
@@ -31,7 +31,7 @@ from studio.ui.tools.detail import ToolDetail
 from studio.ui.tools.source_banners import SourceBanners, why_no_tools
 from studio.ui.tools.sources_page import SourcesPage
 from studio.ui.tools.table import ToolTable
-from studio.viewmodels.tools.controller import Trial
+from studio.viewmodels.tools.controller import ToolTrial
 from studio.viewmodels.tools.questions import Question
 
 
@@ -115,7 +115,7 @@ class ToolsPane(QWidget):
     request_open = Signal(object, int)  # Path of a file, line from 1
     request_declare = Signal(object)  # ToolEntry, to be written into the document
     request_recordings = Signal(str)  # tool, whose answers of former runs are wanted
-    request_request = Signal(str, object)  # tool name, arguments: the HTTP request is wanted
+    request_http_request = Signal(str, object)  # tool name, arguments: the HTTP request is wanted
     request_restart = Signal(str)  # key of a source
     request_start = Signal(str)  # key of a server
     request_allow = Signal(str)  # key of a source that waits; the user has agreed
@@ -169,35 +169,35 @@ class ToolsPane(QWidget):
     def _connect(self) -> None:
         self.bar.changed.connect(self._filter)
         self.bar.typed.connect(self._leave)
-        self.bar.back_asked.connect(self.show_all)
+        self.bar.request_back.connect(self.show_all)
         self.bar.reload.clicked.connect(self.request_reload)
         self.bar.sources.toggled.connect(lambda _: self._show_page())
         self.bar.own_window.clicked.connect(self.request_own_window)
-        self.banners.trust_asked.connect(self.offer_trust)
-        self.banners.allow_asked.connect(self.offer_source)
-        self.banners.open_asked.connect(self.request_open)
-        self.banners.sources_asked.connect(self.show_sources)
-        self.table.enabled_asked.connect(self._enable)
+        self.banners.request_trust.connect(self.offer_trust)
+        self.banners.request_allow.connect(self.offer_source)
+        self.banners.request_open.connect(self.request_open)
+        self.banners.request_sources.connect(self.show_sources)
+        self.table.request_enabled.connect(self._enable)
         self.table.chosen.connect(self._choose)
         self.table.entered.connect(self._enter)
-        self.detail.change_asked.connect(self.request_change)
-        self.detail.allow_asked.connect(self.request_allow_tool)
-        self.detail.try_asked.connect(self.request_try)
-        self.detail.cancel_asked.connect(self.request_cancel)
-        self.detail.definition_asked.connect(self._go)
-        self.detail.declare_asked.connect(self.request_declare)
-        self.detail.declaration_asked.connect(self._go_to_declaration)
-        self.detail.recordings_asked.connect(self.request_recordings)
-        self.detail.request_asked.connect(self.request_request)
-        self.sources.restart_asked.connect(self.request_restart)
-        self.sources.start_asked.connect(self.request_start)
-        self.sources.allow_asked.connect(self.offer_source)
-        self.sources.open_asked.connect(self.request_open)
-        self.sources.trust_asked.connect(self.offer_trust)
-        self.sources.forget_asked.connect(self.request_forget)
-        self.sources.folder_approval_asked.connect(self.request_folder_approval)
-        self.sources.logs_asked.connect(self.request_logs)
-        self.sources.own_servers_asked.connect(self.request_own_servers)
+        self.detail.request_change.connect(self.request_change)
+        self.detail.request_allow.connect(self.request_allow_tool)
+        self.detail.request_try.connect(self.request_try)
+        self.detail.request_cancel.connect(self.request_cancel)
+        self.detail.request_definition.connect(self._go)
+        self.detail.request_declare.connect(self.request_declare)
+        self.detail.request_declaration.connect(self._go_to_declaration)
+        self.detail.request_recordings.connect(self.request_recordings)
+        self.detail.request_http_request.connect(self.request_http_request)
+        self.sources.request_restart.connect(self.request_restart)
+        self.sources.request_start.connect(self.request_start)
+        self.sources.request_allow.connect(self.offer_source)
+        self.sources.request_open.connect(self.request_open)
+        self.sources.request_trust.connect(self.offer_trust)
+        self.sources.request_forget.connect(self.request_forget)
+        self.sources.request_folder_approval.connect(self.request_folder_approval)
+        self.sources.request_logs.connect(self.request_logs)
+        self.sources.request_own_servers.connect(self.request_own_servers)
 
     @property
     def registry(self) -> ToolRegistry:
@@ -213,7 +213,7 @@ class ToolsPane(QWidget):
         self._filter()
         self.table.measure({entry.source for entry in registry.entries})
 
-    def show_trial(self, trial: Trial) -> None:
+    def show_trial(self, trial: ToolTrial) -> None:
         """Show a call that began or ended."""
         self.detail.show_trial(trial)
 
@@ -234,7 +234,7 @@ class ToolsPane(QWidget):
         """Whether a prompt is open that a tool could be inserted into."""
         self.detail.set_insertable(insertable)
 
-    def show_recordings(self, name: str, found: tuple[Recording, ...]) -> None:
+    def show_recordings(self, name: str, found: tuple[ToolRecording, ...]) -> None:
         """Offer what a tool answered in former runs."""
         if self.detail.entry is not None and self.detail.entry.name == name:
             self.detail.mock.show_recordings(found)

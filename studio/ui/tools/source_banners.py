@@ -21,10 +21,10 @@ _MOST_FAILED = 2
 class SourceBanners(QWidget):
     """A line for a source that fails, or for all of them, and one for each untrusted folder."""
 
-    trust_asked = Signal(object)  # Path of a folder
-    allow_asked = Signal(str)  # key of a source that waits
-    open_asked = Signal(object, int)  # Path of a file, line from 1
-    sources_asked = Signal()  # all sources, each with what is wrong
+    request_trust = Signal(object)  # Path of a folder
+    request_allow = Signal(str)  # key of a source that waits
+    request_open = Signal(object, int)  # Path of a file, line from 1
+    request_sources = Signal()  # all sources, each with what is wrong
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -49,7 +49,7 @@ class SourceBanners(QWidget):
                 untrusted.setdefault(source.folder, []).append(source)
             elif source.state == "waiting":
                 banner = self._add(_named(source), self.tr("Look…"), "warning")
-                banner.activated.connect(partial(self.allow_asked.emit, source.key))
+                banner.activated.connect(partial(self.request_allow.emit, source.key))
             elif source.state == "failed" or (source.state == "ready" and source.message):
                 failed.append(source)
             elif source.state == "untrusted":
@@ -61,7 +61,7 @@ class SourceBanners(QWidget):
                 self._say_failed(source)
         for folder, waiting in untrusted.items():
             banner = self._add(self._untrusted_text(folder, waiting), self.tr("Trust…"), "warning")
-            banner.activated.connect(partial(self.trust_asked.emit, folder))
+            banner.activated.connect(partial(self.request_trust.emit, folder))
 
     def set_theme(self, theme: Theme) -> None:
         """Take the colours of a theme."""
@@ -79,7 +79,7 @@ class SourceBanners(QWidget):
         banner = self._add(_named(source), place, tone)
         if source.path is not None:
             banner.activated.connect(
-                partial(self.open_asked.emit, source.path, max(1, source.line))
+                partial(self.request_open.emit, source.path, max(1, source.line))
             )
 
     def _say_all_failed(self, failed: list[SourceStatus]) -> None:
@@ -87,7 +87,7 @@ class SourceBanners(QWidget):
         text = self.tr("{count} sources have problems: {sources}.").format(
             count=len(failed), sources=", ".join(source.label for source in failed)
         )
-        self._add(text, self.tr("Show"), tone).activated.connect(self.sources_asked)
+        self._add(text, self.tr("Show"), tone).activated.connect(self.request_sources)
 
     def _untrusted_text(self, folder: Path, waiting: Iterable[SourceStatus]) -> str:
         labels = [source.label for source in waiting if source.key != VARIABLES_KEY]

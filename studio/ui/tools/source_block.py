@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QPlainTextEdit, QPushButton, 
 from studio.core.text.invisible import reveal
 from studio.core.tools.registry import VARIABLES_KEY, SourceStatus
 from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
-from studio.ui.style.colours import fixed_font, paint_text
+from studio.ui.style.colors import fixed_font, paint_text
 from studio.ui.style.theme import Theme
 
 _STATES = {
@@ -42,10 +42,10 @@ _MOST_LOG_LINES = 8
 class SourceBlock(QWidget):
     """Made anew for another state; a log that grows is only written on."""
 
-    restart_asked = Signal(str)  # key of the source
-    start_asked = Signal(str)  # key of the server
-    allow_asked = Signal(str)  # key of the source, which waits
-    open_asked = Signal(object, int)  # Path, line from 1
+    request_restart = Signal(str)  # key of the source
+    request_start = Signal(str)  # key of the server
+    request_allow = Signal(str)  # key of the source, which waits
+    request_open = Signal(object, int)  # Path, line from 1
 
     def __init__(self, source: SourceStatus, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
@@ -60,7 +60,7 @@ class SourceBlock(QWidget):
         column.setSpacing(4)
         column.addLayout(self._head())
         if source.message:
-            column.addWidget(self._words(source.message, _colour(theme, source)))
+            column.addWidget(self._words(source.message, _color(theme, source)))
         facts = self._facts()
         if facts:
             column.addWidget(self._words(facts, theme.muted))
@@ -111,7 +111,7 @@ class SourceBlock(QWidget):
         if source.state == "ready":
             tools = self.tr("1 tool") if source.tools == 1 else self.tr("{count} tools")
             state.setText(f"{state.text()}, {tools.format(count=source.tools)}")
-        paint_text(state, _colour(self._theme, source))
+        paint_text(state, _color(self._theme, source))
         words.addWidget(name)
         words.addWidget(state)
         head.addLayout(words, 1)
@@ -124,22 +124,24 @@ class SourceBlock(QWidget):
         made: list[QPushButton] = []
         if source.state == "available":
             start = QPushButton(self.tr("Start"), self)
-            start.clicked.connect(partial(self.start_asked.emit, source.key))
+            start.clicked.connect(partial(self.request_start.emit, source.key))
             made.append(start)
         elif source.state == "waiting":
             allow = QPushButton(self.tr("Allow…"), self)
             allow.setToolTip(self.tr("See what it wants, then decide"))
-            allow.clicked.connect(partial(self.allow_asked.emit, source.key))
+            allow.clicked.connect(partial(self.request_allow.emit, source.key))
             made.append(allow)
         elif source.state in ("ready", "failed") and not source.key.startswith("servers:"):
             restart = QPushButton(self.tr("Restart"), self)
             restart.setToolTip(self.tr("End what runs behind it, and load it again"))
-            restart.clicked.connect(partial(self.restart_asked.emit, source.key))
+            restart.clicked.connect(partial(self.request_restart.emit, source.key))
             made.append(restart)
         if source.path is not None and source.key != VARIABLES_KEY:
             opened = QPushButton(self.tr("Open"), self)
             opened.setToolTip(str(source.path))
-            opened.clicked.connect(partial(self.open_asked.emit, source.path, max(1, source.line)))
+            opened.clicked.connect(
+                partial(self.request_open.emit, source.path, max(1, source.line))
+            )
             made.append(opened)
         return made
 
@@ -162,16 +164,16 @@ class SourceBlock(QWidget):
         ]
         column.addWidget(self._words("\n".join(lines), self._theme.muted))
 
-    def _words(self, text: str, colour: str) -> QLabel:
+    def _words(self, text: str, color: str) -> QLabel:
         label = QLabel(reveal(text), self)
         label.setTextFormat(Qt.TextFormat.PlainText)
         label.setWordWrap(True)
         label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        paint_text(label, colour)
+        paint_text(label, color)
         return label
 
 
-def _colour(theme: Theme, source: SourceStatus) -> str:
+def _color(theme: Theme, source: SourceStatus) -> str:
     match source.state:
         case "ready":
             return theme.warning if source.message else theme.success

@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 
 from studio.core.tools.registry import SourceStatus
 from studio.ui.parts.flow_layout import FlowLayout
-from studio.ui.style.colours import paint_text
+from studio.ui.style.colors import paint_text
 from studio.ui.style.theme import Theme
 from studio.ui.tools.source_block import SourceBlock
 from studio.viewmodels.tools.model import APPROVAL_WORDS
@@ -42,15 +42,15 @@ class _Page(QWidget):
 class SourcesPage(QWidget):
     """One block for each source, and what holds for the whole folder."""
 
-    restart_asked = Signal(str)  # key of a source
-    start_asked = Signal(str)  # key of a server
-    allow_asked = Signal(str)  # key of a source that waits
-    open_asked = Signal(object, int)  # Path, line from 1
-    trust_asked = Signal(object)  # Path of a folder
-    forget_asked = Signal(object)  # Path of a folder
-    folder_approval_asked = Signal(object)  # Approval, or None for the usual one
-    own_servers_asked = Signal()
-    logs_asked = Signal()  # what the servers wrote meanwhile is wanted
+    request_restart = Signal(str)  # key of a source
+    request_start = Signal(str)  # key of a server
+    request_allow = Signal(str)  # key of a source that waits
+    request_open = Signal(object, int)  # Path, line from 1
+    request_trust = Signal(object)  # Path of a folder
+    request_forget = Signal(object)  # Path of a folder
+    request_folder_approval = Signal(object)  # Approval, or None for the usual one
+    request_own_servers = Signal()
+    request_logs = Signal()  # what the servers wrote meanwhile is wanted
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -70,18 +70,18 @@ class SourcesPage(QWidget):
             words = QCoreApplication.translate("ToolsModel", each)
             self.approval.addItem(words[0].upper() + words[1:], key)
         self.approval.activated.connect(
-            lambda _: self.folder_approval_asked.emit(self.approval.currentData())
+            lambda _: self.request_folder_approval.emit(self.approval.currentData())
         )
         self._approval_label = QLabel(self.tr("Calls of this folder's tools"), self)
         self.own_button = QPushButton(self.tr("Your own MCP servers…"), self)
         self.own_button.setToolTip(self.tr("Open the file of servers that every prompt may name"))
-        self.own_button.clicked.connect(self.own_servers_asked)
+        self.own_button.clicked.connect(self.request_own_servers)
         self._list = QWidget(self)
         self._blocks = QVBoxLayout(self._list)
         self.blocks: dict[str, SourceBlock] = {}
         self._follow = QTimer(self)
         self._follow.setInterval(_LOG_MS)
-        self._follow.timeout.connect(self.logs_asked)
+        self._follow.timeout.connect(self.request_logs)
         self._arrange()
         self.set_theme(theme)
 
@@ -169,10 +169,10 @@ class SourcesPage(QWidget):
 
     def _block(self, source: SourceStatus) -> SourceBlock:
         block = SourceBlock(source, self._theme, self._list)
-        block.restart_asked.connect(self.restart_asked)
-        block.start_asked.connect(self.start_asked)
-        block.open_asked.connect(self.open_asked)
-        block.allow_asked.connect(self.allow_asked)
+        block.request_restart.connect(self.request_restart)
+        block.request_start.connect(self.request_start)
+        block.request_open.connect(self.request_open)
+        block.request_allow.connect(self.request_allow)
         return block
 
     def showEvent(self, event: QShowEvent) -> None:
@@ -187,4 +187,4 @@ class SourcesPage(QWidget):
 
     def _ask_trust(self) -> None:
         if self._folder is not None:
-            (self.forget_asked if self._trusted else self.trust_asked).emit(self._folder)
+            (self.request_forget if self._trusted else self.request_trust).emit(self._folder)

@@ -23,7 +23,7 @@ class ToolTable(QTreeView):
 
     chosen = Signal(object)  # ToolEntry of the current row
     entered = Signal(object)  # ToolEntry that was clicked, or opened with Enter
-    enabled_asked = Signal(str, bool)  # tool name, whether the model is to be offered it
+    request_enabled = Signal(str, bool)  # tool name, whether the model is to be offered it
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -45,7 +45,7 @@ class ToolTable(QTreeView):
         header.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
         for column in range(1, self.rows.columnCount()):
             header.setSectionResizeMode(column, QHeaderView.ResizeMode.Interactive)
-        self.rows.enabled_asked.connect(self._on_ticked)
+        self.rows.request_enabled.connect(self._on_ticked)
         self.selectionModel().currentChanged.connect(self._on_current)
         self.clicked.connect(self._on_clicked)
 
@@ -90,7 +90,7 @@ class ToolTable(QTreeView):
 
     def _on_ticked(self, name: str, enabled: bool) -> None:
         self._ticked = True
-        self.enabled_asked.emit(name, enabled)
+        self.request_enabled.emit(name, enabled)
 
     def _on_current(self, current: QModelIndex, _: QModelIndex) -> None:
         entry = self.rows.entry(current.row()) if current.isValid() else None

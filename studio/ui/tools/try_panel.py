@@ -26,9 +26,9 @@ from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
 from studio.ui.inputs.schema_form import SchemaForm
 from studio.ui.parts.json_view import JsonView
 from studio.ui.preview.cards.part_views import pretty_json
-from studio.ui.style.colours import fixed_font, paint_text
+from studio.ui.style.colors import fixed_font, paint_text
 from studio.ui.style.theme import Theme
-from studio.viewmodels.tools.controller import Trial
+from studio.viewmodels.tools.controller import ToolTrial
 
 _MOST_PAST = 30
 _REVEAL_MS = 50
@@ -47,17 +47,17 @@ _STATUS_WORDS = {
 class TryPanel(QWidget):
     """A form, a button, and what came of it; each tool keeps its own values and result."""
 
-    try_asked = Signal(str, object)  # tool name, arguments
-    cancel_asked = Signal()
-    request_asked = Signal(str, object)  # tool name, arguments: the request of such a call
+    request_try = Signal(str, object)  # tool name, arguments
+    request_cancel = Signal()
+    request_http_request = Signal(str, object)  # tool name, arguments: the request of such a call
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
         self._entry: ToolEntry | None = None
         self._held: dict[str, dict[str, Json]] = {}
-        self._trials: dict[str, Trial] = {}
-        self._past: dict[str, list[Trial]] = {}
+        self._trials: dict[str, ToolTrial] = {}
+        self._past: dict[str, list[ToolTrial]] = {}
         self.history = QComboBox(self)
         self.history.setAccessibleName(self.tr("Calls tried before"))
         self.history.setSizeAdjustPolicy(
@@ -66,7 +66,7 @@ class TryPanel(QWidget):
         self.history.setMinimumContentsLength(16)
         self.history.activated.connect(self._show_past)
         self.history.hide()
-        self.request = JsonView(theme, self, coloured=False)
+        self.request = JsonView(theme, self, colored=False)
         self.request.setAccessibleName(self.tr("The request that will be sent"))
         self.request.grow(12)
         self._request_title = QLabel(self.tr("Request that will be sent"), self)
@@ -83,7 +83,7 @@ class TryPanel(QWidget):
         self.call_button.setToolTip(self.tr("Call the tool with these arguments"))
         self.call_button.clicked.connect(self._call)
         self.cancel_button = QPushButton(self.tr("Cancel"))
-        self.cancel_button.clicked.connect(self.cancel_asked)
+        self.cancel_button.clicked.connect(self.request_cancel)
         self.cancel_button.hide()
         self.status = QLabel()
         self.status.setWordWrap(True)
@@ -169,7 +169,7 @@ class TryPanel(QWidget):
             self._request_timer.start()
         self._allow()
 
-    def show_trial(self, trial: Trial) -> None:
+    def show_trial(self, trial: ToolTrial) -> None:
         """Show a call that began or ended."""
         self._trials[trial.name] = trial
         if trial.outcome is None:
@@ -206,7 +206,7 @@ class TryPanel(QWidget):
 
     def _ask_request(self) -> None:
         if self._entry is not None and self.request.isVisibleTo(self):
-            self.request_asked.emit(self._entry.name, self.form.values())
+            self.request_http_request.emit(self._entry.name, self.form.values())
 
     def _on_values(self, _: object) -> None:
         if self._entry is not None and self.request.isVisibleTo(self):
@@ -238,7 +238,7 @@ class TryPanel(QWidget):
         if self.form.problems():
             self._say(self.tr("Some arguments need attention."), self._theme.error)
             return
-        self.try_asked.emit(self._entry.name, self.form.values())
+        self.request_try.emit(self._entry.name, self.form.values())
 
     def _allow(self) -> None:
         self.call_button.setEnabled(not self._running)
@@ -258,7 +258,7 @@ class TryPanel(QWidget):
         if top + min(self.result.height(), 60) > bar.value() + self._area.viewport().height():
             bar.setValue(max(0, top - 12))
 
-    def _show_trial(self, trial: Trial | None) -> None:
+    def _show_trial(self, trial: ToolTrial | None) -> None:
         outcome = trial.outcome if trial is not None else None
         self.result.setVisible(outcome is not None)
         stderr = outcome.stderr.strip() if outcome is not None else ""
@@ -273,7 +273,7 @@ class TryPanel(QWidget):
             self._show_outcome(outcome)
 
     def _show_outcome(self, outcome: ToolOutcome) -> None:
-        colour = self._theme.error if outcome.is_error else self._theme.success
+        color = self._theme.error if outcome.is_error else self._theme.success
         cut = self.tr(", cut at the limit") if outcome.truncated else ""
         took = (
             self.tr(" in {duration}").format(duration=_duration(outcome.duration))
@@ -282,12 +282,12 @@ class TryPanel(QWidget):
         )
         self._say(
             QCoreApplication.translate("TryPanel", _STATUS_WORDS[outcome.status]) + took + cut,
-            colour,
+            color,
         )
         self.result.show_json(pretty_json(outcome.text))
 
-    def _say(self, text: str, colour: str) -> None:
-        paint_text(self.status, colour)
+    def _say(self, text: str, color: str) -> None:
+        paint_text(self.status, color)
         self.status.setText(text)
 
 

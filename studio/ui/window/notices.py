@@ -20,7 +20,7 @@ from studio.ui.style.icons import icon
 
 if TYPE_CHECKING:
     from studio.ui.style.theme import Theme
-    from studio.viewmodels.app.messages import Messages, Notice
+    from studio.viewmodels.app.notifications import Notification, Notifications
 
 _SECONDS = {"info": 5, "success": 5}
 _WIDTH = 400
@@ -31,7 +31,7 @@ _MARGIN = 16
 class NoticeArea(QWidget):
     """A pile of cards over the lower right corner; each can be closed by hand."""
 
-    def __init__(self, window: QWidget, messages: Messages, theme: Theme) -> None:
+    def __init__(self, window: QWidget, messages: Notifications, theme: Theme) -> None:
         super().__init__(window)
         self._window = window
         self._theme = theme
@@ -45,7 +45,7 @@ class NoticeArea(QWidget):
         self.hide()
 
     @property
-    def notices(self) -> list[Notice]:
+    def notices(self) -> list[Notification]:
         """What is shown, the oldest first."""
         return [card.notice for card in self._cards]
 
@@ -55,7 +55,7 @@ class NoticeArea(QWidget):
         for card in self._cards:
             card.paint(theme)
 
-    def show_notice(self, notice: Notice) -> None:
+    def show_notice(self, notice: Notification) -> None:
         """Add a card; one with the same key or the same words takes the old one's place."""
         for card in list(self._cards):
             same = notice.key and card.notice.key == notice.key
@@ -119,7 +119,7 @@ class NoticeArea(QWidget):
 
 
 class _Card(QFrame):
-    def __init__(self, notice: Notice, theme: Theme, parent: QWidget) -> None:
+    def __init__(self, notice: Notification, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
         self.notice = notice
         self.setObjectName("notice")
@@ -176,14 +176,14 @@ class _Card(QFrame):
 
     def paint(self, theme: Theme) -> None:
         """Take the theme's colours."""
-        name, colour = {
+        name, color = {
             "info": ("info", theme.hint),
             "success": ("circle-check", theme.success),
             "warning": ("triangle-alert", theme.warning),
             "error": ("circle-x", theme.error),
         }[self.notice.weight]
-        self._mark.setPixmap(icon(name, colour).pixmap(18, 18))
+        self._mark.setPixmap(icon(name, color).pixmap(18, 18))
         self.setStyleSheet(
             f"QFrame#notice {{ background: {theme.surface}; border: 1px solid {theme.border};"
-            f" border-left: 3px solid {colour}; border-radius: 6px; }}"
+            f" border-left: 3px solid {color}; border-radius: 6px; }}"
         )

@@ -29,7 +29,7 @@ _ROWS = 11
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class PaletteItem:
     """One line of the palette."""
 
     text: str
@@ -57,7 +57,7 @@ class CommandPalette(QFrame):
         super().__init__(window)
         self._window = window
         self.setObjectName("palette")
-        self._choices: Sequence[Choice] = ()
+        self._choices: Sequence[PaletteItem] = ()
         self._before: QWidget | None = None
         self._field = QLineEdit()
         self._field.setAccessibleName(self.tr("Search"))
@@ -90,7 +90,7 @@ class CommandPalette(QFrame):
         self._field.installEventFilter(self)
         self.hide()
 
-    def ask(self, prompt: str, choices: Sequence[Choice]) -> None:
+    def ask(self, prompt: str, choices: Sequence[PaletteItem]) -> None:
         """Open with these choices."""
         self._choices = choices
         self._before = self.window().focusWidget()
@@ -142,7 +142,7 @@ class CommandPalette(QFrame):
         chosen = item or self._list.currentItem()
         if chosen is None or not chosen.flags() & Qt.ItemFlag.ItemIsEnabled:
             return
-        choice: Choice = chosen.data(Qt.ItemDataRole.UserRole)
+        choice: PaletteItem = chosen.data(Qt.ItemDataRole.UserRole)
         self.leave()
         choice.act()
 
@@ -183,7 +183,7 @@ class _Rows(QStyledItemDelegate):
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: object) -> None:
         """The text, then the detail in a quieter colour."""
         super().paint(painter, option, index)  # type: ignore[arg-type]
-        choice: Choice = index.data(Qt.ItemDataRole.UserRole)  # type: ignore[attr-defined]
+        choice: PaletteItem = index.data(Qt.ItemDataRole.UserRole)  # type: ignore[attr-defined]
         if not choice.detail:
             return
         painter.save()

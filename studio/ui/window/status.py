@@ -33,8 +33,8 @@ _MOST_OF_A_RUN = 48
 class StatusBar(QStatusBar):
     """Flat buttons; each says more in its tip, and some lead somewhere."""
 
-    line_requested = Signal()
-    problems_requested = Signal()
+    request_line = Signal()
+    request_problems = Signal()
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
@@ -49,8 +49,8 @@ class StatusBar(QStatusBar):
         self._run = self._cell(self.tr("Run"), permanent=True)
         self._tokens = self._cell(self.tr("Tokens"), permanent=True)
         self._connection = self._cell(self.tr("Connection"), permanent=True)
-        self._place.clicked.connect(self.line_requested)
-        self._problems.clicked.connect(self.problems_requested)
+        self._place.clicked.connect(self.request_line)
+        self._problems.clicked.connect(self.request_problems)
 
     def _cell(self, name: str, *, permanent: bool) -> QToolButton:
         button = QToolButton()

@@ -38,17 +38,17 @@ _Box = TypeVar("_Box", bound=QComboBox)
 class _ModelBox(QComboBox):
     """Says when somebody turns to it: only then is a server asked for its list."""
 
-    wanted = Signal()
+    request_models = Signal()
 
     def showPopup(self) -> None:  # noqa: N802 - Qt's name
         """Open the list."""
-        self.wanted.emit()
+        self.request_models.emit()
         super().showPopup()
 
     def focusInEvent(self, event: QFocusEvent) -> None:
         """Take the keyboard."""
         super().focusInEvent(event)
-        self.wanted.emit()
+        self.request_models.emit()
 
 
 class RunChoices(QWidget):
@@ -56,7 +56,7 @@ class RunChoices(QWidget):
 
     connection_chosen = Signal(str)  # connection id
     model_chosen = Signal(str)  # model id
-    models_wanted = Signal()  # somebody looks at the list of models
+    request_models = Signal()  # somebody looks at the list of models
     protocol_chosen = Signal(str)  # ProtocolName, or empty for the file's own
 
     def __init__(self) -> None:
@@ -77,7 +77,7 @@ class RunChoices(QWidget):
             lambda: self.connection_chosen.emit(self.connection.currentData() or "")
         )
         self.model.activated.connect(self._on_model)
-        self.model.wanted.connect(self.models_wanted)
+        self.model.request_models.connect(self.request_models)
         self.protocol.activated.connect(
             lambda: self.protocol_chosen.emit(self.protocol.currentData() or "")
         )

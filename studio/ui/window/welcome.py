@@ -39,7 +39,7 @@ _TWO_COLUMNS = 680
 
 
 @dataclass(frozen=True, slots=True)
-class Bundled:
+class BundledPrompt:
     """A prompt that comes with the studio."""
 
     path: Path
@@ -52,7 +52,7 @@ class Bundled:
     """Its `description`."""
 
 
-def bundled(folder: str) -> tuple[Bundled, ...]:
+def bundled(folder: str) -> tuple[BundledPrompt, ...]:
     """The prompts of `resources/<folder>`, the simplest first."""
     found = []
     for path in resource(folder).glob("*.prompty"):
@@ -60,7 +60,9 @@ def bundled(folder: str) -> tuple[Bundled, ...]:
         head = path.read_text(encoding="utf-8")[:2000].split("\n---", 1)[0]
         fields = dict(reversed(_FIELD.findall(head)))
         name = fields.get("name", path.stem).removeprefix("New ")
-        found.append(Bundled(path, name[:1].upper() + name[1:], fields.get("description", "")))
+        found.append(
+            BundledPrompt(path, name[:1].upper() + name[1:], fields.get("description", ""))
+        )
     order = {stem: number for number, stem in enumerate(_ORDER)}
     return tuple(sorted(found, key=lambda each: (order.get(each.path.stem, 99), each.name)))
 
@@ -68,13 +70,13 @@ def bundled(folder: str) -> tuple[Bundled, ...]:
 class WelcomePage(QScrollArea):
     """Every way to begin."""
 
-    example_requested = Signal(object)  # Path of the bundled example
-    template_requested = Signal(object)  # Path of the bundled template
-    open_requested = Signal(object)  # Path
-    new_requested = Signal()
-    ask_open_requested = Signal()
-    folder_requested = Signal()
-    action_requested = Signal(str)  # id of an action of the window
+    request_example = Signal(object)  # Path of the bundled example
+    request_template = Signal(object)  # Path of the bundled template
+    request_open = Signal(object)  # Path
+    request_new = Signal()
+    request_open_dialog = Signal()
+    request_folder = Signal()
+    request_action = Signal(str)  # id of an action of the window
 
     def __init__(self) -> None:
         super().__init__()
@@ -153,7 +155,7 @@ class WelcomePage(QScrollArea):
                     path.name,
                     "file-text",
                     str(path),
-                    partial(self.open_requested.emit, path),
+                    partial(self.request_open.emit, path),
                 )
             )
         if not self._names:
@@ -166,9 +168,9 @@ class WelcomePage(QScrollArea):
 
         row = FlowLayout(spacing=8)
         for text, name, signal, primary in (
-            (self.tr("New prompt"), "file-plus", self.new_requested, True),
-            (self.tr(" Open…"), "folder-open", self.ask_open_requested, False),
-            (self.tr(" Open folder…"), "folder", self.folder_requested, False),
+            (self.tr("New prompt"), "file-plus", self.request_new, True),
+            (self.tr(" Open…"), "folder-open", self.request_open_dialog, False),
+            (self.tr(" Open folder…"), "folder", self.request_folder, False),
         ):
             button = QPushButton(text)
             if not primary:
@@ -193,7 +195,7 @@ class WelcomePage(QScrollArea):
         for example in bundled("examples"):
             button = _Card(example)
             button.clicked.connect(
-                lambda _=False, path=example.path: self.example_requested.emit(path)
+                lambda _=False, path=example.path: self.request_example.emit(path)
             )
             box.addWidget(button)
         box.addStretch(1)
@@ -214,7 +216,7 @@ class WelcomePage(QScrollArea):
                     template.name,
                     "file-plus",
                     template.description,
-                    partial(self.template_requested.emit, template.path),
+                    partial(self.request_template.emit, template.path),
                 )
             )
         box.addSpacing(20)
@@ -235,7 +237,7 @@ class WelcomePage(QScrollArea):
                     text,
                     name,
                     tip,
-                    partial(self.action_requested.emit, action),
+                    partial(self.request_action.emit, action),
                 )
             )
         box.addStretch(1)
@@ -273,7 +275,7 @@ class _Mark(QWidget):
 class _Card(QPushButton):
     """An example with its name and what it shows."""
 
-    def __init__(self, example: Bundled) -> None:
+    def __init__(self, example: BundledPrompt) -> None:
         super().__init__()
         self.setObjectName("card")
         self.setCursor(Qt.CursorShape.PointingHandCursor)

@@ -23,7 +23,7 @@ _BUSY = frozenset(
 )
 
 
-class CalmCollector(QObject):
+class IdleCollector(QObject):
     """Lets the heap be searched only when nobody has touched the window for a while.
 
     Measured with a prompt of 6,000 lines: a full search stops every thread for 90 ms, and comes

@@ -24,7 +24,7 @@ from studio import __version__
 from studio.core.masking.looks import without_keys, without_logins
 from studio.core.masking.masker import Masker
 
-Place: TypeAlias = Literal["window", "thread", "task"]
+CrashOrigin: TypeAlias = Literal["window", "thread", "task"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,13 +37,13 @@ class Crash:
     report: str
     """What a person can copy into a report: versions and the way to the error, without secrets."""
 
-    place: Place
+    place: CrashOrigin
     """Where it fell."""
 
 
 def crash_of(
     error: BaseException,
-    place: Place,
+    place: CrashOrigin,
     environment: Mapping[str, str],
     hide: Callable[[str], str] = str,
 ) -> Crash:
@@ -120,7 +120,7 @@ class Crashes(QObject):
             logging.getLogger("asyncio").removeHandler(self._handler.handler)
             self._handler = None
 
-    def tell(self, error: BaseException, place: Place) -> None:
+    def tell(self, error: BaseException, place: CrashOrigin) -> None:
         """Log an error and let the window tell the person; from any thread."""
         import logging
 

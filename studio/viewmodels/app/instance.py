@@ -1,10 +1,10 @@
 """One studio for one person's folders: a second start hands its files to the first.
 
-The first one (`first_place.py`) listens on a local socket and leaves a mark beside the person's
-data. A start that finds no mark has nothing to ask, and pays nothing. A mark whose owner is gone
-(killed, or the machine went down) is answered by nobody: the start goes on, and is the first,
-since a dead process holds no lock. One that is only too busy to answer stays the first: the start
-is a window beside it then, as with `--new-window`.
+The first one (`primary_instance.py`) listens on a local socket and leaves a mark beside the
+person's data. A start that finds no mark has nothing to ask, and pays nothing. A mark whose owner
+is gone (killed, or the machine went down) is answered by nobody: the start goes on, and is the
+first, since a dead process holds no lock. One that is only too busy to answer stays the first: the
+start is a window beside it then, as with `--new-window`.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def hand_over(data: Path, files: Sequence[Path]) -> bool:
 class InstanceServer(QObject):
     """Listens for later starts, on behalf of the studio that is the first."""
 
-    asked = Signal(tuple)  # paths to show, perhaps none: come to the front
+    request_open = Signal(tuple)  # paths to show, perhaps none: come to the front
 
     def __init__(self, data: Path, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -122,4 +122,4 @@ class InstanceServer(QObject):
             paths = tuple(Path(str(name)) for name in names)
         except (ValueError, KeyError, TypeError):
             return  # not one of us
-        self.asked.emit(paths)
+        self.request_open.emit(paths)

@@ -15,7 +15,7 @@ from studio.core.settings import (
     load_settings,
     save_settings,
 )
-from studio.viewmodels.app.messages import Messages, Notice
+from studio.viewmodels.app.notifications import Notification, Notifications
 
 
 class SettingsStore(QObject):
@@ -26,7 +26,7 @@ class SettingsStore(QObject):
     def __init__(
         self,
         path: Path,
-        messages: Messages,
+        messages: Notifications,
         parent: QObject | None = None,
         *,
         is_kept: bool = True,
@@ -86,7 +86,7 @@ class SettingsStore(QObject):
                 self._keep(before)
         except OSError:
             self._messages.say(
-                Notice(
+                Notification(
                     "warning",
                     self.tr("The settings cannot be written."),
                     self.tr("They hold until the studio is closed."),

@@ -12,7 +12,7 @@ from PySide6.QtCore import QObject, Signal
 from studio.application.connections.listing import with_changed, with_trusted, without
 from studio.application.connections.model import (
     Answerers,
-    AskedModel,
+    RequestedModel,
     SwitchedModel,
     choice_of,
 )
@@ -44,7 +44,7 @@ class ConnectionsController(QObject):
     changed = Signal(object)  # ModelChoice for the open document
     saved = Signal(object)  # Connections, whenever the list was changed
     refused = Signal(str, str)  # what cannot be done, and what to do about it
-    asked = Signal(object)  # ManualQuestion: the person is the model and is to reply
+    request_reply = Signal(object)  # ManualQuestion: the person is the model and is to reply
     settled = Signal(object)  # ManualQuestion that is over: answered, declined, or its run stopped
 
     def __init__(self, background: Background, path: Path, parent: QObject | None = None) -> None:
@@ -56,8 +56,8 @@ class ConnectionsController(QObject):
         self._models: dict[str, str] = {}
         self._level: GrammarLevel | None = None
         self._allowed = ""
-        self._shown = AskedModel()
-        self._run = AskedModel()
+        self._shown = RequestedModel()
+        self._run = RequestedModel()
         self._prompt: Path | None = None
         self._running: SwitchedModel | None = None
         self._server = EmbeddedServer()
@@ -85,7 +85,7 @@ class ConnectionsController(QObject):
         """The connection for the open document, and why."""
         return self.choice_of(self._shown)
 
-    def choice_of(self, asked: AskedModel) -> ModelChoice:
+    def choice_of(self, asked: RequestedModel) -> ModelChoice:
         """The connection for a document, which need not be the open one."""
         choice = choice_of(asked, self._connections, self._chosen)
         connection = choice.connection
@@ -128,7 +128,7 @@ class ConnectionsController(QObject):
         """Whether the prompt's folder is trusted: only then are its `${env:}` references read."""
         self._show(replace(self._shown, trusted=trusted))
 
-    def _show(self, asked: AskedModel) -> None:
+    def _show(self, asked: RequestedModel) -> None:
         if asked != self._shown:
             self._shown = asked
             self.changed.emit(self.choice)
@@ -166,7 +166,7 @@ class ConnectionsController(QObject):
         if connection.is_remote and is_own and trials.of(connection).state == "untried":
             trials.start(connection)
 
-    def needs_trust(self, asked: AskedModel | None = None) -> str:
+    def needs_trust(self, asked: RequestedModel | None = None) -> str:
         """The endpoint that must be asked about before a document may send to it, or empty.
 
         Args:
@@ -187,7 +187,7 @@ class ConnectionsController(QObject):
         """
         self.save(with_trusted(self._connections, origin))
 
-    def open(self, prompt: Path | None, asked: AskedModel | None = None) -> ChatModel:
+    def open(self, prompt: Path | None, asked: RequestedModel | None = None) -> ChatModel:
         """The model for a document, nothing started yet.
 
         Args:
@@ -263,7 +263,7 @@ class ConnectionsController(QObject):
             with suppress(TimeoutError, CancelledError):
                 self._background.start(self._server.stop()).result(_CLOSE_SECONDS)
 
-    def _open(self, prompt: Path | None, asked: AskedModel) -> ChatModel:
+    def _open(self, prompt: Path | None, asked: RequestedModel) -> ChatModel:
         choice = self.choice_of(asked)
         answerers = Answerers(self._connections, self.secrets, self._server, self._ask)
         return answerers.open(
@@ -289,7 +289,7 @@ class ConnectionsController(QObject):
     def _ask(self, question: ManualQuestion) -> None:
         """Bring a question to the GUI thread; called in the loop's."""
         question.when_over(lambda: self._background.post(lambda: self.settled.emit(question)))
-        self._background.post(lambda: self.asked.emit(question))
+        self._background.post(lambda: self.request_reply.emit(question))
 
     def _close_model(self) -> None:
         if self._running is not None:

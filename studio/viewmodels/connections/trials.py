@@ -27,7 +27,7 @@ TrialState: TypeAlias = Literal["untried", "running", "works", "fails"]
 
 
 @dataclass(frozen=True, slots=True)
-class Trial:
+class ConnectionTrial:
     """The last try of a connection."""
 
     state: TrialState = "untried"
@@ -57,13 +57,13 @@ class ConnectionTrials(QObject):
         self._embedded = embedded
         self._connections = connections
         self._keys = keys
-        self._trials: dict[str, tuple[Connection, Trial]] = {}
+        self._trials: dict[str, tuple[Connection, ConnectionTrial]] = {}
         self._running: dict[str, Future[Probe]] = {}
 
-    def of(self, connection: Connection) -> Trial:
+    def of(self, connection: Connection) -> ConnectionTrial:
         """The last try of a connection as it is; one that was changed since is untried."""
-        tried, trial = self._trials.get(connection.name, (None, Trial()))
-        return trial if tried is not None and _same(tried, connection) else Trial()
+        tried, trial = self._trials.get(connection.name, (None, ConnectionTrial()))
+        return trial if tried is not None and _same(tried, connection) else ConnectionTrial()
 
     def models(self, connection: Connection) -> tuple[str, ...]:
         """The models that its server was found to offer; empty while nobody asked."""
@@ -79,9 +79,9 @@ class ConnectionTrials(QObject):
     def start(self, connection: Connection) -> None:
         """Try a connection; one of that name under way is cancelled first."""
         name = connection.name
-        if self._trials.get(name, (None, Trial()))[1].state == "running":
+        if self._trials.get(name, (None, ConnectionTrial()))[1].state == "running":
             self.cancel(name)
-        self._set(connection, Trial("running"))
+        self._set(connection, ConnectionTrial("running"))
         future = self._background.start(self._try(connection))
         self._running[name] = future
         future.add_done_callback(
@@ -93,7 +93,7 @@ class ConnectionTrials(QObject):
         future = self._running.pop(name, None)
         if future is not None:
             future.cancel()
-            self._set(self._trials[name][0], Trial())
+            self._set(self._trials[name][0], ConnectionTrial())
 
     def rename(self, old: str, connection: Connection) -> None:
         """Let a finished try follow its connection's new name."""
@@ -131,13 +131,13 @@ class ConnectionTrials(QObject):
             return  # cancelled, or another try was begun
         del self._running[connection.name]
         if future.cancelled():
-            self._set(connection, Trial())
+            self._set(connection, ConnectionTrial())
             return
         error = future.exception()
         found = future.result() if error is None else _broken(error)
-        self._set(connection, Trial("works" if found.works else "fails", found))
+        self._set(connection, ConnectionTrial("works" if found.works else "fails", found))
 
-    def _set(self, connection: Connection, trial: Trial) -> None:
+    def _set(self, connection: Connection, trial: ConnectionTrial) -> None:
         self._trials[connection.name] = (connection, trial)
         self.changed.emit(connection.name, trial)
 

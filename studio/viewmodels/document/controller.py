@@ -21,7 +21,7 @@ from studio.application.document.files import (
     write_file,
 )
 from studio.viewmodels.app.jobs import LatestJob
-from studio.viewmodels.app.messages import Messages, Notice, Offer
+from studio.viewmodels.app.notifications import Notification, NotificationAction, Notifications
 from studio.viewmodels.document.swap import SwapFolder, make_swap
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ class DocumentController(QObject):
 
     def __init__(
         self,
-        messages: Messages,
+        messages: Notifications,
         swaps: SwapFolder,
         read_text: Callable[[], str],
         parent: QObject | None = None,
@@ -144,7 +144,7 @@ class DocumentController(QObject):
         file = read_file(path)
         self._take(path, file)
         for notice in file.notices:
-            self._messages.say(Notice("warning", notice, where=path.name))
+            self._messages.say(Notification("warning", notice, where=path.name))
         return file
 
     def recover(self, path: Path | None, title: str, base: str) -> None:
@@ -228,12 +228,12 @@ class DocumentController(QObject):
             self.save(target)
 
         self._messages.say(
-            Notice(
+            Notification(
                 "error",
                 what,
                 self.tr("Nothing was written. UTF-8 can hold every character."),
                 target.name,
-                offers=(Offer(self.tr("Save as UTF-8"), convert),),
+                offers=(NotificationAction(self.tr("Save as UTF-8"), convert),),
                 key=f"encoding:{self.id}",
             )
         )
@@ -337,7 +337,7 @@ class DocumentController(QObject):
 
     def _on_swap_failed(self, error: Exception) -> None:
         self._messages.say(
-            Notice(
+            Notification(
                 "warning",
                 self.tr("Unsaved text cannot be kept safe against a crash."),
                 self.tr("Save often; the studio's data folder cannot be written."),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Signal
 
 from studio.viewmodels.app.jobs import LatestJob
-from studio.viewmodels.app.messages import Messages, Notice
+from studio.viewmodels.app.notifications import Notification, Notifications
 
 if TYPE_CHECKING:
     from studio.core.prompty.document import PromptDocument
@@ -20,7 +20,7 @@ class SpellingController(QObject):
 
     marked = Signal(object, object)  # SourceText that was checked, tuple[Misspelled, ...]
 
-    def __init__(self, messages: Messages, parent: QObject) -> None:
+    def __init__(self, messages: Notifications, parent: QObject) -> None:
         super().__init__(parent)
         self._messages = messages
         self._language = ""
@@ -64,7 +64,7 @@ class SpellingController(QObject):
 
     def _on_failed(self, error: Exception) -> None:
         self._messages.say(
-            Notice(
+            Notification(
                 "warning",
                 self.tr("Spelling cannot be checked: {error}.").format(error=error),
                 self.tr("Choose another language: Edit, Check spelling…"),

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 
-from studio.application.exchange.export import Difference, ExportOrder, difference, make_export
+from studio.application.exchange.export import Difference, ExportJob, difference, make_export
 from studio.core.export.target import ExportResult
 from studio.core.export.write import write_atomically, write_bytes_atomically
 from studio.viewmodels.app.jobs import LatestJob
@@ -28,7 +28,7 @@ class ExportController(QObject):
         self._comparison.finished.connect(self.compared)
         self._comparison.failed.connect(self._on_failed)
 
-    def order(self, order: ExportOrder) -> None:
+    def order(self, order: ExportJob) -> None:
         """Make an export; the newest order wins."""
         self._job.submit(lambda: make_export(order))
 

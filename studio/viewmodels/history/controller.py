@@ -11,7 +11,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QCoreApplication, QObject, QThreadPool, QTimer, Signal
 
-from studio.application.run.compare import Comparison, Side, compare
+from studio.application.run.compare import RunComparison, RunSide, compare
 from studio.application.run.record import RunRecord
 from studio.core.runs.codec import JournalError
 from studio.core.runs.store import RunFilter, RunStore, StoreError
@@ -51,7 +51,7 @@ class HistoryController(QObject):
         self._changes: list[Callable[[RunStore], None]] = []
         self._listing: LatestJob[tuple[tuple[RunSummary, ...], int, str]] = LatestJob(self)
         self._opening: LatestJob[RunRecord] = LatestJob(self)
-        self._comparing: LatestJob[Comparison] = LatestJob(self)
+        self._comparing: LatestJob[RunComparison] = LatestJob(self)
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.setInterval(_TYPING_MS)
@@ -182,14 +182,14 @@ def _open(path: Path, run: str) -> RunRecord:
     return record
 
 
-def _compare(path: Path, left: str, right: str) -> Comparison:
+def _compare(path: Path, left: str, right: str) -> RunComparison:
     sides = []
     for run in (left, right):
         record = _open(path, run)
         if record.state is None:
             raise StoreError("the run is no longer there")
         began = record.events[0].at
-        sides.append(Side(when(began, datetime.now().astimezone()), record.state))
+        sides.append(RunSide(when(began, datetime.now().astimezone()), record.state))
     return compare(*sides)
 
 

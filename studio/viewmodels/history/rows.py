@@ -20,7 +20,7 @@ from PySide6.QtCore import (
 from studio.application.run.words import PROTOCOL_NAMES, money
 from studio.application.words import marked
 from studio.core.agent.values.state import Status
-from studio.core.runs.sketch import one_line
+from studio.core.runs.step_summary import one_line
 from studio.core.runs.summary import RunSummary
 
 _tr = partial(QCoreApplication.translate, "HistoryRows")
@@ -57,7 +57,7 @@ STATUS_NAMES: dict[Status, str] = {
 }
 """Ends of a run in words."""
 
-Tone: TypeAlias = Literal["good", "bad", "plain"]
+RowTone: TypeAlias = Literal["good", "bad", "plain"]
 
 _NUMBERS = frozenset({5, 6, 7, 8})
 
@@ -72,7 +72,7 @@ class HistoryRow:
     cells: tuple[str, ...]
     """Texts, one for each column."""
 
-    tone: Tone
+    tone: RowTone
     """How it ended, for a colour beside the words."""
 
 
@@ -96,7 +96,7 @@ def row_of(run: RunSummary, now: datetime) -> HistoryRow:
         status_name(run.status),
         ", ".join(run.tags),
     )
-    tones: dict[Status, Tone] = {"done": "good", "failed": "bad", "refused": "bad"}
+    tones: dict[Status, RowTone] = {"done": "good", "failed": "bad", "refused": "bad"}
     return HistoryRow(run, cells, tones.get(run.status, "plain"))
 
 

@@ -8,12 +8,12 @@ from functools import partial
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from studio.application.preview.build import (
-    PreviewOrder,
+    PreviewJob,
     build_preview,
     keep_last_good,
     with_tokens,
 )
-from studio.application.preview.diff import Comparison, Pair, compare
+from studio.application.preview.diff import ConversationComparison, Pair, compare
 from studio.application.preview.probe import ProbeReport, probe
 from studio.application.preview.value import Preview, PreviewTarget
 from studio.core.models.base import ProtocolName
@@ -67,7 +67,7 @@ class PreviewController(QObject):
         self._probe_job.finished.connect(self.probed)
         self._probe_job.failed.connect(self._fail)
         self._pair: Pair | None = None
-        self._compare_job: LatestJob[Comparison] = LatestJob(self)
+        self._compare_job: LatestJob[ConversationComparison] = LatestJob(self)
         self._compare_job.finished.connect(self.compared)
         self._compare_job.failed.connect(self._fail)
         self._tokenizer_job: LatestJob[bool] = LatestJob(self)
@@ -171,9 +171,9 @@ class PreviewController(QObject):
         self._revision += 1
         self._job.submit(partial(build_preview, self._make_order()))
 
-    def _make_order(self) -> PreviewOrder:
+    def _make_order(self) -> PreviewJob:
         assert self._document is not None
-        return PreviewOrder(
+        return PreviewJob(
             self._document,
             dict(self._inputs),
             self._tools,

@@ -10,11 +10,11 @@ from PySide6.QtCore import QObject, Signal
 from studio.application.run.breakpoints import BreakpointSet
 from studio.core.agent.values.breakpoints import Breakpoint
 from studio.core.agent.values.options import ExceptionFilter
-from studio.core.agent.values.state import Place
+from studio.core.agent.values.pause_point import PausePoint
 from studio.core.prompty.document import PromptDocument
 
 
-class BreakpointBook(QObject):
+class FileBreakpoints(QObject):
     """Holds the set of one file and changes it; a run under way is told through `changed`."""
 
     changed = Signal(object)  # BreakpointSet
@@ -48,9 +48,9 @@ class BreakpointBook(QObject):
 
     def toggle_message(self, message: str) -> None:
         """Set or remove the plain breakpoint of a message: `user 2` is the second of that role."""
-        self._toggle(Breakpoint("", frozenset({"P1"}), message=message))
+        self._toggle(Breakpoint("", frozenset({PausePoint.BEFORE_REQUEST}), message=message))
 
-    def toggle_place(self, place: Place) -> None:
+    def toggle_place(self, place: PausePoint) -> None:
         """Set or remove the plain breakpoint of a place."""
         self._toggle(Breakpoint("", frozenset({place})))
 

@@ -11,22 +11,23 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from studio.application.run.breakpoints import BreakpointSet
 from studio.application.run.cards import StepCard
-from studio.application.run.compare import BranchView, Comparison, Side, compare
+from studio.application.run.compare import BranchView, RunComparison, RunSide, compare
+from studio.application.run.displayed_run import DisplayedRun
 from studio.application.run.inspector import Inspection, inspector_view
 from studio.application.run.past import PastRun
 from studio.application.run.plan import Arrived, Ended, Journal, RunPlan, Streamed
 from studio.application.run.record import RunRecord
 from studio.application.run.session import RunSession
-from studio.application.run.shown import ShownRun
 from studio.application.run.sources import reading_for_display, sources_for
 from studio.application.run.tree import checkpoint_of_card
 from studio.application.run.view import RunView
 from studio.core.agent.past.tree import state_at
 from studio.core.agent.values.breakpoints import HERE, Breakpoint
 from studio.core.agent.values.commands import Command, Continue, ForkFrom, PauseRun, StepOn, StopRun
-from studio.core.agent.values.state import Place, RunState
+from studio.core.agent.values.pause_point import PausePoint
+from studio.core.agent.values.state import RunState
 from studio.viewmodels.app.background import Background
-from studio.viewmodels.run.breakpoint_book import BreakpointBook
+from studio.viewmodels.run.breakpoint_book import FileBreakpoints
 
 DRAIN_MS = 33
 """How often what happened is shown: thirty times a second, whatever the model's speed."""
@@ -52,16 +53,16 @@ class RunController(QObject):
         self,
         background: Background,
         journal: Journal | None = None,
-        breakpoints: BreakpointBook | None = None,
+        breakpoints: FileBreakpoints | None = None,
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
         self._background = background
         self._journal = journal
-        self.breakpoints = breakpoints if breakpoints is not None else BreakpointBook(self)
+        self.breakpoints = breakpoints if breakpoints is not None else FileBreakpoints(self)
         self._session: RunSession | None = None
         self._driving: Future[None] | None = None
-        self._shown = ShownRun()
+        self._shown = DisplayedRun()
         self._view = RunView()
         self._wanted = Inspection()
         self._announced = ""
@@ -100,7 +101,7 @@ class RunController(QObject):
         plan: RunPlan,
         *,
         at_entry: bool = False,
-        to: Place | None = None,
+        to: PausePoint | None = None,
         against: PastRun | None = None,
     ) -> None:
         """Run a prompt; one that is still under way is stopped first.
@@ -112,7 +113,7 @@ class RunController(QObject):
             against: a run that it is compared with when it is over.
         """
         self._abandon()
-        self._shown, self._announced, self._against = ShownRun(), "", against
+        self._shown, self._announced, self._against = DisplayedRun(), "", against
         self._here = Breakpoint(HERE, frozenset({to})) if to is not None else None
         self._session = self._session_of(plan, at_entry=at_entry)
         self._drive()
@@ -127,7 +128,9 @@ class RunController(QObject):
         self._abandon()
         before, self._against, self._here = self._shown, None, None
         events = before.events
-        self._shown = ShownRun(before.state, before.tree.copy(), events, names=dict(before.names))
+        self._shown = DisplayedRun(
+            before.state, before.tree.copy(), events, names=dict(before.names)
+        )
         self._session = self._session_of(plan)
         self._drive(ForkFrom(checkpoint))
 
@@ -135,7 +138,7 @@ class RunController(QObject):
         """Show a run of the past; nothing is asked or called."""
         self._abandon()
         self._announced, self._against, self._here = "", None, None
-        self._shown = ShownRun.of_record(record)
+        self._shown = DisplayedRun.of_record(record)
         self._view = RunView(timeline=record.timeline)
         self._show()
 
@@ -206,7 +209,7 @@ class RunController(QObject):
         """End the run now."""
         self.send(StopRun())
 
-    def run_to(self, place: Place) -> None:
+    def run_to(self, place: PausePoint) -> None:
         """Go on, and stand still at the next place of a sort, or at a breakpoint before it."""
         if self._session is not None and self._view.is_waiting:
             self._here = Breakpoint(HERE, frozenset({place}))
@@ -249,7 +252,9 @@ class RunController(QObject):
 
     def compare_branches(self, left: BranchView, right: BranchView) -> None:
         """Put two ways through the run side by side."""
-        sides = [Side(one.title, state_at(self._shown.events, one.last)) for one in (left, right)]
+        sides = [
+            RunSide(one.title, state_at(self._shown.events, one.last)) for one in (left, right)
+        ]
         self.compared.emit(compare(*sides))
 
     def _on_sent(self, future: Future[str]) -> None:
@@ -361,13 +366,13 @@ class RunController(QObject):
         if past is None or self._shown.state is None:
             return
         comparison = self._beside(past, self.tr("The run before"))
-        is_replay = self._session is not None and self._session.plan.retelling is not None
+        is_replay = self._session is not None and self._session.plan.reenactment is not None
         (self.repeated if is_replay else self.compared).emit(comparison)
 
-    def _beside(self, past: PastRun, title: str) -> Comparison:
+    def _beside(self, past: PastRun, title: str) -> RunComparison:
         now = self._shown.state
         if now is None:
             raise ValueError("nothing is shown")
         return compare(
-            Side(title, state_at(past.events, past.last)), Side(self.tr("This run"), now)
+            RunSide(title, state_at(past.events, past.last)), RunSide(self.tr("This run"), now)
         )

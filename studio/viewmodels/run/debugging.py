@@ -7,8 +7,8 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Signal
 
 from studio.application.run.breakpoints import BreakpointSet
-from studio.application.run.memory import DebugMemory, FileDebugging
-from studio.viewmodels.run.breakpoint_book import BreakpointBook
+from studio.application.run.memory import DebugStore, FileDebugging
+from studio.viewmodels.run.breakpoint_book import FileBreakpoints
 
 
 class Debugging(QObject):
@@ -18,16 +18,16 @@ class Debugging(QObject):
     failed = Signal(str)  # sentence for the person; each sort of failure once
 
     def __init__(
-        self, memory: DebugMemory, book: BreakpointBook, parent: QObject | None = None
+        self, memory: DebugStore, file_breakpoints: FileBreakpoints, parent: QObject | None = None
     ) -> None:
         super().__init__(parent)
         self._memory = memory
-        self._book = book
+        self._file_breakpoints = file_breakpoints
         self._watches: tuple[str, ...] = ()
         self._unsaved = FileDebugging()
         self._opening = False
         self._told = ""
-        book.changed.connect(self._on_breakpoints)
+        file_breakpoints.changed.connect(self._on_breakpoints)
 
     @property
     def watches(self) -> tuple[str, ...]:
@@ -37,11 +37,11 @@ class Debugging(QObject):
     def open_file(self, path: Path | None) -> None:
         """Go to the breakpoints and watches of a file; None for a prompt that was never saved."""
         name = str(path) if path is not None else ""
-        if name == self._book.file:
+        if name == self._file_breakpoints.file:
             return
         held = self._memory.of(name) if name else self._unsaved
         self._opening = True
-        self._book.open_file(name, held.breakpoints)
+        self._file_breakpoints.open_file(name, held.breakpoints)
         self._opening = False
         self._take_watches(held.watches)
 
@@ -49,7 +49,7 @@ class Debugging(QObject):
         """The person changed the watches."""
         if expressions != self._watches:
             self._take_watches(expressions)
-            self._keep(self._book.value)
+            self._keep(self._file_breakpoints.value)
 
     def _take_watches(self, expressions: tuple[str, ...]) -> None:
         self._watches = expressions
@@ -61,10 +61,10 @@ class Debugging(QObject):
 
     def _keep(self, value: BreakpointSet) -> None:
         held = FileDebugging(value, self._watches)
-        if not self._book.file:
+        if not self._file_breakpoints.file:
             self._unsaved = held
             return
-        wrong = self._memory.keep(self._book.file, held)
+        wrong = self._memory.keep(self._file_breakpoints.file, held)
         if wrong and wrong != self._told:
             self._told = wrong
             self.failed.emit(

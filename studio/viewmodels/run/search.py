@@ -13,11 +13,11 @@ from time import monotonic
 
 from PySide6.QtCore import QObject, Signal
 
+from studio.application.run.card_text import step_at
 from studio.application.run.cards import StepCard
-from studio.application.run.said import step_at
 from studio.core.agent.loop.steps import messages_of
+from studio.core.agent.values.persistent_list import known_common_length
 from studio.core.agent.values.state import RunState, Step
-from studio.core.agent.values.trail import known_same
 from studio.core.text.common import common_start
 from studio.viewmodels.app.jobs import LatestJob
 
@@ -26,7 +26,7 @@ _PIECE_SECONDS = 0.1
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class SearchHits:
     """Where the words stand, as far as the run has been looked through."""
 
     words: str = ""
@@ -73,13 +73,13 @@ class RunSearch(QObject):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._question = _Question(None, (), "")
-        self._found = Found()
+        self._found = SearchHits()
         self._job: LatestJob[_Piece] = LatestJob(self)
         self._job.finished.connect(self._on_piece)
         self._job.failed.connect(self._on_failed)
 
     @property
-    def found(self) -> Found:
+    def found(self) -> SearchHits:
         """What has been found so far."""
         return self._found
 
@@ -91,7 +91,7 @@ class RunSearch(QObject):
             return
         self._job.drop()
         self._question = _Question(state, cards, wanted)
-        self._found = Found(wanted, is_whole=state is None or not wanted)
+        self._found = SearchHits(wanted, is_whole=state is None or not wanted)
         if not self._found.is_whole:
             self._submit(0)
         self.found_changed.emit(self._found)
@@ -101,14 +101,14 @@ class RunSearch(QObject):
 
     def _on_piece(self, piece: _Piece) -> None:
         is_whole = piece.end >= len(self._question.cards)
-        self._found = Found(self._question.words, self._found.rows + piece.rows, is_whole)
+        self._found = SearchHits(self._question.words, self._found.rows + piece.rows, is_whole)
         if not is_whole:
             self._submit(piece.end)
         self.found_changed.emit(self._found)
 
     def _on_failed(self, error: Exception) -> None:
         self._question = _Question(None, (), "")
-        self._found = Found()
+        self._found = SearchHits()
         self.failed.emit(str(error))
 
 
@@ -138,7 +138,7 @@ class _Reader:
 
     def text_of(self, card: StepCard) -> str:
         step = step_at(self._state, card.step)
-        said = f"{card.title}\n{card.gist}"
+        said = f"{card.title}\n{card.summary}"
         match card.kind:
             case "prompt":
                 return f"{said}\n{self._new_in(step)}"
@@ -162,7 +162,7 @@ class _Reader:
         if step.number == 1:
             return "\n".join(message.text for message in sent)
         before = messages_of(state, step.number - 1)
-        same = known_same(before, sent)
+        same = known_common_length(before, sent)
         while same < min(len(before), len(sent)) and before[same] == sent[same]:
             same += 1
         new = "\n".join(message.text for message in sent[same:])

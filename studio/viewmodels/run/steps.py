@@ -53,7 +53,7 @@ class StepListModel(QAbstractListModel):
     def live_row(self) -> int:
         """The row where the run stands: the marked card, else the last one; -1 when empty."""
         for row in range(len(self._cards) - 1, max(-1, len(self._cards) - 64), -1):
-            if self._cards[row].mood in ("live", "paused", "done"):
+            if self._cards[row].phase in ("live", "paused", "done"):
                 return row
         return len(self._cards) - 1
 
@@ -73,11 +73,11 @@ class StepListModel(QAbstractListModel):
         if role == CARD_ROLE:
             return card
         if role == int(Qt.ItemDataRole.DisplayRole):
-            return card.title if not card.gist else f"{card.title}: {card.gist}"
+            return card.title if not card.summary else f"{card.title}: {card.summary}"
         if role == int(Qt.ItemDataRole.AccessibleTextRole):
             return card.spoken
         if role == int(Qt.ItemDataRole.ToolTipRole):
-            return card.gist or card.title
+            return card.summary or card.title
         return None
 
     def flags(self, index: QModelIndex | QPersistentModelIndex) -> Qt.ItemFlag:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QFileSystemWatcher, QObject, QTimer, Signal
 
-from studio.application.tools.recorded import Recording, find_recordings
+from studio.application.tools.recorded import ToolRecording, find_recordings
 from studio.core.masking.masker import Masker
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.messages import HoistedTool
@@ -83,8 +83,8 @@ def _stamps(files: Iterable[Path]) -> frozenset[tuple[Path, int, int]]:
     found: set[tuple[Path, int, int]] = set()
     for path in files:
         # What a Python file imports may stand beside it.
-        neighbours = sorted(path.parent.glob("*.py"))[:_MOST_NEIGHBOURS]
-        for each in (path, *(neighbours if path.suffix == ".py" else ())):
+        neighbors = sorted(path.parent.glob("*.py"))[:_MOST_NEIGHBOURS]
+        for each in (path, *(neighbors if path.suffix == ".py" else ())):
             try:
                 facts = each.stat()
             except OSError:
@@ -98,7 +98,7 @@ _CLOSE_SECONDS = 2.0
 
 
 @dataclass(frozen=True, slots=True)
-class Trial:
+class ToolTrial:
     """One call that the person tried, and how it ended."""
 
     name: str
@@ -156,14 +156,14 @@ class ToolsController(QObject):
         self._untrusted: Path | None = None
         self._saved = SavedFiles(self)
         self._saved.saved.connect(self.reload)
-        self._searching: LatestJob[tuple[str, tuple[Recording, ...]]] = LatestJob(self)
+        self._searching: LatestJob[tuple[str, tuple[ToolRecording, ...]]] = LatestJob(self)
         self._searching.finished.connect(self._on_recordings)
         self._document: PromptDocument | None = None
         self._hoisted: tuple[HoistedTool, ...] = ()
         self._inputs: dict[str, Json] = {}
         self._loads = 0
         self._load: Future[ToolRegistry] | None = None
-        self._trial: Trial | None = None
+        self._trial: ToolTrial | None = None
         self._call: Future[ToolOutcome] | None = None
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
@@ -313,7 +313,7 @@ class ToolsController(QObject):
         """Call a tool because the person asked for it; one call at a time."""
         if self._call is not None:
             return
-        self._trial = Trial(name, dict(arguments), when=time.time())
+        self._trial = ToolTrial(name, dict(arguments), when=time.time())
         self.trial_changed.emit(self._trial)
         self._call = self._background.start(
             self._session.try_tool(name, arguments, self._inputs, self.questions.ask),
@@ -362,7 +362,7 @@ class ToolsController(QObject):
             self._untrusted = untrusted
             self.untrusted_changed.emit(untrusted)
 
-    def _on_recordings(self, found: tuple[str, tuple[Recording, ...]]) -> None:
+    def _on_recordings(self, found: tuple[str, tuple[ToolRecording, ...]]) -> None:
         self.recordings_found.emit(*found)
 
     def _tried(self, future: Future[ToolOutcome]) -> None:

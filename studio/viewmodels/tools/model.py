@@ -73,7 +73,7 @@ _Index = QModelIndex | QPersistentModelIndex
 class ToolsModel(QAbstractTableModel):
     """One row for each tool; the box of the first column says whether the model is offered it."""
 
-    enabled_asked = Signal(str, bool)  # name, whether the model is to be offered the tool
+    request_enabled = Signal(str, bool)  # name, whether the model is to be offered the tool
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -146,7 +146,7 @@ class ToolsModel(QAbstractTableModel):
         if entry is None or role != Qt.ItemDataRole.CheckStateRole:
             return False
         checked = Qt.CheckState(value) == Qt.CheckState.Checked
-        self.enabled_asked.emit(entry.name, checked)
+        self.request_enabled.emit(entry.name, checked)
         return True
 
 

@@ -30,7 +30,7 @@ class Question:
 class ToolQuestions(QObject):
     """Carries such calls from the loop to the window, and the answers back."""
 
-    asked = Signal(object)  # Question
+    request_answer = Signal(object)  # Question
     settled = Signal(int)  # id of a question that was answered, or that nobody needs any more
 
     def __init__(self, background: Background, parent: QObject | None = None) -> None:
@@ -44,7 +44,7 @@ class ToolQuestions(QObject):
         question = Question(next(self._numbers), tool, dict(arguments))
         waiting = asyncio.get_running_loop().create_future()
         self._waiting[question.id] = waiting
-        self._background.post(lambda: self.asked.emit(question))
+        self._background.post(lambda: self.request_answer.emit(question))
         try:
             outcome: ToolOutcome = await waiting
             return outcome

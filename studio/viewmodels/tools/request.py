@@ -7,6 +7,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 
+from studio.core.agent.values.pause_point import PausePoint
 from studio.core.agent.values.state import Call, RunState
 from studio.core.tools.session import ToolSession
 from studio.viewmodels.app.background import Background
@@ -54,7 +55,12 @@ class CallRequest(QObject):
 
 def _waiting(state: RunState | None) -> Call | None:
     """The call that a run stands before."""
-    if state is None or state.pause is None or state.pause.place != "P3" or state.call is None:
+    if (
+        state is None
+        or state.pause is None
+        or state.pause.place != PausePoint.TOOL_CALL
+        or state.call is None
+    ):
         return None
     call = state.step.calls[state.call] if state.call < len(state.step.calls) else None
     return call if call is not None and call.status == "asked" else None

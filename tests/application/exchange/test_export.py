@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from studio.application.exchange.export import ExportOrder, make_export, targets
+from studio.application.exchange.export import ExportJob, make_export, targets
 from studio.core.export.targets import find_target
 from studio.core.prompty.parse import parse
 
@@ -25,10 +25,10 @@ Hi {{ city }} ${env:EXPORT_TEST_KEY}
 """
 
 
-def order(name: str, text: str = PROMPT, **inputs: str) -> ExportOrder:
+def order(name: str, text: str = PROMPT, **inputs: str) -> ExportJob:
     target = find_target(name)
     assert target is not None
-    return ExportOrder(parse(text), target, inputs)
+    return ExportJob(parse(text), target, inputs)
 
 
 def test_the_prompt_file_is_the_buffer_byte_for_byte() -> None:

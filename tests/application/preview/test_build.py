@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from studio.application.preview.build import PreviewOrder, build_preview, keep_last_good
+from studio.application.preview.build import PreviewJob, build_preview, keep_last_good
 from studio.application.preview.value import PROVIDERS, PreviewTarget
 from studio.core.agent.loop.setup import make_setup
 from studio.core.agent.values.options import RunOptions
@@ -36,7 +36,7 @@ user[name="Mina"]:
 
 
 def test_messages_requests_and_tokens_come_from_one_order() -> None:
-    preview = build_preview(PreviewOrder(parse(CHAT), {"city": "Porto"}, revision=3))
+    preview = build_preview(PreviewJob(parse(CHAT), {"city": "Porto"}, revision=3))
     assert [message.text for message in preview.messages.messages] == [
         "You plan trips to Porto.",
         "2 days",
@@ -52,14 +52,14 @@ def test_messages_requests_and_tokens_come_from_one_order() -> None:
 
 
 def test_each_variable_says_where_its_value_comes_from() -> None:
-    preview = build_preview(PreviewOrder(parse(CHAT), {}))
+    preview = build_preview(PreviewJob(parse(CHAT), {}))
     origins = {row.name: (row.origin, row.declared) for row in preview.variables}
     assert origins == {
         "city": ("sample", True),
         "days": ("default", True),
         "extra": ("missing", False),
     }
-    given = build_preview(PreviewOrder(parse(CHAT), {"city": "Rome"}))
+    given = build_preview(PreviewJob(parse(CHAT), {"city": "Rome"}))
     assert given.variables[0].origin == "given"
     city = given.variables[0]
     assert given.document.source.slice(city.uses[0]) == "city"
@@ -70,8 +70,8 @@ def test_each_variable_says_where_its_value_comes_from() -> None:
 
 
 def test_a_broken_template_keeps_the_last_good_messages_and_names_the_problem() -> None:
-    good = build_preview(PreviewOrder(parse(CHAT), {}))
-    broken = build_preview(PreviewOrder(parse(CHAT.replace("{{ city }}", "{{ city | nope }}")), {}))
+    good = build_preview(PreviewJob(parse(CHAT), {}))
+    broken = build_preview(PreviewJob(parse(CHAT.replace("{{ city }}", "{{ city | nope }}")), {}))
     assert broken.is_stale
     shown = keep_last_good(broken, good)
     assert shown.messages is good.messages
@@ -83,16 +83,16 @@ def test_a_broken_template_keeps_the_last_good_messages_and_names_the_problem() 
 
 
 def test_front_matter_that_cannot_be_read_is_a_blocker() -> None:
-    broken = build_preview(PreviewOrder(parse(CHAT.replace("name: trip", "name: [trip")), {}))
+    broken = build_preview(PreviewJob(parse(CHAT.replace("name: trip", "name: [trip")), {}))
     assert broken.is_stale
     assert broken.blocker is not None
 
 
 def test_the_request_names_the_model_that_a_run_would_be_sent_to() -> None:
     bare = parse("system:\nHello\n")
-    preview = build_preview(PreviewOrder(bare, {}, target=PreviewTarget("chosen")))
+    preview = build_preview(PreviewJob(bare, {}, target=PreviewTarget("chosen")))
     assert json.loads(preview.requests["openai-chat"].text)["model"] == "chosen"
-    preview = build_preview(PreviewOrder(parse(CHAT), {}, target=PreviewTarget("chosen")))
+    preview = build_preview(PreviewJob(parse(CHAT), {}, target=PreviewTarget("chosen")))
     assert json.loads(preview.requests["openai-chat"].text)["model"] == "chosen"
 
 
@@ -100,7 +100,7 @@ def test_the_bundled_react_agent_lists_its_tools_in_the_prompt_and_sends_none(
     checkout: Path,
 ) -> None:
     path = checkout / "resources" / "examples" / "react-agent.prompty"
-    preview = build_preview(PreviewOrder(parse(path.read_text(encoding="utf-8"), path), {}))
+    preview = build_preview(PreviewJob(parse(path.read_text(encoding="utf-8"), path), {}))
     names = [tool.name for tool in preview.tools]
     assert names
     text = "\n".join(message.text for message in preview.messages.messages)
@@ -111,14 +111,14 @@ def test_the_bundled_react_agent_lists_its_tools_in_the_prompt_and_sends_none(
 
 def test_the_native_agent_sends_its_tools(checkout: Path) -> None:
     path = checkout / "resources" / "examples" / "tool-calling-agent.prompty"
-    preview = build_preview(PreviewOrder(parse(path.read_text(encoding="utf-8"), path), {}))
+    preview = build_preview(PreviewJob(parse(path.read_text(encoding="utf-8"), path), {}))
     sent = json.loads(preview.requests["openai-chat"].text)["tools"]
     assert [tool["function"]["name"] for tool in sent] == [tool.name for tool in preview.tools]
 
 
 def test_a_key_in_a_message_is_not_shown_in_the_request() -> None:
     key = "sk-proj-" + "a1B2" * 8
-    preview = build_preview(PreviewOrder(parse(CHAT), {"city": key}))
+    preview = build_preview(PreviewJob(parse(CHAT), {"city": key}))
     for request in preview.requests.values():
         assert key not in request.text
         assert "••••" in request.text
@@ -126,7 +126,7 @@ def test_a_key_in_a_message_is_not_shown_in_the_request() -> None:
 
 @pytest.mark.parametrize("text", ["", "---\n", "\x00\ufeff{{", "---\n- 1\n---\nhi", "system:"])
 def test_any_text_gives_a_preview(text: str) -> None:
-    assert build_preview(PreviewOrder(parse(text), {})).document.source.text == text
+    assert build_preview(PreviewJob(parse(text), {})).document.source.text == text
 
 
 @pytest.mark.parametrize("trusted", [True, False])
@@ -135,7 +135,7 @@ def test_the_environment_is_looked_at_for_trusted_folders_only(
 ) -> None:
     (tmp_path / ".env").write_text("BESIDE=1\n", encoding="utf-8")
     text = "---\nname: x\nmetadata:\n  a: ${env:BESIDE}\n  b: ${env:NOWHERE}\n---\nuser:\nHi\n"
-    preview = build_preview(PreviewOrder(parse(text, tmp_path / "x.prompty"), trusted=trusted))
+    preview = build_preview(PreviewJob(parse(text, tmp_path / "x.prompty"), trusted=trusted))
     unset = [problem.message for problem in preview.problems if problem.code == "env-not-set"]
     assert [("NOWHERE" in message) for message in unset] == ([True] if trusted else [])
 
@@ -144,7 +144,7 @@ def test_the_environment_is_looked_at_for_trusted_folders_only(
 def test_files_are_read_of_trusted_folders_only(tmp_path: Path, trusted: bool) -> None:
     (tmp_path / "beside.txt").write_text("what is beside", encoding="utf-8")
     text = "---\nname: x\ninputs: {a: '${file:beside.txt}'}\n---\nuser:\n{{ a }}\n"
-    preview = build_preview(PreviewOrder(parse(text, tmp_path / "x.prompty"), trusted=trusted))
+    preview = build_preview(PreviewJob(parse(text, tmp_path / "x.prompty"), trusted=trusted))
     (message,) = preview.messages.messages
     assert message.text == ("what is beside" if trusted else "${file:beside.txt}")
     unread = [each for each in preview.problems if each.code == "reference-not-trusted"]
@@ -154,10 +154,10 @@ def test_files_are_read_of_trusted_folders_only(tmp_path: Path, trusted: bool) -
 def test_a_declared_thread_of_any_name_is_what_the_token_means() -> None:
     text = "---\ninputs:\n  talk: {kind: thread}\n---\nsystem:\nHi\n\n![thread]\n"
     talk: list[Json] = [{"role": "user", "content": "mine"}]
-    preview = build_preview(PreviewOrder(parse(text), {"talk": talk}))
+    preview = build_preview(PreviewJob(parse(text), {"talk": talk}))
     assert [message.text for message in preview.messages.messages] == ["Hi", "mine"]
     assert preview.messages.messages[1].origin.input == "talk"
-    sample = build_preview(PreviewOrder(parse(text)))
+    sample = build_preview(PreviewJob(parse(text)))
     assert {message.origin.input for message in sample.messages.messages[1:]} == {"talk"}
     assert [row.origin for row in sample.variables if row.name == "talk"] == ["sample"]
 
@@ -193,7 +193,7 @@ def test_the_body_is_the_one_that_a_run_sends(name: str, able: bool, provider: P
     values: dict[str, Json] = {"x": "v", "question": "q"}
     capabilities = Capabilities(tools=able, stop=able, json_schema=able)
     target = PreviewTarget("m", capabilities=capabilities)
-    preview = build_preview(PreviewOrder(document, values, target=target))
+    preview = build_preview(PreviewJob(document, values, target=target))
     setup = make_setup(document, values, preview.tools, ScriptedModel(()), RunOptions())
     sent = request_body(
         ModelRequest(
@@ -215,7 +215,7 @@ def test_the_body_is_the_one_that_a_run_sends(name: str, able: bool, provider: P
 
 
 def test_the_protocol_chosen_for_runs_is_the_previews() -> None:
-    order = PreviewOrder(parse(EXACT), protocol="react")
+    order = PreviewJob(parse(EXACT), protocol="react")
     preview = build_preview(order)
     body = preview.requests["openai-chat"].body
     assert preview.protocol == "react"
@@ -225,10 +225,10 @@ def test_the_protocol_chosen_for_runs_is_the_previews() -> None:
 
 def test_a_parameter_is_a_variable_of_its_own() -> None:
     document = parse("user:\nHi ${params:who}, ${params:who}\n")
-    awaited = build_preview(PreviewOrder(document))
+    awaited = build_preview(PreviewJob(document))
     [row] = awaited.variables
     assert (row.origin, row.declared, len(row.uses)) == ("missing", True, 2)
-    given = build_preview(PreviewOrder(document, {"who": "Ann"}))
+    given = build_preview(PreviewJob(document, {"who": "Ann"}))
     [row] = given.variables
     assert (row.value, row.origin, row.tokens) == ("Ann", "given", 2)
     body = json.loads(given.requests["openai-chat"].text)
@@ -239,7 +239,7 @@ def test_the_options_of_a_tool_are_told_beside_the_request_and_not_sent() -> Non
     document = parse(
         "tools:\n  - id: q\n    type: bing\n    options: {a: '{{ x }}'}\n\nuser:\nhi\n"
     )
-    preview = build_preview(PreviewOrder(document, {"x": "1"}))
+    preview = build_preview(PreviewJob(document, {"x": "1"}))
     for request in preview.requests.values():
         [note] = [note for note in request.notes if "options of the tool 'q'" in note]
         assert note.endswith('{"a": "1"}')

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
-from studio.application.preview.build import PreviewOrder, build_preview
-from studio.application.preview.cards import CardData, Run, cards, cut_runs, same_ends
+from studio.application.preview.build import PreviewJob, build_preview
+from studio.application.preview.cards import CardData, TextRun, cards, cut_runs, same_ends
 from studio.core.prompty.messages import TextPart
 from studio.core.prompty.parse import parse
 
@@ -20,7 +20,7 @@ Bye.
 
 
 def made(text: str, **inputs: str) -> tuple[CardData, ...]:
-    return cards(build_preview(PreviewOrder(parse(text), inputs)))
+    return cards(build_preview(PreviewJob(parse(text), inputs)))
 
 
 def part_of(card: CardData) -> TextPart:
@@ -72,11 +72,11 @@ def test_a_caret_stands_in_one_card_only() -> None:
 
 
 def test_a_long_text_is_cut_at_lines_and_says_how_much_is_left() -> None:
-    runs = (Run("a\n" * 10), Run("b\n" * 10))
+    runs = (TextRun("a\n" * 10), TextRun("b\n" * 10))
     kept = cut_runs(runs, 1_000, 12)
     assert "".join(run.text for run in kept) == "a\n" * 10 + "b\n" * 2
     assert cut_runs(runs, 1_000, 100) == runs
-    assert cut_runs((Run("x" * 50),), 20, 100) == (Run("x" * 20),)
+    assert cut_runs((TextRun("x" * 50),), 20, 100) == (TextRun("x" * 20),)
     card = made(DOC.replace("Bye.", "line\n" * 30 + "end"))[1]
     shown, left = card.shown_runs(part_of(card), 1_000, 12)
     assert "".join(run.text for run in shown) == "line\n" * 12

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from studio.application.preview.build import PreviewOrder, build_preview
+from studio.application.preview.build import PreviewJob, build_preview
 from studio.application.preview.copy import (
     messages_as_chat,
     messages_as_json,
@@ -30,7 +30,7 @@ from tests.support.chat_server import chat_server, json_body
 
 def preview() -> Preview:
     text = 'system:\nIt\'s "quoted" $HOME\n\nuser[name="Seth"]:\n{{ q }}\n'
-    return build_preview(PreviewOrder(parse(text), {"q": "a\nb"}, target=PreviewTarget("m")))
+    return build_preview(PreviewJob(parse(text), {"q": "a\nb"}, target=PreviewTarget("m")))
 
 
 def test_messages_as_text() -> None:
@@ -73,7 +73,7 @@ user[name="Seth"]:
 def everything(folder: Path) -> Preview:
     (folder / "cat.png").write_bytes(PNG)
     document = parse(EVERYTHING, folder / "p.prompty")
-    return build_preview(PreviewOrder(document, {"q": "a\nb'\"$(ls)"}))
+    return build_preview(PreviewJob(document, {"q": "a\nb'\"$(ls)"}))
 
 
 def sent_body(request: RequestPreview) -> dict[str, Any]:
@@ -157,7 +157,7 @@ def test_other_requests_go_to_their_own_address(
     api: str, path: str, key: str, tmp_path: Path
 ) -> None:
     text = f"---\nmodel: {{id: m, apiType: {api}}}\n---\nuser:\nA cat\n"
-    request = build_preview(PreviewOrder(parse(text))).requests["openai-chat"]
+    request = build_preview(PreviewJob(parse(text))).requests["openai-chat"]
     _, body = run_python(request, path, tmp_path)
     assert body[key] == "A cat"
     assert f"https://api.openai.com{path} " in request_as_curl(request)
@@ -190,7 +190,7 @@ def test_curl_carries_the_body_through_a_shell(tmp_path: Path) -> None:
 
 def test_a_servers_own_address_is_used() -> None:
     target = PreviewTarget("m", "Mine", base_url="http://localhost:11434/v1/")
-    preview = build_preview(PreviewOrder(parse("user:\nhi\n"), target=target))
+    preview = build_preview(PreviewJob(parse("user:\nhi\n"), target=target))
     chat = preview.requests["openai-chat"]
     assert "http://localhost:11434/v1/chat/completions" in request_as_curl(chat)
     assert "base_url='http://localhost:11434/v1/'" in request_as_python(chat)
@@ -205,7 +205,7 @@ def test_the_body_shown_tells_only_the_size_of_a_file(tmp_path: Path) -> None:
 
 def test_secrets_stay_masked_in_every_copy() -> None:
     key = "sk-abcdefghijklmnopqrstuvwx"
-    preview = build_preview(PreviewOrder(parse(f"user:\nUse {key}\n")))
+    preview = build_preview(PreviewJob(parse(f"user:\nUse {key}\n")))
     for request in preview.requests.values():
         for write in (request_as_json, request_as_curl, request_as_python):
             assert key not in write(request)

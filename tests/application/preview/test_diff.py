@@ -2,23 +2,23 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from studio.application.preview.build import PreviewOrder
-from studio.application.preview.diff import Comparison, Pair, Side, compare
+from studio.application.preview.build import PreviewJob
+from studio.application.preview.diff import ConversationComparison, ConversationSide, Pair, compare
 from studio.core.prompty.parse import parse
 
-NOW = Side("now")
-SAVED = Side("saved", is_saved=True)
+NOW = ConversationSide("now")
+SAVED = ConversationSide("saved", is_saved=True)
 DOC = "---\ntemplate:\n  parser: {kind: section}\n---\nsystem:\nBe {{ tone }}.\n\nuser:\nHi\n"
 
 
-def shown(found: Comparison) -> list[str]:
+def shown(found: ConversationComparison) -> list[str]:
     signs = {"same": " ", "added": "+", "removed": "-", "left-out": "…"}
     return [f"{signs[line.kind]}{line.text}" for item in found.messages for line in item.lines]
 
 
 def test_two_sets_of_inputs_are_compared_whatever_the_pane_holds() -> None:
-    order = PreviewOrder(parse(DOC), {"tone": "loud"})
-    pair = Pair(Side("a", {"tone": "kind"}), Side("b", {"tone": "stern"}))
+    order = PreviewJob(parse(DOC), {"tone": "loud"})
+    pair = Pair(ConversationSide("a", {"tone": "kind"}), ConversationSide("b", {"tone": "stern"}))
     found = compare(order, pair)
     assert shown(found) == [" system:", "-Be kind.", "+Be stern."]
     assert found.unchanged == 1
@@ -29,7 +29,7 @@ def test_two_sets_of_inputs_are_compared_whatever_the_pane_holds() -> None:
 def test_a_message_that_came_and_one_that_went(tmp_path: Path) -> None:
     path = tmp_path / "p.prompty"
     path.write_text(DOC, encoding="utf-8")
-    order = PreviewOrder(parse(DOC.replace("\nuser:\nHi\n", ""), path))
+    order = PreviewJob(parse(DOC.replace("\nuser:\nHi\n", ""), path))
     found = compare(order, Pair(SAVED, NOW))
     assert [item.title for item in found.messages] == ["user, message 2, no longer there"]
     assert found.messages[0].span is None
@@ -39,20 +39,25 @@ def test_a_message_that_came_and_one_that_went(tmp_path: Path) -> None:
 
 
 def test_without_a_saved_file_the_reason_is_told(tmp_path: Path) -> None:
-    assert "not been saved" in compare(PreviewOrder(parse(DOC)), Pair(SAVED, NOW)).problem
-    gone = PreviewOrder(parse(DOC, tmp_path / "gone.prompty"))
+    assert "not been saved" in compare(PreviewJob(parse(DOC)), Pair(SAVED, NOW)).problem
+    gone = PreviewJob(parse(DOC, tmp_path / "gone.prompty"))
     assert "cannot be read" in compare(gone, Pair(SAVED, NOW)).problem
 
 
 def test_far_from_a_change_lines_are_only_counted() -> None:
     lines = "\n".join(f"line {number}" for number in range(100))
     text = DOC.replace("Hi", f"{lines}\n{{{{ x }}}}\nend")
-    found = compare(PreviewOrder(parse(text)), Pair(Side("a", {"x": "1"}), Side("b", {"x": "2"})))
+    found = compare(
+        PreviewJob(parse(text)),
+        Pair(ConversationSide("a", {"x": "1"}), ConversationSide("b", {"x": "2"})),
+    )
     assert shown(found) == [
         "…98 lines are the same", " line 97", " line 98", " line 99", "-1", "+2", " end",
     ]  # fmt: skip
     many = {"x": "\n".join(map(str, range(9000)))}
-    found = compare(PreviewOrder(parse(text)), Pair(Side("a", {"x": ""}), Side("b", many)))
+    found = compare(
+        PreviewJob(parse(text)), Pair(ConversationSide("a", {"x": ""}), ConversationSide("b", many))
+    )
     assert len(found.messages[0].lines) <= 2001
     assert found.messages[0].lines[-1].text == "The rest is not shown."
 
@@ -61,6 +66,6 @@ def test_an_untrusted_folder_keeps_its_environment_to_itself(tmp_path: Path) -> 
     (tmp_path / ".env").write_text("PLACE=secret-place\n", encoding="utf-8")
     path = tmp_path / "p.prompty"
     text = "---\ntemplate:\n  parser: {kind: section}\n---\nuser:\n${env:PLACE} {{ x }}\n"
-    pair = Pair(Side("a", {"x": "1"}), Side("b", {"x": "2"}))
-    found = compare(PreviewOrder(parse(text, path), trusted=False), pair)
+    pair = Pair(ConversationSide("a", {"x": "1"}), ConversationSide("b", {"x": "2"}))
+    found = compare(PreviewJob(parse(text, path), trusted=False), pair)
     assert "secret-place" not in "".join(shown(found))

@@ -3,7 +3,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from studio.application.preview.build import PreviewOrder, build_preview, with_tokens
+from studio.application.preview.build import PreviewJob, build_preview, with_tokens
 from studio.application.preview.meter import meter
 from studio.application.preview.target import preview_target
 from studio.application.preview.value import PreviewTarget
@@ -22,7 +22,7 @@ def test_an_openai_model_is_counted_exactly_and_measured_against_its_window(
 ) -> None:
     tokenizers = Tokenizers(tmp_path)
     tokenizers.load("gpt-4o")
-    order = PreviewOrder(DOC, {"city": "Rome"}, target=PreviewTarget("gpt-4o"))
+    order = PreviewJob(DOC, {"city": "Rome"}, target=PreviewTarget("gpt-4o"))
     guessed = meter(build_preview(order))
     assert guessed.text.startswith("≈")
     preview = build_preview(replace(order, tokenizers=tokenizers))
@@ -36,11 +36,11 @@ def test_an_openai_model_is_counted_exactly_and_measured_against_its_window(
 
 
 def test_a_conversation_near_or_over_the_window_is_said() -> None:
-    preview = build_preview(PreviewOrder(DOC, {}, target=PreviewTarget("m", "M", 100)))
+    preview = build_preview(PreviewJob(DOC, {}, target=PreviewTarget("m", "M", 100)))
     assert meter(with_tokens(preview, ConversationTokens((90,)))).fullness == "close"
     over = meter(with_tokens(preview, ConversationTokens((101,))))
     assert (over.fullness, over.share) == ("over", 1.01)
-    unknown = build_preview(PreviewOrder(DOC, {}, target=PreviewTarget("unheard-of")))
+    unknown = build_preview(PreviewJob(DOC, {}, target=PreviewTarget("unheard-of")))
     assert meter(unknown).share is None
     assert "not known" in meter(unknown).detail
 
@@ -54,7 +54,7 @@ def test_the_embedded_models_own_count_takes_the_estimates_place() -> None:
         )
     )
     assert (target.model_id, target.context_window, target.is_embedded) == ("", 2048, True)
-    preview = build_preview(PreviewOrder(DOC, {"city": "Rome"}, target=target))
+    preview = build_preview(PreviewJob(DOC, {"city": "Rome"}, target=target))
     assert "once the embedded model runs" in meter(preview).detail
     assert "Of them the inputs: city" in meter(preview).detail
     counted = with_tokens(preview, ConversationTokens((7,), 5, 0, {"city": 3}, "own", True))

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from studio.application.preview.build import PreviewOrder, build_preview
+from studio.application.preview.build import PreviewJob, build_preview
 from studio.application.preview.places import ValueSource, source_of
 from studio.application.preview.secrets import MASK, mask_text, unmasked_place
 from studio.application.preview.value import PROVIDERS, Preview, PreviewTarget
 from studio.core.prompty.parse import parse
 from studio.core.text.values import Json
-from studio.core.wire.origins import Place
+from studio.core.wire.origins import JsonPath
 from studio.core.wire.request import Provider
 
 DOC = """---
@@ -65,10 +65,10 @@ TALK: list[Json] = [{"role": "user", "content": "same"}]
 
 
 def preview_of(text: str, **inputs: Json) -> Preview:
-    return build_preview(PreviewOrder(parse(text, Path("/x/trip.prompty")), inputs))
+    return build_preview(PreviewJob(parse(text, Path("/x/trip.prompty")), inputs))
 
 
-def at(preview: Preview, provider: Provider, place: Place, into: int = 0) -> ValueSource | None:
+def at(preview: Preview, provider: Provider, place: JsonPath, into: int = 0) -> ValueSource | None:
     """The source of the value at a place of the body, by the place of its text."""
     request = preview.requests[provider]
     text = json.dumps(request.body, ensure_ascii=False, indent=2)
@@ -76,14 +76,14 @@ def at(preview: Preview, provider: Provider, place: Place, into: int = 0) -> Val
     return source_of(preview, request, _offset(request.body, place) + into)
 
 
-def _offset(body: Json, place: Place) -> int:
+def _offset(body: Json, place: JsonPath) -> int:
     """Where the value at a place is written in the indented JSON."""
     mark = "\ue000"
     shown = json.dumps(_marked(body, place, mark), ensure_ascii=False, indent=2)
     return shown.index(f'"{mark}')
 
 
-def _marked(value: Json, place: Place, mark: str) -> Json:
+def _marked(value: Json, place: JsonPath, mark: str) -> Json:
     if not place:
         return mark
     key, rest = place[0], place[1:]
@@ -100,7 +100,7 @@ def source_text(found: ValueSource | None) -> str:
     return DOC[found.span.start : found.span.end] or DOC[found.span.start :].partition("\n")[0]
 
 
-PLACES: dict[Provider, dict[str, Place]] = {
+PLACES: dict[Provider, dict[str, JsonPath]] = {
     "openai-chat": {
         "system": ("messages", 0, "content"),
         "first": ("messages", 1, "content"),
@@ -220,7 +220,7 @@ def test_what_nobody_wrote_leads_nowhere() -> None:
     assert at(preview, "anthropic", ("max_tokens",)) is None
     assert source_of(preview, request, 0) is None
     assert source_of(preview, request, request.text.index('"messages"') + 2) is None
-    order = PreviewOrder(parse(DOC), target=PreviewTarget("local-1", "Mine"))
+    order = PreviewJob(parse(DOC), target=PreviewTarget("local-1", "Mine"))
     assert at(build_preview(order), "openai-chat", ("model",)) is None
     assert source_text(at(preview_of(DOC), "openai-chat", ("model",), into=1)) == "gpt-4o"
 
@@ -276,7 +276,7 @@ def test_unmasked_places() -> None:
 
 
 @pytest.mark.parametrize(("api", "place"), [("embedding", ("input",)), ("image", ("prompt",))])
-def test_other_requests_too(api: str, place: Place) -> None:
+def test_other_requests_too(api: str, place: JsonPath) -> None:
     text = f"---\nmodel: {{id: m, apiType: {api}}}\n---\nuser:\nDraw {{{{ x }}}}\n"
     preview = preview_of(text, x="cat")
     found = at(preview, "openai-chat", place, into=7)

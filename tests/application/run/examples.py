@@ -27,7 +27,7 @@ from studio.core.agent.values.events import (
     ToolEnded,
 )
 from studio.core.agent.values.state import Limits, PauseReason, RunSetup, RunState
-from studio.core.prompty.messages import Message, Origin, TextPart
+from studio.core.prompty.messages import Message, MessageOrigin, TextPart
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.tools.source import ToolOutcome
 from studio.core.wire.reply import Reply, Usage
@@ -61,8 +61,10 @@ HISTORY = (
 def messages(history: str = "") -> tuple[Message, ...]:
     system = "Answer step by step.\n" + "\n".join(f"Rule {number}" for number in range(1, 12))
     return (
-        Message("system", (TextPart(system),), origin=Origin("template")),
-        Message("user", (TextPart("Question: capital?\n" + history),), origin=Origin("template")),
+        Message("system", (TextPart(system),), origin=MessageOrigin("template")),
+        Message(
+            "user", (TextPart("Question: capital?\n" + history),), origin=MessageOrigin("template")
+        ),
     )
 
 

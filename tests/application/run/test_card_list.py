@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from studio.application.run.card_list import LaterCards, cards_in
+from studio.application.run.card_list import StoredCards, cards_in
 from studio.application.run.cards import cards_of_step, timeline_of
-from studio.core.agent.run.runner import Run, RunWorld
+from studio.core.agent.run.runner import Run, RunDependencies
 from studio.core.agent.values.commands import Continue, ForkFrom
 from studio.core.agent.values.options import RunOptions
 from studio.core.agent.values.state import Limits
 from studio.core.models.scripted import ScriptedModel
-from studio.core.runs.outline import shape_of
+from studio.core.runs.run_index import shape_of
 from studio.core.runs.store import RunStore
 from studio.core.runs.stored import StoredEvents
 from studio.viewmodels.run.steps import StepListModel
@@ -45,7 +45,7 @@ async def test_the_cards_of_an_opened_run_are_those_of_its_steps(
     with closing(RunStore(tmp_path / "runs.sqlite")) as store:
         state = store.open("r1").state
     later, whole = timeline_of(state), timeline_of(run.state)
-    assert isinstance(later.cards.head.root, LaterCards)
+    assert isinstance(later.cards.head.root, StoredCards)
     assert len(later.cards) == len(whole.cards)
     assert list(later.cards) == list(whole.cards)
     assert later.cards[:7] == whole.cards[:7]
@@ -83,7 +83,7 @@ async def test_a_list_of_cards_looks_at_those_in_sight(tmp_path: Path) -> None:
     await kept(path)
     with closing(RunStore(path)) as store:
         past = store.open("r1")
-        world = RunWorld(
+        dependencies = RunDependencies(
             document(NATIVE),
             {"question": "Where?"},
             ScriptedModel(["ok"]),
@@ -91,17 +91,17 @@ async def test_a_list_of_cards_looks_at_those_in_sight(tmp_path: Path) -> None:
             store.journal("r1"),
         )
         at = next(item for item in past.tree.checkpoints if item.iteration == STEPS - 2)
-        run = Run(world, RunOptions(), past.events[0].setup, past)  # type: ignore[union-attr]
+        run = Run(dependencies, RunOptions(), past.events[0].setup, past)  # type: ignore[union-attr]
         await run.go(ForkFrom(at.id), Continue())
         past = store.open("r1")
     first, other = timeline_of(past.state_at(at.id)), timeline_of(past.state)
     root, its = first.cards.head.root, other.cards.head.root
-    assert isinstance(root, LaterCards)
-    assert isinstance(its, LaterCards)
+    assert isinstance(root, StoredCards)
+    assert isinstance(its, StoredCards)
     other = timeline_of(past.state, first)
     assert set(root._made) <= {STEPS - 4, STEPS - 3, STEPS - 2}
     its = other.cards.head.root
-    assert isinstance(its, LaterCards)
+    assert isinstance(its, StoredCards)
     model = StepListModel()
     model.show_timeline(first)
     model.show_timeline(other)

@@ -20,25 +20,25 @@ def test_a_step_is_prompt_thought_action_observation() -> None:
     timeline = timeline_of(run.at_result())
 
     assert _titles(timeline) == ["Iteration 1 · Prompt", "Thought", "Action", "Observation"]
-    assert timeline.cards[1].gist == "I need to look it up."
+    assert timeline.cards[1].summary == "I need to look it up."
     assert timeline.cards[1].badges == ("warned",)
-    assert timeline.cards[2].gist == 'lookup(fact="capital of France")'
-    assert timeline.cards[3].gist == "Paris"
-    assert timeline.cards[3].mood == "paused"
+    assert timeline.cards[2].summary == 'lookup(fact="capital of France")'
+    assert timeline.cards[3].summary == "Paris"
+    assert timeline.cards[3].phase == "paused"
 
 
 def test_the_final_answer_has_a_card_of_its_own() -> None:
     last = timeline_of(run.done()).cards[-1]
 
-    assert (last.kind, last.mood) == ("final", "done")
-    assert last.gist == "The answer is **Paris**, and 25."
+    assert (last.kind, last.phase) == ("final", "done")
+    assert last.summary == "The answer is **Paris**, and 25."
 
 
 def test_an_error_is_told_where_it_stands() -> None:
     cards = timeline_of(run.at_broken_reply()).cards
 
     assert [card.title for card in cards[-2:]] == ["Unreadable reply", "The reply cannot be read"]
-    assert cards[-1].mood == "error"
+    assert cards[-1].phase == "error"
 
 
 def test_a_stopped_reply_waits_for_nothing() -> None:
@@ -46,20 +46,20 @@ def test_a_stopped_reply_waits_for_nothing() -> None:
     broken = timeline_of(cut).cards[-1]
     silent = timeline_of(advance(run.answering(), Stopped())[0]).cards
 
-    assert (broken.title, broken.gist) == ("Broken reply", "Thought: I thi")
+    assert (broken.title, broken.summary) == ("Broken reply", "Thought: I thi")
     assert [card.kind for card in silent] == ["prompt"]
 
 
 def test_a_limit_is_told_after_the_last_step() -> None:
     last = timeline_of(run.at_limit()).cards[-1]
 
-    assert (last.kind, last.title, last.mood) == ("error", "A limit was reached", "paused")
+    assert (last.kind, last.title, last.phase) == ("error", "A limit was reached", "paused")
 
 
 def test_a_streaming_reply_shows_its_newest_words() -> None:
     last = timeline_of(run.answering(), streaming=Reply("Thought: I look")).cards[-1]
 
-    assert (last.gist, last.mood) == ("Thought: I look", "live")
+    assert (last.summary, last.phase) == ("Thought: I look", "live")
 
 
 def test_cards_of_finished_steps_are_taken_over() -> None:
@@ -96,7 +96,7 @@ def test_the_model_tells_views_only_what_changed() -> None:
 
     assert inserted == [(3, 3)]
     assert changed == [(2, 2)]
-    assert model.index(3).data(CARD_ROLE).gist == "Paris"
+    assert model.index(3).data(CARD_ROLE).summary == "Paris"
 
 
 def test_the_model_forgets_rows_that_are_gone() -> None:

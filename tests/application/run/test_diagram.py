@@ -8,12 +8,13 @@ from studio.application.run.diagram import diagram_of
 from studio.application.run.words import sentence_of
 from studio.core.agent.loop.machine import advance
 from studio.core.agent.values.events import CallDecided, Resumed, Stopped, ToolCalled
+from studio.core.agent.values.pause_point import PausePoint
 from studio.core.agent.values.state import RunState
 from tests.application.run import examples as run
 
 
 @pytest.mark.parametrize(
-    ("make", "live", "mood"),
+    ("make", "live", "phase"),
     [
         (run.at_request, "prompt", "paused"),
         (run.answering, "model", "running"),
@@ -29,11 +30,11 @@ from tests.application.run import examples as run
     ],
 )
 def test_the_node_where_the_run_stands_is_lit(
-    make: Callable[[], RunState], live: str, mood: str
+    make: Callable[[], RunState], live: str, phase: str
 ) -> None:
     diagram = diagram_of(make(), "")
 
-    assert (diagram.live, diagram.mood) == (live, mood)
+    assert (diagram.live, diagram.phase) == (live, phase)
 
 
 def test_a_running_tool_is_lit_and_named() -> None:
@@ -49,12 +50,14 @@ def test_a_running_tool_is_lit_and_named() -> None:
 def test_a_stopped_run_is_told_from_one_that_failed() -> None:
     state, _ = advance(run.answering(), Stopped())
 
-    assert diagram_of(state, "").mood == "stopped"
+    assert diagram_of(state, "").phase == "stopped"
     assert sentence_of(state) == "Stopped"
 
 
 def test_the_iteration_and_breakpoints_are_shown() -> None:
-    diagram = diagram_of(run.at_second_request(), "x", ("P3", "P1"))
+    diagram = diagram_of(
+        run.at_second_request(), "x", (PausePoint.TOOL_CALL, PausePoint.BEFORE_REQUEST)
+    )
 
     assert (diagram.iteration, diagram.max_iterations) == (2, 6)
     assert diagram.breakpoints == {"action", "prompt"}

@@ -9,7 +9,7 @@ from studio.application.run.text import Piece, json_block, plain_text
 from studio.application.run.tool import truth_blocks
 from studio.core.agent.values.reading import ReadSpan
 from studio.core.agent.values.state import RunSetup, RunState
-from studio.core.prompty.messages import Message, Origin, TextPart
+from studio.core.prompty.messages import Message, MessageOrigin, TextPart
 from studio.core.text.span import Span
 from studio.core.text.values import JsonObject
 from studio.core.wire.reply import Reply
@@ -115,7 +115,7 @@ def test_the_truth_table_tells_declared_sent_called_answered() -> None:
 def test_a_tool_counts_as_sent_only_where_the_request_tells_of_it() -> None:
     state = run.at_result()
     words = (TextPart("Tools: lookup, and calculators."),)
-    told = (Message("system", words, origin=Origin("template")),)
+    told = (Message("system", words, origin=MessageOrigin("template")),)
 
     def rows(setup: RunSetup, request: JsonObject | str | None) -> dict[str, str]:
         lines = plain_text(truth_blocks(state.step, setup, told, request)).splitlines()[2:]

@@ -18,6 +18,7 @@ from studio.core.agent.loop.toolbox import NoTools, RunToolbox
 from studio.core.agent.past import tree
 from studio.core.agent.past.tree import state_at, walk
 from studio.core.agent.values.commands import Continue, EditCall, EditObservation
+from studio.core.agent.values.pause_point import PausePoint
 from studio.viewmodels.app.background import Background
 from studio.viewmodels.run.controller import RunController
 from tests.application.run.world import CALCULATE, FINAL, LOOKUP, ListJournal, LocalTools, plan
@@ -61,7 +62,7 @@ def test_a_run_of_the_past_goes_on_with_another_observation(
     over(qtbot, controller, plan([LOOKUP, FINAL]))
     before = list(journal.events)
     record = RunRecord("From history", tuple(before))
-    at = next(item for item in record.checkpoints if item.place == "P4")
+    at = next(item for item in record.checkpoints if item.place == PausePoint.OBSERVATION)
     controller.open_record(record)
     controller.go_to(at.id)
     past = controller.past
@@ -72,7 +73,7 @@ def test_a_run_of_the_past_goes_on_with_another_observation(
     controller.take_up(
         replace(plan(["Final Answer: Rome."], tools=tools), past=past.to_take_up), at.id
     )
-    waiting(qtbot, controller, "P4")
+    waiting(qtbot, controller, PausePoint.OBSERVATION)
     assert controller.view.record == ""
     assert len(controller.view.branches) == 2
     with qtbot.waitSignal(controller.ended):
@@ -113,12 +114,12 @@ def test_the_prompt_is_run_again_with_the_results_of_a_run(
 def test_a_run_is_replayed_with_what_the_person_did_in_it(
     qtbot: QtBot, controller: RunController
 ) -> None:
-    controller.breakpoints.toggle_place("P4")
+    controller.breakpoints.toggle_place(PausePoint.OBSERVATION)
     controller.start(plan([LOOKUP, FINAL]))
-    waiting(qtbot, controller, "P4")
+    waiting(qtbot, controller, PausePoint.OBSERVATION)
     with qtbot.waitSignal(controller.ended):
         controller.send(EditObservation(0, "Rome"), Continue())
-    controller.breakpoints.toggle_place("P4")
+    controller.breakpoints.toggle_place(PausePoint.OBSERVATION)
     past = controller.past
     assert past is not None
     with qtbot.waitSignal(controller.repeated) as repeated:
@@ -145,9 +146,11 @@ def test_a_replay_stops_at_a_breakpoint_and_goes_its_own_way_from_there(
     assert past is not None
     controller.breakpoints.toggle_tool("lookup")
     controller.start(exactly(past))
-    waiting(qtbot, controller, "P3")
+    waiting(qtbot, controller, PausePoint.TOOL_CALL)
     controller.send(EditCall(0, "lookup", {"fact": "capital of Italy"}), Continue())
-    waiting(qtbot, controller, "PX")  # the next request is not the one that was recorded
+    waiting(
+        qtbot, controller, PausePoint.ERROR
+    )  # the next request is not the one that was recorded
 
     state = controller.state
     assert state is not None
@@ -157,11 +160,11 @@ def test_a_replay_stops_at_a_breakpoint_and_goes_its_own_way_from_there(
 
 
 def test_it_runs_to_a_place_once(qtbot: QtBot, controller: RunController) -> None:
-    controller.start(plan([LOOKUP, CALCULATE, FINAL]), to="P3")
-    waiting(qtbot, controller, "P3")
+    controller.start(plan([LOOKUP, CALCULATE, FINAL]), to=PausePoint.TOOL_CALL)
+    waiting(qtbot, controller, PausePoint.TOOL_CALL)
     assert "Breakpoint" not in controller.view.sentence
-    controller.run_to("P1")
-    waiting(qtbot, controller, "P1")
+    controller.run_to(PausePoint.BEFORE_REQUEST)
+    waiting(qtbot, controller, PausePoint.BEFORE_REQUEST)
     assert controller.state is not None
     assert controller.state.iteration == 2
     with qtbot.waitSignal(controller.ended):
@@ -190,9 +193,11 @@ def test_a_branch_ends_where_it_was_left(qtbot: QtBot, controller: RunController
     first = controller.past
     assert first is not None
     assert first.last == len(first.events)
-    at = next(item for item in controller._shown.tree.checkpoints if item.place == "P4")
+    at = next(
+        item for item in controller._shown.tree.checkpoints if item.place == PausePoint.OBSERVATION
+    )
     controller.go_to(at.id)
-    waiting(qtbot, controller, "P4")
+    waiting(qtbot, controller, PausePoint.OBSERVATION)
     with qtbot.waitSignal(controller.ended):
         controller.send(Continue())
     whole = controller.past
@@ -211,9 +216,11 @@ def test_places_of_a_record_are_folded_from_states_on_the_way(
     qtbot: QtBot, controller: RunController, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     over(qtbot, controller, plan([LOOKUP, CALCULATE, FINAL, FINAL]))
-    at = next(item for item in controller._shown.tree.checkpoints if item.place == "P4")
+    at = next(
+        item for item in controller._shown.tree.checkpoints if item.place == PausePoint.OBSERVATION
+    )
     controller.go_to(at.id)
-    waiting(qtbot, controller, "P4")
+    waiting(qtbot, controller, PausePoint.OBSERVATION)
     with qtbot.waitSignal(controller.ended):
         controller.send(Continue())
     past = controller.past
@@ -227,8 +234,8 @@ def test_places_of_a_record_are_folded_from_states_on_the_way(
 
 
 def test_a_stopped_run_can_be_replayed_too(qtbot: QtBot, controller: RunController) -> None:
-    controller.start(plan([LOOKUP, FINAL]), to="P3")
-    waiting(qtbot, controller, "P3")
+    controller.start(plan([LOOKUP, FINAL]), to=PausePoint.TOOL_CALL)
+    waiting(qtbot, controller, PausePoint.TOOL_CALL)
     with qtbot.waitSignal(controller.ended):
         controller.stop()
     offers = controller.view.offers

@@ -8,7 +8,7 @@ from studio.application.run.cards import cards_of_step
 from studio.core.agent.values.reading import Action, Final, FormatError, ReadingWarning, Refused
 from studio.core.agent.values.state import Call, Step
 from studio.core.prompty.messages import Message, TextPart
-from studio.core.runs.sketch import LINE, sketch_text, sketched_step
+from studio.core.runs.step_summary import LINE, step_summary_text, summarized_step
 from studio.core.tools.source import ToolOutcome
 from studio.core.wire.reply import Reply, ToolCall, Usage
 
@@ -49,16 +49,16 @@ def steps(text: str) -> list[Step]:
 @pytest.mark.parametrize("text", EDGES, ids=range(len(EDGES)))
 def test_its_cards_are_those_of_the_step(text: str) -> None:
     for step in steps(text):
-        kept = sketched_step(sketch_text(step))
+        kept = summarized_step(step_summary_text(step))
         assert kept is not None
         assert cards_of_step(kept) == cards_of_step(step), step.number
 
 
 def test_it_is_small_whatever_the_step_holds() -> None:
     for step in steps("long word " * 10_000):
-        assert len(sketch_text(step)) < 20 * LINE
+        assert len(step_summary_text(step)) < 20 * LINE
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", "null", '{"step": 3}', '{"step": {"x": []}}'])
 def test_what_is_no_sketch_is_none(text: str) -> None:
-    assert sketched_step(text) is None
+    assert summarized_step(text) is None

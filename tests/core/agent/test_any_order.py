@@ -17,6 +17,7 @@ from studio.core.agent.run.requests import NotAllowedError, allowed
 from studio.core.agent.values import commands as say
 from studio.core.agent.values.events import OutcomeTold, ReplyRead, ToolCalled
 from studio.core.agent.values.options import RunOptions
+from studio.core.agent.values.pause_point import PausePoint
 from studio.core.agent.values.state import Limits
 from studio.core.models.base import ModelError
 from studio.core.wire.reply import Reply
@@ -25,7 +26,16 @@ from tests.core.agent.runs import JSON_ACTION, NATIVE, REACT, Functions, Session
 from tests.support import patience
 
 EXAMPLES = int(os.environ.get("RUN_EXAMPLES", "120"))
-PLACES = frozenset({"P1", "P2", "P3", "P4", "P5", "P6"})
+PLACES = frozenset(
+    {
+        PausePoint.BEFORE_REQUEST,
+        PausePoint.REPLY,
+        PausePoint.TOOL_CALL,
+        PausePoint.OBSERVATION,
+        PausePoint.STEP_END,
+        PausePoint.ANSWER,
+    }
+)
 
 REPLIES = {
     NATIVE: [

@@ -8,6 +8,7 @@ from contextlib import closing
 from studio.core.agent.past.tree import walk
 from studio.core.agent.values.commands import Continue
 from studio.core.agent.values.options import RunOptions
+from studio.core.agent.values.pause_point import PausePoint
 from studio.core.runs.store import RunStore
 from tests.core.agent.runs import NATIVE, Session, call, calling, run_of
 
@@ -38,7 +39,7 @@ async def test_a_person_makes_room_and_goes_on_and_nothing_is_missing(tmp_path):
         limit_pages(path, store, 0)
         replies = [calling(call(), text="long " * 9000), "ok"]
         session = Session.over(NATIVE, replies, journal=writer, options=RunOptions())
-        assert await session.until_still() in ("P1", "P2")
+        assert await session.until_still() in (PausePoint.BEFORE_REQUEST, PausePoint.REPLY)
         assert "cannot be kept" in session.run.state.pause.text
         store._connection.execute("PRAGMA max_page_count = 1000000")
         assert await session.send(Continue()) == "done"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from studio.core.agent.values.breakpoints import Breakpoint
 from studio.core.agent.values.commands import Continue
 from studio.core.agent.values.options import RunOptions
+from studio.core.agent.values.pause_point import PausePoint
 from tests.core.agent.runs import NATIVE, REACT, Session, call, calling
 
 SOMETIMES = REACT.replace(
@@ -15,14 +16,16 @@ END = "Thought: I know.\nFinal Answer: there"
 
 
 def at(message: str) -> RunOptions:
-    return RunOptions(breakpoints=(Breakpoint("b", frozenset({"P1"}), message=message),))
+    return RunOptions(
+        breakpoints=(Breakpoint("b", frozenset({PausePoint.BEFORE_REQUEST}), message=message),)
+    )
 
 
 async def stops(text: str, script: list[object], options: RunOptions) -> list[int]:
     session = Session.over(text, script, options=options)  # type: ignore[arg-type]
     found: list[int] = []
     where = await session.until_still()
-    while where == "P1":
+    while where == PausePoint.BEFORE_REQUEST:
         found.append(session.run.state.iteration)
         where = await session.send(Continue())
     assert where == "done"

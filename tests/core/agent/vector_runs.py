@@ -17,7 +17,8 @@ from studio.core.agent.values.events import (
     ToolEnded,
 )
 from studio.core.agent.values.options import Guard, RunOptions
-from studio.core.agent.values.state import PLACES, Limits, RunState, Step
+from studio.core.agent.values.pause_point import PausePoint
+from studio.core.agent.values.state import Limits, RunState, Step
 from studio.core.models.scripted import ScriptedModel
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.messages import Message, ToolCallPart
@@ -31,7 +32,7 @@ from tests.core.agent.loop_vectors import reply_of
 from tests.support import patience
 from tests.support.errors import has_errors
 
-AT_STEP_END = PLACES[4]
+AT_STEP_END = PausePoint.STEP_END
 
 
 class VectorSource:

@@ -201,7 +201,7 @@ def test_the_script_runs_the_tool_loop_as_a_program(make: Make, tmp_path: Path) 
     result = make(NATIVE, "python")
     assert not result.blocked
     assert not result.losses
-    assert all(each.is_same for each in result.rounds)
+    assert all(each.is_same for each in result.round_trips)
     script = tmp_path / "elsewhere" / "run_me.py"
     script.parent.mkdir()
     script.write_bytes(result.content)
@@ -438,8 +438,8 @@ def test_a_bundle_holds_all_that_the_prompt_reads_and_is_the_same_each_time(
     assert not first.blocked, first.problems
     assert not first.losses, first.losses
     assert first.content == again.content
-    assert [each.name for each in first.rounds] == ["values of now", "one", "two"]
-    assert all(each.is_same for each in first.rounds)
+    assert [each.name for each in first.round_trips] == ["values of now", "one", "two"]
+    assert all(each.is_same for each in first.round_trips)
     with zipfile.ZipFile(io.BytesIO(first.content)) as archive:
         names = archive.namelist()
         manifest = json.loads(archive.read("manifest.json"))
@@ -508,7 +508,7 @@ def test_where_a_program_renders_otherwise_the_proof_says_what_it_gives(
         except TemplateError as error:
             got = [str(error)]
             assert "cannot render" in result.losses[-1]
-        assert all(each.is_same for each in result.rounds) == (got == wanted), (target, got)
+        assert all(each.is_same for each in result.round_trips) == (got == wanted), (target, got)
         assert result.needs_consent == (got != wanted)
 
 

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from studio.core.export.fixes import with_fixes
-from studio.core.export.proof import Meaning, compare
+from studio.core.export.round_trip import Meaning, compare
 from studio.core.export.target import VALUES_OF_NOW
 from studio.core.export.targets import TARGETS
 from studio.core.imports.agentschema import import_agent_schema
@@ -64,16 +64,16 @@ def test_every_form_is_proven_for_every_saved_set(kind: str, name: str, make: Ma
     result = make(PROMPTS[kind], name, sets=SETS)
 
     assert not result.blocked, result.problems
-    rounds = [each.name for each in result.rounds]
+    round_trips = [each.name for each in result.round_trips]
     if name == "messages-jsonl":
-        assert rounds == ["first", "second"]
+        assert round_trips == ["first", "second"]
     else:
-        assert rounds == [VALUES_OF_NOW, "first", "second"]
+        assert round_trips == [VALUES_OF_NOW, "first", "second"]
     if (kind, name) == ("thread", "legacy"):  # Prompty 1 knows only an input named thread
         assert result.needs_consent
         return
-    assert all(each.is_same for each in result.rounds), result.rounds
-    assert all(each.messages >= 2 for each in result.rounds)
+    assert all(each.is_same for each in result.round_trips), result.round_trips
+    assert all(each.messages >= 2 for each in result.round_trips)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -82,7 +82,7 @@ def test_what_a_form_cannot_carry_is_named(name: str, make: Make) -> None:
     result = make(SECTION, name)
 
     assert not result.blocked, result.problems
-    different = [each for each in result.rounds if not each.is_same]
+    different = [each for each in result.round_trips if not each.is_same]
     # A difference never passes in silence: it stands among the losses, which want a yes.
     assert all(any(each.difference in loss for loss in result.losses) for each in different)
     lossless = ("file", "section", "openai-chat", "curl-openai-chat", "messages-jsonl",
@@ -117,11 +117,11 @@ def test_a_loop_that_makes_messages_is_frozen_only_with_a_yes(make: Make) -> Non
         same = make(text, name)
         assert same.needs_consent
         assert "inside loops" in same.losses[0]
-        assert all(each.is_same for each in same.rounds)
+        assert all(each.is_same for each in same.round_trips)
         other = make(text, name, sets={"three": {"turns": ["x", "y", "z"]}})
-        assert [each.is_same for each in other.rounds] == [True, False]
-        assert "3 messages" in other.rounds[1].difference or "is different" in (
-            other.rounds[1].difference
+        assert [each.is_same for each in other.round_trips] == [True, False]
+        assert "3 messages" in other.round_trips[1].difference or "is different" in (
+            other.round_trips[1].difference
         )
 
 
@@ -131,11 +131,11 @@ def test_a_set_that_a_file_does_not_hold_is_found_by_the_proof(make: Make) -> No
     result = make(text, "legacy", sets=sets)
 
     assert any("conversation" in loss for loss in result.losses)
-    assert not result.rounds[1].is_same
+    assert not result.round_trips[1].is_same
 
 
 def test_a_missing_value_is_mended_with_one_click() -> None:
-    from studio.application.exchange.export import ExportOrder, make_export
+    from studio.application.exchange.export import ExportJob, make_export
     from studio.core.export.targets import find_target
 
     for inputs in (
@@ -146,13 +146,13 @@ def test_a_missing_value_is_mended_with_one_click() -> None:
         text = f"---\nmodel: {{id: m}}\n{inputs}---\nuser:\nHi {{{{ city }}}}\n"
         target = find_target("openai-chat")
         assert target is not None
-        blocked = make_export(ExportOrder(parse(text), target))
+        blocked = make_export(ExportJob(parse(text), target))
         assert blocked.blocked
         (problem,) = [item for item in blocked.problems if item.code == "missing-input"]
         (fix,) = problem.fixes
-        mended = apply_edits(text, fix.edits)
-        result = make_export(ExportOrder(parse(mended), target))
-        assert not result.blocked, mended
+        repaired = apply_edits(text, fix.edits)
+        result = make_export(ExportJob(parse(repaired), target))
+        assert not result.blocked, repaired
         assert json.loads(result.text)["messages"][0]["content"] == "Hi Oslo"
 
 
@@ -184,7 +184,7 @@ def test_odd_texts_are_written_as_they_are(name: str, make: Make) -> None:
     text = PROMPTS["plain"].replace("Go", f"{odd}\n  indented\n\n\n---\nEND_OF_BODY\nGo")
     result = make(text, name)
     assert not result.blocked, result.problems
-    assert all(each.is_same for each in result.rounds), result.rounds
+    assert all(each.is_same for each in result.round_trips), result.round_trips
 
 
 def test_tools_that_nobody_has_read_are_a_loss(make: Make) -> None:
@@ -225,13 +225,13 @@ def test_the_connection_names_the_model_where_the_prompt_does_not(make: Make) ->
 
 
 def test_a_connection_of_openai_says_nothing_of_anthropic() -> None:
-    from studio.application.exchange.export import ExportOrder, make_export
+    from studio.application.exchange.export import ExportJob, make_export
     from studio.core.export.targets import find_target
 
     target = find_target("curl-anthropic")
     assert target is not None
     document = parse("user:\nHi\n")
-    made = make_export(ExportOrder(document, target, base_url="http://mine/v1", model="gpt-x"))
+    made = make_export(ExportJob(document, target, base_url="http://mine/v1", model="gpt-x"))
     assert "api.anthropic.com" in made.text
     assert "gpt-x" not in made.text
 
@@ -257,7 +257,7 @@ def test_no_sample_stands_for_a_value_that_is_missing(make: Make) -> None:
 def test_a_tools_result_without_a_call_is_the_same_read_back(make: Make) -> None:
     text = "---\nsample: {q: x}\nmodel: {api: chat}\n---\nuser:\n{{q}}\n\ntool:\nfound\n"
     for name in ("openai-chat", "openai-responses", "anthropic", "messages-jsonl"):
-        assert [item.difference for item in make(text, name).rounds] == [""], name
+        assert [item.difference for item in make(text, name).round_trips] == [""], name
 
 
 def test_pictures_and_order_that_a_system_text_loses_are_named(make: Make) -> None:

@@ -50,7 +50,7 @@ def export(
 def test_every_form_carries_the_values(target: ExportTarget, tmp_path: Path) -> None:
     made = export(target, VALUES, tmp_path)
     assert not made.blocked, made.problems
-    assert [item.difference for item in made.rounds if not item.is_same] == []
+    assert [item.difference for item in made.round_trips if not item.is_same] == []
     if target.needs_values:
         assert "Answer in Latin." in made.text
         assert "${params:" not in made.text
@@ -63,7 +63,7 @@ def test_a_form_without_values_of_its_own_wants_them(target: ExportTarget, tmp_p
     codes = {problem.code for problem in made.problems if problem.severity == "error"}
     assert made.blocked == target.needs_values
     assert codes == ({"param-not-given"} if target.needs_values else set())
-    assert [item.difference for item in made.rounds if not item.is_same] == []
+    assert [item.difference for item in made.round_trips if not item.is_same] == []
 
 
 @pytest.mark.parametrize("form", ["jinja2", "mustache", "fstring"])

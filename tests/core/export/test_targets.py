@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from studio.core.export.proof import meaning, prove
+from studio.core.export.round_trip import meaning, verify
 from studio.core.export.target import ExportSource
 from studio.core.export.targets import TARGETS, find_target
 from studio.core.prompty.parse import parse
@@ -109,11 +109,11 @@ def test_an_error_blocks_the_prompt_file(broken: str, code: str | None) -> None:
 def test_the_proof_sees_other_messages_and_other_tools() -> None:
     source = _source()
 
-    assert list(prove(_TEXT, source)) == []
-    assert [item.code for item in prove(_TEXT.replace("What is", "Where is"), source)] == [
+    assert list(verify(_TEXT, source)) == []
+    assert [item.code for item in verify(_TEXT.replace("What is", "Where is"), source)] == [
         "export-round-trip"
     ]
-    assert [item.code for item in prove(_TEXT.replace("look_up", "other"), source)] == [
+    assert [item.code for item in verify(_TEXT.replace("look_up", "other"), source)] == [
         "export-round-trip"
     ]
 
@@ -130,9 +130,9 @@ def test_the_proof_reads_references_as_the_editor_did(tmp_path: Path) -> None:
 
     assert not target.make(ExportSource(prepared)).blocked
     known = ExportSource(prepared, references=context)
-    assert list(prove(text, known)) == []
+    assert list(verify(text, known)) == []
     (tmp_path / "rules.txt").write_text("Be rude.", encoding="utf-8")
-    assert [item.code for item in prove(text.replace("who }}", "other }}"), known)] == [
+    assert [item.code for item in verify(text.replace("who }}", "other }}"), known)] == [
         "export-round-trip"
     ]
 

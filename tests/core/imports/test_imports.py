@@ -11,7 +11,7 @@ import pytest
 from studio.core.export.source import ExportValues, make_source
 from studio.core.export.targets import find_target
 from studio.core.imports.imported import Imported, ImportFailure
-from studio.core.imports.recognise import import_file, import_text, is_importable
+from studio.core.imports.recognize import import_file, import_text, is_importable
 from studio.core.prompty.messages import Message
 from studio.core.prompty.parse import parse
 from studio.core.prompty.prepare import prepare

@@ -23,7 +23,7 @@ from studio.core.models.remote import RemoteModel
 from studio.core.models.secrets import Secret
 from studio.core.prompty.messages import Message, TextPart
 from studio.core.prompty.tool_spec import ToolSpec
-from studio.core.wire.reply import Notice, Reply, ReplyDelta, TextDelta, ToolCall, accumulate
+from studio.core.wire.reply import Reply, ReplyDelta, ReplyNotice, TextDelta, ToolCall, accumulate
 from tests.support import patience
 from tests.support.chat_server import (
     ChatServer,
@@ -303,7 +303,7 @@ async def test_a_stop_interrupts_the_wait_for_a_retry(server: ChatServer) -> Non
 
     async def listen() -> None:
         async for delta in model.stream(HELLO):
-            assert isinstance(delta, Notice)
+            assert isinstance(delta, ReplyNotice)
             noticed.set()
 
     await cancelled(asyncio.create_task(listen()), noticed)
@@ -408,7 +408,7 @@ async def test_a_late_reply_is_announced(
     deltas: list[ReplyDelta] = []
     async for delta in model.stream(HELLO):
         deltas.append(delta)
-        if isinstance(delta, Notice):
+        if isinstance(delta, ReplyNotice):
             told.set()
     await model.close()
     reply = reduce(accumulate, deltas, Reply())

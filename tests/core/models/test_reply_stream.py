@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from studio.core.models.reply_stream import joined
 from studio.core.wire.reply import (
     Finished,
-    Notice,
     ReasoningDelta,
     RefusalDelta,
     Reply,
     ReplyDelta,
+    ReplyNotice,
     TextDelta,
     ToolCallDelta,
     Usage,
@@ -34,7 +34,7 @@ DELTAS: st.SearchStrategy[ReplyDelta] = st.one_of(
         st.sampled_from(["f", None]),
         TEXTS,
     ),
-    st.builds(Notice, TEXTS),
+    st.builds(ReplyNotice, TEXTS),
     st.just(UsageDelta(Usage(1, 2))),
     st.just(Finished("stop")),
 )
@@ -48,10 +48,10 @@ def test_the_reply_is_the_same(deltas: list[ReplyDelta]) -> None:
 def test_neighbours_are_joined_and_the_order_stays() -> None:
     deltas = [
         TextDelta("Let "), TextDelta("me "), TextDelta("see."), ReasoningDelta("Hm"),
-        ReasoningDelta("m."), TextDelta("So"), Notice("waited"), TextDelta("."),
+        ReasoningDelta("m."), TextDelta("So"), ReplyNotice("waited"), TextDelta("."),
     ]  # fmt: skip
     assert list(joined(deltas)) == [
-        TextDelta("Let me see."), ReasoningDelta("Hmm."), TextDelta("So"), Notice("waited"),
+        TextDelta("Let me see."), ReasoningDelta("Hmm."), TextDelta("So"), ReplyNotice("waited"),
         TextDelta("."),
     ]  # fmt: skip
 

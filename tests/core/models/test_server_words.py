@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from studio.core.models.server_words import request_id, said_by
+from studio.core.models.server_words import card_text, request_id
 
 
 @pytest.mark.parametrize(
@@ -27,7 +27,7 @@ from studio.core.models.server_words import request_id, said_by
     ],
 )
 def test_words_of_any_shape(body: Any, text: str) -> None:
-    assert said_by(body).text == text
+    assert card_text(body).text == text
 
 
 def test_fields_that_a_server_does_not_take_are_named() -> None:
@@ -36,18 +36,18 @@ def test_fields_that_a_server_does_not_take_are_named() -> None:
         "loc": ["body", "stream_options", "x"],
         "msg": "Extra inputs",
     }
-    said = said_by({"detail": [item]})
+    said = card_text({"detail": [item]})
     assert said.text == "stream_options.x: Extra inputs"
     assert said.fields == ("stream_options",)
     wrapped = {"object": "error", "message": {"detail": [item]}, "type": "invalid_request_error"}
-    assert said_by(wrapped) == said
+    assert card_text(wrapped) == said
 
 
 def test_a_body_without_end_is_no_obstacle() -> None:
     deep: Any = "x"
     for _ in range(100):
         deep = {"error": [deep]}
-    assert said_by(deep).text == ""
+    assert card_text(deep).text == ""
 
 
 def test_the_number_of_a_request() -> None:

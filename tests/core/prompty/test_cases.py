@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from studio.core.prompty.document import PromptDocument
-from studio.core.prompty.messages import Messages
+from studio.core.prompty.messages import PromptMessages
 from studio.core.prompty.parse import parse
 from studio.core.prompty.prepare import Prepared, prepare
 from studio.core.prompty.shapes import messages_to_json, tools_to_json
@@ -45,7 +45,7 @@ def problem_lines(document: PromptDocument, prepared: Prepared) -> list[str]:
     return sorted(set(found))
 
 
-def span_texts(document: PromptDocument, messages: Messages) -> list[object]:
+def span_texts(document: PromptDocument, messages: PromptMessages) -> list[object]:
     """For each message the source of its marker, then the source of each part."""
 
     def text(span: Span | None) -> str | None:

@@ -24,13 +24,13 @@ from studio.core.agent.values.events import (
 )
 from studio.core.agent.values.reading import (
     Action,
-    AskedCall,
     Final,
     FormatError,
     ReadingWarning,
     ReadSpan,
     Refused,
     Repair,
+    RequestedCall,
 )
 from studio.core.agent.values.state import Limits, ReadingStyle, RunSetup, StepError
 from studio.core.prompty.messages import (
@@ -77,7 +77,7 @@ EVENTS = [
     ModelReplied(REPLY, 1.5, "recorded", "studio"),
     ModelFailed("k", "m", "h", True, REPLY, 1.0, 2.0),
     ReplyRead(
-        Action(**COMMON, calls=(AskedCall("1", "s", None, "{", "bad_args", "m", (REPAIR,)),))
+        Action(**COMMON, calls=(RequestedCall("1", "s", None, "{", "bad_args", "m", (REPAIR,)),))
     ),
     ReplyRead(Final(**COMMON, answer="a", composed_elsewhere=True)),
     ReplyRead(Refused(**COMMON, text="no")),
@@ -118,7 +118,9 @@ def example(kind: str):
         "float | None": 1.0,
         "tuple[Message, ...]": MESSAGES, "tuple[CallCheck, ...]": (CallCheck(),),
     }  # fmt: skip
-    return known.get(kind, "P4" if kind == "Place" else "step" if kind == "PauseReason" else "x")
+    return known.get(
+        kind, "P4" if kind == "PausePoint" else "step" if kind == "PauseReason" else "x"
+    )
 
 
 def test_what_is_no_event_is_named():

@@ -11,7 +11,7 @@ import pytest
 
 from studio.core.agent.loop.machine import fold
 from studio.core.agent.past.tree import Walk, state_at, walk
-from studio.core.agent.run.runner import Run, RunWorld
+from studio.core.agent.run.runner import Run, RunDependencies
 from studio.core.agent.values.commands import (
     Continue,
     EditMessages,
@@ -21,10 +21,11 @@ from studio.core.agent.values.commands import (
 )
 from studio.core.agent.values.events import Started
 from studio.core.agent.values.options import RunOptions
+from studio.core.agent.values.pause_point import PausePoint
 from studio.core.agent.values.state import Limits
 from studio.core.models.scripted import ScriptedModel
 from studio.core.runs.opened import OpenedRun
-from studio.core.runs.outline import SNAPSHOT_EVERY, shape_of
+from studio.core.runs.run_index import SNAPSHOT_EVERY, shape_of
 from studio.core.runs.store import RunStore
 from tests.core.agent.runs import (
     JSON_ACTION,
@@ -73,7 +74,7 @@ async def write(store: RunStore, prompt: str, steps: int = STEPS, **more: object
 
 
 def go_on(store: RunStore, past, prompt: str = NATIVE) -> Run:
-    world = RunWorld(
+    dependencies = RunDependencies(
         document(prompt),
         {"question": "Where?"},
         ScriptedModel([TURNS[prompt][0](900), TURNS[prompt][0](901)] * 6 + [TURNS[prompt][1]]),
@@ -81,7 +82,7 @@ def go_on(store: RunStore, past, prompt: str = NATIVE) -> Run:
         store.journal("r1"),
     )
     setup = fold(list(past.events)[:1]).setup
-    return Run(world, RunOptions(limits=Limits(None), exceptions=frozenset()), setup, past)
+    return Run(dependencies, RunOptions(limits=Limits(None), exceptions=frozenset()), setup, past)
 
 
 def assert_same(opened: OpenedRun, events) -> None:
@@ -140,7 +141,7 @@ async def test_branches_edits_and_further_questions_open_as_they_were(store):
         at = next(
             item
             for item in places[len(places) * number // 4 :]
-            if item.place == "P1" and item.branch == (2 if number == 2 else 0)
+            if item.place == PausePoint.BEFORE_REQUEST and item.branch == (2 if number == 2 else 0)
         )
         messages = tuple(past.state_at(at.id).step.messages)
         more = (Steer("More."),) if number else (EditMessages(messages[-3:]),)

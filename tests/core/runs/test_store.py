@@ -18,7 +18,7 @@ import pytest
 
 from studio.core.agent.loop.machine import fold
 from studio.core.agent.past.tree import walk
-from studio.core.agent.run.runner import Run, RunWorld
+from studio.core.agent.run.runner import Run, RunDependencies
 from studio.core.agent.values.commands import Continue, ForkFrom
 from studio.core.agent.values.events import Started, Stopped
 from studio.core.agent.values.options import RunOptions
@@ -181,10 +181,10 @@ async def test_a_killed_run_is_there_up_to_its_last_event(tmp_path):
         past = walk(events)
         assert (past.state.status, store.summary("r1").status) == ("interrupted", "interrupted")
         model = ScriptedModel(["ok"] * 3)
-        world = RunWorld(
+        dependencies = RunDependencies(
             document(NATIVE), {"question": "Where?"}, model, Functions(search), store.journal("r1")
         )
-        run = Run(world, RunOptions(), past.state.setup, events)
+        run = Run(dependencies, RunOptions(), past.state.setup, events)
         state = await run.go(ForkFrom(past.tree.checkpoints[0].id), Continue())
         assert state.status == "done"
         assert fold_of(store) == state

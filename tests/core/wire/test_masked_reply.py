@@ -4,9 +4,9 @@ from studio.core.masking.masker import Masker
 from studio.core.wire.masked_reply import ReplyMask
 from studio.core.wire.reply import (
     Finished,
-    Notice,
     Reply,
     ReplyDelta,
+    ReplyNotice,
     TextDelta,
     ToolCallDelta,
     accumulate,
@@ -19,7 +19,7 @@ def test_pieces_of_a_reply_are_masked_by_what_they_belong_to() -> None:
     mask, reply = ReplyMask(masker), Reply()
     pieces: list[ReplyDelta] = [
         TextDelta("see abcd"), ToolCallDelta(0, "c1", "t", '{"x": "abcdef'),
-        Notice("abcdefgh-1234"),
+        ReplyNotice("abcdefgh-1234"),
         ToolCallDelta(1, "c2", "u", '{"y": "abc'), TextDelta("efgh-12"),
         ToolCallDelta(0, arguments='gh-1234"}'), ToolCallDelta(1, arguments='"}'),
         TextDelta("34!"), Finished("tool_calls"),

@@ -43,7 +43,7 @@ def test_welcome_page_opens_an_own_copy_of_an_example(
 ) -> None:
     assert window.tabs.currentWidget() is window.welcome
     example = bundled("examples")[0]
-    window.welcome.example_requested.emit(example.path)
+    window.welcome.request_example.emit(example.path)
     page = window.tabs.current
     assert page is not None
     assert page.controller.path == services.paths.data / "examples" / example.path.name

@@ -7,7 +7,7 @@ from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
 from studio.ui.app.main_window import MainWindow
-from studio.viewmodels.app.messages import Notice, Offer
+from studio.viewmodels.app.notifications import Notification, NotificationAction
 from tests.support.drop import drop_files
 
 pytestmark = pytest.mark.qt_log_ignore("does not support propagateSizeHints")
@@ -58,7 +58,7 @@ def test_a_fix_offered_in_problems_is_made_and_undone(window: MainWindow, qtbot:
     page = window.tabs.new(text)
     qtbot.waitUntil(lambda: bool(page.editor.problems))
     fixes = [fix for problem in page.editor.problems for fix in problem.fixes]
-    window.problems.fix_requested.emit(fixes[0])
+    window.problems.request_fix.emit(fixes[0])
     assert page.editor.text() != text
     window.actions_by_id["edit.undo"].trigger()
     assert page.editor.text() == text
@@ -67,9 +67,14 @@ def test_a_fix_offered_in_problems_is_made_and_undone(window: MainWindow, qtbot:
 def test_notices_replace_their_like_and_go_when_closed(window: MainWindow, qtbot: QtBot) -> None:
     done: list[str] = []
     messages = window.services.messages
-    messages.say(Notice("warning", "First", key="same"))
+    messages.say(Notification("warning", "First", key="same"))
     messages.say(
-        Notice("warning", "Second", key="same", offers=(Offer("Do", lambda: done.append("x")),))
+        Notification(
+            "warning",
+            "Second",
+            key="same",
+            offers=(NotificationAction("Do", lambda: done.append("x")),),
+        )
     )
     assert [notice.what for notice in window.notices.notices] == ["Second"]
     card = window.notices._cards[0]

@@ -111,7 +111,7 @@ def test_every_fault_is_a_state_that_says_what_to_do(
         shown = view.view.offers.detail
         assert said in shown, (name, shown)
         assert hint in shown, (name, shown)
-        assert view.timeline.cards[-1].mood == "error", name
+        assert view.timeline.cards[-1].phase == "error", name
         workbench.run_pane.timeline.follow()
         assert kept in inspector.text_of("reply"), name
         partial = state.step.partial
@@ -170,9 +170,9 @@ def waiting_for_a_further_try_is_seen_and_a_stop_ends_it(
     workbench.run_pane.run_or_continue()
     timeline = workbench.run_pane.timeline
     qtbot.waitUntil(
-        lambda: any("Try 2 of 4 in 30.0 s" in card.gist for card in timeline.cards),
+        lambda: any("Try 2 of 4 in 30.0 s" in card.summary for card in timeline.cards),
     )
-    assert any("Slow down." in card.gist for card in timeline.cards)
+    assert any("Slow down." in card.summary for card in timeline.cards)
     assert "Slow down." in workbench.run_pane.view.sentence
     assert "Try 2 of 4 in 30.0 s" in workbench.run_pane.view.sentence
     stop(qtbot, workbench)  # waits less long than the server asked for

@@ -16,7 +16,7 @@ from pytestqt.qtbot import QtBot
 from studio.core.models.connections import EMBEDDED, PRESETS, Connection
 from studio.core.resource_files import resource
 from studio.core.tools.trust import TrustStore
-from studio.ui.app.connection_desk import MANAGE
+from studio.ui.app.connection_coordinator import MANAGE
 from studio.ui.app.workbench import Workbench
 from studio.ui.connections.dialog import ConnectionsDialog
 from studio.ui.connections.manual_dialog import ManualDialog
@@ -333,7 +333,7 @@ def test_a_prompt_that_names_its_connection_gets_it(
     workbench = open_workbench(path)
     connections = workbench.connections
     assert "not set up" in connections.choice.warning
-    dialog = workbench.desk.manage()
+    dialog = workbench.coordinator.manage()
     assert "not set up" in dialog.uses.text()
     compatible = next(each.connection for each in PRESETS if each.id == "compatible")
     dialog.add_connection(replace(compatible, name="Loopback", base_url=server.url, key=""))

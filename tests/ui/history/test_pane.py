@@ -6,7 +6,7 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from studio.core.runs.summary import RunSummary
-from studio.ui.history.foot import RetentionDialog
+from studio.ui.history.footer import RetentionDialog
 from studio.ui.history.pane import HistoryPane, NotesDialog
 from studio.ui.style.theme import LIGHT, apply_theme
 
@@ -66,9 +66,9 @@ def test_a_run_is_opened_by_return_and_by_double_click(pane: HistoryPane, qtbot:
 def test_the_answer_of_the_chosen_run_is_shown(pane: HistoryPane) -> None:
     pane.show_runs(RUNS)
     pane.table.selectRow(0)
-    assert pane.foot._answer.whole == "Answer: Paris"
+    assert pane.footer._answer.whole == "Answer: Paris"
     pane.show_runs(RUNS[1:])
-    assert pane.foot._answer.whole == ""
+    assert pane.footer._answer.whole == ""
     assert not pane.open_button.isEnabled()
 
 
@@ -145,10 +145,10 @@ def test_how_long_runs_are_kept_is_shown_and_chosen_by_keys(
     pane.request_retention.connect(lambda keep, days: chosen.append((keep, days)))
     pane.show_runs(RUNS)
     pane.show_size(1_240_000)
-    assert pane.foot.keeping.text() == "2 runs · 1.2 MB · all are kept"
-    pane.foot.keeping.setFocus()
-    qtbot.keyClick(pane.foot.keeping, Qt.Key.Key_Space)
-    dialog = pane.foot.findChild(RetentionDialog)
+    assert pane.footer.keeping.text() == "2 runs · 1.2 MB · all are kept"
+    pane.footer.keeping.setFocus()
+    qtbot.keyClick(pane.footer.keeping, Qt.Key.Key_Space)
+    dialog = pane.footer.findChild(RetentionDialog)
     assert dialog is not None
     assert not dialog.count.isEnabled()
     qtbot.keyClick(dialog.by_count, Qt.Key.Key_Space)
@@ -157,8 +157,8 @@ def test_how_long_runs_are_kept_is_shown_and_chosen_by_keys(
     assert chosen == [(20, 0)]
 
     pane.show_retention(20, 30)
-    assert pane.foot.keeping.text().endswith("the newest 20 are kept · 30 days are kept")
-    again = pane.foot.ask_retention()
+    assert pane.footer.keeping.text().endswith("the newest 20 are kept · 30 days are kept")
+    again = pane.footer.ask_retention()
     assert (again.by_count.isChecked(), again.count.value(), again.days.value()) == (True, 20, 30)
     again.by_count.click()
     again.by_age.click()

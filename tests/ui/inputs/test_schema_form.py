@@ -108,11 +108,11 @@ def test_problems_are_named_where_they_are(qtbot: QtBot, form: SchemaForm) -> No
 
 
 def test_a_choice_shows_values_that_are_not_offered(form: SchemaForm) -> None:
-    mood = form.rows["mood"].editor
-    assert isinstance(mood, ChoiceField)
-    mood.set_value("wild")
-    assert mood.value() == "wild"
-    assert "not one of" in mood.problem()
+    phase = form.rows["mood"].editor
+    assert isinstance(phase, ChoiceField)
+    phase.set_value("wild")
+    assert phase.value() == "wild"
+    assert "not one of" in phase.problem()
     on = form.rows["on"].editor
     assert isinstance(on, ChoiceField)
     on.set_value(1)

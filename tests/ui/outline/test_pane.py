@@ -51,7 +51,7 @@ def test_a_choice_goes_to_where_the_part_stands_now(pane: OutlinePane, qtbot: Qt
     pane.set_document(parse("system:\nOne\nuser:\nTwo\n"))
     text = "system:\nOne\nwith one more line\nuser:\nTwo\n"
     pane.set_document(parse(text))
-    with qtbot.waitSignal(pane.reveal_requested) as asked:
+    with qtbot.waitSignal(pane.request_reveal) as asked:
         pane._tree.itemActivated.emit(pane._tree.topLevelItem(1), 0)
     assert asked.args is not None
     assert asked.args[0].start == text.index("user:")
@@ -73,5 +73,5 @@ def test_another_theme_colours_every_part_anew(pane: OutlinePane) -> None:
     pane.set_document(parse(HEAD + "system:\nOne\n"))
     pane.set_theme(DARK)
     assert shown(pane)[3] == "system   One"
-    colour = pane._tree.topLevelItem(3).foreground(0).color().name()
-    assert colour == DARK.roles["system"].lower()
+    color = pane._tree.topLevelItem(3).foreground(0).color().name()
+    assert color == DARK.roles["system"].lower()

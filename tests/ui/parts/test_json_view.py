@@ -7,7 +7,7 @@ from studio.ui.parts.json_view import JsonView
 from studio.ui.style.theme import DARK, LIGHT
 
 
-def colours(view: JsonView, block: int) -> list[tuple[int, int, str]]:
+def colors(view: JsonView, block: int) -> list[tuple[int, int, str]]:
     formats = view.document().findBlockByNumber(block).layout().formats()
     return [(each.start, each.length, each.format.foreground().color().name()) for each in formats]
 
@@ -17,10 +17,10 @@ def test_keys_and_values_have_their_colours(qtbot: QtBot) -> None:
     qtbot.addWidget(view)
     view.show_json('{\n  "key": "a \\" b",\n  "😀": -1.5,\n  "on": true\n}')
     key, text = QColor(LIGHT.accent).name(), QColor(LIGHT.success).name()
-    assert colours(view, 1) == [(2, 5, key), (9, 8, text)]
-    assert colours(view, 2)[1][:2] == (8, 4)
+    assert colors(view, 1) == [(2, 5, key), (9, 8, text)]
+    assert colors(view, 2)[1][:2] == (8, 4)
     view.set_theme(DARK)
-    assert colours(view, 1)[0] == (2, 5, QColor(DARK.accent).name())
+    assert colors(view, 1)[0] == (2, 5, QColor(DARK.accent).name())
 
 
 def test_a_growing_view_is_as_high_as_its_text(qtbot: QtBot) -> None:

@@ -6,38 +6,43 @@ from pytestqt.qtbot import QtBot
 
 from studio.application.run.breakpoints import describe
 from studio.core.agent.values.breakpoints import Breakpoint
+from studio.core.agent.values.pause_point import PausePoint
 from studio.ui.run.breakpoints_dialog import BreakpointsDialog
-from studio.viewmodels.run.breakpoint_book import BreakpointBook
+from studio.viewmodels.run.breakpoint_book import FileBreakpoints
 
 
 @pytest.fixture
-def book(qapp: object) -> BreakpointBook:
-    return BreakpointBook()
+def file_breakpoints(qapp: object) -> FileBreakpoints:
+    return FileBreakpoints()
 
 
 @pytest.fixture
-def dialog(qtbot: QtBot, book: BreakpointBook) -> BreakpointsDialog:
-    one = BreakpointsDialog(book)
+def dialog(qtbot: QtBot, file_breakpoints: FileBreakpoints) -> BreakpointsDialog:
+    one = BreakpointsDialog(file_breakpoints)
     one.set_tools(("lookup", "calculator"))
     qtbot.addWidget(one)
     return one
 
 
 def test_a_breakpoint_is_added_and_written(
-    qtbot: QtBot, book: BreakpointBook, dialog: BreakpointsDialog
+    qtbot: QtBot, file_breakpoints: FileBreakpoints, dialog: BreakpointsDialog
 ) -> None:
     dialog.add.click()
     dialog.tool.setCurrentText("lookup")
     qtbot.keyClicks(dialog.condition, "iteration > 2")
     qtbot.keyClick(dialog.condition, Qt.Key.Key_Return)
 
-    (one,) = book.value.breakpoints
-    assert (one.places, one.tool, one.condition) == ({"P3"}, "lookup", "iteration > 2")
+    (one,) = file_breakpoints.value.breakpoints
+    assert (one.places, one.tool, one.condition) == (
+        {PausePoint.TOOL_CALL},
+        "lookup",
+        "iteration > 2",
+    )
     assert dialog.list.item(0).text() == "Before a tool · lookup · when iteration > 2"
 
 
 def test_a_broken_condition_is_said(
-    qtbot: QtBot, book: BreakpointBook, dialog: BreakpointsDialog
+    qtbot: QtBot, file_breakpoints: FileBreakpoints, dialog: BreakpointsDialog
 ) -> None:
     dialog.add.click()
     qtbot.keyClicks(dialog.condition, "iteration >")
@@ -47,35 +52,38 @@ def test_a_broken_condition_is_said(
 
 
 def test_a_breakpoint_is_switched_off_and_removed(
-    book: BreakpointBook, dialog: BreakpointsDialog
+    file_breakpoints: FileBreakpoints, dialog: BreakpointsDialog
 ) -> None:
-    book.toggle_place("P3")
+    file_breakpoints.toggle_place(PausePoint.TOOL_CALL)
     dialog.list.item(0).setCheckState(Qt.CheckState.Unchecked)
-    assert book.value.places == frozenset()
+    assert file_breakpoints.value.places == frozenset()
     dialog.list.setCurrentRow(0)
     dialog.remove.click()
 
-    assert book.value.breakpoints == ()
+    assert file_breakpoints.value.breakpoints == ()
 
 
-def test_filters_are_kept(book: BreakpointBook, dialog: BreakpointsDialog) -> None:
+def test_filters_are_kept(file_breakpoints: FileBreakpoints, dialog: BreakpointsDialog) -> None:
     dialog.filters["tool"].setChecked(True)
     dialog.filters["format"].setChecked(False)
 
-    assert "tool" in book.value.exceptions
-    assert "format" not in book.value.exceptions
+    assert "tool" in file_breakpoints.value.exceptions
+    assert "format" not in file_breakpoints.value.exceptions
 
 
-def test_toggling_twice_leaves_nothing(book: BreakpointBook) -> None:
+def test_toggling_twice_leaves_nothing(file_breakpoints: FileBreakpoints) -> None:
     for _ in range(2):
-        book.toggle_place("P1")
-        book.toggle_tool("lookup")
+        file_breakpoints.toggle_place(PausePoint.BEFORE_REQUEST)
+        file_breakpoints.toggle_tool("lookup")
 
-    assert book.value.breakpoints == ()
+    assert file_breakpoints.value.breakpoints == ()
 
 
-def test_a_log_point_marks_no_node(book: BreakpointBook) -> None:
-    book.add(Breakpoint("", frozenset({"P3"}), log="{tool}"))
+def test_a_log_point_marks_no_node(file_breakpoints: FileBreakpoints) -> None:
+    file_breakpoints.add(Breakpoint("", frozenset({PausePoint.TOOL_CALL}), log="{tool}"))
 
-    assert book.value.places == frozenset()
-    assert describe(book.value.breakpoints[0]) == "Before a tool · logs “{tool}”, does not stop"
+    assert file_breakpoints.value.places == frozenset()
+    assert (
+        describe(file_breakpoints.value.breakpoints[0])
+        == "Before a tool · logs “{tool}”, does not stop"
+    )

@@ -14,7 +14,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from studio.application.run.cards import timeline_of
-from studio.application.run.compare import Side, compare
+from studio.application.run.compare import RunSide, compare
 from studio.application.run.inspector import Inspection, inspector_view
 from studio.application.run.sources import sources_for
 from studio.core.agent.values.options import RunOptions
@@ -22,7 +22,7 @@ from studio.core.agent.values.state import Limits
 from studio.core.runs.store import RunStore
 from studio.core.runs.stored import StoredEvents
 from studio.ui.run.timeline import TimelineView
-from studio.viewmodels.run.search import Found, RunSearch
+from studio.viewmodels.run.search import RunSearch, SearchHits
 from tests.core.agent.runs import NATIVE, call, calling, run_of
 from tests.support.run_rows import rows_with
 from tests.support.stored_reads import note_reads
@@ -49,9 +49,9 @@ def picture(view: TimelineView) -> QImage:
 
 
 def wheel(view: TimelineView, notches: int) -> None:
-    spot = QPointF(20, 20)
+    location = QPointF(20, 20)
     event = QWheelEvent(
-        spot, view.viewport().mapToGlobal(spot), QPoint(), QPoint(0, -120 * notches),
+        location, view.viewport().mapToGlobal(location), QPoint(), QPoint(0, -120 * notches),
         Qt.MouseButton.NoButton, Qt.KeyboardModifier.NoModifier, Qt.ScrollPhase.NoScrollPhase,
         False,
     )  # fmt: skip
@@ -143,7 +143,7 @@ async def test_a_long_run_is_searched_beside_the_window_and_by_pieces(
     note_reads(monkeypatch, lambda _: readers.add(threading.get_ident()))
     monkeypatch.setattr("studio.viewmodels.run.search._PIECE_SECONDS", 0.0)  # a card each
     search = RunSearch()
-    shown: list[Found] = []
+    shown: list[SearchHits] = []
     search.found_changed.connect(shown.append)
     search.look(opened, cards, "thought")
     qtbot.waitUntil(lambda: len(shown) > 3)
@@ -164,6 +164,6 @@ async def test_ways_of_a_long_run_are_compared_without_reading_what_they_share(
     ended, opened = await both(tmp_path / "runs.sqlite")
     read: set[int] = set()
     note_reads(monkeypatch, read.add)
-    found = compare(Side("A", opened), Side("B", opened))
+    found = compare(RunSide("A", opened), RunSide("B", opened))
     assert [row.match for row in found.rows] == ["same"] * len(timeline_of(ended).cards)
     assert len(read) < STEPS / 2

@@ -10,11 +10,12 @@ from pytestqt.qtbot import QtBot
 
 from studio.application.run.record import RunRecord
 from studio.core.agent.values.commands import Command
+from studio.core.agent.values.pause_point import PausePoint
 from studio.core.models.base import ModelError
 from studio.core.models.scripted import DEFAULT_CHUNK, ScriptedTurn
 from studio.core.wire.reply import Reply, ToolCall
 from studio.ui.run.breakpoints_dialog import BreakpointsDialog
-from studio.ui.run.compare_dialog import CompareDialog
+from studio.ui.run.compare_dialog import RunComparisonDialog
 from studio.ui.run.pane import RunPane
 from studio.ui.style.theme import DARK, LIGHT, apply_theme
 from studio.viewmodels.app.background import Background
@@ -144,7 +145,7 @@ def test_a_react_run_is_stepped_through_thought_action_observation_final(bench: 
 
 def test_arguments_are_edited_in_place_and_the_run_goes_on(bench: Bench) -> None:
     tools = LocalTools()
-    bench.controller.breakpoints.toggle_place("P3")
+    bench.controller.breakpoints.toggle_place(PausePoint.TOOL_CALL)
     bench.controller.start(plan([LOOKUP, FINAL], tools=tools))
     bench.until_waiting("before the tool runs: lookup")
 
@@ -225,7 +226,7 @@ def test_the_keys_that_go_on_lead_to_the_choice_and_do_not_make_it(
         "F10": pane.step,
         "F11": lambda: pane.step("into"),
         "Shift+F11": lambda: pane.step("out"),
-        "run to": lambda: pane.diagram.run_to_asked.emit("P6"),
+        "run to": lambda: pane.diagram.request_run_to.emit(PausePoint.ANSWER),
     }[press]()
 
     assert bench.button("Approve").hasFocus()
@@ -256,7 +257,7 @@ def test_only_a_call_can_be_approved_by_the_key(bench: Bench) -> None:
     bench.controller.start(plan([LOOKUP, FINAL], approval="always"), at_entry=True)
     bench.until_waiting("before the request")
     bench.pane.approve()
-    assert bench.controller.view.place == "P1"
+    assert bench.controller.view.place == PausePoint.BEFORE_REQUEST
     assert set(heard) == {False}
     bench.pane.run_or_continue()
     bench.until_waiting("Waits for your approval")
@@ -267,7 +268,7 @@ def test_a_broken_reply_is_repaired_after_a_click(bench: Bench) -> None:
     tools = LocalTools()
     bench.controller.start(plan([BROKEN, FINAL], tools=tools))
     bench.until_waiting("cannot be read")
-    assert bench.pane.diagram.state.mood == "error"
+    assert bench.pane.diagram.state.phase == "error"
     repair = bench.pane.actions_bar.buttons[1]
     assert "comma" in repair.text().lower()
     bench.click(repair)
@@ -329,7 +330,7 @@ def test_a_breakpoint_is_set_by_the_diagram(bench: Bench) -> None:
     for _ in range(3):
         bench.qtbot.keyClick(bench.pane.diagram, Qt.Key.Key_Right)
     bench.qtbot.keyClick(bench.pane.diagram, Qt.Key.Key_F9)
-    assert bench.controller.breakpoints.value.places == {"P3"}
+    assert bench.controller.breakpoints.value.places == {PausePoint.TOOL_CALL}
 
     bench.controller.start(plan([LOOKUP, FINAL]))
     bench.until_waiting("Breakpoint before the tool runs: lookup")
@@ -458,7 +459,7 @@ def test_two_branches_are_compared_at_the_place_where_they_part(bench: Bench) ->
     assert labels[2].startswith("Compare First way with Branch")
     assert labels[3].startswith("Name Branch")
     next(each for each in menu.actions() if each.text() == labels[2]).trigger()
-    dialog = bench.pane.findChild(CompareDialog)
+    dialog = bench.pane.findChild(RunComparisonDialog)
     assert dialog is not None
     assert dialog.isVisible()
     row = dialog.table.currentIndex().row()
@@ -480,7 +481,7 @@ def test_two_branches_are_compared_at_the_place_where_they_part(bench: Bench) ->
 
     menu.actions()[0].trigger()  # back to the end of the first way
     bench.until_waiting("with the answer")
-    assert any("Paris" in card.gist for card in bench.pane.timeline.cards)
+    assert any("Paris" in card.summary for card in bench.pane.timeline.cards)
 
 
 def test_words_are_found_in_the_whole_run(bench: Bench) -> None:
@@ -596,7 +597,7 @@ def test_a_call_is_skipped_with_a_result_from_its_card(bench: Bench) -> None:
 
     assert len(tools.called) == 1
     told = next(card for card in bench.pane.timeline.cards if card.kind == "observation")
-    assert (told.gist, told.badges) == ("Lutetia", ("answered",))
+    assert (told.summary, told.badges) == ("Lutetia", ("answered",))
 
 
 def test_a_run_goes_on_again_from_an_earlier_card(bench: Bench) -> None:
@@ -636,7 +637,7 @@ def test_what_outlasts_the_run_is_asked_where_it_makes_sense(bench: Bench) -> No
     bench.pane.request_file_edit.connect(
         lambda spec, result: asked.append((spec.kind, result.text))
     )
-    bench.controller.breakpoints.toggle_place("P4")
+    bench.controller.breakpoints.toggle_place(PausePoint.OBSERVATION)
     bench.controller.start(plan([LOOKUP, FINAL]), at_entry=True)
     bench.until_waiting("before the request")
     also = bench.pane.editor.also_file

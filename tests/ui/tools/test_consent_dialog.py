@@ -113,7 +113,7 @@ def test_a_new_server_is_asked_about_and_so_is_a_changed_one(
     write_server(tmp_path, "--all")
     controller.reload()
     qtbot.waitUntil(lambda: len(pane.banners.shown) == 1)
-    said = answered(lambda: pane.sources.blocks["mcp:weather"].allow_asked.emit("mcp:weather"),
+    said = answered(lambda: pane.sources.blocks["mcp:weather"].request_allow.emit("mcp:weather"),
                     yes=True)  # fmt: skip
     before, _, now = said.partition("Now:")
     assert "weather.py\n" in before

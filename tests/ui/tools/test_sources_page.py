@@ -152,10 +152,10 @@ def test_states_lead_to_what_can_be_done(qtbot: QtBot, page: SourcesPage, tmp_pa
     )
     failed, waiting, untrusted, ready = page.blocks.values()
     assert "does not work" in failed.text
-    with qtbot.waitSignal(page.open_asked) as opened:
+    with qtbot.waitSignal(page.request_open) as opened:
         qtbot.mouseClick(button(failed, "Open"), Qt.MouseButton.LeftButton)
     assert opened.args == [path, 3]
-    with qtbot.waitSignal(page.start_asked) as started:
+    with qtbot.waitSignal(page.request_start) as started:
         qtbot.mouseClick(button(waiting, "Start"), Qt.MouseButton.LeftButton)
     assert started.args == ["mcp:b"]
     assert not untrusted.findChildren(QPushButton), "what is not trusted is not started from here"
@@ -169,13 +169,13 @@ def test_the_folder_is_trusted_and_asked_about_as_a_whole(
     qtbot: QtBot, page: SourcesPage, tmp_path: Path
 ) -> None:
     page.show_folder(tmp_path, trusted=False, approval=None)
-    with qtbot.waitSignal(page.trust_asked) as asked:
+    with qtbot.waitSignal(page.request_trust) as asked:
         qtbot.mouseClick(page.trust_button, Qt.MouseButton.LeftButton)
     assert asked.args == [tmp_path]
     page.show_folder(tmp_path, trusted=True, approval="always")
     assert page.approval.currentText() == "Always ask"
-    with qtbot.waitSignal(page.forget_asked):
+    with qtbot.waitSignal(page.request_forget):
         qtbot.mouseClick(page.trust_button, Qt.MouseButton.LeftButton)
-    with qtbot.waitSignal(page.folder_approval_asked) as chosen:
+    with qtbot.waitSignal(page.request_folder_approval) as chosen:
         qtbot.keyClick(page.approval, Qt.Key.Key_Down)
     assert chosen.args == ["once"]

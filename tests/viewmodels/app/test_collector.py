@@ -9,7 +9,7 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from studio.viewmodels.app.collector import CalmCollector
+from studio.viewmodels.app.collector import IdleCollector
 
 
 class _Ring:
@@ -19,7 +19,7 @@ class _Ring:
 
 def test_the_heap_is_searched_in_quiet_moments_only(qtbot: QtBot, qapp: QApplication) -> None:
     gc.enable()  # as in a program of its own; the tests themselves keep it off
-    collector, window = CalmCollector(), QObject()
+    collector, window = IdleCollector(), QObject()
     collector.start(window)
     try:
         assert gc.get_freeze_count() > 0
@@ -46,7 +46,7 @@ def test_the_heap_is_searched_in_quiet_moments_only(qtbot: QtBot, qapp: QApplica
 
 
 def test_no_other_thread_ends_an_object_of_the_window(qtbot: QtBot) -> None:
-    collector = CalmCollector()
+    collector = IdleCollector()
     collector.start()
     ended_in: list[int] = []
     try:

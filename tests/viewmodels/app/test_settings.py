@@ -4,14 +4,14 @@ from dataclasses import replace
 from pathlib import Path
 
 from studio.core.settings import Settings, load_settings, save_settings
-from studio.viewmodels.app.messages import Messages
+from studio.viewmodels.app.notifications import Notifications
 from studio.viewmodels.app.settings import SettingsStore
 
 
 def test_a_theme_for_this_time_is_not_kept(tmp_path: Path) -> None:
     path = tmp_path / "settings.toml"
     path.write_text('theme = "light"\n', encoding="utf-8")
-    store = SettingsStore(path, Messages())
+    store = SettingsStore(path, Notifications())
     store.lend_theme("dark")
     assert store.value.theme == "dark"
     store.set(replace(store.value, word_wrap=False))
@@ -22,7 +22,7 @@ def test_a_theme_for_this_time_is_not_kept(tmp_path: Path) -> None:
 
 def test_two_windows_keep_each_others_settings(tmp_path: Path) -> None:
     path = tmp_path / "settings.toml"
-    one, other = SettingsStore(path, Messages()), SettingsStore(path, Messages())
+    one, other = SettingsStore(path, Notifications()), SettingsStore(path, Notifications())
     one.set(replace(one.value, theme="dark"))
     other.set(replace(other.value, word_wrap=False))
     one.set(replace(one.value, editor_font_size=14.0))
@@ -31,7 +31,7 @@ def test_two_windows_keep_each_others_settings(tmp_path: Path) -> None:
 
 def test_a_file_that_went_away_or_broke_meanwhile_is_written_anew(tmp_path: Path) -> None:
     path = tmp_path / "settings.toml"
-    store = SettingsStore(path, Messages())
+    store = SettingsStore(path, Notifications())
     store.set(replace(store.value, theme="dark"))
     path.unlink()
     store.set(replace(store.value, word_wrap=False))
@@ -44,7 +44,7 @@ def test_a_file_that_went_away_or_broke_meanwhile_is_written_anew(tmp_path: Path
 
 def test_what_could_not_be_written_is_written_with_the_next_change(tmp_path: Path) -> None:
     folder = tmp_path / "config"
-    store = SettingsStore(folder / "settings.toml", Messages())
+    store = SettingsStore(folder / "settings.toml", Notifications())
     folder.write_text("in the way", encoding="utf-8")
     store.set(replace(store.value, theme="dark"))
     folder.unlink()
@@ -55,7 +55,7 @@ def test_what_could_not_be_written_is_written_with_the_next_change(tmp_path: Pat
 
 
 def test_a_file_that_cannot_be_written_is_said_and_the_settings_hold(tmp_path: Path) -> None:
-    messages = Messages()
+    messages = Notifications()
     said: list[str] = []
     messages.noticed.connect(lambda notice: said.append(notice.what))
     (tmp_path / "taken").write_text("a file where the folder belongs", encoding="utf-8")
@@ -68,7 +68,7 @@ def test_a_file_that_cannot_be_written_is_said_and_the_settings_hold(tmp_path: P
 def test_settings_of_safe_mode_are_the_usual_ones_and_are_not_written(tmp_path: Path) -> None:
     path = tmp_path / "settings.toml"
     path.write_text('theme = "light"\nbroken', encoding="utf-8")
-    store = SettingsStore(path, Messages(), is_kept=False)
+    store = SettingsStore(path, Notifications(), is_kept=False)
     assert (store.value, store.notice) == (Settings(), "")
     store.set(replace(store.value, theme="dark"))
     assert path.read_text(encoding="utf-8") == 'theme = "light"\nbroken'

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
-from studio.application.connections.model import AskedModel, SwitchedModel
+from studio.application.connections.model import RequestedModel, SwitchedModel
 from studio.core.models.base import ModelError, ModelRequest
 from studio.core.models.connections import EMBEDDED, Connection
 from studio.core.models.scripted import ScriptedModel
@@ -215,7 +215,7 @@ def test_a_run_keeps_its_own_document_when_another_one_is_opened(
     block = "---\nmodel:\n  connection: {{kind: reference, name: {}}}\n---\nuser:\nHi\n"
     one, two = (parse(block.format(name), None) for name in scripts)
     controller.set_document(two)  # it is open, and a run of the other is taken up again
-    model = controller.open(None, AskedModel(one.model))
+    model = controller.open(None, RequestedModel(one.model))
     assert model.label == "Script one.json"
     controller.set_level("syntax")  # picked for what is open; the run's own choice stays
     assert model.label == "Script one.json"

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
-from studio.viewmodels.app.messages import Messages, Notice
+from studio.viewmodels.app.notifications import Notification, Notifications
 from studio.viewmodels.document.controller import DocumentController
 from studio.viewmodels.document.swap import SwapFolder
 
@@ -23,10 +23,10 @@ class Desk:
 
     swaps: SwapFolder
     text: str = ""
-    notices: list[Notice] = field(default_factory=list)
+    notices: list[Notification] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.messages = Messages()
+        self.messages = Notifications()
         self.messages.noticed.connect(self.notices.append)
         self.controller = DocumentController(self.messages, self.swaps, lambda: self.text)
 
@@ -126,10 +126,10 @@ from pathlib import Path
 from PySide6.QtCore import QCoreApplication, QTimer
 from studio.viewmodels.document.controller import DocumentController
 from studio.viewmodels.document.swap import SwapFolder
-from studio.viewmodels.app.messages import Messages
+from studio.viewmodels.app.notifications import Notifications
 app = QCoreApplication([])
 text = ["start"]
-document = DocumentController(Messages(), SwapFolder(Path(sys.argv[1])), lambda: text[0])
+document = DocumentController(Notifications(), SwapFolder(Path(sys.argv[1])), lambda: text[0])
 document.begin("", "lost.prompty")
 def key():
     text[0] += "x"
@@ -202,7 +202,7 @@ def test_a_late_write_does_not_bring_back_what_was_saved(tmp_path: Path) -> None
 
 def test_a_text_is_not_read_while_it_is_held(qtbot: QtBot, tmp_path: Path) -> None:
     text = "user:\nHi\n"
-    controller = DocumentController(Messages(), SwapFolder(tmp_path / "swaps"), lambda: text)
+    controller = DocumentController(Notifications(), SwapFolder(tmp_path / "swaps"), lambda: text)
     controller.hold()
     with qtbot.assertNotEmitted(controller.parsed, wait=400):
         controller.begin(text, "a")

@@ -240,4 +240,4 @@ def test_two_runs_are_compared(
     (comparison,) = compared.args
 
     row = comparison.rows[comparison.first_difference]
-    assert row.left.gist == "I know it all."
+    assert row.left.summary == "I know it all."

@@ -12,6 +12,7 @@ from studio.application.run.text import plain_text
 from studio.application.run.view import RunView
 from studio.core.agent.values.commands import Approve, Continue, EditCall, EditObservation, SendBack
 from studio.core.agent.values.events import CallEdited, Forked, Stopped
+from studio.core.agent.values.pause_point import PausePoint
 from studio.core.models.base import ModelError
 from studio.core.models.scripted import ScriptedTurn
 from studio.core.tools.source import ToolSourceError
@@ -121,7 +122,15 @@ def test_stepping_stops_at_every_place_of_a_react_run(
         before = controller.state
         controller.step()
 
-    assert seen == ["P1", "P2", "P3", "P4", "P1", "P2", "P6"]
+    assert seen == [
+        PausePoint.BEFORE_REQUEST,
+        PausePoint.REPLY,
+        PausePoint.TOOL_CALL,
+        PausePoint.OBSERVATION,
+        PausePoint.BEFORE_REQUEST,
+        PausePoint.REPLY,
+        PausePoint.ANSWER,
+    ]
     assert controller.state is not None
     assert controller.state.status == "done"
 
@@ -130,7 +139,7 @@ def test_edited_arguments_reach_the_tool_and_the_journal(
     qtbot: QtBot, controller: RunController, journal: ListJournal
 ) -> None:
     tools = LocalTools()
-    controller.breakpoints.toggle_place("P3")
+    controller.breakpoints.toggle_place(PausePoint.TOOL_CALL)
     controller.start(plan([LOOKUP, FINAL], tools=tools))
     _until_waiting(qtbot, controller, "Breakpoint before the tool runs: lookup")
 
@@ -151,7 +160,7 @@ def test_edited_arguments_reach_the_tool_and_the_journal(
 
 def test_the_model_is_told_the_edited_observation(qtbot: QtBot, controller: RunController) -> None:
     started = plan([LOOKUP, FINAL])
-    controller.breakpoints.toggle_place("P4")
+    controller.breakpoints.toggle_place(PausePoint.OBSERVATION)
     controller.start(started)
     _until_waiting(qtbot, controller)
 
@@ -227,7 +236,7 @@ def test_pause_stands_still_at_the_next_place(qtbot: QtBot, controller: RunContr
 
     assert controller.state is not None
     assert controller.state.pause is not None
-    assert controller.state.pause.place == "P2"
+    assert controller.state.pause.place == PausePoint.REPLY
     assert controller.view.offers.title.startswith("The reply is here")
 
 
@@ -321,7 +330,7 @@ def test_going_back_makes_a_new_branch(
     controller.fork_from(card)
     _until_waiting(qtbot, controller)
     assert controller.state is not None
-    assert (controller.state.iteration, controller.state.place) == (1, "P4")
+    assert (controller.state.iteration, controller.state.place) == (1, PausePoint.OBSERVATION)
     controller.send(EditObservation(0, "Lyon"))
     controller.send(Continue())
     _until_over(qtbot, controller)
@@ -368,9 +377,9 @@ def test_a_record_shows_the_same_and_runs_nothing(
     count = len(journal.events)
     controller.move_record(-1)
     assert controller.state is not None
-    assert controller.state.place == "P6"
+    assert controller.state.place == PausePoint.ANSWER
     controller.move_record(-100)
-    assert controller.state.place == "P1"
+    assert controller.state.place == PausePoint.BEFORE_REQUEST
     controller.move_record(+100)
     assert controller.state.status == "done"
     assert len(journal.events) == count

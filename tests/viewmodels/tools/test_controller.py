@@ -10,7 +10,7 @@ from studio.core.prompty.parse import parse
 from studio.core.tools.mock import FixedMock
 from studio.core.tools.trust import TrustStore
 from studio.viewmodels.app.background import Background
-from studio.viewmodels.tools.controller import ToolsController, Trial
+from studio.viewmodels.tools.controller import ToolsController, ToolTrial
 
 TOOLS = '''
 import time
@@ -63,8 +63,8 @@ def trust(qtbot: QtBot, controller: ToolsController, folder: Path) -> None:
         controller.trust_folder(folder)
 
 
-def attempt(qtbot: QtBot, controller: ToolsController, name: str, **arguments: object) -> Trial:
-    trials: list[Trial] = []
+def attempt(qtbot: QtBot, controller: ToolsController, name: str, **arguments: object) -> ToolTrial:
+    trials: list[ToolTrial] = []
     controller.trial_changed.connect(trials.append)
     controller.try_tool(name, arguments)  # type: ignore[arg-type]
     assert trials[-1].outcome is None
@@ -119,7 +119,7 @@ def test_a_hanging_tool_is_cancelled(
 ) -> None:
     load(qtbot, controller, folder)
     trust(qtbot, controller, folder)
-    trials: list[Trial] = []
+    trials: list[ToolTrial] = []
     controller.trial_changed.connect(trials.append)
     controller.try_tool("sleepy", {})
     qtbot.waitUntil((folder / "began").exists)

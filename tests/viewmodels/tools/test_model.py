@@ -38,7 +38,7 @@ def test_rows_say_what_a_call_would_do(qtbot: QtBot) -> None:
 def test_ticking_asks_and_does_not_decide(qtbot: QtBot) -> None:
     model = ToolsModel()
     model.show_entries(ENTRIES)
-    with qtbot.waitSignal(model.enabled_asked) as blocker:
+    with qtbot.waitSignal(model.request_enabled) as blocker:
         model.setData(
             model.index(0, 0), Qt.CheckState.Unchecked.value, Qt.ItemDataRole.CheckStateRole
         )

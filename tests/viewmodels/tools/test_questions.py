@@ -35,7 +35,7 @@ def ask(
     """A call of a tool whose mock is the person; gives the question and the call."""
     registry = ToolRegistry((ToolEntry(spec("lookup", "fact"), mock=AskMock()),))
     box = Toolbox(lambda: registry, {}, ask=questions.ask)
-    with qtbot.waitSignal(questions.asked) as asked:
+    with qtbot.waitSignal(questions.request_answer) as asked:
         call = background.start(box.call("lookup", {"fact": "capital of France"}))
     return asked.args[0], call
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 from studio.core.agent.loop.conversation import legal
 from studio.core.agent.values.copying import replace
+from studio.core.agent.values.persistent_list import PersistentList
 from studio.core.agent.values.state import RunState
-from studio.core.agent.values.trail import Trail
 from studio.core.prompty.messages import Message, TextPart, ToolCallPart, ToolResultPart
 
 _PER_MESSAGE = 4
@@ -58,7 +58,7 @@ def replaced(state: RunState, messages: Sequence[Message]) -> RunState:
     if messages is state.conversation:
         return state
     counted = size(messages) if state.setup.context_budget is not None else 0
-    return replace(state, conversation=Trail(messages), characters=counted)
+    return replace(state, conversation=PersistentList(messages), characters=counted)
 
 
 def is_too_long(state: RunState) -> bool:

@@ -33,6 +33,7 @@ from studio.core.agent.values.events import (
     TreatedAsFinal,
 )
 from studio.core.agent.values.json_text import json_text
+from studio.core.agent.values.pause_point import PausePoint
 from studio.core.agent.values.state import LimitName, Limits, RunState
 
 Edit: TypeAlias = (
@@ -69,10 +70,14 @@ def edit(state: RunState, event: Edit) -> Move:  # noqa: C901 - one arm per edit
             return settle(state)
         case TreatedAsFinal(text=text, always=always):
             plain = state.plain_is_final or always
-            state = replace(state, place="P6", answer=text, error=None, plain_is_final=plain)
+            state = replace(
+                state, place=PausePoint.ANSWER, answer=text, error=None, plain_is_final=plain
+            )
             return settle(replace(_answered(state, text), format_errors=0))
         case AnswerEdited(text=text):
-            state = replace(state, place="P6", answer=text, answer_problems=(), error=None)
+            state = replace(
+                state, place=PausePoint.ANSWER, answer=text, answer_problems=(), error=None
+            )
             return settle(_answered(state, text))
         case AnswerReturned(text=text):
             return _go_on(state, text)
@@ -118,7 +123,9 @@ def _reply(state: RunState, event: ReplyEdited) -> RunState:
     origin = "person" if event.given else state.step.reply_origin
     unread = replace(state.step, reading=None, calls=(), answer=None)
     step = replace(unread, reply=event.reply, reply_origin=origin)
-    state = replace(state, step=step, place="P2", call=None, error=None, repairs=repairs)
+    state = replace(
+        state, step=step, place=PausePoint.REPLY, call=None, error=None, repairs=repairs
+    )
     # A repaired or mended reply is no second failure.
     return replace(_marked(state, mark), format_errors=max(0, state.format_errors - 1))
 

@@ -7,11 +7,11 @@ from typing import TypeAlias, assert_never
 from studio.core.agent.loop.context import extended, is_too_long, replaced
 from studio.core.agent.loop.conversation import legal, user_message
 from studio.core.agent.loop.steps import (
+    call_error_text,
     close_step,
     first_call,
     fold_step,
     limit_error,
-    told,
     used_up,
     with_messages,
 )
@@ -29,6 +29,7 @@ from studio.core.agent.values.effects import (
     RunTools,
     TrimContext,
 )
+from studio.core.agent.values.pause_point import PausePoint
 from studio.core.agent.values.state import RunState, Step, StepError
 from studio.core.prompty.messages import Message
 
@@ -44,20 +45,20 @@ def pending(state: RunState) -> Effects:
     if state.is_over:
         return ()
     match state.place:
-        case "P1":
+        case PausePoint.BEFORE_REQUEST:
             return (CallModel(state.step.attempt),)
-        case "P2":
+        case PausePoint.REPLY:
             return (ReadReply(state.step.reply),) if state.step.reply is not None else ()
-        case "P3":
+        case PausePoint.TOOL_CALL:
             return (DecideCall(state.call or 0),)
-        case "P4" | "P5":
+        case PausePoint.OBSERVATION | PausePoint.STEP_END:
             return (Pass(state.place),)
-        case "P6":
+        case PausePoint.ANSWER:
             return (CheckAnswer(state.answer or ""),)
-        case "PX":
+        case PausePoint.ERROR:
             if state.error is not None and state.error.kind == "outcome_unknown":
                 return (AskOutcome(state.call or 0),)
-            return (Pass("PX"),)
+            return (Pass(PausePoint.ERROR),)
         case None:
             return ()
         case _:
@@ -70,8 +71,8 @@ def settle(state: RunState) -> Move:
 
 
 def at_error(state: RunState, error: StepError, call: int | None = None) -> Move:
-    """The run comes to PX."""
-    return settle(replace(state, place="PX", call=call, error=error))
+    """The run comes to `ERROR`."""
+    return settle(replace(state, place=PausePoint.ERROR, call=call, error=error))
 
 
 # Towards the model --------------------------------------------------------------------------------
@@ -111,13 +112,13 @@ def rendered(state: RunState, messages: tuple[Message, ...]) -> Move:
 
 
 def request_ready(state: RunState) -> Move:
-    """The run comes to P1."""
+    """The run comes to `BEFORE_REQUEST`."""
     state = with_messages(state, state.conversation)
-    return settle(replace(state, place="P1", call=None))
+    return settle(replace(state, place=PausePoint.BEFORE_REQUEST, call=None))
 
 
 def next_step(state: RunState) -> Move:
-    """From P5 to the next step."""
+    """From `STEP_END` to the next step."""
     return begin_step(close_step(state))
 
 
@@ -125,7 +126,7 @@ def next_step(state: RunState) -> Move:
 
 
 def calls_checked(state: RunState) -> Move:
-    """To PX where a call cannot run, else to the first decision."""
+    """To `ERROR` where a call cannot run, else to the first decision."""
     bad = first_call(state, lambda call: call.status == "asked" and bool(call.problems))
     if bad is None:
         return next_call(state)
@@ -134,7 +135,7 @@ def calls_checked(state: RunState) -> Move:
     if kind == "format":
         state = replace(state, format_errors=state.format_errors + 1)
     message = "; ".join(call.problems)
-    observation = told(state, call)
+    observation = call_error_text(state, call)
     error = StepError(kind, kind, message, "", call.repairs, observation=observation)
     return at_error(state, error, bad)
 
@@ -144,7 +145,7 @@ def next_call(state: RunState) -> Move:
     state = replace(state, error=None)
     index = first_call(state, lambda call: call.status == "asked")
     if index is not None:
-        return settle(replace(state, place="P3", call=index))
+        return settle(replace(state, place=PausePoint.TOOL_CALL, call=index))
     approved = tuple(at for at, call in enumerate(state.step.calls) if call.status == "approved")
     if approved:
         return replace(state, place=None, call=None), (RunTools(approved),)
@@ -159,7 +160,7 @@ def results_ready(state: RunState) -> Move:
     if lost is not None:
         return outcome_unknown(state, lost)
     if not state.setup.parallel and state.call is not None:
-        return settle(replace(state, place="P4", error=None))
+        return settle(replace(state, place=PausePoint.OBSERVATION, error=None))
     return next_result(state, -1)
 
 
@@ -172,8 +173,8 @@ def outcome_unknown(state: RunState, index: int) -> Move:
 
 
 def next_result(state: RunState, after: int) -> Move:
-    """Parallel calls: P4 of the next row that ran, else the end of the step."""
+    """Parallel calls: `OBSERVATION` of the next row that ran, else the end of the step."""
     for index in range(after + 1, len(state.step.calls)):
         if state.step.calls[index].outcome is not None:
-            return settle(replace(state, place="P4", call=index, error=None))
+            return settle(replace(state, place=PausePoint.OBSERVATION, call=index, error=None))
     return settle(fold_step(replace(state, error=None)))

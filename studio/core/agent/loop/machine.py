@@ -1,7 +1,7 @@
 """The loop as a pure function: a state and a fact give the next state and what to do.
 
-    RENDER →P1→ INVOKE →P2→ READ → CHECK →P3→ EXECUTE →P4→ FOLD →P5→ RENDER …   final →P6→ done
-                                    any error →PX
+    render ▶ before request ▶ model ▶ reply ▶ read, check ▶ tool call ▶ tool ▶ observation
+    ▶ fold ▶ step end ▶ render …      final ▶ answer ▶ done      any failure ▶ error
 
 Pauses lie between states, never inside an effect, so resuming does nothing twice.
 """
@@ -80,6 +80,7 @@ from studio.core.agent.values.events import (
     ToolEnded,
     TreatedAsFinal,
 )
+from studio.core.agent.values.pause_point import PausePoint
 from studio.core.agent.values.reading import Action, Final, FormatError, Refused
 from studio.core.agent.values.state import Pause, RunState, Status, StepError
 from studio.core.wire.reply import Reply
@@ -167,7 +168,7 @@ def _model(state: RunState, event: ModelCalled | ModelReplied | ModelFailed | Re
                 case Final() if must_compose(state, reading):
                     return settle(fold_step(replace(state, composing=True)))
                 case Final(answer=answer):
-                    return settle(replace(state, place="P6", answer=answer))
+                    return settle(replace(state, place=PausePoint.ANSWER, answer=answer))
                 case Refused(text=text):
                     error = StepError("refusal", "refused", text or "The model declined.")
                     return replace(state, status="refused", error=error), ()
@@ -237,13 +238,13 @@ def _tool(
 
 def _passed(state: RunState) -> Move:
     match state.place:
-        case "P4":
+        case PausePoint.OBSERVATION:
             if state.setup.parallel:
                 return next_result(state, state.call if state.call is not None else -1)
             return next_call(state)
-        case "P5":
+        case PausePoint.STEP_END:
             return next_step(state)
-        case "PX" if state.error is not None:
+        case PausePoint.ERROR if state.error is not None:
             return _error_passed(state, state.error)
         case _:
             return settle(state)
@@ -258,7 +259,7 @@ def _error_passed(state: RunState, error: StepError) -> Move:
             return next_call(tell_bad_calls(state))
         case "model":
             step = replace(state.step, attempt=state.step.attempt + 1)
-            return settle(replace(state, place="P1", error=None, step=step))
+            return settle(replace(state, place=PausePoint.BEFORE_REQUEST, error=None, step=step))
         case "render":
             return replace(state, place=None, error=None), (RenderPrompt(state.iteration),)
         case "limit":

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from studio.core.agent.loop.composing import compose_template
 from studio.core.agent.protocols.choose import (
-    Choice,
+    ProtocolChoice,
     agent_settings,
     choose_protocol,
     reading_style,
@@ -44,7 +44,7 @@ def make_setup(
     settings = agent_settings(document)
     choice = choose_protocol(document)
     if options.protocol is not None and options.protocol != choice.protocol:
-        choice = Choice(options.protocol, "chosen for this run")
+        choice = ProtocolChoice(options.protocol, "chosen for this run")
     values, _ = resolve_inputs(document, inputs)
     stop = options.stop
     if stop is None:

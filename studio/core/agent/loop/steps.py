@@ -17,7 +17,8 @@ from studio.core.agent.values.events import (
     ToolEnded,
 )
 from studio.core.agent.values.json_text import json_text
-from studio.core.agent.values.reading import Action, AskedCall, Final, Reading, ReadingWarning
+from studio.core.agent.values.pause_point import PausePoint
+from studio.core.agent.values.reading import Action, Final, Reading, ReadingWarning, RequestedCall
 from studio.core.agent.values.state import (
     Call,
     LimitName,
@@ -62,7 +63,7 @@ def used_up(state: RunState) -> LimitName | None:
 
 
 def limit_error(state: RunState, limit: LimitName) -> StepError:
-    """The PX of an allowance that is used up."""
+    """The `ERROR` of an allowance that is used up."""
     allowed = {
         "iterations": f"{state.limits.iterations} steps",
         "tokens": f"{state.limits.tokens} tokens",
@@ -77,11 +78,11 @@ def ending_error(state: RunState, *, headless: bool | None = None) -> StepError 
     """The error that ends the run when it is passed: a used-up limit; headless, a failed call.
 
     Args:
-        state: at PX.
+        state: at `ERROR`.
         headless: whether nobody is there now; None where that is as at the run's start.
     """
     error = state.error
-    if state.place != "PX" or error is None:
+    if state.place != PausePoint.ERROR or error is None:
         return None
     if error.kind == "limit":
         return error if used_up(state) is not None else None
@@ -90,7 +91,7 @@ def ending_error(state: RunState, *, headless: bool | None = None) -> StepError 
 
 
 def output_error(problems: tuple[str, ...]) -> StepError:
-    """The PX of an answer that does not fit the declared outputs."""
+    """The `ERROR` of an answer that does not fit the declared outputs."""
     hint = "Edit it, send it back with a word to the model, or go on to accept it as it is."
     return StepError("output", "output", " ".join(problems), hint)
 
@@ -137,7 +138,7 @@ def add_usage(total: Usage, one: Usage | None) -> Usage:
 
 
 def replied(state: RunState, event: ModelReplied) -> RunState:
-    """A reply has ended: the run is at P2."""
+    """A reply has ended: the run is at `REPLY`."""
     marks = state.step.marks | _origin_mark(event.origin)
     step = replace(
         state.step,
@@ -150,7 +151,7 @@ def replied(state: RunState, event: ModelReplied) -> RunState:
     )
     return replace(
         state,
-        place="P2",
+        place=PausePoint.REPLY,
         step=step,
         usage=add_usage(state.usage, event.reply.usage if event.origin == "live" else None),
         seconds=state.seconds + event.seconds,
@@ -176,7 +177,7 @@ def with_reading(state: RunState, reading: Reading) -> RunState:
     return replace(state, place=None, call=None, step=step, error=None, format_errors=errors)
 
 
-def _row(asked: AskedCall) -> Call:
+def _row(asked: RequestedCall) -> Call:
     return Call(
         asked.id,
         asked.tool,
@@ -240,7 +241,7 @@ def with_checks(state: RunState, event: CallsChecked) -> RunState:
     return state
 
 
-def told(state: RunState, call: Call) -> str:
+def call_error_text(state: RunState, call: Call) -> str:
     """What the model is told of a call that cannot run."""
     if call.error == "unknown_tool":
         return unknown_tool(call.tool, [tool.name for tool in state.setup.tools])
@@ -254,7 +255,11 @@ def tell_bad_calls(state: RunState) -> RunState:
     for index, call in enumerate(state.step.calls):
         if call.status == "asked" and call.problems:
             is_edited = state.error is not None and state.call == index and state.error.observation
-            text = state.error.observation if is_edited and state.error else told(state, call)
+            text = (
+                state.error.observation
+                if is_edited and state.error
+                else call_error_text(state, call)
+            )
             state = with_call(
                 state, index, status="done", observation=text, is_error=True, origin="studio"
             )
@@ -316,7 +321,7 @@ def tool_ended(state: RunState, event: ToolEnded) -> RunState:
 
 
 def fold_step(state: RunState) -> RunState:
-    """The step's calls and results join the conversation: the run is at P5."""
+    """The step's calls and results join the conversation: the run is at `STEP_END`."""
     step = state.step
     appended: tuple[Message, ...] = ()
     if state.setup.protocol == "native":
@@ -330,7 +335,7 @@ def fold_step(state: RunState) -> RunState:
     step = replace(step, appended=appended)
     if state.setup.protocol == "native":
         state = extended(state, appended)
-    return replace(state, place="P5", call=None, step=step)
+    return replace(state, place=PausePoint.STEP_END, call=None, step=step)
 
 
 def close_step(state: RunState) -> RunState:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Set as AbstractSet
 from typing import Protocol
 
-from studio.core.agent.values.state import Origin
+from studio.core.agent.values.state import ResultOrigin
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.values import JsonObject
 from studio.core.tools.source import ToolOutcome
@@ -43,7 +43,7 @@ class RunToolbox(Protocol):
         """Note that the person allowed a call."""
         ...
 
-    def origin(self, name: str) -> Origin:
+    def origin(self, name: str) -> ResultOrigin:
         """Where the tool's last answer came from, or the next one would."""
         ...
 
@@ -87,7 +87,7 @@ class NoTools:
     def approve(self, name: str) -> None:
         """Nothing to note."""
 
-    def origin(self, name: str) -> Origin:
+    def origin(self, name: str) -> ResultOrigin:
         """As if live."""
         return "live"
 

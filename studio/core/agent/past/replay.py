@@ -15,7 +15,7 @@ from studio.core.agent.loop.steps import call_key, new_state
 from studio.core.agent.loop.toolbox import NoTools, RunToolbox
 from studio.core.agent.values.events import Event, ModelReplied, ReplyEdited, Started, ToolEnded
 from studio.core.agent.values.json_text import json_text
-from studio.core.agent.values.state import Call, Origin, RunState
+from studio.core.agent.values.state import Call, ResultOrigin, RunState
 from studio.core.models.base import Capabilities, ChatModel, ModelError, ModelRequest
 from studio.core.prompty.messages import Message
 from studio.core.prompty.tool_spec import ToolSpec
@@ -35,7 +35,7 @@ from studio.core.wire.reply import (
 
 
 @dataclass(frozen=True, slots=True)
-class RecordedCall:
+class RecordedReply:
     """One model call of a recording."""
 
     messages: tuple[Message, ...]
@@ -46,17 +46,17 @@ class RecordedCall:
 
 
 @dataclass(frozen=True, slots=True)
-class Recording:
+class RunRecording:
     """What a branch of a run has to give to another."""
 
-    calls: tuple[RecordedCall, ...] = ()
+    calls: tuple[RecordedReply, ...] = ()
     """Model calls, in order."""
 
     outcomes: tuple[tuple[tuple[str, str], ToolOutcome], ...] = ()
     """((tool, arguments), outcome) of the tool calls, in order."""
 
 
-def recording_of(path: Iterable[Event], *, as_told: bool = False) -> Recording:
+def recording_of(path: Iterable[Event], *, as_told: bool = False) -> RunRecording:
     """What one branch recorded; `path` is `tree.branch_path` of its last event.
 
     A reply that the person edited counts as edited: that is what the run went on with.
@@ -66,7 +66,7 @@ def recording_of(path: Iterable[Event], *, as_told: bool = False) -> Recording:
         as_told: take what the model was told of each call, refused and edited ones too, in the
             place of what the tools gave: what an exact replay needs.
     """
-    calls: list[RecordedCall] = []
+    calls: list[RecordedReply] = []
     outcomes: list[tuple[tuple[str, str], ToolOutcome]] = []
     state: RunState | None = None
     for event in path:
@@ -76,11 +76,11 @@ def recording_of(path: Iterable[Event], *, as_told: bool = False) -> Recording:
             state = new_state(event.setup)
         match event:
             case ModelReplied(reply=reply):
-                calls.append(RecordedCall(tuple(state.step.messages), reply))
+                calls.append(RecordedReply(tuple(state.step.messages), reply))
             case ReplyEdited(reply=reply) if state.step.reply is not None and calls:
-                calls[-1] = RecordedCall(calls[-1].messages, reply)
+                calls[-1] = RecordedReply(calls[-1].messages, reply)
             case ReplyEdited(reply=reply):
-                calls.append(RecordedCall(tuple(state.step.messages), reply))
+                calls.append(RecordedReply(tuple(state.step.messages), reply))
             case ToolEnded(call=index, outcome=outcome):
                 outcomes.append((call_key(state.step.calls[index]), outcome))
             case _:
@@ -88,7 +88,7 @@ def recording_of(path: Iterable[Event], *, as_told: bool = False) -> Recording:
         state, _ = advance(state, event)
     if as_told and state is not None:
         outcomes = [_told(call) for step in (*state.steps, state.step) for call in step.calls]
-    return Recording(tuple(calls), tuple(outcomes))
+    return RunRecording(tuple(calls), tuple(outcomes))
 
 
 def _told(call: Call) -> tuple[tuple[str, str], ToolOutcome]:
@@ -100,7 +100,7 @@ def _told(call: Call) -> tuple[tuple[str, str], ToolOutcome]:
 class RecordedModel:
     """Answers with a recording's replies in order, then with another model, where there is one."""
 
-    calls: Sequence[RecordedCall]
+    calls: Sequence[RecordedReply]
     """The recorded calls."""
 
     then: ChatModel | None = None
@@ -121,7 +121,7 @@ class RecordedModel:
         return f"Recorded, then {self.then.label}" if self.then is not None else "Recorded"
 
     @property
-    def origin(self) -> Origin:
+    def origin(self) -> ResultOrigin:
         """Where the last reply came from."""
         return "recorded" if self._is_recorded else "live"
 
@@ -204,7 +204,7 @@ class RecordedSpecs(NoTools):
 class RecordedTools:
     """Answers calls with the recorded outcomes of the same calls; others go to the toolbox."""
 
-    def __init__(self, toolbox: RunToolbox, recording: Recording, *, live: bool = True) -> None:
+    def __init__(self, toolbox: RunToolbox, recording: RunRecording, *, live: bool = True) -> None:
         """Make it.
 
         Args:
@@ -242,7 +242,7 @@ class RecordedTools:
         """The toolbox's."""
         self._toolbox.approve(name)
 
-    def origin(self, name: str) -> Origin:
+    def origin(self, name: str) -> ResultOrigin:
         """Where the tool's last answer came from."""
         return "recorded" if name in self._recorded else self._toolbox.origin(name)
 

@@ -25,7 +25,8 @@ from studio.core.agent.values.events import (
     Steered,
     ToolCalled,
 )
-from studio.core.agent.values.state import Checkpoint, Place, RunState
+from studio.core.agent.values.pause_point import PausePoint
+from studio.core.agent.values.state import Checkpoint, RunState
 
 _NOT_A_MOVE = (Logged, Paused, Resumed, Steered, LimitRaised)
 _KEEP_EVERY = 32
@@ -179,7 +180,7 @@ class RunTree:
         self.branch = self._branches
         self.cursor = checkpoint
 
-    def reach(self, seq: int, place: Place, iteration: int, call: int | None) -> Checkpoint:
+    def reach(self, seq: int, place: PausePoint, iteration: int, call: int | None) -> Checkpoint:
         """Note a place that event `seq` came to."""
         made = Checkpoint(seq, self.cursor, place, iteration, call, self.branch)
         self.checkpoints.append(made)
@@ -202,7 +203,9 @@ class RunTree:
         """The checkpoint of that id."""
         return self._by_id.get(checkpoint)
 
-    def find(self, iteration: int, place: Place = "P1") -> Checkpoint | None:
+    def find(
+        self, iteration: int, place: PausePoint = PausePoint.BEFORE_REQUEST
+    ) -> Checkpoint | None:
         """The newest checkpoint at a place of a step, for `RUN@STEP` of the command line."""
         fitting = (
             item

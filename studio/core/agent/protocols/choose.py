@@ -18,7 +18,7 @@ _LOOPED = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class ProtocolChoice:
     """A protocol and why."""
 
     protocol: ProtocolName
@@ -28,27 +28,29 @@ class Choice:
     """Why, for people: "the template uses agent_scratchpad"."""
 
 
-def choose_protocol(document: PromptDocument) -> Choice:
+def choose_protocol(document: PromptDocument) -> ProtocolChoice:
     """The protocol of a prompt: what `metadata.agent.protocol` says, else what its body shows."""
     named = agent_settings(document).get("protocol")
     for name in get_args(ProtocolName):
         if named == name:
-            return Choice(name, "metadata.agent.protocol says so")
+            return ProtocolChoice(name, "metadata.agent.protocol says so")
     body = document.source.slice(document.body)
     names = {variable.name for variable in document.variables}
     if "action_input" in body or '"action"' in body:
         used = next((name for name in ("agent_scratchpad", "tool_names") if name in names), None)
         if used is not None:
-            return Choice("json_action", f"the template uses {used} and asks for JSON actions")
+            return ProtocolChoice(
+                "json_action", f"the template uses {used} and asks for JSON actions"
+            )
     if "history" in names and re.search(r"\.\s*action\b", body):
-        return Choice("react", "the template lists the history of actions")
+        return ProtocolChoice("react", "the template lists the history of actions")
     if re.search(r"Final Answer:", body) and re.search(r"(?m)^\s*(?:Action|Thought):", body):
-        return Choice("react", "the prompt teaches 'Action:' and 'Final Answer:'")
+        return ProtocolChoice("react", "the prompt teaches 'Action:' and 'Final Answer:'")
     if "agent_scratchpad" in names:
-        return Choice("json_action", "the template uses agent_scratchpad")
+        return ProtocolChoice("json_action", "the template uses agent_scratchpad")
     if document.tools:
-        return Choice("native", "the prompt declares tools and no scratchpad")
-    return Choice("native", "the prompt has no agent format")
+        return ProtocolChoice("native", "the prompt declares tools and no scratchpad")
+    return ProtocolChoice("native", "the prompt has no agent format")
 
 
 def agent_settings(document: PromptDocument) -> Mapping[str, Json]:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from studio.core.agent.protocols.base import ReadRules
 from studio.core.agent.protocols.labels import Label
-from studio.core.agent.protocols.thinking import Unthought, blank_thinking
+from studio.core.agent.protocols.thinking import TextWithoutReasoning, blank_reasoning
 from studio.core.agent.protocols.warnings import remark
 from studio.core.agent.values.reading import (
     FormatError,
@@ -26,7 +26,7 @@ from studio.core.wire.reply import Reply
 class Findings:
     """One pass over one reply; the lists collect what is found."""
 
-    def __init__(self, reply: Reply, thinking: Unthought, rules: ReadRules) -> None:
+    def __init__(self, reply: Reply, thinking: TextWithoutReasoning, rules: ReadRules) -> None:
         self.reply = reply
         """The reply, whole."""
         self.text = thinking.text
@@ -99,11 +99,11 @@ class Findings:
         )  # fmt: skip
 
 
-def read_aside_of_thinking(
+def read_without_reasoning(
     reply: Reply, rules: ReadRules, read: Callable[[Findings], Reading]
 ) -> Reading:
     """Read a reply's text without what the model thought aloud, which is shown as reasoning."""
-    thinking = blank_thinking(reply.text)
+    thinking = blank_reasoning(reply.text)
     reasoning = "\n\n".join(piece for piece in (reply.reasoning, thinking.reasoning) if piece)
     reading = read(Findings(reply, thinking, rules))
     spans = [*reading.spans, *(ReadSpan("reasoning", span) for span in thinking.spans)]

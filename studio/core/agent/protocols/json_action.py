@@ -11,25 +11,25 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from studio.core.agent.protocols.base import ReadRules, only_parameter, takes_text
-from studio.core.agent.protocols.findings import Findings, read_aside_of_thinking
+from studio.core.agent.protocols.findings import Findings, read_without_reasoning
 from studio.core.agent.protocols.json_repair import (
     LARGEST,
     ends_inside,
     find_repair,
-    mend,
+    repair_object,
     repair_of,
 )
 from studio.core.agent.protocols.warnings import remark
 from studio.core.agent.values.json_text import Decoded, Undecoded, decode_at, json_text
 from studio.core.agent.values.reading import (
     Action,
-    AskedCall,
     Final,
     FormatError,
     FormatErrorCode,
     Reading,
     ReadSpan,
     Repair,
+    RequestedCall,
 )
 from studio.core.text.span import Span
 from studio.core.text.values import Json
@@ -44,7 +44,7 @@ _MOST_ROOTS = 50
 
 def read_json_action(reply: Reply, rules: ReadRules) -> Reading:
     """Read a JSON-action reply. The first action wins; a broken root is never descended into."""
-    return read_aside_of_thinking(reply, rules, lambda found: _Reader(found).read())
+    return read_without_reasoning(reply, rules, lambda found: _Reader(found).read())
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +169,7 @@ class _Reader:
         arguments = self._arguments(tool, given, root)
         if isinstance(arguments, FormatError):
             return replace(arguments, thought=thought)
-        call = AskedCall("call_1", tool, arguments, json_text(given))
+        call = RequestedCall("call_1", tool, arguments, json_text(given))
         return Action(
             thought=thought, calls=(call,), spans=self._found.spans,
             warnings=self._found.warnings,
@@ -289,9 +289,9 @@ def _end_of_root(text: str, start: int) -> int | None:
     Returns:
         None where the text ends inside it.
     """
-    mended = mend(text, start) if len(text) - start <= LARGEST else None
-    if mended is not None:
-        return mended.end
+    repaired = repair_object(text, start) if len(text) - start <= LARGEST else None
+    if repaired is not None:
+        return repaired.end
     depth, in_string = 0, False
     for found in re.compile(r'\\.|["{}]', re.DOTALL).finditer(text, start):
         match found.group():

@@ -55,7 +55,7 @@ class _Hopeless(Exception):  # noqa: N818
 
 
 @dataclass(frozen=True, slots=True)
-class Mended:
+class RepairedObject:
     """What the tolerant reader made of a broken text."""
 
     value: Json
@@ -68,7 +68,7 @@ class Mended:
     """The slips, in the order met."""
 
 
-def mend(text: str, start: int) -> Mended | None:
+def repair_object(text: str, start: int) -> RepairedObject | None:
     """Read the object that begins at `start`, forgiving the common slips.
 
     Returns:
@@ -81,7 +81,7 @@ def mend(text: str, start: int) -> Mended | None:
         value = reader.value(0)
     except (_Cut, _Hopeless):
         return None
-    return Mended(value, reader.at, tuple(dict.fromkeys(reader.names)))
+    return RepairedObject(value, reader.at, tuple(dict.fromkeys(reader.names)))
 
 
 def ends_inside(text: str, start: int) -> bool:
@@ -136,11 +136,11 @@ def find_repair(text: str, start: int, end: int) -> Repair | None:
             return None
         names.append("doubled_braces")
     else:
-        mended = mend(piece, brace)
-        if mended is None:
+        repaired = repair_object(piece, brace)
+        if repaired is None:
             return None
-        value, stop = mended.value, mended.end
-        names += mended.names
+        value, stop = repaired.value, repaired.end
+        names += repaired.names
     after = piece[stop:].strip()
     if after and after != "```":
         names.append("text_after_json")

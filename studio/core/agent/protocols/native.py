@@ -6,12 +6,11 @@ from dataclasses import replace
 
 from studio.core.agent.protocols.base import ReadRules, only_parameter
 from studio.core.agent.protocols.json_repair import ends_inside, find_repair, repair_of
-from studio.core.agent.protocols.thinking import Unthought, blank_thinking
+from studio.core.agent.protocols.thinking import TextWithoutReasoning, blank_reasoning
 from studio.core.agent.protocols.warnings import remark
 from studio.core.agent.values.json_text import Decoded, decode_at
 from studio.core.agent.values.reading import (
     Action,
-    AskedCall,
     Final,
     FormatError,
     FormatErrorCode,
@@ -20,6 +19,7 @@ from studio.core.agent.values.reading import (
     ReadSpan,
     Refused,
     Repair,
+    RequestedCall,
 )
 from studio.core.text.span import Span
 from studio.core.text.values import JsonObject
@@ -31,7 +31,7 @@ def read_native(reply: Reply, rules: ReadRules) -> Reading:
 
     Their presence decides, not the finish reason, which many servers give wrongly.
     """
-    thinking = blank_thinking(reply.text)
+    thinking = blank_reasoning(reply.text)
     text = thinking.piece(0, len(reply.text)).strip()
     reasoning = "\n\n".join(piece for piece in (reply.reasoning, thinking.reasoning) if piece)
     spans = [ReadSpan("reasoning", span) for span in thinking.spans]
@@ -48,7 +48,7 @@ def read_native(reply: Reply, rules: ReadRules) -> Reading:
     return replace(reading, reasoning=reasoning, spans=ordered, kept=text)
 
 
-def _text_spans(thinking: Unthought, label: str) -> list[ReadSpan]:
+def _text_spans(thinking: TextWithoutReasoning, label: str) -> list[ReadSpan]:
     stripped = thinking.text.strip()
     if not stripped:
         return []
@@ -76,7 +76,7 @@ def _answer(reply: Reply, text: str) -> Final | FormatError:
 
 
 def _calls(reply: Reply, rules: ReadRules, text: str) -> Action | FormatError:
-    calls: list[AskedCall] = []
+    calls: list[RequestedCall] = []
     for index, call in enumerate(reply.tool_calls):
         if not call.name.strip():
             return FormatError(
@@ -86,16 +86,16 @@ def _calls(reply: Reply, rules: ReadRules, text: str) -> Action | FormatError:
     return Action(thought=text, calls=tuple(calls))
 
 
-def _read_call(call: ToolCall, index: int, rules: ReadRules, was_cut: bool) -> AskedCall:
+def _read_call(call: ToolCall, index: int, rules: ReadRules, was_cut: bool) -> RequestedCall:
     call_id = call.id or f"call_{index + 1}"
     text = call.arguments
     if not text.strip() or text.strip() == "null":
-        return AskedCall(call_id, call.name, {}, text)
+        return RequestedCall(call_id, call.name, {}, text)
     start = len(text) - len(text.lstrip())
     decoded = decode_at(text, start)
     if isinstance(decoded, Decoded) and not text[decoded.end :].strip():
         if isinstance(decoded.value, dict) and not decoded.has_raw_breaks:
-            return AskedCall(call_id, call.name, decoded.value, text)
+            return RequestedCall(call_id, call.name, decoded.value, text)
         return _not_plain(call, call_id, index, decoded, rules)
     code: FormatErrorCode = "bad_args"
     if isinstance(decoded, Decoded):
@@ -108,7 +108,7 @@ def _read_call(call: ToolCall, index: int, rules: ReadRules, was_cut: bool) -> A
         code = "truncated"
     if code == "truncated":
         message = "The arguments are incomplete: the reply ended while the call was written"
-        return AskedCall(call_id, call.name, None, text, code, message)
+        return RequestedCall(call_id, call.name, None, text, code, message)
     if code in ("bad_args", "args_not_object"):
         repair = find_repair(text, 0, len(text))
         repairs = (_native(repair, index),) if repair is not None else ()
@@ -117,19 +117,19 @@ def _read_call(call: ToolCall, index: int, rules: ReadRules, was_cut: bool) -> A
     else:
         repairs = ()
     message = f"The arguments are no valid JSON: {why}"
-    return AskedCall(call_id, call.name, None, text, code, message, repairs)
+    return RequestedCall(call_id, call.name, None, text, code, message, repairs)
 
 
 def _not_plain(
     call: ToolCall, call_id: str, index: int, decoded: Decoded, rules: ReadRules
-) -> AskedCall:
+) -> RequestedCall:
     """JSON with raw line breaks, or JSON that is no object."""
     text = call.arguments
     value = decoded.value
     if isinstance(value, dict):
         repair = repair_of(text, 0, len(text), value, ("raw_breaks",))
         message = "A string in the arguments holds a raw line break"
-        return AskedCall(
+        return RequestedCall(
             call_id, call.name, None, text, "bad_args", message, (_native(repair, index),)
         )
     name = only_parameter(rules.tool(call.name))
@@ -138,7 +138,7 @@ def _not_plain(
         wrapped: JsonObject = {name: value}
         repairs = (_native(repair_of(text, 0, len(text), wrapped, ("wrap_argument",)), index),)
     message = "The arguments are not a JSON object"
-    return AskedCall(call_id, call.name, None, text, "args_not_object", message, repairs)
+    return RequestedCall(call_id, call.name, None, text, "args_not_object", message, repairs)
 
 
 def _native(repair: Repair, index: int) -> Repair:

@@ -11,16 +11,16 @@ from dataclasses import replace
 from itertools import islice
 
 from studio.core.agent.protocols.base import ReadRules
-from studio.core.agent.protocols.findings import Findings, read_aside_of_thinking
+from studio.core.agent.protocols.findings import Findings, read_without_reasoning
 from studio.core.agent.protocols.labels import Label, find_labels
 from studio.core.agent.protocols.react_args import FENCE, ArgsReader, line_end
 from studio.core.agent.protocols.warnings import remark
 from studio.core.agent.values.reading import (
     Action,
-    AskedCall,
     Final,
     FormatError,
     Reading,
+    RequestedCall,
 )
 from studio.core.wire.reply import Reply
 
@@ -32,7 +32,7 @@ _NOTE = re.compile(r"^(?P<name>[\w./:\"'`*“”‘’-]+)(?:[ \t]+\([^()]*\))+$
 
 def read_react(reply: Reply, rules: ReadRules) -> Reading:
     """Read a ReAct reply. The first action wins; labels count only at the start of a line."""
-    return read_aside_of_thinking(reply, rules, lambda found: _Reader(found).read())
+    return read_without_reasoning(reply, rules, lambda found: _Reader(found).read())
 
 
 class _Reader:
@@ -157,7 +157,7 @@ class _Reader:
         if isinstance(args, FormatError):
             return args
         self._rest(args.end)
-        call = AskedCall(
+        call = RequestedCall(
             "call_1", tool, args.arguments, self._found.reply.text[args.start : args.end]
         )
         return Action(

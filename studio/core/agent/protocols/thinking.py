@@ -11,7 +11,7 @@ _OPEN = re.compile(r"(?:^|(?<=\n))[ \t]*<(think|thinking|reasoning)>", re.IGNORE
 
 
 @dataclass(frozen=True, slots=True)
-class Unthought:
+class TextWithoutReasoning:
     """A text with its reasoning blanked out; offsets stay as they were."""
 
     text: str
@@ -38,7 +38,7 @@ class Unthought:
         return "".join(pieces)
 
 
-def blank_thinking(raw: str) -> Unthought:
+def blank_reasoning(raw: str) -> TextWithoutReasoning:
     """Blank out reasoning blocks that begin at the start of a line.
 
     A text whose template opened the block already has only the closing tag: all before it is
@@ -58,14 +58,14 @@ def blank_thinking(raw: str) -> Unthought:
         spans.append(Span(found.start(), end))
         at, is_open = end, close is None
     if not spans:
-        return Unthought(raw, "", ())
+        return TextWithoutReasoning(raw, "", ())
     blanked: list[str] = []
     done = 0
     for span in spans:
         blanked += (raw[done : span.start], " " * len(span))
         done = span.end
     blanked.append(raw[done:])
-    return Unthought("".join(blanked), "\n\n".join(pieces), tuple(spans), is_open)
+    return TextWithoutReasoning("".join(blanked), "\n\n".join(pieces), tuple(spans), is_open)
 
 
 def _bare_close(raw: str) -> re.Match[str] | None:

@@ -7,16 +7,17 @@ from typing import Literal
 
 from studio.core.agent.values.breakpoints import HitCounter
 from studio.core.agent.values.options import RunOptions
-from studio.core.agent.values.state import PauseReason, Place, RunState
+from studio.core.agent.values.pause_point import PausePoint
+from studio.core.agent.values.state import PauseReason, RunState
 
 Stepping = Literal["", "into", "over", "out"]
 """How the run was last told to go on; empty for "continue"."""
 
-_OUT: frozenset[Place] = frozenset({"P5", "P6", "PX"})
+_OUT: frozenset[PausePoint] = frozenset({PausePoint.STEP_END, PausePoint.ANSWER, PausePoint.ERROR})
 
 
 @dataclass(frozen=True, slots=True)
-class Stop:
+class PauseDecision:
     """Why a run stands still at a place."""
 
     reason: PauseReason
@@ -30,10 +31,10 @@ class Stop:
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class RunTarget:
     """A place that a run is to go to."""
 
-    place: Place | None
+    place: PausePoint | None
     """Where; None for the first place of the step."""
 
     iteration: int | None
@@ -55,7 +56,7 @@ class Gate:
     stepping: Stepping = ""
     """How the run was last told to go on."""
 
-    target: Target | None = None
+    target: RunTarget | None = None
     """Where it was told to run to; forgotten at the first stop, whatever its reason."""
 
     wants_pause: bool = False
@@ -73,14 +74,14 @@ class Gate:
     entered: bool = False
     """Whether the first place is behind."""
 
-    def decide(self, state: RunState) -> Stop | None:
+    def decide(self, state: RunState) -> PauseDecision | None:
         """Why the run stands still at the place that it has reached; None to go on."""
         stop = self._decide(state)
         if stop is not None:
             self.target = None
         return stop
 
-    def _decide(self, state: RunState) -> Stop | None:
+    def _decide(self, state: RunState) -> PauseDecision | None:
         if state.place is None:
             return None
         first, self.entered = not self.entered, True
@@ -92,29 +93,29 @@ class Gate:
         if must is not None:
             return must
         if hit.stops:
-            return Stop("breakpoint", hit.stops)
+            return PauseDecision("breakpoint", hit.stops)
         failed = self._exception(state)
         if failed is not None:
             return failed
-        if state.place == "P3" and self._asks_approval(state):
-            return Stop("approval", text="The call waits for your word.")
+        if state.place == PausePoint.TOOL_CALL and self._asks_approval(state):
+            return PauseDecision("approval", text="The call waits for your word.")
         if self.wants_pause:
             self.wants_pause = False
-            return Stop("pause")
+            return PauseDecision("pause")
         if first and self.options.stop_at_entry:
-            return Stop("entry")
+            return PauseDecision("entry")
         if self.target is not None:
-            return Stop("step") if self.target.is_at(state) else None
+            return PauseDecision("step") if self.target.is_at(state) else None
         if state.place in self.options.pause_at or self._steps_here(state.place):
-            return Stop("step")
+            return PauseDecision("step")
         return None
 
-    def _steps_here(self, place: Place) -> bool:
+    def _steps_here(self, place: PausePoint) -> bool:
         match self.stepping:
             case "into":
                 return True
             case "over":
-                return place != "P5"
+                return place != PausePoint.STEP_END
             case "out":
                 return place in _OUT
             case _:
@@ -126,23 +127,23 @@ class Gate:
         call = state.step.calls[state.call]
         return call.again or (self.options.approve == "ask" and call.needs_approval)
 
-    def _exception(self, state: RunState) -> Stop | None:
+    def _exception(self, state: RunState) -> PauseDecision | None:
         wanted = self.options.exceptions
-        if state.place == "PX" and state.error is not None:
+        if state.place == PausePoint.ERROR and state.error is not None:
             error = state.error
             filters = {error.kind, "truncated"} if error.code == "truncated" else {error.kind}
             if filters & wanted:
-                return Stop("exception", text=error.message)
+                return PauseDecision("exception", text=error.message)
             return None
-        if state.place == "P4" and state.call is not None:
+        if state.place == PausePoint.OBSERVATION and state.call is not None:
             return self._tool_failed(state, state.call)
-        if state.place in ("P3", "P6") and state.step.warnings:
+        if state.place in (PausePoint.TOOL_CALL, PausePoint.ANSWER) and state.step.warnings:
             repeated = any(item.code == "repeated_action" for item in state.step.warnings)
             if "warning" in wanted or (repeated and "repeated_action" in wanted):
-                return Stop("exception", text=state.step.warnings[-1].message)
+                return PauseDecision("exception", text=state.step.warnings[-1].message)
         return None
 
-    def _tool_failed(self, state: RunState, index: int) -> Stop | None:
+    def _tool_failed(self, state: RunState, index: int) -> PauseDecision | None:
         call = state.step.calls[index]
         if not call.is_error:
             return None
@@ -150,21 +151,21 @@ class Gate:
         if "tool" in self.options.exceptions or (
             timed_out and "timeout" in self.options.exceptions
         ):
-            return Stop("exception", text=call.observation or "")
+            return PauseDecision("exception", text=call.observation or "")
         return None
 
 
-def _must_ask(state: RunState) -> Stop | None:
+def _must_ask(state: RunState) -> PauseDecision | None:
     """What no filter can pass over: an unknown outcome, a limit, a second format error in a row."""
-    if state.place != "PX" or state.error is None:
+    if state.place != PausePoint.ERROR or state.error is None:
         return None
     error = state.error
     if error.kind == "outcome_unknown":
-        return Stop("outcome", text=error.message)
+        return PauseDecision("outcome", text=error.message)
     if error.kind == "limit":
-        return Stop("limit", text=error.message)
+        return PauseDecision("limit", text=error.message)
     if error.kind in ("model", "render"):
-        return Stop("exception", text=error.message)
+        return PauseDecision("exception", text=error.message)
     if error.kind == "format" and state.format_errors >= 2:
-        return Stop("exception", text=f"{error.message} It is the second reply in a row.")
+        return PauseDecision("exception", text=f"{error.message} It is the second reply in a row.")
     return None

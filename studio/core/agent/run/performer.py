@@ -42,13 +42,19 @@ from studio.core.agent.values.state import RunState, StepError
 from studio.core.masking.masker import MissingValueError
 from studio.core.models.base import ChatModel, ModelError, ModelRequest
 from studio.core.prompty.document import PromptDocument
-from studio.core.prompty.messages import Message, Origin, TextPart, ToolCallPart, ToolResultPart
+from studio.core.prompty.messages import (
+    Message,
+    MessageOrigin,
+    TextPart,
+    ToolCallPart,
+    ToolResultPart,
+)
 from studio.core.prompty.prepare import prepare
 from studio.core.text.problem import Severity
 from studio.core.text.values import Json, JsonObject
 from studio.core.tools.arguments import check_arguments
 from studio.core.tools.source import ToolOutcome
-from studio.core.wire.reply import Notice, Reply, ReplyDelta, accumulate
+from studio.core.wire.reply import Reply, ReplyDelta, ReplyNotice, accumulate
 from studio.core.wire.schema import answer_schema
 
 
@@ -161,7 +167,7 @@ class Performer:
     async def call_model(self, state: RunState, effect: CallModel) -> None:
         """Ask the model; a failure that may pass is tried again with the same snapshot."""
         if effect.after > 0:
-            self._watch(Notice(f"The model failed; next try in {effect.after:.1f} s."))
+            self._watch(ReplyNotice(f"The model failed; next try in {effect.after:.1f} s."))
             await asyncio.sleep(effect.after)
         reason = denied_request(state, self.options)
         if reason is not None:
@@ -305,4 +311,4 @@ def plain(message: Message) -> Message:
         else replace(part, span=None)
         for part in message.parts
     )
-    return replace(message, parts=parts, origin=Origin(message.origin.source))
+    return replace(message, parts=parts, origin=MessageOrigin(message.origin.source))

@@ -48,6 +48,7 @@ from studio.core.agent.values.events import (
     Steered,
     TreatedAsFinal,
 )
+from studio.core.agent.values.pause_point import PausePoint
 from studio.core.agent.values.reading import Repair
 from studio.core.agent.values.state import CallStatus, RunState
 from studio.core.wire.reply import Reply
@@ -57,11 +58,21 @@ class NotAllowedError(ValueError):
     """A command that makes no sense where the run stands; the text says why."""
 
 
-_PLACES: dict[type, str] = {
-    EditMessages: "P1", EditReply: "P1 P2 PX", EditCall: "P3 PX", EditObservation: "P4",
-    EditErrorObservation: "PX", EditAnswer: "P6 PX", Approve: "P3", Reject: "P3", AnswerCall: "P3",
-    SkipCall: "P3", TakeRepair: "PX", TreatAsFinal: "P2 PX", TellOutcome: "PX",
-}  # fmt: skip
+_POINTS: dict[type, tuple[PausePoint, ...]] = {
+    EditMessages: (PausePoint.BEFORE_REQUEST,),
+    EditReply: (PausePoint.BEFORE_REQUEST, PausePoint.REPLY, PausePoint.ERROR),
+    EditCall: (PausePoint.TOOL_CALL, PausePoint.ERROR),
+    EditObservation: (PausePoint.OBSERVATION,),
+    EditErrorObservation: (PausePoint.ERROR,),
+    EditAnswer: (PausePoint.ANSWER, PausePoint.ERROR),
+    Approve: (PausePoint.TOOL_CALL,),
+    Reject: (PausePoint.TOOL_CALL,),
+    AnswerCall: (PausePoint.TOOL_CALL,),
+    SkipCall: (PausePoint.TOOL_CALL,),
+    TakeRepair: (PausePoint.ERROR,),
+    TreatAsFinal: (PausePoint.REPLY, PausePoint.ERROR),
+    TellOutcome: (PausePoint.ERROR,),
+}
 
 
 _WORDS: dict[type, str] = {
@@ -98,9 +109,9 @@ def choice_at(state: RunState) -> Choice:
     if state.pause is None:
         return ""
     error = state.error
-    if state.place == "PX" and error is not None and error.kind == "limit":
+    if state.place == PausePoint.ERROR and error is not None and error.kind == "limit":
         return "limit" if used_up(state) is not None else ""
-    if state.place == "P3" and state.call is not None:
+    if state.place == PausePoint.TOOL_CALL and state.call is not None:
         call = state.step.calls[state.call]
         return "approval" if call.status == "asked" and call.needs_approval else ""
     return ""
@@ -113,9 +124,9 @@ def allowed(state: RunState) -> frozenset[type]:
     always: set[type] = {PauseRun, StopRun, Steer, RaiseLimit}
     if state.pause is None:
         return frozenset(always)
-    found = {kind for kind, places in _PLACES.items() if state.place in places.split()}
+    found = {kind for kind, points in _POINTS.items() if state.place in points}
     error = state.error
-    if state.place == "PX" and error is not None:
+    if state.place == PausePoint.ERROR and error is not None:
         if error.kind == "outcome_unknown":
             return frozenset(always | {TellOutcome, ForkFrom})
         found.discard(TellOutcome)
@@ -131,7 +142,7 @@ def allowed(state: RunState) -> frozenset[type]:
             found.add(SendBack)
         else:
             found.discard(EditAnswer)
-    if state.place == "P6":
+    if state.place == PausePoint.ANSWER:
         found.add(SendBack)
     moves: frozenset[type] = frozenset() if choice_at(state) else _MOVES
     return moves | always | found | {ForkFrom}
@@ -155,7 +166,7 @@ def facts_of(state: RunState, command: Command) -> tuple[Event, ...]:  # noqa: C
         case EditMessages(messages=messages):
             return (MessagesEdited(messages),)
         case EditReply(reply=reply):
-            return (ReplyEdited(reply, given=state.place == "P1"),)
+            return (ReplyEdited(reply, given=state.place == PausePoint.BEFORE_REQUEST),)
         case EditCall(call=call, tool=tool, arguments=arguments):
             return (CallEdited(_row(state, call, "asked"), tool, arguments),)
         case EditObservation(call=call, text=text, is_error=is_error):
@@ -227,7 +238,7 @@ def repaired(reply: Reply, repair: Repair) -> Reply:
 
 def repair_switched_on(state: RunState) -> ReplyEdited | None:
     """The first offered repair all of whose steps are made without asking in this run."""
-    if state.place != "PX" or state.error is None or state.step.reply is None:
+    if state.place != PausePoint.ERROR or state.error is None or state.step.reply is None:
         return None
     for repair in state.error.repairs:
         is_on = repair.name in state.repairs or set(repair.name.split("+")) <= state.repairs

@@ -14,14 +14,14 @@ from studio.core.agent.loop.flow import Effects
 from studio.core.agent.loop.setup import make_setup
 from studio.core.agent.loop.steps import ending_error
 from studio.core.agent.loop.toolbox import NoTools, RunToolbox
-from studio.core.agent.past.retelling import Retelling
+from studio.core.agent.past.reenactment import Reenactment
 from studio.core.agent.past.tree import Past, RunTree
-from studio.core.agent.run.course import Course, RunJournal
-from studio.core.agent.run.gate import Gate, Stop, Target
+from studio.core.agent.run.dependencies import OnEvent, RunDependencies
+from studio.core.agent.run.event_log import EventLog, RunJournal
+from studio.core.agent.run.gate import Gate, PauseDecision, RunTarget
 from studio.core.agent.run.performer import OnStream, Performer
 from studio.core.agent.run.requests import NotAllowedError, facts_of, repair_switched_on
 from studio.core.agent.run.secrets import run_secrets
-from studio.core.agent.run.world import OnEvent, RunWorld
 from studio.core.agent.values import commands
 from studio.core.agent.values.commands import Command
 from studio.core.agent.values.effects import (
@@ -53,13 +53,14 @@ from studio.core.agent.values.events import (
     Stopped,
 )
 from studio.core.agent.values.options import RunOptions
-from studio.core.agent.values.state import Place, RunSetup, RunState, StepError
+from studio.core.agent.values.pause_point import PausePoint
+from studio.core.agent.values.state import RunSetup, RunState, StepError
 from studio.core.models.base import ChatModel
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.references import ReferenceContext
 from studio.core.text.values import Json
 
-__all__ = ["OnEvent", "Run", "RunWorld", "start_run"]
+__all__ = ["OnEvent", "Run", "RunDependencies", "start_run"]
 
 STOP_SECONDS = 0.15
 """How long a cancelled effect may take to end before the run goes on without it."""
@@ -70,7 +71,7 @@ class Run:
 
     def __init__(
         self,
-        world: RunWorld,
+        dependencies: RunDependencies,
         options: RunOptions,
         setup: RunSetup,
         events: Sequence[Event] | Past = (),
@@ -78,7 +79,7 @@ class Run:
         """Make a run; nothing happens before `go`.
 
         Args:
-            world: what it works with.
+            dependencies: what it works with.
             options: how it goes.
             setup: what it is started with.
             events: the journal of a run that is taken up again, or that run as it was read; empty
@@ -86,11 +87,13 @@ class Run:
         """
         self.gate = Gate(options)
         """What decides on pauses; its options may be replaced while the run goes."""
-        self._world = world
-        self._secrets = run_secrets(world.references, world.document, world.retelling)
-        self._course = Course(setup, events)
-        self._journal = RunJournal(world.journal)
-        self._effects: Effects = self._course.effects
+        self._dependencies = dependencies
+        self._secrets = run_secrets(
+            dependencies.references, dependencies.document, dependencies.reenactment
+        )
+        self._event_log = EventLog(setup, events)
+        self._journal = RunJournal(dependencies.journal)
+        self._effects: Effects = self._event_log.effects
         self._passed_gate = False
         self._wake = asyncio.Event()
         self._work: asyncio.Task[None] | None = None
@@ -101,17 +104,17 @@ class Run:
     @property
     def state(self) -> RunState:
         """Where the run is."""
-        return self._course.state
+        return self._event_log.state
 
     @property
     def tree(self) -> RunTree:
         """The places reached so far."""
-        return self._course.tree
+        return self._event_log.tree
 
     @property
     def events(self) -> Sequence[Event]:
         """The journal so far."""
-        return self._course.events
+        return self._event_log.events
 
     @property
     def is_working(self) -> bool:
@@ -156,7 +159,7 @@ class Run:
             return False
         if self._stops_unwritten():
             return True
-        if self._retold():
+        if self._reenacted():
             return False
         repair = repair_switched_on(self.state)
         if repair is not None:
@@ -173,9 +176,9 @@ class Run:
         self._pause(stop)
         return True
 
-    def _retold(self) -> bool:
+    def _reenacted(self) -> bool:
         """Make the edits that a run of the past had here; whether the run goes on from here now."""
-        past = self._world.retelling
+        past = self._dependencies.reenactment
         if past is None:
             return False
         while (fact := past.due(self.state)) is not None:
@@ -183,15 +186,15 @@ class Run:
             if self.state.place is None:
                 return True
         # What was a problem then was gone on from; only the person's breakpoints stop.
-        return self.state.place == "PX" and past.goes_on
+        return self.state.place == PausePoint.ERROR and past.goes_on
 
     def _ends(self) -> bool:
         """Whether it is over; a run of the past may have gone on with one more message."""
         if self.state.status == "done":
-            self._retold()
+            self._reenacted()
         return self.state.is_over
 
-    def _pause(self, stop: Stop) -> None:
+    def _pause(self, stop: PauseDecision) -> None:
         place = self.state.place
         if place is not None:
             self._emit(Paused(place, stop.reason, stop.breakpoints, stop.text))
@@ -202,7 +205,7 @@ class Run:
             await self._perform_all()
             now, pause = self.state.place, self.state.pause
             if now is not None and pause is not None and now != pause.place:
-                self._pause(Stop("step"))
+                self._pause(PauseDecision("step"))
             return
         self._wake.clear()
         await self._wake.wait()
@@ -257,16 +260,23 @@ class Run:
 
     def _new_performer(self) -> Performer:
         """A performer for one effect; the next one makes it mute, should it outlive its end."""
-        world = self._world
+        dependencies = self._dependencies
 
         def emit(event: Event) -> None:
             if self._performer is performer:
                 self._emit(event)
 
         performer = Performer(
-            world.document, world.inputs, world.model, world.toolbox, self.gate.options, emit,
-            world.stream, self._secrets, ran=self._course.ran,
-        )  # fmt: skip
+            dependencies.document,
+            dependencies.inputs,
+            dependencies.model,
+            dependencies.toolbox,
+            self.gate.options,
+            emit,
+            dependencies.stream,
+            self._secrets,
+            ran=self._event_log.ran,
+        )
         return performer
 
     # Effects --------------------------------------------------------------------------------------
@@ -310,7 +320,7 @@ class Run:
                 why = f" ({call.why.splitlines()[0]})" if call.why else ""
                 self._emit(CallDecided(index, "reject", f"nobody is there to allow it{why}"))
                 return
-            self._world.toolbox.approve(call.tool)
+            self._dependencies.toolbox.approve(call.tool)
             self._emit(CallDecided(index, "approve", by="person"))
             return
         self._emit(CallDecided(index, "approve"))
@@ -318,19 +328,19 @@ class Run:
     # Facts ----------------------------------------------------------------------------------------
 
     def _emit(self, event: Event) -> None:
-        event = self._course.stamped(self._secrets.fact(event, self.state))
+        event = self._event_log.stamp(self._secrets.fact(event, self.state))
         self._journal.write(event)
-        if self._course.take(event):
+        if self._event_log.take(event):
             self._passed_gate = False
-        if self._world.retelling is not None:
-            self._world.retelling.saw(event)
+        if self._dependencies.reenactment is not None:
+            self._dependencies.reenactment.saw(event)
         # What is said meanwhile must not take away an effect that is still to be performed.
         if self.state.place is not None or not isinstance(
             event, Steered | LimitRaised | Logged | Resumed
         ):
-            self._effects = self._course.effects
-        if self._world.shown is not None:
-            self._world.shown(event)
+            self._effects = self._event_log.effects
+        if self._dependencies.shown is not None:
+            self._dependencies.shown(event)
 
     def _stops_unwritten(self) -> bool:
         """Stand still (headless: end) once where the journal cannot be written."""
@@ -342,7 +352,7 @@ class Run:
             self._emit(Failed(StepError("journal", "unwritten", message)))
         else:
             text = f"{message} It is in memory; going on tries to write it again."
-            self._pause(Stop("exception", text=text))
+            self._pause(PauseDecision("exception", text=text))
             self._passed_gate = True
         return True
 
@@ -372,7 +382,7 @@ class Run:
                 self._resume(how)
             case commands.RunTo(place=place, iteration=iteration):
                 self._resume("")
-                self.gate.target = Target(place, iteration)
+                self.gate.target = RunTarget(place, iteration)
             case (
                 commands.Approve() | commands.Reject() | commands.AnswerCall()
                 | commands.SkipCall() | commands.SendBack()
@@ -381,7 +391,9 @@ class Run:
             case commands.TakeRepair() | commands.TreatAsFinal() | commands.TellOutcome():
                 self._stay(command)
             case commands.ForkFrom():
-                self._pause(Stop("entry", text="Went back to here; going on makes a new branch."))
+                self._pause(
+                    PauseDecision("entry", text="Went back to here; going on makes a new branch.")
+                )
                 self._passed_gate = True
             case _:
                 self._passed_gate = self.state.pause is not None
@@ -396,7 +408,7 @@ class Run:
     def _decided(self, command: Command) -> None:
         """The run goes on as it was going."""
         if isinstance(command, commands.Approve):
-            self._world.toolbox.approve(self.state.step.calls[command.call].tool)
+            self._dependencies.toolbox.approve(self.state.step.calls[command.call].tool)
         if self.state.pause is not None:
             self._emit(Resumed("continue"))
         self._passed_gate = False
@@ -408,12 +420,12 @@ class Run:
         self.gate.wants_pause = True
 
 
-def _passing(state: RunState, place: Place, *, headless: bool) -> Event:
+def _passing(state: RunState, place: PausePoint, *, headless: bool) -> Event:
     """The fact that passing a place makes."""
     error = ending_error(state, headless=headless)
     if error is not None:
         return Failed(error)
-    if place == "PX" and state.error is not None and state.error.kind == "output":
+    if place == PausePoint.ERROR and state.error is not None and state.error.kind == "output":
         return AnswerChecked(state.answer_value, state.answer_problems, accepted=True)
     return Passed(place)
 
@@ -430,7 +442,7 @@ def start_run(
     shown: OnEvent | None = None,
     stream: OnStream | None = None,
     references: ReferenceContext | None = None,
-    retelling: Retelling | None = None,
+    reenactment: Reenactment | None = None,
 ) -> Run:
     """A run of a prompt, ready for `await run.go()`.
 
@@ -445,10 +457,12 @@ def start_run(
         shown: told of each fact once the state has moved.
         stream: told of each delta of a reply.
         references: where `${…}` references find their values, and what masks these.
-        retelling: a run of the past that is gone through again.
+        reenactment: a run of the past that is gone through again.
     """
     tools = toolbox if toolbox is not None else NoTools()
     chosen = options if options is not None else RunOptions()
     setup = make_setup(document, inputs, tools.specs, model, chosen, run=run)
-    world = RunWorld(document, inputs, model, tools, journal, shown, stream, references, retelling)
-    return Run(world, chosen, setup)
+    dependencies = RunDependencies(
+        document, inputs, model, tools, journal, shown, stream, references, reenactment
+    )
+    return Run(dependencies, chosen, setup)

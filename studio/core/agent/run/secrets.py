@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 
-from studio.core.agent.past.retelling import Retelling
+from studio.core.agent.past.reenactment import Reenactment
 from studio.core.agent.values.events import (
     AnswerEdited,
     AnswerReturned,
@@ -151,12 +151,12 @@ def revealed_inputs(
 def run_secrets(
     references: ReferenceContext | None,
     document: PromptDocument,
-    retelling: Retelling | None = None,
+    reenactment: Reenactment | None = None,
 ) -> RunSecrets:
     """The secrets of a run of a document; one that is not trusted decides nothing about them."""
     known = references.masker if references is not None else None
     known = known if known is not None else Masker()
     if references is None or references.trusted:
         known = known.without(public_variables(document))
-    told = retelling.released if retelling is not None else frozenset[str]()
+    told = reenactment.released if reenactment is not None else frozenset[str]()
     return RunSecrets(known, references, told)

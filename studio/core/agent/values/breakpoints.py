@@ -14,7 +14,8 @@ from studio.core.agent.values.expressions import (
     fill,
     parse_expression,
 )
-from studio.core.agent.values.state import Place, RunState
+from studio.core.agent.values.pause_point import PausePoint
+from studio.core.agent.values.state import RunState
 from studio.core.prompty.named_messages import named_messages
 from studio.core.prompty.parse import parse
 from studio.core.text.values import Json
@@ -30,8 +31,8 @@ class Breakpoint:
     id: str
     """Stable identifier."""
 
-    places: frozenset[Place] = frozenset()
-    """Where; empty means everywhere that fits (for a tool: P3)."""
+    places: frozenset[PausePoint] = frozenset()
+    """Where; empty means everywhere that fits (for a tool: `TOOL_CALL`)."""
 
     tool: str = ""
     """Only for calls of this tool."""
@@ -112,7 +113,7 @@ class HitCounter:
 
 
 def _fits(item: Breakpoint, state: RunState, rendered: Container[int]) -> bool:
-    places = item.places or (frozenset({"P3"}) if item.tool else frozenset())
+    places = item.places or (frozenset({PausePoint.TOOL_CALL}) if item.tool else frozenset())
     if places and state.place not in places:
         return False
     if item.message:

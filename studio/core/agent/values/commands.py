@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from studio.core.agent.values.state import LimitName, Place
+from studio.core.agent.values.pause_point import PausePoint
+from studio.core.agent.values.state import LimitName
 from studio.core.prompty.messages import Message
 from studio.core.text.values import JsonObject
 from studio.core.wire.reply import Reply
@@ -13,7 +14,7 @@ from studio.core.wire.reply import Reply
 
 @dataclass(frozen=True, slots=True)
 class Continue:
-    """Go on to the next breakpoint, error or end (F5). At PX: tell the model, or do it again.
+    """Go on to the next breakpoint, error or end (F5). At `ERROR`: tell the model, or do it again.
 
     Not where only the user can decide: a call that waits for approval, a limit.
     """
@@ -32,7 +33,7 @@ class StepOn:
 class RunTo:
     """Go on to a place, past no breakpoint and no error."""
 
-    place: Place | None = None
+    place: PausePoint | None = None
     """Where; None for the first place of the step."""
 
     iteration: int | None = None
@@ -54,21 +55,21 @@ class StopRun:
 
 @dataclass(frozen=True, slots=True)
 class EditMessages:
-    """At P1: send these instead."""
+    """At `BEFORE_REQUEST`: send these instead."""
 
     messages: tuple[Message, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class EditReply:
-    """At P2, PX, or P1 (answering in the model's place): take this as the reply."""
+    """At `REPLY`, `ERROR` or `BEFORE_REQUEST` (in the model's place): take this as the reply."""
 
     reply: Reply
 
 
 @dataclass(frozen=True, slots=True)
 class EditCall:
-    """At P3: call this instead."""
+    """At `TOOL_CALL`: call this instead."""
 
     call: int
     tool: str
@@ -77,7 +78,7 @@ class EditCall:
 
 @dataclass(frozen=True, slots=True)
 class EditObservation:
-    """At P4: tell the model this instead."""
+    """At `OBSERVATION`: tell the model this instead."""
 
     call: int
     text: str
@@ -86,28 +87,28 @@ class EditObservation:
 
 @dataclass(frozen=True, slots=True)
 class EditErrorObservation:
-    """At PX: tell the model this about its reply."""
+    """At `ERROR`: tell the model this about its reply."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class EditAnswer:
-    """At P6: this is the answer."""
+    """At `ANSWER`: this is the answer."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Approve:
-    """At P3: run the call, then go on to the next pause."""
+    """At `TOOL_CALL`: run the call, then go on to the next pause."""
 
     call: int
 
 
 @dataclass(frozen=True, slots=True)
 class Reject:
-    """At P3: do not run the call; the model is told why."""
+    """At `TOOL_CALL`: do not run the call; the model is told why."""
 
     call: int
     reason: str = ""
@@ -115,7 +116,7 @@ class Reject:
 
 @dataclass(frozen=True, slots=True)
 class AnswerCall:
-    """At P3: do not run the call; this is its result (mock, skip with a result)."""
+    """At `TOOL_CALL`: do not run the call; this is its result (mock, skip with a result)."""
 
     call: int
     text: str
@@ -123,14 +124,14 @@ class AnswerCall:
 
 @dataclass(frozen=True, slots=True)
 class SkipCall:
-    """At P3: do not run the call; the model is told that it was not run."""
+    """At `TOOL_CALL`: do not run the call; the model is told that it was not run."""
 
     call: int
 
 
 @dataclass(frozen=True, slots=True)
 class TakeRepair:
-    """At PX: read the reply again after this repair."""
+    """At `ERROR`: read the reply again after this repair."""
 
     name: str
     always: bool = False
@@ -142,7 +143,7 @@ class TakeRepair:
 
 @dataclass(frozen=True, slots=True)
 class TreatAsFinal:
-    """At PX: what came is the answer."""
+    """At `ERROR`: what came is the answer."""
 
     text: str | None = None
     """Other words; None takes what the error offers."""
@@ -153,7 +154,7 @@ class TreatAsFinal:
 
 @dataclass(frozen=True, slots=True)
 class RaiseLimit:
-    """At PX of a limit: allow more; `Continue` then goes on."""
+    """At `ERROR` of a limit: allow more; `Continue` then goes on."""
 
     limit: LimitName
     to: float | None
@@ -178,7 +179,7 @@ class Steer:
 
 @dataclass(frozen=True, slots=True)
 class SendBack:
-    """At P6 or after the end: go on with this user message (feedback, or the next question)."""
+    """At `ANSWER` or after the end: go on with this user message."""
 
     text: str
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from studio.core.agent.values.state import Place
+from studio.core.agent.values.pause_point import PausePoint
 from studio.core.wire.reply import Reply
 
 
@@ -88,7 +88,7 @@ class CheckAnswer:
 class Pass:
     """Go on from a place that no other effect follows. Answered by `Passed`."""
 
-    place: Place
+    place: PausePoint
     """Which."""
 
 

@@ -5,7 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from studio.core.agent.values.person_events import (
+from studio.core.agent.values.event_base import EventBase
+from studio.core.agent.values.pause_point import PausePoint
+from studio.core.agent.values.reading import Reading
+from studio.core.agent.values.state import ResultOrigin, RunSetup, StepError
+from studio.core.agent.values.user_events import (
     AnswerEdited,
     AnswerReturned,
     CallDecided,
@@ -21,14 +25,6 @@ from studio.core.agent.values.person_events import (
     Resumed,
     Steered,
     TreatedAsFinal,
-)
-from studio.core.agent.values.reading import Reading
-from studio.core.agent.values.stamped import Stamped
-from studio.core.agent.values.state import (
-    Origin,
-    Place,
-    RunSetup,
-    StepError,
 )
 from studio.core.prompty.messages import Message
 from studio.core.text.values import Json, JsonObject
@@ -46,7 +42,7 @@ __all__ = [
 
 
 @dataclass(frozen=True, slots=True)
-class Started(Stamped):
+class Started(EventBase):
     """A run begins."""
 
     setup: RunSetup
@@ -54,7 +50,7 @@ class Started(Stamped):
 
 
 @dataclass(frozen=True, slots=True)
-class Rendered(Stamped):
+class Rendered(EventBase):
     """The prompt was rendered for a step."""
 
     messages: tuple[Message, ...]
@@ -65,7 +61,7 @@ class Rendered(Stamped):
 
 
 @dataclass(frozen=True, slots=True)
-class RenderFailed(Stamped):
+class RenderFailed(EventBase):
     """The prompt could not be rendered."""
 
     message: str
@@ -73,7 +69,7 @@ class RenderFailed(Stamped):
 
 
 @dataclass(frozen=True, slots=True)
-class ContextTrimmed(Stamped):
+class ContextTrimmed(EventBase):
     """Old messages were left out to fit the context budget."""
 
     messages: tuple[Message, ...]
@@ -84,7 +80,7 @@ class ContextTrimmed(Stamped):
 
 
 @dataclass(frozen=True, slots=True)
-class ModelCalled(Stamped):
+class ModelCalled(EventBase):
     """A request was sent."""
 
     attempt: int
@@ -92,7 +88,7 @@ class ModelCalled(Stamped):
 
 
 @dataclass(frozen=True, slots=True)
-class ModelReplied(Stamped):
+class ModelReplied(EventBase):
     """A reply ended."""
 
     reply: Reply
@@ -101,7 +97,7 @@ class ModelReplied(Stamped):
     seconds: float = 0.0
     """How long it took."""
 
-    origin: Origin = "live"
+    origin: ResultOrigin = "live"
     """Whether it was asked for, recorded or given."""
 
     stopped_by: Literal["", "server", "studio"] = ""
@@ -109,7 +105,7 @@ class ModelReplied(Stamped):
 
 
 @dataclass(frozen=True, slots=True)
-class ModelFailed(Stamped):
+class ModelFailed(EventBase):
     """A model call failed."""
 
     kind: str
@@ -135,7 +131,7 @@ class ModelFailed(Stamped):
 
 
 @dataclass(frozen=True, slots=True)
-class ReplyRead(Stamped):
+class ReplyRead(EventBase):
     """The reply was read."""
 
     reading: Reading
@@ -169,7 +165,7 @@ class CallCheck:
 
 
 @dataclass(frozen=True, slots=True)
-class CallsChecked(Stamped):
+class CallsChecked(EventBase):
     """The calls were checked against the tools."""
 
     checks: tuple[CallCheck, ...]
@@ -177,7 +173,7 @@ class CallsChecked(Stamped):
 
 
 @dataclass(frozen=True, slots=True)
-class ToolCalled(Stamped):
+class ToolCalled(EventBase):
     """A tool call begins; written before it does, so that a crash leaves a trace of it."""
 
     call: int
@@ -185,7 +181,7 @@ class ToolCalled(Stamped):
 
 
 @dataclass(frozen=True, slots=True)
-class ToolEnded(Stamped):
+class ToolEnded(EventBase):
     """A tool call ended."""
 
     call: int
@@ -194,12 +190,12 @@ class ToolEnded(Stamped):
     outcome: ToolOutcome
     """How."""
 
-    origin: Origin = "live"
+    origin: ResultOrigin = "live"
     """Whether it ran, was recorded or mocked."""
 
 
 @dataclass(frozen=True, slots=True)
-class OutcomeLost(Stamped):
+class OutcomeLost(EventBase):
     """A tool call was interrupted and nobody knows whether it did its work."""
 
     call: int
@@ -207,29 +203,29 @@ class OutcomeLost(Stamped):
 
 
 @dataclass(frozen=True, slots=True)
-class AnswerChecked(Stamped):
+class AnswerChecked(EventBase):
     """The answer was compared with the declared outputs; the run is done where it fits."""
 
     value: Json = None
     """The answer as a value, where it fits."""
 
     problems: tuple[str, ...] = ()
-    """Where it does not fit; the run then comes to PX, unless it was accepted as it is."""
+    """Where it does not fit; the run then comes to `ERROR`, unless it was accepted as it is."""
 
     accepted: bool = False
     """Whether an answer that does not fit was passed all the same."""
 
 
 @dataclass(frozen=True, slots=True)
-class Passed(Stamped):
-    """A place was passed that no effect of its own follows (P4, P5, PX, a limit)."""
+class Passed(EventBase):
+    """A point was passed that no effect follows (`OBSERVATION`, `STEP_END`, `ERROR`, a limit)."""
 
-    place: Place
+    place: PausePoint
     """Which."""
 
 
 @dataclass(frozen=True, slots=True)
-class Failed(Stamped):
+class Failed(EventBase):
     """The run cannot go on."""
 
     error: StepError
@@ -237,7 +233,7 @@ class Failed(Stamped):
 
 
 @dataclass(frozen=True, slots=True)
-class Stopped(Stamped):
+class Stopped(EventBase):
     """The person (or the end of the program) stopped the run."""
 
     partial: Reply | None = None
@@ -248,7 +244,7 @@ class Stopped(Stamped):
 
 
 @dataclass(frozen=True, slots=True)
-class Logged(Stamped):
+class Logged(EventBase):
     """A log point or guardrail had something to say; changes nothing."""
 
     text: str

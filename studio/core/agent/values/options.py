@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from studio.core.agent.values.breakpoints import Breakpoint
-from studio.core.agent.values.state import Limits, Place
+from studio.core.agent.values.pause_point import PausePoint
+from studio.core.agent.values.state import Limits
 from studio.core.models.base import ProtocolName
 
 ExceptionFilter: TypeAlias = Literal[
@@ -45,7 +46,7 @@ class RunOptions:
     stop_at_entry: bool = False
     """Whether it stands still before the first request."""
 
-    pause_at: frozenset[Place] = frozenset()
+    pause_at: frozenset[PausePoint] = frozenset()
     """Places at which it always stands still."""
 
     breakpoints: tuple[Breakpoint, ...] = ()

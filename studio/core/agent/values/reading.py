@@ -72,7 +72,7 @@ class Repair:
 
 
 @dataclass(frozen=True, slots=True)
-class AskedCall:
+class RequestedCall:
     """One tool call that the reply asks for."""
 
     id: str
@@ -121,7 +121,7 @@ class _Read:
 class Action(_Read):
     """The model wants tools called."""
 
-    calls: tuple[AskedCall, ...] = ()
+    calls: tuple[RequestedCall, ...] = ()
     """At least one; only the native protocol and the queue option give several."""
 
 

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
+from studio.core.agent.values.pause_point import PausePoint
+from studio.core.agent.values.persistent_list import PersistentList
 from studio.core.agent.values.reading import Reading, ReadingWarning, Repair
 from studio.core.agent.values.run_setup import Limits, ReadingStyle, RunSetup
-from studio.core.agent.values.trail import Trail
 from studio.core.models.base import ProtocolName
 from studio.core.prompty.messages import Message
 from studio.core.text.values import Json, JsonObject
@@ -16,17 +17,22 @@ from studio.core.tools.source import ToolOutcome
 from studio.core.wire.reply import Reply, Usage
 
 __all__ = [
-    "PLACES", "Call", "CallStatus", "Checkpoint", "ErrorKind", "LimitName", "Limits", "Origin",
-    "Pause", "PauseReason", "Place", "ReadingStyle", "RunSetup", "RunState", "Status", "Step",
+    "Call",
+    "CallStatus",
+    "Checkpoint",
+    "ErrorKind",
+    "LimitName",
+    "Limits",
+    "Pause",
+    "PauseReason",
+    "ReadingStyle",
+    "ResultOrigin",
+    "RunSetup",
+    "RunState",
+    "Status",
+    "Step",
     "StepError",
 ]  # fmt: skip
-
-Place: TypeAlias = Literal["P1", "P2", "P3", "P4", "P5", "P6", "PX"]
-"""Where a run can pause (docs/design/agent-loop.md): P1 request ready, P2 reply ready, P3 call
-ready (per call), P4 result ready (per call), P5 step done, P6 answer ready, PX an error."""
-
-PLACES: tuple[Place, ...] = ("P1", "P2", "P3", "P4", "P5", "P6", "PX")
-"""All of them, in the order of one step."""
 
 Status: TypeAlias = Literal[
     "running", "done", "refused", "stopped", "failed", "limit", "interrupted"
@@ -40,14 +46,15 @@ CallStatus: TypeAlias = Literal[
 """`answered`: the person gave the result. `skipped`: removed by the person. `unknown`: the call
 was interrupted and nobody knows whether it ran; only the person can say."""
 
-Origin: TypeAlias = Literal["live", "recorded", "mock", "person", "studio"]
+ResultOrigin: TypeAlias = Literal["live", "recorded", "mock", "person", "studio"]
 """Where a reply or a result came from; `studio` for results that the studio had to synthesise."""
 
 ErrorKind: TypeAlias = Literal[
     "format", "model", "unknown_tool", "schema", "tool", "timeout", "limit", "refusal",
     "repeated_action", "guardrail", "output", "outcome_unknown", "render", "journal",
 ]  # fmt: skip
-"""What a PX is about; also the names of the exception filters (with `warning`, `truncated`)."""
+"""What a `ERROR` is about; also the names of the exception filters (with `warning`,
+`truncated`)."""
 
 LimitName: TypeAlias = Literal["iterations", "tokens", "cost", "seconds"]
 """Allowances of a run."""
@@ -104,7 +111,7 @@ class Call:
     outcome: ToolOutcome | None = None
     """How the call really ended, where it ran."""
 
-    origin: Origin = "live"
+    origin: ResultOrigin = "live"
     """Where the result came from."""
 
     bound: tuple[str, ...] = ()
@@ -116,7 +123,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class StepError:
-    """Why a run stands at PX, or how it failed."""
+    """Why a run stands at `ERROR`, or how it failed."""
 
     kind: ErrorKind
     """What sort of failure."""
@@ -167,7 +174,7 @@ class Step:
     reply: Reply | None = None
     """The reply, whole."""
 
-    reply_origin: Origin = "live"
+    reply_origin: ResultOrigin = "live"
     """Where the reply came from."""
 
     partial: Reply | None = None
@@ -208,7 +215,7 @@ class Step:
 class Pause:
     """A run that stands still and waits for the person."""
 
-    place: Place
+    place: PausePoint
     """Where."""
 
     reason: PauseReason
@@ -231,11 +238,11 @@ class RunState:
     status: Status = "running"
     """Whether it goes on, and how it ended."""
 
-    place: Place | None = None
+    place: PausePoint | None = None
     """The place reached; None between places (an effect is under way)."""
 
     call: int | None = None
-    """At P3 and P4: which row of the step."""
+    """At `TOOL_CALL` and `OBSERVATION`: which row of the step."""
 
     pause: Pause | None = None
     """Set while it waits for the person."""
@@ -246,13 +253,13 @@ class RunState:
     step: Step = field(default_factory=lambda: Step(0))
     """The current step."""
 
-    steps: Trail[Step] = field(default_factory=Trail)
+    steps: PersistentList[Step] = field(default_factory=PersistentList)
     """Steps that are done, in order."""
 
-    conversation: Trail[Message] = field(default_factory=Trail)
+    conversation: PersistentList[Message] = field(default_factory=PersistentList)
     """`native`: all messages so far. Text protocols: the messages last rendered."""
 
-    settled: Trail[Message] = field(default_factory=Trail)
+    settled: PersistentList[Message] = field(default_factory=PersistentList)
     """The conversation as it was when the last step was done."""
 
     characters: int = 0
@@ -279,10 +286,10 @@ class RunState:
     repairs: frozenset[str] = frozenset()
     """Repairs that are made without asking from now on."""
 
-    past_calls: Trail[tuple[str, str]] = field(default_factory=Trail)
+    past_calls: PersistentList[tuple[str, str]] = field(default_factory=PersistentList)
     """(tool, arguments as JSON text) of the calls of the steps that are done."""
 
-    observations: Trail[str] = field(default_factory=Trail)
+    observations: PersistentList[str] = field(default_factory=PersistentList)
     """What those calls answered."""
 
     composing: bool = False
@@ -305,7 +312,7 @@ class RunState:
     """Where the answer does not fit the declared outputs."""
 
     error: StepError | None = None
-    """What a PX or a failed run is about."""
+    """What a `ERROR` or a failed run is about."""
 
     released: frozenset[str] = frozenset()
     """References (`${env:NAME}`) whose values the prompt or the user put in; these values are sent,
@@ -332,14 +339,14 @@ class Checkpoint:
     parent: int | None
     """The checkpoint before it; None for the first."""
 
-    place: Place
+    place: PausePoint
     """Where."""
 
     iteration: int
     """Step number."""
 
     call: int | None
-    """Row, at P3 and P4."""
+    """Row, at `TOOL_CALL` and `OBSERVATION`."""
 
     branch: int
     """Branch number: 0 for the first way through, then one more for each fork."""

@@ -16,11 +16,11 @@ from studio.core.agent.protocols.choose import choose_protocol
 from studio.core.export.chat_items import THREAD, as_sent, chat_items, fill_items
 from studio.core.export.chat_template import ChatTemplate, chat_template, used_inputs
 from studio.core.export.consumers import CannotRender, Render, check_bounds, langchain_renderer
-from studio.core.export.proof import Meaning, compare, utf8_problem
 from studio.core.export.python.literal import python_literal
 from studio.core.export.requests import lost
-from studio.core.export.target import ExportResult, ExportSource, Round, TargetGroup, result
-from studio.core.export.unread import unread_tools, with_fixed_parameters
+from studio.core.export.round_trip import Meaning, compare, utf8_problem
+from studio.core.export.target import ExportResult, ExportSource, RoundTrip, TargetGroup, result
+from studio.core.export.unresolved import unlisted_tools, with_fixed_parameters
 from studio.core.imports.compose import literal
 from studio.core.prompty.document import TemplateFormat
 from studio.core.prompty.messages import Message
@@ -37,24 +37,24 @@ CLASSES = {
 """LangChain's class of a message, by role."""
 
 
-def langchain_rounds(
+def langchain_round_trips(
     source: ExportSource,
     text: str,
     form: TemplateFormat,
     partial: Mapping[str, Json],
     tools: Sequence[str],
-) -> Iterator[Round]:
+) -> Iterator[RoundTrip]:
     """Read the list of messages out of the file, and render it as LangChain does."""
     rows = tuple(_read(text))
     render = langchain_renderer(form)
-    for name, prepared in source.rounds.items():
+    for name, prepared in source.round_trips.items():
         got: list[Message] = []
         try:
             check_bounds(prepared)
             for row in rows:
                 got += _rendered(row, render, {**partial, **prepared.inputs})
         except CannotRender as error:
-            yield Round(name, f"LangChain cannot render the prompt: {error}")
+            yield RoundTrip(name, f"LangChain cannot render the prompt: {error}")
             continue
         got = list(as_sent(got))
         expected = as_sent(prepared.messages.messages)
@@ -148,13 +148,13 @@ class LangChainPrompt:
         fault = utf8_problem(text)
         if fault is not None:
             return result(text, (*problems, fault))
-        rounds = tuple(
-            langchain_rounds(
+        round_trips = tuple(
+            langchain_round_trips(
                 source, text, made.format, made.defaults(), [tool.name for tool in made.tools]
             )
         )
-        losses = (*template.losses, *made.losses, *unread_tools(source))
-        return result(text, problems, losses, rounds)
+        losses = (*template.losses, *made.losses, *unlisted_tools(source))
+        return result(text, problems, losses, round_trips)
 
 
 class _LangChain:
@@ -170,10 +170,10 @@ class _LangChain:
         self.losses += lost(problems)
         self.items = items
         self.rows = [self._row(item) for item in items]
-        self.tools = [tool for tool in source.told_tools if is_sendable(tool)]
+        self.tools = [tool for tool in source.sent_tools if is_sendable(tool)]
         self.losses += (
             f"{tool.name}: a tool of kind {tool.kind} names a service; it is left out."
-            for tool in source.told_tools
+            for tool in source.sent_tools
             if not is_sendable(tool)
         )
         self.losses += self._settings_lost()

@@ -16,15 +16,15 @@ from studio.core.agent.protocols.choose import agent_settings, choose_protocol, 
 from studio.core.export.chat_items import as_sent, chat_items, fill_items
 from studio.core.export.chat_template import ChatTemplate, chat_template, used_inputs
 from studio.core.export.consumers import CannotRender, check_bounds, script_renderer
-from studio.core.export.proof import Meaning, compare, utf8_problem
 from studio.core.export.python import code
 from studio.core.export.python.literal import python_literal
 from studio.core.export.python.loops import PLAIN_RUN, RUNS
 from studio.core.export.python.settings import chat_tool, key_variable, quoted, setting, stops
 from studio.core.export.python.tools import PythonTools, python_tools, stub, stub_name
 from studio.core.export.requests import lost
-from studio.core.export.target import ExportResult, ExportSource, Round, TargetGroup, result
-from studio.core.export.unread import unread_tools, with_fixed_parameters
+from studio.core.export.round_trip import Meaning, compare, utf8_problem
+from studio.core.export.target import ExportResult, ExportSource, RoundTrip, TargetGroup, result
+from studio.core.export.unresolved import unlisted_tools, with_fixed_parameters
 from studio.core.prompty.document import TemplateFormat
 from studio.core.text.problem import Problem, Severity
 from studio.core.text.span import Span
@@ -33,7 +33,9 @@ from studio.core.wire.draft import is_sendable
 from studio.core.wire.request import to_request
 
 
-def script_rounds(text: str, source: ExportSource, form: TemplateFormat | None) -> Iterator[Round]:
+def script_round_trips(
+    text: str, source: ExportSource, form: TemplateFormat | None
+) -> Iterator[RoundTrip]:
     """Read messages and tools out of the script, and render them as the script will."""
     found = _constants(text)
     items = found.get("MESSAGES")
@@ -46,12 +48,12 @@ def script_rounds(text: str, source: ExportSource, form: TemplateFormat | None) 
     ]
     wanted = [tool.name for tool in source.all_tools if is_sendable(tool)]
     render = script_renderer(form) if form else None
-    for name, prepared in source.rounds.items():
+    for name, prepared in source.round_trips.items():
         try:
             check_bounds(prepared)
             got = fill_items(listed, render, prepared.inputs, drops=True)
         except CannotRender as error:
-            yield Round(name, f"the script cannot render the prompt: {error}")
+            yield RoundTrip(name, f"the script cannot render the prompt: {error}")
             continue
         made = compare(name, Meaning(as_sent(prepared.messages.messages)), Meaning(as_sent(got)))
         if made.is_same and names != wanted:
@@ -125,7 +127,9 @@ class PythonScript:
             Problem("export-remark", Severity.HINT, remark, Span(0, 0))
             for remark in script.tools.remarks
         )
-        return result(text, problems, script.losses(), script_rounds(text, source, script.form))
+        return result(
+            text, problems, script.losses(), script_round_trips(text, source, script.form)
+        )
 
 
 class _Script:
@@ -154,7 +158,7 @@ class _Script:
         yield from self.template.losses
         yield from self.fixed
         yield from lost((*self.item_problems, *self.request.problems))
-        yield from unread_tools(self.source)
+        yield from unlisted_tools(self.source)
         for tool in self.source.all_tools:
             if not is_sendable(tool):
                 yield f"{tool.name}: a tool of kind {tool.kind} names a service; it is left out."

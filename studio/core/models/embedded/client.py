@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Completion:
+class CompletionChunk:
     """A piece of a completion, or its end."""
 
     text: str = ""
@@ -72,7 +72,7 @@ class LlamaClient:
         tokens = (await self._post("/tokenize", asked))["tokens"]
         return int(tokens[0]) if len(tokens) == 1 else None
 
-    async def complete(self, body: JsonObject) -> AsyncGenerator[Completion, None]:
+    async def complete(self, body: JsonObject) -> AsyncGenerator[CompletionChunk, None]:
         """Go on with a prompt, piece by piece; closing the iterator stops the model."""
         import httpx2
 
@@ -97,14 +97,14 @@ class LlamaClient:
         return answer
 
 
-def _read(event: dict[str, Any]) -> Completion:
+def _read(event: dict[str, Any]) -> CompletionChunk:
     if "error" in event:
         message = event["error"].get("message", "no reason given")
         raise ModelError("server-error", f"The embedded model failed: {message}")
     if event.get("stop"):
-        return Completion(str(event.get("content", "")), end=event)
+        return CompletionChunk(str(event.get("content", "")), end=event)
     progress = event.get("prompt_progress")
-    return Completion(
+    return CompletionChunk(
         str(event.get("content", "")), read=progress["processed"] if progress else None
     )
 

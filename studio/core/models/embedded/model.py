@@ -19,8 +19,8 @@ from studio.core.text.values import Json, JsonObject
 from studio.core.wire.reply import (
     Finished,
     FinishReason,
-    Notice,
     ReplyDelta,
+    ReplyNotice,
     TextDelta,
     ToolCallDelta,
     Usage,
@@ -139,19 +139,19 @@ class EmbeddedModel:
         """
         request = as_sent(request)
         if self._server.is_busy:
-            yield Notice("Waiting for the embedded model to end another reply …")
+            yield ReplyNotice("Waiting for the embedded model to end another reply …")
         async with self._server.turn():
             said = False
             for is_last in (False, True):
                 try:
                     async with aclosing(self._attempt(request)) as deltas:
                         async for delta in deltas:
-                            said = said or not isinstance(delta, Notice)
+                            said = said or not isinstance(delta, ReplyNotice)
                             yield delta
                 except ModelError as error:
                     if error.kind != "crashed" or not error.retryable or said or is_last:
                         raise
-                    yield Notice("The embedded model's process had ended. Starting it again …")
+                    yield ReplyNotice("The embedded model's process had ended. Starting it again …")
                 else:
                     return
 
@@ -166,7 +166,7 @@ class EmbeddedModel:
 
         await self._server.change(self._settings)
         if self._server.state != "ready":
-            yield Notice(f"Starting {self.label} …")
+            yield ReplyNotice(f"Starting {self.label} …")
         address = await self._server.start()
         reading = True
         try:
@@ -175,7 +175,7 @@ class EmbeddedModel:
                 aclosing(self._reply(client, request)) as deltas,
             ):
                 async for delta in deltas:
-                    reading = reading and isinstance(delta, Notice)
+                    reading = reading and isinstance(delta, ReplyNotice)
                     yield delta
         except httpx2.TransportError as error:
             raise await self._lost(error) from error
@@ -209,7 +209,7 @@ class EmbeddedModel:
             body["grammar"] = with_end(grammar, await client.end_token())
         count = await client.count(prompt)
         if count > _LONG_PROMPT:
-            yield Notice(f"Reading {count:,} tokens …")
+            yield ReplyNotice(f"Reading {count:,} tokens …")
         is_call: bool | None = None if request.protocol == "native" and request.tools else False
         held = ""
         end: JsonObject = {}

@@ -20,7 +20,7 @@ from studio.core.prompty.body.roles import Attribute
 from studio.core.prompty.body.sections import is_inside
 from studio.core.prompty.document import BodySection, PromptDocument
 from studio.core.prompty.look_up import LookUp
-from studio.core.prompty.messages import MediaPart, Message, Origin, Part, Role, TextPart
+from studio.core.prompty.messages import MediaPart, Message, MessageOrigin, Part, Role, TextPart
 from studio.core.prompty.rendering import Segment
 from studio.core.prompty.threads import read_thread
 from studio.core.text.problem import Problem, Severity
@@ -100,7 +100,7 @@ class SectionHead:
     attributes: Mapping[str, Json]
     """The marker's attributes, values put in."""
 
-    origin: Origin
+    origin: MessageOrigin
     """Where it was written."""
 
 
@@ -312,7 +312,7 @@ def _flush(talk: Conversation, head: SectionHead, parts: list[Part]) -> None:
         parts.clear()
 
 
-def _add_for_user(talk: Conversation, part: MediaPart, origin: Origin) -> None:
+def _add_for_user(talk: Conversation, part: MediaPart, origin: MessageOrigin) -> None:
     """Put a media input in the user message before it, or in a new one (public runtime)."""
     last = talk.messages[-1] if talk.messages else None
     if last is not None and last.role == "user":

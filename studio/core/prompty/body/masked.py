@@ -17,7 +17,7 @@ from studio.core.text.span import Span
 PLACEHOLDER = "\ufffc"
 """Stands for one hidden value; told from the same character in literal text by its place."""
 
-Trust = Literal["literal", "role-words", "all"]
+TrustRule = Literal["literal", "role-words", "all"]
 """Which segments may make structure: the author's text only; also a value that is nothing but a
 role word (Prompty 1 prompts write `{{item.role}}:`); or every value (`format.strict: false`)."""
 
@@ -25,7 +25,7 @@ role word (Prompty 1 prompts write `{{item.role}}:`); or every value (`format.st
 class MaskedText:
     """A rendering's text for finding structure, with the way back to its segments."""
 
-    def __init__(self, rendering: Rendering, trust: Trust, role_words: tuple[str, ...]) -> None:
+    def __init__(self, rendering: Rendering, trust: TrustRule, role_words: tuple[str, ...]) -> None:
         self.segments = tuple(segment for segment in rendering.segments if segment.text)
         self._visible = [_is_visible(item, trust, role_words) for item in self.segments]
         texts = [
@@ -143,7 +143,7 @@ def with_plain_newlines(pieces: list[Segment]) -> tuple[Segment, ...]:
     )
 
 
-def _is_visible(segment: Segment, trust: Trust, role_words: tuple[str, ...]) -> bool:
+def _is_visible(segment: Segment, trust: TrustRule, role_words: tuple[str, ...]) -> bool:
     if segment.kind == "literal":
         return True
     if segment.kind == "rich":

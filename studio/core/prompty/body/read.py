@@ -16,7 +16,7 @@ from studio.core.prompty.body.hoist import has_statements, hoist_rendered, hoist
 from studio.core.prompty.body.masked import (
     PLACEHOLDER,
     MaskedText,
-    Trust,
+    TrustRule,
     trim_newlines,
     with_plain_newlines,
 )
@@ -29,8 +29,8 @@ from studio.core.prompty.messages import (
     HoistedTool,
     MediaPart,
     Message,
-    Messages,
-    Origin,
+    MessageOrigin,
+    PromptMessages,
     Role,
     ToolCallPart,
     ToolResultPart,
@@ -120,7 +120,7 @@ def read_messages(
     rendering: Rendering,
     inputs: Mapping[str, Json],
     look_up: LookUp | None = None,
-) -> Messages:
+) -> PromptMessages:
     """Read what a rendering means. Never raises.
 
     A marker counts only where it is the author's own text (docs/design/file-format.md).
@@ -138,7 +138,7 @@ def read_messages(
     first = markers[0].span.start if markers else len(masked.text)
     if masked.read(0, first).strip() or masked.rich_places(0, first):
         span = masked.source(0, first)
-        head = SectionHead("system", {}, Origin("implicit", span))
+        head = SectionHead("system", {}, MessageOrigin("implicit", span))
         read_content(talk, head, 0, first)
         talk.messages = [_for_user(message) for message in talk.messages]
     tools: list[HoistedTool] = []
@@ -151,7 +151,7 @@ def read_messages(
             role = _read_section(talk, marker, end, role)
     _append_unused_threads(talk)
     talk.problems += injected_markers(document, masked, markers)
-    return Messages(tuple(talk.messages), tuple(tools), tuple(talk.problems))
+    return PromptMessages(tuple(talk.messages), tuple(tools), tuple(talk.problems))
 
 
 def _for_user(message: Message) -> Message:
@@ -163,7 +163,7 @@ def _for_user(message: Message) -> Message:
     return replace(message, role="user") if is_media and message.role == "system" else message
 
 
-def _trust(document: PromptDocument) -> Trust:
+def _trust(document: PromptDocument) -> TrustRule:
     if document.dialect == "legacy":
         return "literal" if document.template.strict else "role-words"
     return "literal" if document.template.strict else "all"
@@ -175,7 +175,7 @@ def _read_section(talk: Conversation, marker: Marker, end: int, role: Role) -> R
     start = _content_start(masked.text, marker.span.end, end)
     attributes = attribute_values(masked, marker.attributes)
     marker_span = masked.source(marker.span.start, marker.span.end)
-    origin = Origin("template", masked.source(marker.span.start, end), marker_span)
+    origin = MessageOrigin("template", masked.source(marker.span.start, end), marker_span)
     if marker.role == "thread":
         talk.add_thread(thread_input(talk), attributes, marker_span)
         if masked.read(start, end).strip():

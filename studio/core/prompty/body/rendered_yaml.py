@@ -13,9 +13,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate
 
 from studio.core.prompty.body.masked import cut
-from studio.core.prompty.document import Entry
+from studio.core.prompty.document import FrontMatterEntry
 from studio.core.prompty.look_up import is_input
 from studio.core.prompty.rendering import Segment
+from studio.core.prompty.yaml.places import KeyPath
 from studio.core.prompty.yaml.reader import YamlReading, read_yaml
 from studio.core.text.problem import Problem
 from studio.core.text.span import Span
@@ -29,9 +30,6 @@ _WORD_AND_COLON = re.compile(f"{_WORD.pattern}(:?)")
 _END_OF_LINE = re.compile(r"[ \t]*(?:\r|\n|$)")
 _SCALAR = re.compile(r"true|false|-?(?:0|[1-9]\d{0,17})(?:\.\d{1,17})?")
 
-YamlPath = tuple[str | int, ...]
-"""Keys and positions from the root of the YAML."""
-
 
 class RenderedYaml:
     """The YAML of a range of a rendering."""
@@ -44,7 +42,7 @@ class RenderedYaml:
         if reading.broken and self._spread:
             self._spread = frozenset()  # no line of a reference was a mapping's
             reading = self._read()
-        self._entries: dict[tuple[str | int, ...], Entry] = {
+        self._entries: dict[tuple[str | int, ...], FrontMatterEntry] = {
             entry.path: entry for entry in reading.entries
         }
         self._raw = reading.value
@@ -94,7 +92,7 @@ class RenderedYaml:
             spans += [] if place is None else [place]
         return spans[0].cover(spans[-1]) if spans else None
 
-    def _filled(self, value: Json, path: YamlPath, used: set[str]) -> Json:
+    def _filled(self, value: Json, path: KeyPath, used: set[str]) -> Json:
         if isinstance(value, Mapping):
             return self._filled_mapping(value, path, used)
         if isinstance(value, list):
@@ -109,7 +107,7 @@ class RenderedYaml:
                 return self._typed(piece)
         return self._put_in(value, used)
 
-    def _filled_mapping(self, value: JsonObject, path: YamlPath, used: set[str]) -> Json:
+    def _filled_mapping(self, value: JsonObject, path: KeyPath, used: set[str]) -> Json:
         spread: dict[str, Json] = {}
         own: dict[str, Json] = {}
         for key, item in value.items():
@@ -152,7 +150,7 @@ class RenderedYaml:
         is_value = index < len(self._pieces) and self._pieces[index].kind != "literal"
         return self._pieces[index] if is_value else None
 
-    def _is_quoted(self, path: YamlPath) -> bool:
+    def _is_quoted(self, path: KeyPath) -> bool:
         entry = self._entries.get(path)
         start = entry.value.start if entry else 0
         return entry is not None and self._text[start : start + 1] in ('"', "'", "|", ">")

@@ -13,11 +13,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from studio.core.prompty.body.sections import plain_newlines
-from studio.core.prompty.document import Entry, PromptDocument, TemplateFormat
+from studio.core.prompty.document import FrontMatterEntry, PromptDocument, TemplateFormat
 from studio.core.prompty.look_up import LookUp, as_text, is_input, source_name
 from studio.core.prompty.reference_values import Reference, find_references, whole_reference
 from studio.core.prompty.rendering import Segment
 from studio.core.prompty.templates import render_template
+from studio.core.prompty.yaml.places import KeyPath
 from studio.core.prompty.yaml.reader import YamlReading, read_yaml
 from studio.core.text.problem import Problem, Severity
 from studio.core.text.span import Span
@@ -35,9 +36,6 @@ _REFERENCE = re.compile(r"\$\{[A-Za-z][\w.+-]*:[^{}\n]*\}")
 """References of any protocol: those that nobody knows are text, and no YAML either."""
 _BEFORE = re.compile(r"(?:^|\n)[ ]*$")
 _AFTER = re.compile(r"[ \t]*(?:\r?\n|\r|$)")
-
-YamlPath = tuple[str | int, ...]
-"""Keys and positions from the root of the YAML."""
 
 
 @dataclass(slots=True)
@@ -60,7 +58,7 @@ class SourceYaml:
     """What was found so far, with its place in the source."""
 
     _holes: list[str] = field(default_factory=list)
-    _entries: dict[YamlPath, Entry] = field(default_factory=dict)
+    _entries: dict[KeyPath, FrontMatterEntry] = field(default_factory=dict)
     _used: set[str] = field(default_factory=set)
 
     def read(self) -> tuple[Json, bool]:
@@ -72,13 +70,13 @@ class SourceYaml:
         self._entries = {entry.path: entry for entry in reading.entries}
         return reading.value, reading.broken
 
-    def filled(self, value: Json, path: YamlPath) -> tuple[Json, frozenset[str]]:
+    def filled(self, value: Json, path: KeyPath) -> tuple[Json, frozenset[str]]:
         """A value of the YAML with all its scalars rendered, and the inputs that went into it."""
         self._used = set()
         made = self._filled(value, path)
         return made, frozenset(name for name in self._used if is_input(name))
 
-    def place(self, path: YamlPath) -> Span | None:
+    def place(self, path: KeyPath) -> Span | None:
         """Where a value stands."""
         entry = self._entries.get(path)
         return entry.value if entry else None
@@ -113,7 +111,7 @@ class SourceYaml:
         pieces.append(raw[done:])
         return plain_newlines("".join(pieces))
 
-    def _filled(self, value: Json, path: YamlPath) -> Json:
+    def _filled(self, value: Json, path: KeyPath) -> Json:
         if isinstance(value, Mapping):
             return self._filled_mapping(value, path)
         if isinstance(value, list):
@@ -122,7 +120,7 @@ class SourceYaml:
             return self._scalar(value, path)
         return value
 
-    def _filled_mapping(self, value: Mapping[str, Json], path: YamlPath) -> Json:
+    def _filled_mapping(self, value: Mapping[str, Json], path: KeyPath) -> Json:
         spread: dict[str, Json] = {}
         own: dict[str, Json] = {}
         for key, item in value.items():
@@ -142,13 +140,13 @@ class SourceYaml:
                     self._report_spread(reference, (*path, key))
         return {**spread, **own}  # a key that is written out counts
 
-    def _scalar(self, text: str, path: YamlPath) -> Json:
+    def _scalar(self, text: str, path: KeyPath) -> Json:
         reference = self._reference(text)
         if reference is not None:
             return self._value_of(reference, path)
         return self._text(text, path, typed=not self._is_quoted(path))
 
-    def _text(self, text: str, path: YamlPath, *, typed: bool) -> Json:
+    def _text(self, text: str, path: KeyPath, *, typed: bool) -> Json:
         template = self._restore(text)
         form = self.document.template.format
         if template == text and form != "fstring":
@@ -190,7 +188,7 @@ class SourceYaml:
         hole = self._hole_at(text, 0)
         return whole_reference(hole) if hole and len(text) == len(hole) - lost else None
 
-    def _value_of(self, reference: Reference, path: YamlPath) -> Json:
+    def _value_of(self, reference: Reference, path: KeyPath) -> Json:
         written = self._written(reference)
         if self.look_up is None:
             return written
@@ -222,11 +220,11 @@ class SourceYaml:
         index = (ord(text[start + 1]) - _BASE) * _DIGITS + ord(text[start + 2]) - _BASE
         return self._holes[index] if 0 <= index < len(self._holes) else None
 
-    def _is_quoted(self, path: YamlPath) -> bool:
+    def _is_quoted(self, path: KeyPath) -> bool:
         entry = self._entries.get(path)
         return entry is not None and self.document.source.text[entry.value.start] in "\"'|>"
 
-    def _report_spread(self, reference: Reference, path: YamlPath) -> None:
+    def _report_spread(self, reference: Reference, path: KeyPath) -> None:
         message = (
             f"{self._written(reference)} gives no keys and values, which are wanted beside others."
         )

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.edit.edits import write_scalar
 from studio.core.prompty.front.schema_shapes import LEGACY_KEYS, OPEN_SHAPES, SHAPES, Key
-from studio.core.prompty.yaml.places import Path, Places
+from studio.core.prompty.yaml.places import KeyPath, Places
 from studio.core.text.problem import Fix, Problem, Severity, TextEdit
 from studio.core.text.span import Span
 from studio.core.text.values import Json
@@ -41,7 +41,7 @@ class _Walker:
     document: PromptDocument
     places: Places
 
-    def walk_mapping(self, value: Json, shape: str, path: Path) -> Iterator[Problem]:
+    def walk_mapping(self, value: Json, shape: str, path: KeyPath) -> Iterator[Problem]:
         if not isinstance(value, Mapping):
             return
         table = _TABLES[shape]
@@ -52,7 +52,7 @@ class _Walker:
             else:
                 yield from self._walk_value(item, key, (*path, name))
 
-    def _walk_value(self, value: Json, key: Key, path: Path) -> Iterator[Problem]:
+    def _walk_value(self, value: Json, key: Key, path: KeyPath) -> Iterator[Problem]:
         if value is None or _is_reference(value):
             return
         if path == ("template",) and not isinstance(value, Mapping):
@@ -74,7 +74,7 @@ class _Walker:
             for name, item in value.items():
                 yield from self.walk_mapping(item, key.shape, (*path, name))
 
-    def _unknown(self, name: str, shape: str, path: Path) -> Iterator[Problem]:
+    def _unknown(self, name: str, shape: str, path: KeyPath) -> Iterator[Problem]:
         if shape in OPEN_SHAPES or name.startswith(("x-", "$")):
             return
         place = self.places.key(*path)
@@ -96,7 +96,7 @@ class _Walker:
             fixes = (Fix(f"Change to {near[0]!r}", (TextEdit(place, near[0]),)),)
         yield Problem("unknown-key", Severity.WARNING, message, place, fixes)
 
-    def _wrong_type(self, value: Json, key: Key, path: Path) -> Problem:
+    def _wrong_type(self, value: Json, key: Key, path: KeyPath) -> Problem:
         wanted = " or ".join(_TYPE_WORDS[kind] for kind in key.types if kind != "any")
         place = self._value_place(path)
         message = f"{path[-1]!r} must be {wanted}."
@@ -107,7 +107,7 @@ class _Walker:
             fixes = (Fix("Write it as text", (quoted,)),)
         return Problem("wrong-type", Severity.WARNING, message, place, fixes)
 
-    def _wrong_word(self, value: str, key: Key, path: Path) -> Problem:
+    def _wrong_word(self, value: str, key: Key, path: KeyPath) -> Problem:
         near = difflib.get_close_matches(value, key.values, n=1, cutoff=0.5)
         choice = ", ".join(key.values)
         message = f"{value!r} is no value of {path[-1]!r}; it is one of {choice}."
@@ -115,7 +115,7 @@ class _Walker:
         fixes = tuple(Fix(f"Change to {word!r}", (TextEdit(place, word),)) for word in near)
         return Problem("invalid-value", Severity.ERROR, message, place, fixes)
 
-    def _template_word(self, value: Json, path: Path) -> Iterator[Problem]:
+    def _template_word(self, value: Json, path: KeyPath) -> Iterator[Problem]:
         """Prompty 2 refuses `template: jinja2` (vector `template_string_invalid`)."""
         if self.document.dialect == "legacy":
             return
@@ -128,7 +128,7 @@ class _Walker:
         fix = Fix("Write the template as a block", (edit,))
         yield Problem("invalid-template", Severity.ERROR, message, place, (fix,))
 
-    def _value_place(self, path: Path) -> Span:
+    def _value_place(self, path: KeyPath) -> Span:
         return self.places.value(*path) or self.places.nearest(*path)
 
 

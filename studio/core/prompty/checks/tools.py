@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.front.front_matter import read_bindings
-from studio.core.prompty.yaml.places import Path, Places
+from studio.core.prompty.yaml.places import KeyPath, Places
 from studio.core.text.problem import Fix, Problem, Severity, TextEdit
 from studio.core.text.span import Span
 from studio.core.text.values import Json
@@ -54,7 +54,7 @@ def _names(document: PromptDocument, places: Places) -> Iterator[Problem]:
 
 
 def _bindings(
-    document: PromptDocument, places: Places, path: Path, item: Mapping[str, Json]
+    document: PromptDocument, places: Places, path: KeyPath, item: Mapping[str, Json]
 ) -> Iterator[Problem]:
     name = item.get("name", path[-1])
     inputs = {declared.name for declared in document.inputs}
@@ -73,7 +73,7 @@ def _bindings(
             yield Problem("binding-unknown-parameter", Severity.WARNING, message, at)
 
 
-def _schema(places: Places, path: Path, item: Mapping[str, Json]) -> Iterator[Problem]:
+def _schema(places: Places, path: KeyPath, item: Mapping[str, Json]) -> Iterator[Problem]:
     parameters = item.get("parameters")
     place = places.nearest(*path, "parameters")
     if isinstance(parameters, Mapping) and parameters.get("type") == "object":
@@ -101,7 +101,7 @@ def _schema(places: Places, path: Path, item: Mapping[str, Json]) -> Iterator[Pr
 
 
 def _connection(
-    document: PromptDocument, places: Places, path: Path, item: Mapping[str, Json]
+    document: PromptDocument, places: Places, path: KeyPath, item: Mapping[str, Json]
 ) -> Iterator[Problem]:
     """Prompty 2 refuses to load a tool of these kinds without a connection."""
     kind = item.get("kind")

@@ -16,7 +16,7 @@ from studio.core.prompty.body.roles import Marker, read_marker
 from studio.core.prompty.body.sections import fenced_ranges, find_markers, is_inside
 from studio.core.prompty.body.source_yaml import expression_ranges
 from studio.core.prompty.document import BodySection, PromptDocument
-from studio.core.prompty.edit.draft import Draft
+from studio.core.prompty.edit.draft import ConversionDraft
 from studio.core.prompty.edit.edits import write_scalar
 from studio.core.prompty.front.tool_shapes import properties_of_schema
 from studio.core.prompty.messages import HoistedTool, Message
@@ -35,7 +35,7 @@ class _Body:
     """The changes so far; spans count in the original source."""
 
     document: PromptDocument
-    draft: Draft
+    draft: ConversionDraft
     edits: list[TextEdit] = field(default_factory=list)
     inputs: list[tuple[str, dict[str, Json]]] = field(default_factory=list)
     tools: list[dict[str, Json]] = field(default_factory=list)
@@ -64,7 +64,7 @@ class _Body:
         return f"{{{name}}}" if self.document.template.format == "fstring" else f"{{{{{name}}}}}"
 
 
-def convert_body(draft: Draft, document: PromptDocument) -> None:
+def convert_body(draft: ConversionDraft, document: PromptDocument) -> None:
     """Rewrite the body of a section or Prompty 1 file for Prompty 2.
 
     Args:
@@ -93,7 +93,7 @@ def convert_body(draft: Draft, document: PromptDocument) -> None:
         draft.add_values(("inputs",), dict(work.inputs))
 
 
-def hoist_body_tools(draft: Draft, document: PromptDocument) -> None:
+def hoist_body_tools(draft: ConversionDraft, document: PromptDocument) -> None:
     """Move the tools of the body's `tools:` section to the front matter, and nothing else."""
     work = _Body(document, draft)
     for section in document.sections:
@@ -103,7 +103,7 @@ def hoist_body_tools(draft: Draft, document: PromptDocument) -> None:
     draft.add_items(("tools",), work.tools)
 
 
-def write_user_after_threads(draft: Draft, document: PromptDocument) -> None:
+def write_user_after_threads(draft: ConversionDraft, document: PromptDocument) -> None:
     """Write out what Prompty 1 does unsaid: text after `![thread]` is a user message."""
     edits: list[TextEdit] = []
     for section in document.sections:

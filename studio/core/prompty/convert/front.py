@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 
-from studio.core.prompty.edit.draft import Draft
+from studio.core.prompty.edit.draft import ConversionDraft
 from studio.core.prompty.edit.edits import insert_below
 from studio.core.prompty.front.declarations import LEGACY_KINDS, is_declaration, kind_of_value
 from studio.core.prompty.front.front_matter import LEGACY_OPTIONS, LEGACY_PROVIDERS, SAME_OPTIONS
@@ -27,7 +27,7 @@ _COMMENT = re.compile(r"(?:^|\s)#", re.MULTILINE)
 _EMITTED_MARKER = re.compile(r"^[ \t]*(?:#[ \t]*)?\{\{[^{}\n]*\}\}[ \t]*:[ \t]*\r?$", re.MULTILINE)
 
 
-def convert_front(draft: Draft, parser: str) -> None:
+def convert_front(draft: ConversionDraft, parser: str) -> None:
     """Rewrite the front matter, key by key.
 
     Args:
@@ -39,14 +39,14 @@ def convert_front(draft: Draft, parser: str) -> None:
     _template(draft, parser)
 
 
-def keep(draft: Draft, path: tuple[str | int, ...], why: str) -> None:
+def keep(draft: ConversionDraft, path: tuple[str | int, ...], why: str) -> None:
     """Move a key to metadata.legacy, under its own path, and say so."""
     home = (*LEGACY_HOME, *(str(part) for part in path[:-1]))
     draft.move(path, home, str(path[-1]))
     draft.notes.append(f"{'.'.join(map(str, path))}: {why}; kept under metadata.legacy")
 
 
-def _api(draft: Draft) -> None:
+def _api(draft: ConversionDraft) -> None:
     api = draft.value("model", "api")
     if not draft.has("model", "api"):
         return
@@ -56,7 +56,7 @@ def _api(draft: Draft) -> None:
         keep(draft, ("model", "api"), f"Prompty 2 has no API named {api!r}")
 
 
-def _connection(draft: Draft) -> None:
+def _connection(draft: ConversionDraft) -> None:
     if draft.has("model", "configuration"):
         if draft.has("model", "connection"):
             keep(draft, ("model", "configuration"), "there is a connection as well")
@@ -72,7 +72,7 @@ def _connection(draft: Draft) -> None:
             keep(draft, ("model", "connection", key), "a Prompty 2 connection has no such key")
 
 
-def _connection_type(draft: Draft) -> None:
+def _connection_type(draft: ConversionDraft) -> None:
     """`type` and the deployment become provider, kind and model id."""
     old = draft.block("model", "connection")
     word = old.get("type")
@@ -100,7 +100,7 @@ def _connection_type(draft: Draft) -> None:
         draft.add_value(("model",), "provider", provider)
 
 
-def _options(draft: Draft) -> None:
+def _options(draft: ConversionDraft) -> None:
     if draft.has("model", "parameters"):
         if draft.has("model", "options"):
             for key in list(draft.block("model", "parameters")):
@@ -126,7 +126,7 @@ def _options(draft: Draft) -> None:
         keep(draft, ("model", "response"), "Prompty 2 has no such setting")
 
 
-def _option_tools(draft: Draft) -> None:
+def _option_tools(draft: ConversionDraft) -> None:
     """Tools among the options, in the shape of a request, become top-level tools."""
     path = ("model", "options", "tools")
     value = draft.value(*path)
@@ -146,7 +146,7 @@ def _option_tools(draft: Draft) -> None:
     draft.remove(*path)
 
 
-def _inputs(draft: Draft) -> None:
+def _inputs(draft: ConversionDraft) -> None:
     inputs = draft.value("inputs")
     if isinstance(inputs, str):
         draft.notes.append(
@@ -176,7 +176,7 @@ def _inputs(draft: Draft) -> None:
             draft.add_value(path, "items", _items_of(item.get("default", item.get("sample"))))
 
 
-def _expand(draft: Draft, path: tuple[str, str], value: Json) -> None:
+def _expand(draft: ConversionDraft, path: tuple[str, str], value: Json) -> None:
     """`name: value` becomes kind and default; the value's own text is kept."""
     entry = draft.document.entry(*path)
     if entry is None:
@@ -212,7 +212,7 @@ def _items_of(value: Json) -> dict[str, Json]:
     return {"kind": kind}
 
 
-def _samples(draft: Draft) -> None:
+def _samples(draft: ConversionDraft) -> None:
     """Root samples are what a run used: they become defaults."""
     sample = draft.value("sample")
     if not draft.has("sample"):
@@ -231,7 +231,7 @@ def _samples(draft: Draft) -> None:
     draft.remove("sample")
 
 
-def _root_keys(draft: Draft) -> None:
+def _root_keys(draft: ConversionDraft) -> None:
     for key in ("authors", "tags", "version"):
         if draft.has(key) and not draft.has("metadata", key):
             draft.move((key,), ("metadata",), key)
@@ -239,7 +239,7 @@ def _root_keys(draft: Draft) -> None:
         keep(draft, ("base",), "Prompty 2 has no base prompts")
 
 
-def _tools(draft: Draft) -> None:
+def _tools(draft: ConversionDraft) -> None:
     """`id` and `type` of declared tools become name and kind."""
     tools = draft.value("tools")
     for index, item in enumerate(tools if isinstance(tools, list) else []):
@@ -263,7 +263,7 @@ def _tools(draft: Draft) -> None:
                 draft.rename(path, "kind")
 
 
-def _template(draft: Draft, parser: str) -> None:
+def _template(draft: ConversionDraft, parser: str) -> None:
     """The template block, written out: format and parser as blocks with a kind."""
     body = draft.document.source.slice(draft.document.body)
     emits = _EMITTED_MARKER.search(body) is not None
@@ -303,7 +303,7 @@ def _template(draft: Draft, parser: str) -> None:
         draft.set(("template", "parser", "kind"), parser)
 
 
-_STEPS: tuple[Callable[[Draft], None], ...] = (
+_STEPS: tuple[Callable[[ConversionDraft], None], ...] = (
     _api,
     _connection,
     _options,

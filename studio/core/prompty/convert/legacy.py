@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 
 from studio.core.prompty.convert.body import hoist_body_tools
 from studio.core.prompty.document import PromptDocument
-from studio.core.prompty.edit.draft import Draft
+from studio.core.prompty.edit.draft import ConversionDraft
 from studio.core.prompty.edit.edits import write_scalar
 from studio.core.prompty.front.front_matter import LEGACY_OPTIONS, parameter_schema, read_bindings
 from studio.core.text.problem import TextEdit
@@ -27,7 +27,7 @@ _ROLES = ("tool", "function", "developer", "thread")
 _RICH = ("image", "file", "audio")
 
 
-def convert_to_legacy(draft: Draft, document: PromptDocument) -> None:
+def convert_to_legacy(draft: ConversionDraft, document: PromptDocument) -> None:
     """Rewrite a file for Prompty 1.
 
     Args:
@@ -42,7 +42,7 @@ def convert_to_legacy(draft: Draft, document: PromptDocument) -> None:
     _body_notes(draft, document)
 
 
-def _threads(draft: Draft, document: PromptDocument) -> None:
+def _threads(draft: ConversionDraft, document: PromptDocument) -> None:
     """A thread input that stands in the body becomes `![thread]`."""
     if document.dialect != "prompty":
         return
@@ -60,7 +60,7 @@ def _threads(draft: Draft, document: PromptDocument) -> None:
         )
 
 
-def _model(draft: Draft) -> None:
+def _model(draft: ConversionDraft) -> None:
     model = draft.value("model")
     if isinstance(model, str):
         draft.remove("model")
@@ -79,13 +79,13 @@ def _model(draft: Draft) -> None:
     _configuration(draft)
 
 
-def _type(draft: Draft) -> str:
+def _type(draft: ConversionDraft) -> str:
     provider = draft.value("model", "provider")
     word = provider if isinstance(provider, str) and provider else "openai"
     return _TYPES.get(word, word)
 
 
-def _configuration(draft: Draft) -> None:
+def _configuration(draft: ConversionDraft) -> None:
     at = ("model", "configuration")
     if not draft.has(*at):
         return
@@ -117,7 +117,7 @@ def _configuration(draft: Draft) -> None:
         draft.move(("model", "id"), at, name)
 
 
-def _options(draft: Draft) -> None:
+def _options(draft: ConversionDraft) -> None:
     at = ("model", "parameters")
     if draft.has("model", "options"):
         draft.rename(("model", "options"), "parameters")
@@ -131,7 +131,7 @@ def _options(draft: Draft) -> None:
         draft.remove(*at, "additionalProperties")
 
 
-def _declarations(draft: Draft) -> None:
+def _declarations(draft: ConversionDraft) -> None:
     for block in ("inputs", "outputs"):
         value = draft.value(block)
         if isinstance(value, list):
@@ -149,7 +149,7 @@ def _declarations(draft: Draft) -> None:
                 _declaration(draft, (block, name), item)
 
 
-def _declaration(draft: Draft, path: tuple[str, str], item: JsonObject) -> None:
+def _declaration(draft: ConversionDraft, path: tuple[str, str], item: JsonObject) -> None:
     kind = item.get("kind")
     if isinstance(kind, str):
         if kind in _KINDS:
@@ -170,7 +170,7 @@ def _declaration(draft: Draft, path: tuple[str, str], item: JsonObject) -> None:
         draft.notes.append(f"{'.'.join(path)}: Prompty 1 ignores {told}")
 
 
-def _tools(draft: Draft) -> None:
+def _tools(draft: ConversionDraft) -> None:
     """Declared functions go where Prompty 1 has them: among the model's parameters."""
     tools = draft.value("tools")
     pairs: list[tuple[str, Json]] = []
@@ -210,7 +210,7 @@ def _request_tool(name: str, item: JsonObject) -> dict[str, Json]:
     return {"type": "function", "function": function}
 
 
-def _metadata(draft: Draft) -> None:
+def _metadata(draft: ConversionDraft) -> None:
     for key in _ROOT_KEYS:
         if draft.has("metadata", key) and not draft.has(key):
             draft.move(("metadata", key), (), key)
@@ -218,7 +218,7 @@ def _metadata(draft: Draft) -> None:
         draft.remove("metadata")
 
 
-def _template(draft: Draft) -> None:
+def _template(draft: ConversionDraft) -> None:
     template = draft.value("template")
     form: Json = "jinja2"
     strict: Json = None
@@ -236,13 +236,13 @@ def _template(draft: Draft) -> None:
         draft.notes.append("template.format.strict: values may add messages in Prompty 1")
 
 
-def _body_notes(draft: Draft, document: PromptDocument) -> None:
+def _body_notes(draft: ConversionDraft, document: PromptDocument) -> None:
     roles = dict.fromkeys(item.role for item in document.sections if item.role in _ROLES)
     for role in roles:
         draft.notes.append(f"{role}: is no role of Prompty 1, so the marker is text there")
 
 
-_STEPS: tuple[Callable[[Draft], None], ...] = (
+_STEPS: tuple[Callable[[ConversionDraft], None], ...] = (
     _model,
     _options,
     _declarations,

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from studio.core.prompty.document import PromptDocument
-from studio.core.prompty.edit.draft import Draft
+from studio.core.prompty.edit.draft import ConversionDraft
 from studio.core.prompty.parameters import parameters_as_variables
 from studio.core.text.problem import TextEdit
 from studio.core.text.values import Json
 
 
-def parameters_to_inputs(draft: Draft, document: PromptDocument) -> None:
+def parameters_to_inputs(draft: ConversionDraft, document: PromptDocument) -> None:
     """Write each `${params:name}` of the messages as a template expression, and declare the input.
 
     The file stays a prompt section. References in the front matter and in a `tools:` section have

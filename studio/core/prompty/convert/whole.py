@@ -13,7 +13,7 @@ from studio.core.prompty.convert.front import convert_front
 from studio.core.prompty.convert.legacy import convert_to_legacy
 from studio.core.prompty.convert.parameters import parameters_to_inputs
 from studio.core.prompty.document import Dialect, PromptDocument
-from studio.core.prompty.edit.draft import Draft
+from studio.core.prompty.edit.draft import ConversionDraft
 from studio.core.prompty.parse import MAX_TEXT, parse
 from studio.core.prompty.prepare import prepare
 from studio.core.prompty.reference_values import ReferenceContext
@@ -53,7 +53,7 @@ def convert(document: PromptDocument, to: Dialect) -> Conversion:
     old = document.source.text
     if len(old) > MAX_TEXT:
         return Conversion((), old, ("the file is too large to be read; it stays as it is",), True)
-    draft = Draft(old)
+    draft = ConversionDraft(old)
     before = document
     if document.parameters and to != "section" and document.dialect == "section":
         parameters_to_inputs(draft, document)

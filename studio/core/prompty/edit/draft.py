@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from studio.core.prompty.document import Entry, PromptDocument
+from studio.core.prompty.document import FrontMatterEntry, PromptDocument
 from studio.core.prompty.edit.edits import insert_below, remove_entry, set_value
 from studio.core.prompty.split import split_front_matter
-from studio.core.prompty.yaml.places import Path
+from studio.core.prompty.yaml.places import KeyPath
 from studio.core.prompty.yaml.reader import read_yaml, write_yaml
 from studio.core.text.problem import TextEdit, apply_edits
 from studio.core.text.source import SourceText
@@ -17,7 +17,7 @@ from studio.core.text.values import Json, JsonObject
 
 
 @dataclass(slots=True)
-class Draft:
+class ConversionDraft:
     """The text so far; every change reads the places anew."""
 
     text: str
@@ -34,7 +34,7 @@ class Draft:
         if self._read is None:
             split = split_front_matter(self.text)
             data: JsonObject = {}
-            entries: tuple[Entry, ...] = ()
+            entries: tuple[FrontMatterEntry, ...] = ()
             if split.front is not None:
                 front = self.text[split.front.start : split.front.end]
                 reading = read_yaml(front, split.front.start)
@@ -75,7 +75,7 @@ class Draft:
         self.text = apply_edits(self.text, edits)
         self._read = None
 
-    def rename(self, path: Path, new: str) -> None:
+    def rename(self, path: KeyPath, new: str) -> None:
         """Change a key's name."""
         entry = self.document.entry(*path)
         if entry is not None:
@@ -85,23 +85,23 @@ class Draft:
         """Set a scalar, adding the blocks on the way."""
         self.apply(set_value(self.document, path, value))
 
-    def replace(self, path: Path, value: str) -> None:
+    def replace(self, path: KeyPath, value: str) -> None:
         """Replace a value by other YAML on the same line."""
         entry = self.document.entry(*path)
         if entry is not None and len(entry.value):
             self.apply((TextEdit(entry.value, value),))
 
-    def add(self, path: Path, key: str, lines: list[str], flow: str) -> None:
+    def add(self, path: KeyPath, key: str, lines: list[str], flow: str) -> None:
         """Add a child to a mapping, making the mapping where it is missing."""
         self._make(path)
         head, *rest = lines
         self.apply(insert_below(self.document, path, [f"{key}: {head}".rstrip(), *rest], flow))
 
-    def add_value(self, path: Path, key: str, value: Json) -> None:
+    def add_value(self, path: KeyPath, key: str, value: Json) -> None:
         """Add a child from a plain value."""
         self.add_values(path, {key: value})
 
-    def add_values(self, path: Path, values: Mapping[str, Json]) -> None:
+    def add_values(self, path: KeyPath, values: Mapping[str, Json]) -> None:
         """Add children from plain values, all in one change: the file is read once for them."""
         if not values:
             return
@@ -109,11 +109,11 @@ class Draft:
         flow = ", ".join(f"{key}: {_flow(value)}" for key, value in values.items())
         self.apply(insert_below(self.document, path, write_yaml(values), flow))
 
-    def add_item(self, path: Path, value: Json) -> None:
+    def add_item(self, path: KeyPath, value: Json) -> None:
         """Add an item to a list, making the list where it is missing."""
         self.add_items(path, [value])
 
-    def add_items(self, path: Path, values: Sequence[Json]) -> None:
+    def add_items(self, path: KeyPath, values: Sequence[Json]) -> None:
         """Add items to a list, all in one change."""
         if not values:
             return
@@ -132,7 +132,7 @@ class Draft:
         self.apply(edits)
         return bool(edits)
 
-    def move(self, old: Path, parent: Path, key: str) -> None:
+    def move(self, old: KeyPath, parent: KeyPath, key: str) -> None:
         """Move a key with its value, comments inside it and all, below another mapping."""
         entry = self.document.entry(*old)
         if entry is None:
@@ -146,14 +146,14 @@ class Draft:
         head = lines[0].partition(":")[2].strip()
         self.add(parent, key, [head, *lines[1:]], f"{key}: {_flow(value)}")
 
-    def _make(self, path: Path) -> None:
+    def _make(self, path: KeyPath) -> None:
         """Make the mappings of a path that are missing."""
         for length in range(1, len(path) + 1):
             if not self.has(*path[:length]):
                 parent, name = path[: length - 1], str(path[length - 1])
                 self.apply(insert_below(self.document, parent, [f"{name}:"], f"{name}: {{}}"))
 
-    def lines_of(self, entry: Entry) -> list[str] | None:
+    def lines_of(self, entry: FrontMatterEntry) -> list[str] | None:
         """A block-style key with its value, without its indentation; None inside brackets."""
         start = self.text.rfind("\n", 0, entry.key.start) + 1
         indent = self.text[start : entry.key.start]
@@ -163,7 +163,7 @@ class Draft:
         text = self.text[start : len(self.text) if end < 0 else end].replace("\r", "")
         return [line.removeprefix(indent) for line in text.split("\n")]
 
-    def _remove_from_flow(self, entry: Entry) -> tuple[TextEdit, ...]:
+    def _remove_from_flow(self, entry: FrontMatterEntry) -> tuple[TextEdit, ...]:
         """Take a key out of `{a: 1, b: 2}`, or the first key out of a list item."""
         end = max(entry.value.end, entry.key.end)
         line_start = self.text.rfind("\n", 0, entry.key.start) + 1

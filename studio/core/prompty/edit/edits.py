@@ -6,9 +6,9 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 
-from studio.core.prompty.document import Entry, InputDeclaration, PromptDocument
+from studio.core.prompty.document import FrontMatterEntry, InputDeclaration, PromptDocument
 from studio.core.prompty.split import split_front_matter
-from studio.core.prompty.yaml.places import Path
+from studio.core.prompty.yaml.places import KeyPath
 from studio.core.prompty.yaml.reader import plain_scalar
 from studio.core.text.problem import TextEdit
 from studio.core.text.span import Span
@@ -61,7 +61,7 @@ def rename_input(document: PromptDocument, old: str, new: str) -> tuple[TextEdit
     )
 
 
-def set_value(document: PromptDocument, path: Path, value: str) -> tuple[TextEdit, ...]:
+def set_value(document: PromptDocument, path: KeyPath, value: str) -> tuple[TextEdit, ...]:
     """Edits that set a front-matter key to a scalar, adding what is missing on the way.
 
     Args:
@@ -87,7 +87,7 @@ def set_value(document: PromptDocument, path: Path, value: str) -> tuple[TextEdi
 
 
 def insert_below(
-    document: PromptDocument, path: Path, lines: list[str], flow: str
+    document: PromptDocument, path: KeyPath, lines: list[str], flow: str
 ) -> tuple[TextEdit, ...]:
     """Edits that add lines as the last child of a mapping or list of the front matter.
 
@@ -123,7 +123,7 @@ def insert_below(
     return (TextEdit(Span(at, at), newline + newline.join(block)),)
 
 
-def remove_entry(document: PromptDocument, entry: Entry) -> tuple[TextEdit, ...]:
+def remove_entry(document: PromptDocument, entry: FrontMatterEntry) -> tuple[TextEdit, ...]:
     """Edits that take a key and its value out, with the lines that they fill."""
     text = document.source.text
     start = text.rfind("\n", 0, entry.key.start) + 1
@@ -198,7 +198,7 @@ def _binding_spans(document: PromptDocument, name: str) -> Iterator[Span]:
             yield entry.value
 
 
-def _at(data: Json, path: Path) -> Json:
+def _at(data: Json, path: KeyPath) -> Json:
     for part in path:
         if isinstance(data, Mapping):
             data = data.get(str(part))
@@ -216,16 +216,16 @@ def _inside_quotes(document: PromptDocument, span: Span) -> Span:
     return span
 
 
-def _children(document: PromptDocument, path: Path) -> bool:
+def _children(document: PromptDocument, path: KeyPath) -> bool:
     return any(entry.path[:-1] == path for entry in document.entries)
 
 
-def _indent(lines: list[str], entry: Entry, document: PromptDocument) -> list[str]:
+def _indent(lines: list[str], entry: FrontMatterEntry, document: PromptDocument) -> list[str]:
     column = _column(document.source.text, entry.key.start) + 2
     return [" " * column + line for line in lines]
 
 
-def _after_colon(document: PromptDocument, entry: Entry) -> int:
+def _after_colon(document: PromptDocument, entry: FrontMatterEntry) -> int:
     text = document.source.text
     at = entry.key.end
     while text[at : at + 1] in (" ", "\t"):

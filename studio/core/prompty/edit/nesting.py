@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from studio.core.prompty.edit.draft import Draft
-from studio.core.prompty.yaml.places import Path
+from studio.core.prompty.edit.draft import ConversionDraft
+from studio.core.prompty.yaml.places import KeyPath
 from studio.core.text.problem import TextEdit
 from studio.core.text.span import Span
 
 
-def nest(draft: Draft, path: Path, outer: str, inner: str) -> None:
+def nest(draft: ConversionDraft, path: KeyPath, outer: str, inner: str) -> None:
     """`inputs: …` becomes `outer: {inner: …}`, at the same place, comments and all."""
     entry = draft.document.entry(*path)
     if entry is None:
@@ -24,7 +24,7 @@ def nest(draft: Draft, path: Path, outer: str, inner: str) -> None:
     _replace(draft, entry.key.start, max(entry.value.end, entry.key.end), new)
 
 
-def unnest(draft: Draft, path: Path, new: str) -> bool:
+def unnest(draft: ConversionDraft, path: KeyPath, new: str) -> bool:
     """`outer: {inner: …}` becomes `new: …`; False where other keys stand beside the inner one.
 
     Args:
@@ -49,7 +49,7 @@ def unnest(draft: Draft, path: Path, new: str) -> bool:
     return True
 
 
-def _replace(draft: Draft, start: int, value_end: int, lines: list[str]) -> None:
+def _replace(draft: ConversionDraft, start: int, value_end: int, lines: list[str]) -> None:
     """Put lines in place of a block that begins at a key."""
     line_start = draft.text.rfind("\n", 0, start) + 1
     indent = draft.text[line_start:start]

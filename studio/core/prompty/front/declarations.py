@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TypeGuard
 
 from studio.core.prompty.document import InputDeclaration
-from studio.core.prompty.yaml.places import Path, Places
+from studio.core.prompty.yaml.places import KeyPath, Places
 from studio.core.text.values import Json, JsonObject
 
 INPUT_KINDS = (
@@ -23,7 +23,7 @@ LEGACY_KINDS = {"number": "float", "list": "array", "dict": "object", "bool": "b
 
 
 def read_declarations(
-    value: Json, places: Places | None = None, path: Path = (), depth: int = 0
+    value: Json, places: Places | None = None, path: KeyPath = (), depth: int = 0
 ) -> tuple[InputDeclaration, ...]:
     """Declarations of a list of properties, or of a mapping from names to properties.
 
@@ -87,7 +87,7 @@ def _name_of(item: Json) -> str:
     return name if isinstance(name, str) else "" if name is None else str(name)
 
 
-def _read_one(name: str, item: Json, places: Places, path: Path, depth: int) -> InputDeclaration:
+def _read_one(name: str, item: Json, places: Places, path: KeyPath, depth: int) -> InputDeclaration:
     span = places.whole(*path)
     in_mapping = isinstance(path[-1], str)
     name_span = places.key(*path) if in_mapping else places.value(*path, "name")
@@ -136,7 +136,7 @@ def _kind(item: Mapping[str, Json]) -> str:
     return "union" if "oneOf" in item or "anyOf" in item else "string"
 
 
-def _read_items(value: Json, places: Places, path: Path, depth: int) -> InputDeclaration | None:
+def _read_items(value: Json, places: Places, path: KeyPath, depth: int) -> InputDeclaration | None:
     if depth > 32:
         return None
     if isinstance(value, Mapping):
@@ -147,7 +147,7 @@ def _read_items(value: Json, places: Places, path: Path, depth: int) -> InputDec
 
 
 def _read_variants(
-    item: Mapping[str, Json], places: Places, path: Path, depth: int
+    item: Mapping[str, Json], places: Places, path: KeyPath, depth: int
 ) -> tuple[InputDeclaration, ...]:
     for key in ("oneOf", "anyOf"):
         value = item.get(key)

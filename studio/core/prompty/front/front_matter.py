@@ -14,7 +14,7 @@ from studio.core.prompty.document import (
 )
 from studio.core.prompty.front.declarations import kind_of_value, object_schema, read_declarations
 from studio.core.prompty.tool_spec import ToolKind, ToolSpec
-from studio.core.prompty.yaml.places import Path, Places
+from studio.core.prompty.yaml.places import KeyPath, Places
 from studio.core.text.values import Json, JsonObject
 
 LEGACY_OPTIONS = {
@@ -217,7 +217,7 @@ def _read_template(value: Json, places: Places, dialect: Dialect) -> TemplateDec
     )
 
 
-def _read_tools(value: Json, places: Places, path: Path) -> tuple[ToolSpec, ...]:
+def _read_tools(value: Json, places: Places, path: KeyPath) -> tuple[ToolSpec, ...]:
     """Tools of a list, or of a mapping from names (Prompty 2 §2.9)."""
     if isinstance(value, Mapping):
         pairs: list[tuple[str | int, Json]] = list(value.items())
@@ -229,7 +229,7 @@ def _read_tools(value: Json, places: Places, path: Path) -> tuple[ToolSpec, ...]
     return tuple(tool for tool in found if tool is not None)
 
 
-def read_tool(item: Json, key: str | int, places: Places, path: Path) -> ToolSpec | None:
+def read_tool(item: Json, key: str | int, places: Places, path: KeyPath) -> ToolSpec | None:
     """One declared tool; None where it has no name."""
     if isinstance(item, str) and isinstance(key, str):
         item = {"kind": item}

@@ -10,7 +10,7 @@ from studio.core.prompty.templates.bounds import Budget
 from studio.core.text.span import Span
 
 
-class Rendered(str):
+class RenderedText(str):
     """Text that was rendered by a part of the same template and still knows its segments.
 
     What a macro or a `{% set %}` block makes is put in as the author's own text, not as a value.
@@ -19,7 +19,7 @@ class Rendered(str):
     segments: tuple[Segment, ...]
     __slots__ = ("segments",)
 
-    def __new__(cls, segments: Iterable[Segment]) -> Rendered:
+    def __new__(cls, segments: Iterable[Segment]) -> RenderedText:
         """Join the segments' texts."""
         pieces = tuple(segments)
         made = super().__new__(cls, "".join(piece.text for piece in pieces))
@@ -49,7 +49,7 @@ class SegmentWriter:
         if not text:
             return
         self._budget.write(len(text))
-        if isinstance(text, Rendered):
+        if isinstance(text, RenderedText):
             self.segments.extend(text.segments)
         else:
             self.segments.append(Segment("value", text, span, source))
@@ -66,9 +66,9 @@ class SegmentWriter:
         self.segments = []
         return held
 
-    def end(self, held: list[Segment]) -> Rendered:
+    def end(self, held: list[Segment]) -> RenderedText:
         """What was written since `begin`; go on where it stood."""
-        rendered = Rendered(self.segments)
+        rendered = RenderedText(self.segments)
         self.segments = held
         return rendered
 

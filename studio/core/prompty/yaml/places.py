@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from studio.core.prompty.document import Entry
+from studio.core.prompty.document import FrontMatterEntry
 from studio.core.text.span import Span
 
-Path = tuple[str | int, ...]
+KeyPath = tuple[str | int, ...]
 """Keys from the root; list items by index."""
 
 
@@ -16,11 +16,11 @@ Path = tuple[str | int, ...]
 class Places:
     """A look-up from path to entry."""
 
-    by_path: dict[Path, Entry] = field(default_factory=dict)
+    by_path: dict[KeyPath, FrontMatterEntry] = field(default_factory=dict)
     """Every entry; of a key written twice, the last."""
 
     @classmethod
-    def of(cls, entries: Iterable[Entry]) -> Places:
+    def of(cls, entries: Iterable[FrontMatterEntry]) -> Places:
         """The look-up of a document's entries."""
         return cls({entry.path: entry for entry in entries})
 

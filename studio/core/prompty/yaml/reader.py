@@ -14,8 +14,8 @@ import yaml
 from yaml.constructor import ConstructorError, SafeConstructor
 from yaml.resolver import Resolver
 
-from studio.core.prompty.document import Entry
-from studio.core.prompty.yaml.tree import STRING_TAGS, Event, TreeBuilder
+from studio.core.prompty.document import FrontMatterEntry
+from studio.core.prompty.yaml.tree import STRING_TAGS, TreeBuilder, YamlEvent
 from studio.core.text.problem import Fix, Problem, Severity, TextEdit
 from studio.core.text.span import Span
 from studio.core.text.values import Json
@@ -40,7 +40,7 @@ class YamlReading:
     value: Json
     """The plain value; None for an empty text."""
 
-    entries: tuple[Entry, ...]
+    entries: tuple[FrontMatterEntry, ...]
     """Every key and list item, in source order."""
 
     problems: tuple[Problem, ...]
@@ -142,7 +142,7 @@ def _run(tree: TreeBuilder) -> Problem | None:
     return None
 
 
-def _take(tree: TreeBuilder, event: Event) -> None:
+def _take(tree: TreeBuilder, event: YamlEvent) -> None:
     match event:
         case yaml.ScalarEvent():
             tree.scalar(event)
@@ -156,7 +156,7 @@ def _take(tree: TreeBuilder, event: Event) -> None:
             tree.alias(event)
 
 
-def _too_large(tree: TreeBuilder, event: Event) -> Problem:
+def _too_large(tree: TreeBuilder, event: YamlEvent) -> Problem:
     what = "deeply nested" if tree.depth > MAX_DEPTH else "large"
     message = (
         f"This YAML is too {what} to be read whole (at most {MAX_NODES} values, "
@@ -197,7 +197,7 @@ def _tab_problem(tree: TreeBuilder, tab: re.Match[str] | None, place: Span) -> P
     return Problem("yaml-tab", Severity.ERROR, message, place.shift(tree.offset), fixes)
 
 
-def _place(event: Event) -> Span:
+def _place(event: YamlEvent) -> Span:
     return Span(event.start_mark.index, event.end_mark.index)
 
 

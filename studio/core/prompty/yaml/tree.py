@@ -10,12 +10,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from studio.core.prompty.document import Entry
+from studio.core.prompty.document import FrontMatterEntry
 from studio.core.text.problem import Fix, Problem, Severity, TextEdit
 from studio.core.text.span import Span
 from studio.core.text.values import Json
 
-Event: TypeAlias = Any  # libyaml's events carry no types
+YamlEvent: TypeAlias = Any  # libyaml's events carry no types
 """A scalar, alias, or the start or end of a mapping or list."""
 
 STRING_TAGS = frozenset(f"tag:yaml.org,2002:{word}" for word in ("str", "timestamp", "value"))
@@ -71,7 +71,7 @@ class TreeBuilder:
         self.text = text
         self.offset = offset
         self.path = path
-        self.entries: list[Entry] = []
+        self.entries: list[FrontMatterEntry] = []
         self.problems: list[Problem] = []
         self.value: Json = None
         self.has_value = False
@@ -86,7 +86,9 @@ class TreeBuilder:
         """Mappings and lists that are open."""
         return len(self._frames)
 
-    def open(self, event: Event, mapping: dict[str, Json] | None, items: list[Json] | None) -> None:
+    def open(
+        self, event: YamlEvent, mapping: dict[str, Json] | None, items: list[Json] | None
+    ) -> None:
         """A mapping or list begins; one of the two is given, empty."""
         self.nodes += 1
         start = event.start_mark.index
@@ -107,7 +109,7 @@ class TreeBuilder:
             assert parent.key is not None
             parent.mapping[parent.key] = container
 
-    def close(self, event: Event) -> None:
+    def close(self, event: YamlEvent) -> None:
         """A mapping or list ends."""
         frame = self._frames.pop()
         if event.end_mark.index > event.start_mark.index:
@@ -120,7 +122,7 @@ class TreeBuilder:
             self._anchors[frame.anchor] = (value, frame.size)
         self._end_value(value, frame.start, frame.end, frame.size)
 
-    def scalar(self, event: Event) -> None:
+    def scalar(self, event: YamlEvent) -> None:
         """A scalar: a key or a value."""
         self.nodes += 1
         start, end = event.start_mark.index, event.end_mark.index
@@ -136,7 +138,7 @@ class TreeBuilder:
             self._anchors[event.anchor] = (value, 1)
         self._end_value(value, start, end, 1)
 
-    def alias(self, event: Event) -> None:
+    def alias(self, event: YamlEvent) -> None:
         """An alias stands for what its anchor named."""
         start, end = event.start_mark.index, event.end_mark.index
         known = self._anchors.get(event.anchor)
@@ -161,7 +163,7 @@ class TreeBuilder:
             path = (*parent.path, len(parent.items))
             parent.entry = len(self.entries)
             place = Span(self.offset + start, self.offset + start + 1)
-            self.entries.append(Entry(path, place, Span(place.start, place.start)))
+            self.entries.append(FrontMatterEntry(path, place, Span(place.start, place.start)))
             return path
         return (*parent.path, parent.key or "")
 
@@ -173,7 +175,7 @@ class TreeBuilder:
                 for key, inner in item.items():
                     target.setdefault(key, inner)
 
-    def _scalar_value(self, event: Event, start: int, end: int) -> Json:
+    def _scalar_value(self, event: YamlEvent, start: int, end: int) -> Json:
         text: str = event.value
         tag = event.tag
         if tag is None or tag == "!":
@@ -200,7 +202,7 @@ class TreeBuilder:
         frame.entry = len(self.entries)
         path = (*frame.path, name)
         at = frame.key_span.end
-        self.entries.append(Entry(path, frame.key_span, Span(at, at)))
+        self.entries.append(FrontMatterEntry(path, frame.key_span, Span(at, at)))
 
     def _end_value(self, value: Json, start: int, end: int, size: int) -> None:
         """Put a finished value into its container, and its place into its entry."""
@@ -227,7 +229,7 @@ class TreeBuilder:
         if parent.entry >= 0 and end > start:
             place = Span(start + self.offset, end + self.offset)
             old = self.entries[parent.entry]
-            self.entries[parent.entry] = Entry(old.path, old.key, place)
+            self.entries[parent.entry] = FrontMatterEntry(old.path, old.key, place)
 
     def _report_key(self, start: int, end: int) -> None:
         message = "A key must be plain text, not a list or mapping; write it in quotes."

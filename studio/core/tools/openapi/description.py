@@ -40,7 +40,7 @@ class OpenApiError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Parameter:
+class OpenApiParameter:
     """One argument that travels outside the body."""
 
     name: str
@@ -66,7 +66,7 @@ class Operation:
     path: str
     """Path template ("/pets/{id}")."""
 
-    parameters: tuple[Parameter, ...] = ()
+    parameters: tuple[OpenApiParameter, ...] = ()
     """Where each argument goes."""
 
     content_type: str = ""
@@ -141,14 +141,14 @@ def _operation(
     operation = _mapping(shared[method])
     properties: dict[str, Json] = {}
     required: list[Json] = []
-    found: dict[str, Parameter] = {}
+    found: dict[str, OpenApiParameter] = {}
     for item in (*_parameters(shared, data), *_parameters(operation, data)):
         name, place = _text(item.get("name")), _text(item.get("in"))
         if not name or place not in _PLACES:
             continue
         if place == "header" and name.casefold() in _NOT_ARGUMENTS:
             continue
-        found[name] = Parameter(name, place, item.get("explode") is not False)
+        found[name] = OpenApiParameter(name, place, item.get("explode") is not False)
         properties[name] = _described(_schema(item, data), _text(item.get("description")))
         if (item.get("required") is True or place == "path") and name not in required:
             required.append(name)

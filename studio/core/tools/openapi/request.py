@@ -23,8 +23,8 @@ from studio.core.tools.openapi.description import (
     Credential,
     Description,
     OpenApiError,
+    OpenApiParameter,
     Operation,
-    Parameter,
 )
 
 MASK = "•••"
@@ -154,13 +154,13 @@ def _request(
 
 def _given(
     operation: Operation, arguments: JsonObject, credential: Credential | None
-) -> dict[str, tuple[Parameter, Json]]:
+) -> dict[str, tuple[OpenApiParameter, Json]]:
     """The arguments that travel outside the body, by name; none takes the place of the key.
 
     Raises:
         ArgumentError: one holds half a character, which no encoding has.
     """
-    found: dict[str, tuple[Parameter, Json]] = {}
+    found: dict[str, tuple[OpenApiParameter, Json]] = {}
     for parameter in operation.parameters:
         value = arguments.get(parameter.name)
         if value is None or (credential is not None and _is_place_of(credential, parameter)):
@@ -171,7 +171,7 @@ def _given(
     return found
 
 
-def _is_place_of(credential: Credential, parameter: Parameter) -> bool:
+def _is_place_of(credential: Credential, parameter: OpenApiParameter) -> bool:
     if credential.place != parameter.place:
         return False
     if credential.place == "header":
@@ -179,7 +179,7 @@ def _is_place_of(credential: Credential, parameter: Parameter) -> bool:
     return credential.name == parameter.name
 
 
-def _path(template: str, given: Mapping[str, tuple[Parameter, Json]]) -> str:
+def _path(template: str, given: Mapping[str, tuple[OpenApiParameter, Json]]) -> str:
     """The path: each value within the segment that the template has for it.
 
     Raises:
@@ -200,7 +200,7 @@ def _path(template: str, given: Mapping[str, tuple[Parameter, Json]]) -> str:
     return f"/{'/'.join(segments)}{end}"
 
 
-def _filled(template: str, given: Mapping[str, tuple[Parameter, Json]]) -> str:
+def _filled(template: str, given: Mapping[str, tuple[OpenApiParameter, Json]]) -> str:
     """A piece of the path template with its values put in, all of it encoded."""
     pieces = re.split(r"\{([^{}]+)\}", template)
     pieces[::2] = [quote(text, safe=_PATH_LITERALS) for text in pieces[::2]]
@@ -208,7 +208,7 @@ def _filled(template: str, given: Mapping[str, tuple[Parameter, Json]]) -> str:
     return "".join(pieces)
 
 
-def _path_value(name: str, given: Mapping[str, tuple[Parameter, Json]]) -> str:
+def _path_value(name: str, given: Mapping[str, tuple[OpenApiParameter, Json]]) -> str:
     parameter, value = given.get(name, (None, None))
     if parameter is None or parameter.place != "path":
         raise ArgumentError(f"the path parameter {name!r} has no value")
@@ -235,7 +235,7 @@ def _steps_away(text: str) -> bool:
     return True
 
 
-def _add(draft: _Draft, parameter: Parameter, value: Json) -> None:
+def _add(draft: _Draft, parameter: OpenApiParameter, value: Json) -> None:
     match parameter.place:
         case "path":
             pass
@@ -261,7 +261,7 @@ def _sign(draft: _Draft, credential: Credential, key: str) -> None:
             draft.headers[_token(name)] = _header(value)
 
 
-def _query(parameter: Parameter, value: Json) -> str:
+def _query(parameter: OpenApiParameter, value: Json) -> str:
     if isinstance(value, list | tuple):
         texts = [_plain(item) for item in value]
         if parameter.explode:

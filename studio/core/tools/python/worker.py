@@ -126,9 +126,9 @@ def file_signature(path: Path) -> tuple[object, ...]:
     """What changes when the file, or a neighbour it may import, is saved."""
     found: list[tuple[str, int, int]] = []
     try:
-        for neighbour in sorted(path.parent.glob("*.py"))[:200]:
-            facts = neighbour.stat()
-            found.append((neighbour.name, facts.st_mtime_ns, facts.st_size))
+        for neighbor in sorted(path.parent.glob("*.py"))[:200]:
+            facts = neighbor.stat()
+            found.append((neighbor.name, facts.st_mtime_ns, facts.st_size))
     except OSError:
         return ()
     return tuple(found)

@@ -31,10 +31,10 @@ class CheckRow(QWidget):
 
     fix_chosen = Signal(object)  # Fix
 
-    def __init__(self, picture: str, colour: str, text: str, fixes: Sequence[Fix] = ()) -> None:
+    def __init__(self, picture: str, color: str, text: str, fixes: Sequence[Fix] = ()) -> None:
         super().__init__()
         self.mark = QLabel()
-        self.mark.setPixmap(icon(picture, colour).pixmap(16, 16))
+        self.mark.setPixmap(icon(picture, color).pixmap(16, 16))
         self.label = QLabel(text)
         self.label.setWordWrap(True)
         self.label.setTextFormat(Qt.TextFormat.PlainText)
@@ -97,9 +97,9 @@ class CheckList(QScrollArea):
         self.rows = []
         listed: list[tuple[int, CheckRow]] = []
         for problem in result.problems:
-            picture, colour = looks[problem.severity]
+            picture, color = looks[problem.severity]
             text = _with_place(problem, source)
-            row = CheckRow(picture, colour, text, problem.fixes)
+            row = CheckRow(picture, color, text, problem.fixes)
             listed.append((_ORDER[problem.severity], row))
         for loss in result.losses:
             said = QCoreApplication.translate("Export", "Lost or changed: {what}")

@@ -17,19 +17,19 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from studio.application.exchange.export import Difference, ExportOrder, targets
+from studio.application.exchange.export import Difference, ExportJob, targets
 from studio.core.export.target import ExportResult, ExportTarget
 from studio.core.prompty.document import PromptDocument
 from studio.core.text.problem import Fix
 from studio.ui.dialogs.export.checks import CheckList
-from studio.ui.dialogs.export.foot import ExportFoot
+from studio.ui.dialogs.export.footer import ExportFooter
 from studio.ui.dialogs.export.forms import FormList
 from studio.ui.dialogs.export.result import ResultTabs
 from studio.ui.dialogs.export.subject import ExportSubject
 from studio.ui.dialogs.state_line import StateLine
 from studio.ui.parts.screen_room import resize_within_screen
 from studio.ui.style.theme import Theme
-from studio.viewmodels.app.messages import Messages, Notice
+from studio.viewmodels.app.notifications import Notification, Notifications
 from studio.viewmodels.exchange.export import ExportController
 
 _WAIT = 250
@@ -39,10 +39,10 @@ _WAIT = 250
 class ExportDialog(QDialog):
     """Nothing is written before the person chose where, and agreed to what is lost."""
 
-    fix_requested = Signal(object)  # Fix: edits to the prompt in the editor
+    request_fix = Signal(object)  # Fix: edits to the prompt in the editor
 
     def __init__(
-        self, subject: ExportSubject, messages: Messages, theme: Theme, parent: QWidget
+        self, subject: ExportSubject, messages: Notifications, theme: Theme, parent: QWidget
     ) -> None:
         super().__init__(parent)
         self.setWindowTitle(self.tr("Export {title}").format(title=subject.title))
@@ -74,7 +74,7 @@ class ExportDialog(QDialog):
     @property
     def path(self) -> Path | None:
         """Where it will be written."""
-        return self.foot.path
+        return self.footer.path
 
     def choose(self, name: str) -> None:
         """Choose a form by its stable name."""
@@ -102,7 +102,7 @@ class ExportDialog(QDialog):
             self.state.say("circle-x", "error", failure)
             return False
         said = self.tr("Exported {name}.").format(name=path.name)
-        self._messages.say(Notice("success", said, where=str(path)))
+        self._messages.say(Notification("success", said, where=str(path)))
         return True
 
     # -- parts ----------------------------------------------------------------------------------
@@ -115,10 +115,14 @@ class ExportDialog(QDialog):
         self.state = StateLine(theme)
         self.checks = CheckList(theme)
         self.tabs = ResultTabs(theme)
-        self.text, self.diff, self.rounds = self.tabs.text, self.tabs.diff, self.tabs.rounds
+        self.text, self.diff, self.round_trips = (
+            self.tabs.text,
+            self.tabs.diff,
+            self.tabs.round_trips,
+        )
         self.consent = QCheckBox()
-        self.foot = ExportFoot(self._subject.folder)
-        self.place, self.copy, self.save = self.foot.place, self.foot.copy, self.foot.save
+        self.footer = ExportFooter(self._subject.folder)
+        self.place, self.copy, self.save = self.footer.place, self.footer.copy, self.footer.save
 
     def _lay_out(self) -> None:
         frame = QFrame()
@@ -146,7 +150,7 @@ class ExportDialog(QDialog):
         box.setContentsMargins(16, 16, 16, 16)
         box.setSpacing(12)
         box.addWidget(split, 1)
-        box.addWidget(self.foot)
+        box.addWidget(self.footer)
 
     def _wire(self) -> None:
         self.forms.target_chosen.connect(lambda _: self._on_target())
@@ -159,7 +163,7 @@ class ExportDialog(QDialog):
         self.place.textChanged.connect(lambda _: self._on_place())
         self.copy.clicked.connect(self._copy)
         self.save.clicked.connect(self._on_save)
-        self.foot.leave.clicked.connect(self.reject)
+        self.footer.leave.clicked.connect(self.reject)
         self.finished.connect(self._controller.close)
         self.finished.connect(self.deleteLater)
 
@@ -171,7 +175,7 @@ class ExportDialog(QDialog):
             return
         self.heading.setText(target.label)
         self.about.setText(target.about)
-        self.foot.propose(self._subject.path_for(target))
+        self.footer.propose(self._subject.path_for(target))
         self._order()
 
     def _order(self) -> None:
@@ -184,7 +188,7 @@ class ExportDialog(QDialog):
         self._offer()
         self._waiting.start()
         self._controller.order(
-            ExportOrder(
+            ExportJob(
                 subject.document, target, subject.inputs, subject.tools, subject.sets,
                 subject.base_url, subject.model, subject.trusted,
             )
@@ -195,7 +199,7 @@ class ExportDialog(QDialog):
         self._result = result
         self.tabs.show_text(result.text)
         self.checks.show_result(result, self._subject.document.source)
-        self.tabs.show_rounds(result.rounds)
+        self.tabs.show_round_trips(result.round_trips)
         self._show_state(result)
         count = len(result.losses)
         self.consent.setVisible(bool(count) and not result.blocked)
@@ -213,7 +217,7 @@ class ExportDialog(QDialog):
         elif result.needs_consent:
             said = self.tr("Can be exported, but not everything comes along as it is")
             self.state.say("triangle-alert", "warning", said)
-        elif result.rounds:
+        elif result.round_trips:
             said = self.tr("Checked, and proven: read back, the messages and tools are the same")
             self.state.say("circle-check", "success", said)
         else:
@@ -231,7 +235,7 @@ class ExportDialog(QDialog):
 
     def _offer(self) -> None:
         result = self._result
-        self.foot.offer(
+        self.footer.offer(
             may_write=self._may_write(),
             may_copy=result is not None and result.data is None,
             is_ready=result is not None,
@@ -255,7 +259,7 @@ class ExportDialog(QDialog):
         self.checks.hide()
 
     def _on_fix(self, fix: Fix) -> None:
-        self.fix_requested.emit(fix)
+        self.request_fix.emit(fix)
 
     def _copy(self) -> None:
         if self._result is not None:

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import QFrame, QListWidget, QListWidgetItem, QPlainTextEdit, QTabWidget
 
-from studio.core.export.target import VALUES_OF_NOW, Round
+from studio.core.export.target import VALUES_OF_NOW, RoundTrip
 from studio.ui.dialogs.diff_view import DiffView
-from studio.ui.style.colours import fixed_font
+from studio.ui.style.colors import fixed_font
 from studio.ui.style.icons import icon
 from studio.ui.style.theme import Theme
 
@@ -30,14 +30,14 @@ class ResultTabs(QTabWidget):
         self.text.setAccessibleName(self.tr("What will be written"))
         self.text.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
         self.diff = DiffView(theme)
-        self.rounds = QListWidget()
-        self.rounds.setAccessibleName(self.tr("Round trip"))
-        self.rounds.setWordWrap(True)
-        self.rounds.setIconSize(QSize(16, 16))
+        self.round_trips = QListWidget()
+        self.round_trips.setAccessibleName(self.tr("Round trip"))
+        self.round_trips.setWordWrap(True)
+        self.round_trips.setIconSize(QSize(16, 16))
         self.setDocumentMode(True)
         self.addTab(self.text, self.tr("Result"))
         self.addTab(self.diff, self.tr("Difference"))
-        self.addTab(self.rounds, self.tr("Round trip"))
+        self.addTab(self.round_trips, self.tr("Round trip"))
 
     def show_text(self, text: str) -> None:
         """Show what will be written, the beginning of it where it is long."""
@@ -46,22 +46,22 @@ class ResultTabs(QTabWidget):
             text = f"{text[:_SHOWN]}\n{more}"
         self.text.setPlainText(text)
 
-    def show_rounds(self, rounds: Sequence[Round]) -> None:
+    def show_round_trips(self, round_trips: Sequence[RoundTrip]) -> None:
         """Show each comparison, and how many are fine in the tab's title."""
-        self.rounds.clear()
-        same = sum(item.is_same for item in rounds)
-        title = self.tr("Round trip {same}/{count}").format(same=same, count=len(rounds))
-        self.setTabText(2, title if rounds else self.tr("Round trip"))
-        for item in rounds:
+        self.round_trips.clear()
+        same = sum(item.is_same for item in round_trips)
+        title = self.tr("Round trip {same}/{count}").format(same=same, count=len(round_trips))
+        self.setTabText(2, title if round_trips else self.tr("Round trip"))
+        for item in round_trips:
             name = self.tr("Values of now") if item.name == VALUES_OF_NOW else item.name
             said = self.tr("{name}: the same ({messages} messages, {tools} tools)").format(
                 name=name, messages=item.messages, tools=item.tools
             )
             row = QListWidgetItem(said if item.is_same else f"{name}: {item.difference}")
             row.setData(_IS_SAME, item.is_same)
-            self.rounds.addItem(row)
-        if not rounds:
-            self.rounds.addItem(self.tr("There is nothing to be read back from this form."))
+            self.round_trips.addItem(row)
+        if not round_trips:
+            self.round_trips.addItem(self.tr("There is nothing to be read back from this form."))
         self._paint()
 
     def set_theme(self, theme: Theme) -> None:
@@ -73,7 +73,7 @@ class ResultTabs(QTabWidget):
     def _paint(self) -> None:
         theme = self._theme
         same, other = icon("circle-check", theme.success), icon("triangle-alert", theme.warning)
-        for item in map(self.rounds.item, range(self.rounds.count())):
+        for item in map(self.round_trips.item, range(self.round_trips.count())):
             is_same = item.data(_IS_SAME)
             if is_same is not None:
                 item.setIcon(same if is_same else other)

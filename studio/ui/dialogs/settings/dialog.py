@@ -22,8 +22,8 @@ from PySide6.QtWidgets import (
 
 from studio.core.tools.trust import TrustStore
 from studio.ui.base.services import Services
+from studio.ui.dialogs.settings.appearance import AppearancePage, EditorSettingsPage
 from studio.ui.dialogs.settings.keys import KeysPage
-from studio.ui.dialogs.settings.looks import EditorSettingsPage, LooksPage
 from studio.ui.dialogs.settings.page import SettingsPage
 from studio.ui.style.icons import icon
 from studio.ui.style.theme import Theme
@@ -73,7 +73,7 @@ _PICTURES = ("palette", "pencil", "keyboard", "plug", "shield-check", "eye-off",
 class SettingsDialog(QDialog):
     """A search field over pages; there is nothing to confirm."""
 
-    connections_asked = Signal()
+    request_connections = Signal()
     trust_forgotten = Signal(object)  # Path
 
     def __init__(self, services: Services, theme: Theme, parent: QWidget) -> None:
@@ -101,7 +101,7 @@ class SettingsDialog(QDialog):
         self.filter, self.list, self.keys, self.note = keys.filter, keys.list, keys.keys, keys.note
         self.apply_keys, self.clear_keys = keys.apply_keys, keys.clear_keys
         self.reset_keys = keys.reset_keys
-        self.looks = LooksPage(self._store)
+        self.looks = AppearancePage(self._store)
         self.editor = EditorSettingsPage(self._store)
         self._all: list[SettingsPage | KeysPage] = [
             self.looks,
@@ -258,7 +258,7 @@ class SettingsDialog(QDialog):
 
     def _go_to_connections(self) -> None:
         self.accept()
-        self.connections_asked.emit()
+        self.request_connections.emit()
 
 
 def _open_folder(folder: Path) -> None:

@@ -15,12 +15,12 @@ from PySide6.QtWidgets import QMenu, QToolTip
 
 from studio.core.text.problem import Fix, Problem, TextEdit
 from studio.core.text.span import Span
-from studio.ui.editor.completion.knowledge import NOTHING, Knowledge
+from studio.ui.editor.completion.editor_context import NOTHING, EditorContext
 from studio.ui.style.icons import icon
 
 if TYPE_CHECKING:
     from studio.core.spelling import Misspelled
-    from studio.ui.editor.completion.offered import Completion
+    from studio.ui.editor.completion.completion_items import CompletionItem
     from studio.ui.editor.completion.popup import CompletionPopup
     from studio.ui.editor.text.snippet_session import SnippetSession
     from studio.ui.editor.text.view import PromptEditor
@@ -37,7 +37,7 @@ class EditorAssist(QObject):
     def __init__(self, editor: PromptEditor) -> None:
         super().__init__(editor)
         self._editor = editor
-        self._knowledge = NOTHING
+        self._editor_context = NOTHING
         self._misspelled: tuple[Misspelled, ...] = ()
         self._suggest: Callable[[str], tuple[str, ...]] = lambda _: ()
         self._soon = QTimer(self)
@@ -64,9 +64,9 @@ class EditorAssist(QObject):
         self._editor.snippet = snippet_session.SnippetSession(self._editor)
         return self._editor.snippet
 
-    def know(self, knowledge: Knowledge) -> None:
+    def know(self, editor_context: EditorContext) -> None:
         """Take what is known of the world around the prompt."""
-        self._knowledge = replace(knowledge, files=self._files)
+        self._editor_context = replace(editor_context, files=self._files)
 
     def _files(self) -> tuple[str, ...]:
         document = self._editor.parsed
@@ -94,7 +94,7 @@ class EditorAssist(QObject):
         caret = self._editor.caret()
         document = self._editor.parsed
         offer = complete(
-            self._editor.text(), caret, document, asked=asked, knowledge=self._knowledge
+            self._editor.text(), caret, document, asked=asked, editor_context=self._editor_context
         )
         if not offer.items:
             if "_popup" in self.__dict__:
@@ -102,7 +102,7 @@ class EditorAssist(QObject):
             return
         self._popup.offer(offer)
 
-    def _insert(self, item: Completion, span: Span) -> None:
+    def _insert(self, item: CompletionItem, span: Span) -> None:
         """Put the chosen text in place of what was typed of it."""
         caret = self._editor.caret()
         where = Span(min(span.start, caret), max(caret, min(span.end, len(self._editor.text()))))
@@ -242,7 +242,7 @@ class EditorAssist(QObject):
         if self._editor.cursorRect(cursor).left() < at.x() - 40:
             return ""  # right of the line's end
         offset = self._editor.source().from_utf16(cursor.position())
-        return hover(document, self._editor.problems, offset, self._knowledge)
+        return hover(document, self._editor.problems, offset, self._editor_context)
 
 
 def _files_beside(path: Path | None) -> tuple[str, ...]:

@@ -9,14 +9,14 @@ from PySide6.QtCore import QCoreApplication
 
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.front.schema import key_at, keys_below, values_at
-from studio.ui.editor.completion.knowledge import Knowledge
-from studio.ui.editor.completion.offered import Completion
+from studio.ui.editor.completion.completion_items import CompletionItem
+from studio.ui.editor.completion.editor_context import EditorContext
 from studio.ui.editor.completion.yaml_path import path_at
-from studio.ui.editor.text.snippets import Place, fitting
+from studio.ui.editor.text.snippets import SnippetContext, fitting
 
 _KEY_LINE = re.compile(r"(?P<lead>\s*(?:- )*)(?P<word>[\w$-]*)$")
 _VALUE_LINE = re.compile(r"\s*(?:- )*(?P<key>[\w$-]+):\s+[\"']?(?P<word>[\w./:-]*)$")
-PLACES: dict[tuple[str | int, ...], Place] = {
+PLACES: dict[tuple[str | int, ...], SnippetContext] = {
     (): "root", ("inputs",): "inputs", ("tools",): "tools",
 }  # fmt: skip
 """Mappings of the front matter that snippets add to."""
@@ -29,8 +29,8 @@ def front_matter(
     document: PromptDocument | None,
     *,
     asked: bool,
-    knowledge: Knowledge,
-) -> tuple[str, list[Completion]]:
+    editor_context: EditorContext,
+) -> tuple[str, list[CompletionItem]]:
     """What was typed of a key or value, and what can stand there.
 
     Args:
@@ -39,7 +39,7 @@ def front_matter(
         line: the caret's line up to the caret.
         document: the newest parsed document.
         asked: whether the person asked.
-        knowledge: model ids of the connection.
+        editor_context: model ids of the connection.
     """
     value = _VALUE_LINE.match(line)
     if value:
@@ -47,10 +47,10 @@ def front_matter(
         key = key_at(path)
         words = values_at(path)
         if path == ("model", "id"):
-            return value["word"], _models(knowledge.models)
+            return value["word"], _models(editor_context.models)
         if key is not None and not words and "boolean" in key.types:
             words = ("true", "false")
-        return value["word"], [Completion(word, word, "", "value") for word in words]
+        return value["word"], [CompletionItem(word, word, "", "value") for word in words]
     key_line = _KEY_LINE.match(line)
     if key_line and (asked or key_line["word"]):
         parent = path_at(text, caret)
@@ -67,7 +67,7 @@ def front_matter(
 
 def _snippets(
     document: PromptDocument | None, parent: tuple[str | int, ...], taken: set[str], line: str
-) -> list[Completion]:
+) -> list[CompletionItem]:
     """Whole blocks that can be added here; a block whose key is there is not offered again."""
     place = PLACES.get(parent)
     if place is None or "- " in line or (place == "root" and line[:1] == " "):
@@ -75,32 +75,34 @@ def _snippets(
     if place == "inputs" and document and isinstance(document.data.get("inputs"), list):
         return []
     return [
-        Completion(each.name, each.body, each.detail, "snippet", snippet=True)
+        CompletionItem(each.name, each.body, each.detail, "snippet", snippet=True)
         for each in fitting(document, place)
         if place != "root" or each.body.partition(":")[0] not in taken
     ]
 
 
-def _models(offered: Sequence[str]) -> list[Completion]:
+def _models(offered: Sequence[str]) -> list[CompletionItem]:
     """What the connection offers, then ids that something is known of; others can be typed too."""
     from studio.core.models.capabilities import known_models
 
     translate = QCoreApplication.translate
     found = {
-        name: Completion(name, name, translate("Completion", "Offered by the connection"), "value")
+        name: CompletionItem(
+            name, name, translate("Completion", "Offered by the connection"), "value"
+        )
         for name in offered
     }
     for name, window in known_models():
         told = translate("Completion", "{number}k tokens of context").format(number=window // 1000)
-        found.setdefault(name, Completion(name, name, told if window else "", "value"))
+        found.setdefault(name, CompletionItem(name, name, told if window else "", "value"))
     return list(found.values())
 
 
-def _key_completion(name: str, help_: str, types: Sequence[str], indent: str) -> Completion:
+def _key_completion(name: str, help_: str, types: Sequence[str], indent: str) -> CompletionItem:
     if types and types[0] in ("mapping", "list"):
         dash = "- " if types[0] == "list" else ""
-        return Completion(name, f"{name}:\n{indent}  {dash}", help_, "key")
-    return Completion(name, f"{name}: ", help_, "key", again=True)
+        return CompletionItem(name, f"{name}:\n{indent}  {dash}", help_, "key")
+    return CompletionItem(name, f"{name}: ", help_, "key", again=True)
 
 
 def _siblings(text: str, caret: int, indent: int) -> set[str]:

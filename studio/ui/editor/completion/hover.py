@@ -14,7 +14,7 @@ from studio.core.prompty.document import InputDeclaration, PromptDocument
 from studio.core.prompty.front.schema import key_at
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.problem import Problem
-from studio.ui.editor.completion.knowledge import NOTHING, Knowledge
+from studio.ui.editor.completion.editor_context import NOTHING, EditorContext
 from studio.ui.editor.text.names import file_at, name_at, variable_at, word_at
 
 _LONGEST = 240
@@ -24,7 +24,7 @@ def hover(
     document: PromptDocument,
     problems: Sequence[Problem],
     offset: int,
-    knowledge: Knowledge = NOTHING,
+    editor_context: EditorContext = NOTHING,
 ) -> str:
     """The tooltip for a place; empty when there is nothing to say."""
     parts = [
@@ -38,25 +38,25 @@ def hover(
         if problem.span.touches(offset)
     ][:3]
     about = (
-        _variable(document, offset, knowledge)
+        _variable(document, offset, editor_context)
         or _file(document, offset)
-        or _name(document, offset, knowledge)
+        or _name(document, offset, editor_context)
         or _key(document, offset)
-        or _tool(document, offset, knowledge)
+        or _tool(document, offset, editor_context)
     )
     if about:
         parts.append(about)
     return "<hr>".join(parts)
 
 
-def _variable(document: PromptDocument, offset: int, knowledge: Knowledge) -> str:
+def _variable(document: PromptDocument, offset: int, editor_context: EditorContext) -> str:
     """Whether an environment variable is set; its value is never shown."""
     found = variable_at(document, offset)
     if found is None:
         return ""
     name, default = found
     translate = QCoreApplication.translate
-    known = knowledge.environment()
+    known = editor_context.environment()
     if known is None:
         said = translate("Hover", "not looked up: this folder is not trusted")
     elif name in known:
@@ -82,31 +82,31 @@ def _file(document: PromptDocument, offset: int) -> str:
     return f"<b>{escape(name)}</b>: {escape(said)}"
 
 
-def _name(document: PromptDocument, offset: int, knowledge: Knowledge) -> str:
+def _name(document: PromptDocument, offset: int, editor_context: EditorContext) -> str:
     name = name_at(document, offset)
     if name is None:
         return ""
     declared = document.input(name)
     if declared is None and document.parameter(name) is not None:
-        return _parameter(name, knowledge)
+        return _parameter(name, editor_context)
     if declared is None:
         return QCoreApplication.translate(
             "Hover", "<b>{name}</b> is not declared under <code>inputs</code>"
         ).format(name=escape(name))
-    return _input(declared, knowledge)
+    return _input(declared, editor_context)
 
 
-def _parameter(name: str, knowledge: Knowledge) -> str:
+def _parameter(name: str, editor_context: EditorContext) -> str:
     translate = QCoreApplication.translate
     lines = [translate("Hover", "<b>{name}</b>: a parameter of the run").format(name=escape(name))]
-    if name in knowledge.values:
-        shown = mask_secrets({name: knowledge.values[name]})
+    if name in editor_context.values:
+        shown = mask_secrets({name: editor_context.values[name]})
         said = translate("Hover", "Value now: <code>{value}</code>")
         lines.append(said.format(value=_value(shown[name])))
     return "<br>".join(lines)
 
 
-def _input(declared: InputDeclaration, knowledge: Knowledge) -> str:
+def _input(declared: InputDeclaration, editor_context: EditorContext) -> str:
     head = f"<b>{escape(declared.name)}</b>: {escape(declared.kind)}"
     head += " (required)" if declared.required else ""
     lines = [head]
@@ -129,8 +129,8 @@ def _input(declared: InputDeclaration, knowledge: Knowledge) -> str:
                 sample=_value(declared.sample)
             )
         )
-    if declared.name in knowledge.values:
-        shown = mask_secrets({declared.name: knowledge.values[declared.name]})
+    if declared.name in editor_context.values:
+        shown = mask_secrets({declared.name: editor_context.values[declared.name]})
         lines.append(
             QCoreApplication.translate("Hover", "Value now: <code>{value}</code>").format(
                 value=_value(shown[declared.name])
@@ -154,10 +154,10 @@ def _key(document: PromptDocument, offset: int) -> str:
     return ""
 
 
-def _tool(document: PromptDocument, offset: int, knowledge: Knowledge) -> str:
+def _tool(document: PromptDocument, offset: int, editor_context: EditorContext) -> str:
     word = word_at(document.source.text, offset)
     found = next((tool for tool in document.tools if tool.name == word), None)
-    found = found or knowledge.tool(word)
+    found = found or editor_context.tool(word)
     return _spec(found) if found is not None else ""
 
 

@@ -9,9 +9,9 @@ from studio.core.prompty.split import in_front_matter
 from studio.core.text.span import Span
 from studio.ui.base.fuzzy import score
 from studio.ui.editor.completion import words as known
+from studio.ui.editor.completion.completion_items import CompletionItem, CompletionList
+from studio.ui.editor.completion.editor_context import NOTHING, EditorContext
 from studio.ui.editor.completion.front import PLACES, front_matter
-from studio.ui.editor.completion.knowledge import NOTHING, Knowledge
-from studio.ui.editor.completion.offered import Completion, Offered
 from studio.ui.editor.completion.template import expression_words, variables
 from studio.ui.editor.completion.yaml_path import path_at
 from studio.ui.editor.text.snippets import Snippet, fitting
@@ -36,8 +36,8 @@ def complete(
     document: PromptDocument | None,
     *,
     asked: bool,
-    knowledge: Knowledge = NOTHING,
-) -> Offered:
+    editor_context: EditorContext = NOTHING,
+) -> CompletionList:
     """Everything that can stand at the caret.
 
     Args:
@@ -45,11 +45,11 @@ def complete(
         caret: offset in it.
         document: the newest parsed document, which may be a few keys behind.
         asked: whether the person asked; otherwise only clear cases are offered.
-        knowledge: tools, models, files and variables around the prompt.
+        editor_context: tools, models, files and variables around the prompt.
     """
     start = text.rfind("\n", 0, caret) + 1
     line = text[max(start, caret - _LONGEST_LINE) : caret]
-    typed, items = _find(text, caret, line, document, asked=asked, knowledge=knowledge)
+    typed, items = _find(text, caret, line, document, asked=asked, editor_context=editor_context)
     ranked = []
     for number, item in enumerate(items):
         points = score(typed, item.label)
@@ -57,7 +57,7 @@ def complete(
             # A snippet that is found as well as a plain word comes after it.
             ranked.append((-points, item.snippet, number, item))
     ranked.sort(key=lambda each: each[:3])
-    return Offered(tuple(item for *_, item in ranked[:200]), Span(caret - len(typed), caret))
+    return CompletionList(tuple(item for *_, item in ranked[:200]), Span(caret - len(typed), caret))
 
 
 def _find(
@@ -67,13 +67,13 @@ def _find(
     document: PromptDocument | None,
     *,
     asked: bool,
-    knowledge: Knowledge,
-) -> tuple[str, list[Completion]]:
+    editor_context: EditorContext,
+) -> tuple[str, list[CompletionItem]]:
     reference = _REFERENCE.search(line)
     if reference:
-        return _references(reference["inside"], document, knowledge)
+        return _references(reference["inside"], document, editor_context)
     if in_front_matter(text, caret):
-        return front_matter(text, caret, line, document, asked=asked, knowledge=knowledge)
+        return front_matter(text, caret, line, document, asked=asked, editor_context=editor_context)
     template = document.template.format if document else "jinja2"
     if template == "fstring":
         field = _FSTRING.search(line)
@@ -83,31 +83,33 @@ def _find(
         expression = _EXPRESSION.search(line)
         if expression:
             return expression_words(text, caret, expression, document)
-    tools = _tools(document, knowledge)
+    tools = _tools(document, editor_context)
     named = _NAMED.search(line) if line.count("`") % 2 else _TOOL_VALUE.match(line)
     if named and tools:
         return named["word"], tools
     marker = _MARKER_OPEN.match(line)
     if marker:
         return marker["word"], [
-            Completion(name, f'{name}=""', help_, "key", 1)
+            CompletionItem(name, f'{name}=""', help_, "key", 1)
             for name, help_ in known.ATTRIBUTES.items()
         ]
     media = _MEDIA_OPEN.search(line)
     if media:
         return media["word"], [
-            Completion(name, f"{name}]{'' if name == 'thread' else '()'}", help_, "value",
+            CompletionItem(name, f"{name}]{'' if name == 'thread' else '()'}", help_, "value",
                        0 if name == "thread" else 1)
             for name, help_ in known.MEDIA.items()
         ]  # fmt: skip
     return _roles(line, document, asked=asked)
 
 
-def _tools(document: PromptDocument | None, knowledge: Knowledge) -> list[Completion]:
+def _tools(document: PromptDocument | None, editor_context: EditorContext) -> list[CompletionItem]:
     found = {tool.name: tool for tool in (document.tools if document else ())}
-    for tool in knowledge.tools:
+    for tool in editor_context.tools:
         found.setdefault(tool.name, tool)
-    return [Completion(tool.name, tool.name, tool.description, "value") for tool in found.values()]
+    return [
+        CompletionItem(tool.name, tool.name, tool.description, "value") for tool in found.values()
+    ]
 
 
 def snippets_at(text: str, caret: int, document: PromptDocument | None) -> list[Snippet]:
@@ -119,46 +121,46 @@ def snippets_at(text: str, caret: int, document: PromptDocument | None) -> list[
 
 
 def _references(
-    inside: str, document: PromptDocument | None, knowledge: Knowledge
-) -> tuple[str, list[Completion]]:
+    inside: str, document: PromptDocument | None, editor_context: EditorContext
+) -> tuple[str, list[CompletionItem]]:
     kind, colon, rest = inside.partition(":")
     if not colon:
         return inside, [
-            Completion(name, name, help_, "value", 0, again=True)
+            CompletionItem(name, name, help_, "value", 0, again=True)
             for name, help_ in known.REFERENCES.items()
         ]
     if kind == "file":
-        return rest, [Completion(name, name, "", "file") for name in knowledge.files()]
+        return rest, [CompletionItem(name, name, "", "file") for name in editor_context.files()]
     if kind == "env" and ":" not in rest:
-        names = sorted(knowledge.environment() or ())
-        return rest, [Completion(name, name, "set", "value") for name in names]
+        names = sorted(editor_context.environment() or ())
+        return rest, [CompletionItem(name, name, "set", "value") for name in names]
     if kind == "params" and document is not None:
         return rest, _parameters(document, rest)
     return rest, []
 
 
-def _parameters(document: PromptDocument, typed: str) -> list[Completion]:
+def _parameters(document: PromptDocument, typed: str) -> list[CompletionItem]:
     """The parameters that the prompt has already, but for the one being typed, and its inputs."""
     inputs = {item.name: item.description or item.kind for item in document.inputs}
     others = {
         item.name: "" for item in document.parameters if item.name != typed or len(item.uses) > 1
     }
-    return [Completion(name, name, help_, "value") for name, help_ in (others | inputs).items()]
+    return [CompletionItem(name, name, help_, "value") for name, help_ in (others | inputs).items()]
 
 
 def _roles(
     line: str, document: PromptDocument | None, *, asked: bool
-) -> tuple[str, list[Completion]]:
+) -> tuple[str, list[CompletionItem]]:
     if not re.fullmatch(r"[a-z]*", line) or (not asked and len(line) < 2):
         return "", []
     plain = document is not None and document.dialect != "section"
     items = [
-        Completion(name, f"{name}:\n", help_, "role")
+        CompletionItem(name, f"{name}:\n", help_, "role")
         for name, help_ in known.ROLES.items()
         if (asked or name.startswith(line)) and not (plain and name in known.SECTION_ROLES)
     ]
     items += [
-        Completion(each.name, each.body, each.detail, "snippet", snippet=True)
+        CompletionItem(each.name, each.body, each.detail, "snippet", snippet=True)
         for each in fitting(document, "body")
         if asked or each.name.startswith(line)
     ]

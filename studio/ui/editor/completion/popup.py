@@ -8,7 +8,7 @@ from PySide6.QtCore import QCoreApplication, QEvent, QObject, QPoint, QSize, Qt,
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QFrame, QLabel, QListWidget, QListWidgetItem, QVBoxLayout
 
-from studio.ui.editor.completion.offered import Completion, Offered
+from studio.ui.editor.completion.completion_items import CompletionItem, CompletionList
 from studio.ui.style.icons import icon
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ class CompletionPopup(QFrame):
     def __init__(self, editor: PromptEditor) -> None:
         super().__init__(editor)
         self._editor = editor
-        self._offered: Offered | None = None
+        self._offered: CompletionList | None = None
         self.setObjectName("popup")
         self._list = QListWidget()
         self._list.setAccessibleName(self.tr("Completions"))
@@ -65,7 +65,7 @@ class CompletionPopup(QFrame):
         """What is shown, from top to bottom."""
         return [self._list.item(row).text() for row in range(self._list.count())]
 
-    def offer(self, offered: Offered) -> None:
+    def offer(self, offered: CompletionList) -> None:
         """Show completions at the caret."""
         self._offered = offered
         self._list.clear()
@@ -95,7 +95,7 @@ class CompletionPopup(QFrame):
         self.setGeometry(QPoint(x, y).x(), y, size.width(), size.height())
 
     def _on_current(self, item: QListWidgetItem | None) -> None:
-        completion: Completion | None = item.data(_ITEM) if item else None
+        completion: CompletionItem | None = item.data(_ITEM) if item else None
         detail = completion.detail if completion else ""
         # The words of `completion_words` are English tables; other details pass unchanged.
         self._detail.setText(

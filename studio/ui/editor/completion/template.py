@@ -9,7 +9,7 @@ from PySide6.QtCore import QCoreApplication
 
 from studio.core.prompty.document import InputDeclaration, PromptDocument
 from studio.ui.editor.completion import words as known
-from studio.ui.editor.completion.offered import Completion
+from studio.ui.editor.completion.completion_items import CompletionItem
 from studio.ui.editor.text.snippets import fitting
 
 _WORD = re.compile(r"[\w-]*$")
@@ -21,7 +21,7 @@ _SET = re.compile(r"\{%[-+]?\s*set\s+(\w+)")
 
 def expression_words(
     text: str, caret: int, expression: re.Match[str], document: PromptDocument | None
-) -> tuple[str, list[Completion]]:
+) -> tuple[str, list[CompletionItem]]:
     """What was typed inside `{{` or `{%`, and what can stand there."""
     inside = expression["inside"]
     word = _WORD.search(inside)
@@ -43,11 +43,11 @@ def expression_words(
     return typed, items
 
 
-def _blocks(text: str, caret: int, document: PromptDocument | None) -> list[Completion]:
+def _blocks(text: str, caret: int, document: PromptDocument | None) -> list[CompletionItem]:
     """Statements with their ends; the closing `%}` is put in where it is not there yet."""
     closed = re.match(r"\s*[-+]?%\}", text[caret : caret + 40]) is not None
     return [
-        Completion(
+        CompletionItem(
             f"{each.name} …", each.body if closed else f"{each.body} %}}", each.detail, "snippet",
             snippet=True,
         )
@@ -55,22 +55,22 @@ def _blocks(text: str, caret: int, document: PromptDocument | None) -> list[Comp
     ]  # fmt: skip
 
 
-def _words(words: Mapping[str, str], kind: str) -> list[Completion]:
-    return [Completion(name, name, help_, kind) for name, help_ in words.items()]
+def _words(words: Mapping[str, str], kind: str) -> list[CompletionItem]:
+    return [CompletionItem(name, name, help_, kind) for name, help_ in words.items()]
 
 
-def variables(text: str, caret: int, document: PromptDocument | None) -> list[Completion]:
+def variables(text: str, caret: int, document: PromptDocument | None) -> list[CompletionItem]:
     """Inputs first, then the template's own names, then what a run supplies."""
-    found: dict[str, Completion] = {}
+    found: dict[str, CompletionItem] = {}
     for each in document.inputs if document else ():
         detail = f"{each.kind}{' · ' + each.description if each.description else ''}"
-        found[each.name] = Completion(each.name, each.name, detail, "input")
+        found[each.name] = CompletionItem(each.name, each.name, detail, "input")
     loops = _loops_at(text, caret)
     for names, source in reversed(loops):
         for name in names:
             found.setdefault(
                 name,
-                Completion(
+                CompletionItem(
                     name,
                     name,
                     QCoreApplication.translate("Completion", "each of {source}").format(
@@ -82,19 +82,19 @@ def variables(text: str, caret: int, document: PromptDocument | None) -> list[Co
     for name in _SET.findall(text[:caret]):
         found.setdefault(
             name,
-            Completion(
+            CompletionItem(
                 name, name, QCoreApplication.translate("Completion", "set in the template"), "word"
             ),
         )
     if "loop" not in found and loops:
-        found["loop"] = Completion(
+        found["loop"] = CompletionItem(
             "loop",
             "loop",
             QCoreApplication.translate("Completion", "index, first, last, length"),
             "word",
         )
     for name, help_ in known.RESERVED.items():
-        found.setdefault(name, Completion(name, name, help_, "word"))
+        found.setdefault(name, CompletionItem(name, name, help_, "word"))
     return list(found.values())
 
 
@@ -109,13 +109,17 @@ def _loops_at(text: str, caret: int) -> list[tuple[list[str], str]]:
     return opened
 
 
-def _fields(chain: str, text: str, caret: int, document: PromptDocument | None) -> list[Completion]:
+def _fields(
+    chain: str, text: str, caret: int, document: PromptDocument | None
+) -> list[CompletionItem]:
     """The fields of a value: an object's properties, or those of a reserved list's items."""
     root, *rest = chain.split(".")
     if root == "loop":
         names = ("index", "index0", "first", "last", "length", "previtem", "nextitem")
         return [
-            Completion(name, name, QCoreApplication.translate("Completion", "of the loop"), "word")
+            CompletionItem(
+                name, name, QCoreApplication.translate("Completion", "of the loop"), "word"
+            )
             for name in names
         ]
     sources = {
@@ -124,7 +128,7 @@ def _fields(chain: str, text: str, caret: int, document: PromptDocument | None) 
     declared = document.input(sources.get(root, root)) if document else None
     if declared is not None:
         return [
-            Completion(each.name, each.name, each.description or each.kind, "input")
+            CompletionItem(each.name, each.name, each.description or each.kind, "input")
             for each in _properties(declared, rest)
         ]
     fields = known.ITEM_FIELDS.get(sources.get(root, ""), {}) if not rest else {}

@@ -39,7 +39,7 @@ class Highlighter(QSyntaxHighlighter):
     key press waits for it.
     """
 
-    coloured = Signal(int, int)  # first and last line, from 0, coloured in the background
+    colored = Signal(int, int)  # first and last line, from 0, coloured in the background
     recounted = Signal(int, int)  # the document's revision before and after, its text being as is
 
     def __init__(self, document: QTextDocument, theme: Theme) -> None:
@@ -228,7 +228,7 @@ class Highlighter(QSyntaxHighlighter):
         layout.blockSignals(False)
         self.recounted.emit(revision, self.document().revision())
         if self._last_done >= 0:
-            self.coloured.emit(self._first_done, self._last_done)
+            self.colored.emit(self._first_done, self._last_done)
         if not self.is_done:
             self._timer.start(0)
 
@@ -254,9 +254,9 @@ class Highlighter(QSyntaxHighlighter):
 
     def _make_formats(self, theme: Theme) -> None:
         self._formats = {}
-        for style, colour in theme.syntax.items():
+        for style, color in theme.syntax.items():
             made = QTextCharFormat()
-            made.setForeground(QColor(colour))
+            made.setForeground(QColor(color))
             if style in ("role", "heading", "strong"):
                 made.setFontWeight(QFont.Weight.Bold)
             if style in ("emphasis", "comment"):

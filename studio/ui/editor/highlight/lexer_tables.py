@@ -23,9 +23,9 @@ from pygments.token import (
 )
 
 Delimiter = Token.Template.Delimiter
-Variable = Token.Template.Variable
+VariableToken = Token.Template.Variable
 Filter = Token.Template.Filter
-Reference = Token.Template.Reference
+ReferenceToken = Token.Template.Reference
 Heading = Token.Markdown.Heading
 ListMark = Token.Markdown.List
 Link = Token.Markdown.Link
@@ -62,9 +62,9 @@ _STYLES: dict[_TokenType, str] = {
     # Half-typed code is not shouted at; real problems have their squiggles.
     Error: "",
     Delimiter: "delimiter",
-    Variable: "variable",
+    VariableToken: "variable",
     Filter: "filter",
-    Reference: "reference",
+    ReferenceToken: "reference",
     Heading: "heading",
     ListMark: "list",
     Link: "link",
@@ -83,7 +83,7 @@ def style_of(kind: _TokenType) -> str:
     return ""
 
 
-_REFERENCE = (r"\$\{(?:env|file|params):[^}\n]*\}?", Reference)
+_REFERENCE = (r"\$\{(?:env|file|params):[^}\n]*\}?", ReferenceToken)
 
 _TYPED = r"(?:true|false|null|~|[-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?)\s*(?:#.*)?$"
 _PLAIN = rf"(?!{_TYPED})[^\s\"'\[\]{{}}#|>&*!$-](?:[^{{}}#$\n]|(?<=\S)#)*"
@@ -188,7 +188,7 @@ class JinjaLine(ExtendedRegexLexer):
             (r'"(?:\\.|[^"\\\n])*"?', String),
             (r"'(?:\\.|[^'\\\n])*'?", String),
             (r"(?<=\.)[A-Za-z_]\w*", Name.Attribute),
-            (r"[A-Za-z_]\w*", Variable),
+            (r"[A-Za-z_]\w*", VariableToken),
             (r"[-+*/%=<>!~|]+", Operator),
             (r"[.,:()\[\]{}]", Punctuation),
             (r".", Text),
@@ -221,7 +221,7 @@ class MustacheLine(ExtendedRegexLexer):
             (r"\}?\}\}", Delimiter, "#pop"),
             (r"\{", Delimiter),
             (r"\s+", Text),
-            (r"[\w-]+", Variable),
+            (r"[\w-]+", VariableToken),
             (r"\.", Punctuation),
             (r".", Text),
         ],
@@ -237,7 +237,7 @@ class FstringLine(ExtendedRegexLexer):
             (r"\{\{|\}\}", Punctuation),
             (
                 r"(\{)([A-Za-z_]\w*)([^{}\n]*)(\})",
-                bygroups(Delimiter, Variable, Filter, Delimiter),
+                bygroups(Delimiter, VariableToken, Filter, Delimiter),
             ),
         ],
     }

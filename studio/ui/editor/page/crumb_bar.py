@@ -21,7 +21,7 @@ _MOST_FILES = 100
 class CrumbBar(QWidget):
     """Buttons in a row; each opens a menu of what stands beside it. Left and Right go along."""
 
-    open_asked = Signal(object)  # Path of a prompt in the same folder
+    request_open = Signal(object)  # Path of a prompt in the same folder
 
     def __init__(self, editor: PromptEditor, path: Callable[[], Path | None]) -> None:
         """Make it.
@@ -69,8 +69,8 @@ class CrumbBar(QWidget):
             from studio.ui.editor.page.crumbs import crumbs_at
 
             crumbs = crumbs_at(document, offset)
-        same = [(each.label, each.gist) for each in crumbs] == [
-            (each.label, each.gist) for each in self._crumbs
+        same = [(each.label, each.summary) for each in crumbs] == [
+            (each.label, each.summary) for each in self._crumbs
         ]
         self._crumbs = crumbs
         if not same:
@@ -119,8 +119,8 @@ class CrumbBar(QWidget):
         for index, crumb in enumerate(self._crumbs, 1):
             button = self._buttons[index]
             button.setText(self._name(crumb).replace("&", "&&"))
-            button.setToolTip(crumb.gist)
-            button.setAccessibleDescription(crumb.gist)
+            button.setToolTip(crumb.summary)
+            button.setAccessibleDescription(crumb.summary)
         self._fit()
 
     def _fit(self) -> None:
@@ -158,7 +158,7 @@ class CrumbBar(QWidget):
 
         document = self._editor.parsed
         for each in beside(document, crumb) if document is not None else ():
-            text = self._name(each) + (f"   {each.gist}" if each.gist else "")
+            text = self._name(each) + (f"   {each.summary}" if each.summary else "")
             action = menu.addAction(text.replace("&", "&&"))
             action.setCheckable(True)
             action.setChecked(each.place == crumb.place)
@@ -180,7 +180,7 @@ class CrumbBar(QWidget):
             action = menu.addAction(path.name.replace("&", "&&"))
             action.setCheckable(True)
             action.setChecked(path.name == own.name)
-            action.triggered.connect(lambda _=False, path=path: self.open_asked.emit(path))
+            action.triggered.connect(lambda _=False, path=path: self.request_open.emit(path))
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Keys on a step."""

@@ -6,14 +6,13 @@ import re
 from bisect import bisect_right
 from dataclasses import dataclass
 
-from studio.core.prompty.document import Entry, PromptDocument
+from studio.core.prompty.document import FrontMatterEntry, PromptDocument
+from studio.core.prompty.yaml.places import KeyPath
 from studio.core.text.span import Span
 
 _LEAD = re.compile(r" *(?:- +)*")
 _LONGEST = 36
 _MOST = 200
-
-Path = tuple[str | int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,10 +25,10 @@ class Crumb:
     place: Span
     """Where it begins in the text."""
 
-    path: Path | None = None
+    path: KeyPath | None = None
     """The key's path; None for a section of the body."""
 
-    gist: str = ""
+    summary: str = ""
     """How a section's text begins."""
 
 
@@ -75,11 +74,11 @@ def _front(document: PromptDocument) -> Crumb:
     return Crumb("", Span(start, start), ())
 
 
-def _key(document: PromptDocument, entry: Entry) -> Crumb:
+def _key(document: PromptDocument, entry: FrontMatterEntry) -> Crumb:
     return Crumb(key_label(document, entry.path), entry.key, entry.path)
 
 
-def key_label(document: PromptDocument, path: Path) -> str:
+def key_label(document: PromptDocument, path: KeyPath) -> str:
     """A key as people call it; an item of a list goes by its name."""
     key = path[-1]
     if isinstance(key, str):
@@ -93,9 +92,9 @@ def _section(document: PromptDocument, index: int) -> Crumb:
     section = document.sections[index]
     text = document.source.text
     content = section.content
-    gist = text[content.start : min(content.end, content.start + 200)].strip()
+    summary = text[content.start : min(content.end, content.start + 200)].strip()
     place = section.marker or section.content
-    return Crumb(section.role, place, None, _short(gist.split("\n", 1)[0]))
+    return Crumb(section.role, place, None, _short(summary.split("\n", 1)[0]))
 
 
 def _short(text: str) -> str:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 class Naming(QObject):
     """Go to definition, find uses and rename, in one editor."""
 
-    open_asked = Signal(object)  # Path of a file that the prompt refers to
+    request_open = Signal(object)  # Path of a file that the prompt refers to
 
     def __init__(self, editor: PromptEditor) -> None:
         super().__init__(editor)
@@ -113,7 +113,7 @@ class Naming(QObject):
         own = document.source.path
         path = own.parent / Path(file) if own is not None else Path(file)
         if path.is_file():
-            self.open_asked.emit(path)
+            self.request_open.emit(path)
         else:
             self._editor.tell(
                 self.tr("There is no file {name!r} beside the prompt.").format(name=file)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from studio.ui.editor.page.find_bar import FindBar
     from studio.ui.editor.page.naming import Naming
     from studio.ui.style.theme import Theme
-    from studio.viewmodels.app.messages import Messages
+    from studio.viewmodels.app.notifications import Notifications
     from studio.viewmodels.document.swap import Swap, SwapFolder
 
 
@@ -36,11 +36,11 @@ class EditorPage(QWidget):
     caret_moved = Signal(int)  # offset
     title_changed = Signal()
     word_learned = Signal(str)  # a word that the spelling should know from now on
-    open_asked = Signal(object)  # Path of a prompt that was dropped
+    request_open = Signal(object)  # Path of a prompt that was dropped
 
     def __init__(
         self,
-        messages: Messages,
+        messages: Notifications,
         swaps: SwapFolder,
         settings: Settings,
         theme: Theme,
@@ -69,7 +69,7 @@ class EditorPage(QWidget):
         self.crumbs = CrumbBar(self.editor, lambda: self.controller.path)
         self.assist = EditorAssist(self.editor)
         self.editor.media = MediaDrop(self.editor, messages, lambda: self.controller.path)
-        self.editor.media.open_asked.connect(self.open_asked)
+        self.editor.media.request_open.connect(self.request_open)
         self._disk = _DiskBar()
         self._on_disk = FileText("")
         self._is_read_only = False
@@ -105,10 +105,10 @@ class EditorPage(QWidget):
         from studio.ui.editor.page.naming import Naming
 
         names = Naming(self.editor)
-        names.open_asked.connect(self.open_asked)
+        names.request_open.connect(self.request_open)
         return names
 
-    def _new_controller(self, messages: Messages, swaps: SwapFolder) -> DocumentController:
+    def _new_controller(self, messages: Notifications, swaps: SwapFolder) -> DocumentController:
         prompt = self.editor.prompt
         controller = DocumentController(messages, swaps, prompt.read_again, self)
         prompt.document.contentsChanged.connect(controller.text_changed)
@@ -118,8 +118,8 @@ class EditorPage(QWidget):
     def _wire(self) -> None:
         self.editor.caret_moved.connect(self.caret_moved)
         self.editor.caret_moved.connect(self.crumbs.follow)
-        self.editor.fixes_asked.connect(self.assist.show_fixes)
-        self.crumbs.open_asked.connect(self.open_asked)
+        self.editor.request_fixes.connect(self.assist.show_fixes)
+        self.crumbs.request_open.connect(self.request_open)
         self.title_changed.connect(self._name_file)
         self.controller.parsed.connect(self._on_parsed)
         self.controller.dirty_changed.connect(self._on_title)
@@ -198,9 +198,9 @@ class EditorPage(QWidget):
 
     def compare(self) -> None:
         """Show how the text here and the text on disk differ."""
-        from studio.ui.dialogs.compare import CompareDialog
+        from studio.ui.dialogs.disk_comparison import DiskComparisonDialog
 
-        dialog = CompareDialog(
+        dialog = DiskComparisonDialog(
             self.controller.title, self.editor.text(), self._on_disk.text, self._theme, self
         )
         dialog.reload.clicked.connect(self.reload)

@@ -14,9 +14,9 @@ class TabGroup(QTabWidget):
     """Tabs that can be moved and closed; a dot in the title: there is something to save."""
 
     page_changed = Signal()
-    close_asked = Signal(object)  # EditorPage
-    others_asked = Signal(object)  # EditorPage that stays open
-    over_asked = Signal(object)  # EditorPage that goes to the other side
+    request_close = Signal(object)  # EditorPage
+    request_close_others = Signal(object)  # EditorPage that stays open
+    request_move_over = Signal(object)  # EditorPage that goes to the other side
 
     def __init__(self) -> None:
         super().__init__()
@@ -75,9 +75,9 @@ class TabGroup(QTabWidget):
         menu = QMenu(self)
         menu.aboutToHide.connect(menu.deleteLater)
         for text, signal in (
-            (self.tr("Close"), self.close_asked),
-            (self.tr("Close the others"), self.others_asked),
-            (self.tr("Move to the other side"), self.over_asked),
+            (self.tr("Close"), self.request_close),
+            (self.tr("Close the others"), self.request_close_others),
+            (self.tr("Move to the other side"), self.request_move_over),
         ):
             menu.addAction(text).triggered.connect(lambda _=False, signal=signal: signal.emit(page))
         return menu
@@ -89,7 +89,7 @@ class TabGroup(QTabWidget):
     def _on_close(self, index: int) -> None:
         page = self._page(index)
         if page is not None:
-            self.close_asked.emit(page)
+            self.request_close.emit(page)
 
     def _on_menu(self, at: QPoint) -> None:
         page = self._page(self.tabBar().tabAt(at))
@@ -101,9 +101,9 @@ class EditorSides(QSplitter):
     """Keeps the groups of tabs; the side that had the keyboard last is the current one."""
 
     current_changed = Signal()
-    close_asked = Signal(object)  # EditorPage
-    others_asked = Signal(object)  # EditorPage that stays open
-    over_asked = Signal(object)  # EditorPage that goes to the other side
+    request_close = Signal(object)  # EditorPage
+    request_close_others = Signal(object)  # EditorPage that stays open
+    request_move_over = Signal(object)  # EditorPage that goes to the other side
 
     def __init__(self) -> None:
         super().__init__(Qt.Orientation.Horizontal)
@@ -200,9 +200,9 @@ class EditorSides(QSplitter):
     def _new_group(self) -> TabGroup:
         group = TabGroup()
         group.page_changed.connect(lambda: self._on_page(group))
-        group.close_asked.connect(self.close_asked)
-        group.others_asked.connect(self.others_asked)
-        group.over_asked.connect(self.over_asked)
+        group.request_close.connect(self.request_close)
+        group.request_close_others.connect(self.request_close_others)
+        group.request_move_over.connect(self.request_move_over)
         self._groups.append(group)
         self.addWidget(group)
         return group

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from studio.core.prompty.document import PromptDocument
     from studio.core.text.span import Span
     from studio.ui.style.theme import Theme
-    from studio.viewmodels.app.messages import Messages
+    from studio.viewmodels.app.notifications import Notifications
     from studio.viewmodels.app.settings import SettingsStore
     from studio.viewmodels.document.swap import Swap, SwapFolder
 
@@ -33,14 +33,14 @@ class EditorTabs(QStackedWidget):
     caret_moved = Signal(int)  # offset
     title_changed = Signal(str)
     opened = Signal(object)  # Path
-    zoom_asked = Signal(int)  # steps
+    request_zoom = Signal(int)  # steps
     breakpoint_toggled = Signal(str)  # tool name
     message_breakpoint_toggled = Signal(str)  # message, as "user 2"
 
     def __init__(
         self,
         welcome: QWidget,
-        messages: Messages,
+        messages: Notifications,
         swaps: SwapFolder,
         settings: SettingsStore,
         theme: Theme,
@@ -57,9 +57,9 @@ class EditorTabs(QStackedWidget):
         self.addWidget(welcome)
         self.addWidget(self.sides)
         self.sides.current_changed.connect(self._on_current)
-        self.sides.close_asked.connect(self.close_page)
-        self.sides.others_asked.connect(self.close_others)
-        self.sides.over_asked.connect(self.move_over)
+        self.sides.request_close.connect(self.close_page)
+        self.sides.request_close_others.connect(self.close_others)
+        self.sides.request_move_over.connect(self.move_over)
 
     # -- what is open ---------------------------------------------------------------------------
 
@@ -293,9 +293,9 @@ class EditorTabs(QStackedWidget):
         page = EditorPage(self._messages, self._swaps, self._settings.value, self._theme, twin=twin)
         page.title_changed.connect(lambda: self._on_title(page))
         page.parsed.connect(lambda document: self._on_parsed(page, document))
-        page.open_asked.connect(self.open)
+        page.request_open.connect(self.open)
         page.word_learned.connect(self._learn)
-        page.editor.zoom_asked.connect(self.zoom_asked)
+        page.editor.request_zoom.connect(self.request_zoom)
         page.editor.breakpoint_toggled.connect(self.breakpoint_toggled)
         page.editor.message_breakpoint_toggled.connect(self.message_breakpoint_toggled)
         if self._holds:

@@ -20,7 +20,7 @@ _FENCE = re.compile(r"^[^\S\n]{0,3}(?P<mark>`{3,}|~{3,})(?P<rest>.*)", re.MULTIL
 
 
 @dataclass(frozen=True, slots=True)
-class Fold:
+class FoldingRange:
     """Lines that can hide behind their first line."""
 
     first: int
@@ -33,10 +33,10 @@ class Fold:
     """What it is, for the accessible name."""
 
 
-def folds(document: PromptDocument) -> tuple[Fold, ...]:
+def folds(document: PromptDocument) -> tuple[FoldingRange, ...]:
     """Front matter, its blocks, role sections and fenced code, in the order of their lines."""
     lines = document.source.text.split("\n")
-    found: dict[int, Fold] = {}
+    found: dict[int, FoldingRange] = {}
     for fold in (
         *_front_matter(document, lines),
         *_sections(document, lines),
@@ -47,13 +47,15 @@ def folds(document: PromptDocument) -> tuple[Fold, ...]:
     return tuple(sorted(found.values(), key=lambda fold: fold.first))
 
 
-def _front_matter(document: PromptDocument, lines: list[str]) -> list[Fold]:
+def _front_matter(document: PromptDocument, lines: list[str]) -> list[FoldingRange]:
     if document.front_matter is None:
         return []
     source = document.source
     first = source.line_of(document.front_matter.start)
     last = source.line_of(max(document.front_matter.start, document.front_matter.end - 1))
-    found = [Fold(max(0, first - 1), last, QCoreApplication.translate("Folding", "front matter"))]
+    found = [
+        FoldingRange(max(0, first - 1), last, QCoreApplication.translate("Folding", "front matter"))
+    ]
     for entry in document.entries:
         line = source.line_of(entry.key.start)
         end = line
@@ -63,11 +65,11 @@ def _front_matter(document: PromptDocument, lines: list[str]) -> list[Fold]:
                 break
             if lines[number].strip():
                 end = number
-        found.append(Fold(line, end, str(entry.path[-1]) if entry.path else ""))
+        found.append(FoldingRange(line, end, str(entry.path[-1]) if entry.path else ""))
     return found
 
 
-def _sections(document: PromptDocument, lines: list[str]) -> list[Fold]:
+def _sections(document: PromptDocument, lines: list[str]) -> list[FoldingRange]:
     source = document.source
     found = []
     for section in document.sections:
@@ -77,11 +79,11 @@ def _sections(document: PromptDocument, lines: list[str]) -> list[Fold]:
         last = source.line_of(max(section.span.start, section.span.end - 1))
         while last > first and not lines[min(last, len(lines) - 1)].strip():
             last -= 1
-        found.append(Fold(first, last, section.role))
+        found.append(FoldingRange(first, last, section.role))
     return found
 
 
-def _fences(text: str) -> list[Fold]:
+def _fences(text: str) -> list[FoldingRange]:
     found = []
     opened: tuple[int, str] | None = None
     line = at = 0
@@ -92,7 +94,7 @@ def _fences(text: str) -> list[Fold]:
         if opened is None:
             opened = (line, mark)
         elif mark.startswith(opened[1]) and not match["rest"].strip():
-            found.append(Fold(opened[0], line, "code"))
+            found.append(FoldingRange(opened[0], line, "code"))
             opened = None
     return found
 
@@ -115,16 +117,16 @@ class Folding(QObject):
         super().__init__(parent)
         self._document = document
         self._read: PromptDocument | None = None
-        self._folds: Mapping[int, Fold] = {}
+        self._folds: Mapping[int, FoldingRange] = {}
         self._closed: list[QTextCursor] = []
         """At the first lines of what is folded away: they go along when lines come in above."""
         self._hidden = 0
         """How many lines were hidden the last time."""
-        self._looking: LatestJob[Mapping[int, Fold]] = LatestJob(self)
+        self._looking: LatestJob[Mapping[int, FoldingRange]] = LatestJob(self)
         self._looking.finished.connect(self._take)
 
     @property
-    def folds(self) -> Mapping[int, Fold]:
+    def folds(self) -> Mapping[int, FoldingRange]:
         """What can be folded, by first line."""
         return self._folds
 
@@ -179,7 +181,7 @@ class Folding(QObject):
         """The last editor closes: look for nothing more."""
         self._looking.drop()
 
-    def _take(self, found: Mapping[int, Fold]) -> None:
+    def _take(self, found: Mapping[int, FoldingRange]) -> None:
         """What can be folded now; a fold whose first line is none any more opens."""
         self._folds = found
         if self._closed and self._is_of_now():
@@ -233,5 +235,5 @@ class Folding(QObject):
         return first, last
 
 
-def _by_line(found: Iterable[Fold]) -> Mapping[int, Fold]:
+def _by_line(found: Iterable[FoldingRange]) -> Mapping[int, FoldingRange]:
     return {fold.first: fold for fold in found}

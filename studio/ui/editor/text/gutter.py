@@ -122,13 +122,13 @@ class Gutter(QWidget):
 
     def _paint_severity(self, painter: QPainter, severity: Severity, middle: float) -> None:
         """A shape for each severity, so that it is never told by colour alone."""
-        colour = {
+        color = {
             Severity.ERROR: self._theme.error,
             Severity.WARNING: self._theme.warning,
             Severity.HINT: self._theme.hint,
         }[severity]
         painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(QColor(colour))
+        painter.setBrush(QColor(color))
         x = _MARKS / 2
         if severity == Severity.ERROR:
             painter.drawRoundedRect(QRectF(x - 3.5, middle - 3.5, 7, 7), 1.5, 1.5)
@@ -171,7 +171,7 @@ class Gutter(QWidget):
             and line in self._fixable
             and line == self._editor.textCursor().blockNumber()
         ):
-            self._editor.fixes_asked.emit(line)
+            self._editor.request_fixes.emit(line)
         elif event.position().x() < self.width() - _FOLDS:
             self._editor.toggle_breakpoint(line)
 

@@ -36,7 +36,7 @@ def squiggles(
     """Underline problems, errors first where there are too many to show."""
     order = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.HINT: 2}
     chosen = sorted(problems, key=lambda problem: order[problem.severity])[:MOST_SQUIGGLES]
-    colours = {
+    colors = {
         Severity.ERROR: theme.error,
         Severity.WARNING: theme.warning,
         Severity.HINT: theme.hint,
@@ -51,13 +51,13 @@ def squiggles(
             else QTextCharFormat.UnderlineStyle.SpellCheckUnderline
         )
         selection.format.setUnderlineStyle(style)
-        selection.format.setUnderlineColor(QColor(colours[problem.severity]))
+        selection.format.setUnderlineColor(QColor(colors[problem.severity]))
         made.append(selection)
     return made
 
 
 def dashed(
-    document: QTextDocument, source: SourceText, spans: Iterable[Span], colour: str
+    document: QTextDocument, source: SourceText, spans: Iterable[Span], color: str
 ) -> list[Selection]:
     """Underline spans with a row of dashes."""
     made = []
@@ -65,7 +65,7 @@ def dashed(
         selection = Selection()
         selection.cursor = cursor_for(document, source, span)
         selection.format.setUnderlineStyle(QTextCharFormat.UnderlineStyle.DashUnderline)
-        selection.format.setUnderlineColor(QColor(colour))
+        selection.format.setUnderlineColor(QColor(color))
         made.append(selection)
     return made
 
@@ -79,18 +79,18 @@ def _visible(source: SourceText, span: Span) -> Span:
     return Span(max(0, span.start - 1), span.start)
 
 
-def line_mark(cursor: QTextCursor, colour: str) -> Selection:
+def line_mark(cursor: QTextCursor, color: str) -> Selection:
     """A whole line in another background."""
     selection = Selection()
     selection.cursor = QTextCursor(cursor)
     selection.cursor.clearSelection()
-    selection.format.setBackground(QColor(colour))
+    selection.format.setBackground(QColor(color))
     selection.format.setProperty(QTextFormat.Property.FullWidthSelection, True)
     return selection
 
 
 def range_marks(
-    document: QTextDocument, ranges: Sequence[tuple[int, int]], colour: str, *, strong: bool = False
+    document: QTextDocument, ranges: Sequence[tuple[int, int]], color: str, *, strong: bool = False
 ) -> list[Selection]:
     """Backgrounds behind ranges of UTF-16 positions."""
     made = []
@@ -99,7 +99,7 @@ def range_marks(
         selection.cursor = QTextCursor(document)
         selection.cursor.setPosition(start)
         selection.cursor.setPosition(end, QTextCursor.MoveMode.KeepAnchor)
-        selection.format.setBackground(QColor(colour))
+        selection.format.setBackground(QColor(color))
         if strong:
             selection.format.setFontWeight(700)
         made.append(selection)

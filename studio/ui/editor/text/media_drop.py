@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QInputDialog, QLineEdit
 
 if TYPE_CHECKING:
     from studio.ui.editor.text.view import PromptEditor
-    from studio.viewmodels.app.messages import Messages
+    from studio.viewmodels.app.notifications import Notifications
 
 _OPENED = (".prompty",)
 
@@ -20,10 +20,10 @@ _OPENED = (".prompty",)
 class MediaDrop(QObject):
     """Puts files into the text in the words of its dialect; prompts are opened instead."""
 
-    open_asked = Signal(object)  # Path of a prompt
+    request_open = Signal(object)  # Path of a prompt
 
     def __init__(
-        self, editor: PromptEditor, messages: Messages, path: Callable[[], Path | None]
+        self, editor: PromptEditor, messages: Notifications, path: Callable[[], Path | None]
     ) -> None:
         """Make it.
 
@@ -51,7 +51,7 @@ class MediaDrop(QObject):
             return
         for path in files:
             if path.suffix.lower() in _OPENED:
-                self.open_asked.emit(path)
+                self.request_open.emit(path)
             elif path.is_file():
                 self.insert(path)
 

@@ -46,9 +46,9 @@ class ShownMarks:
 
     def set_found(self, ranges: Sequence[tuple[int, int]]) -> None:
         """Mark matches of a search, given in UTF-16 positions."""
-        colour = "#f6dca0" if self._theme.name == "light" else "#5c4a1e"
+        color = "#f6dca0" if self._theme.name == "light" else "#5c4a1e"
         self._found = marks.range_marks(
-            self._editor.document(), ranges[: marks.MOST_SQUIGGLES], colour
+            self._editor.document(), ranges[: marks.MOST_SQUIGGLES], color
         )
         self.show()
 

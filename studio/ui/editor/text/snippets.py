@@ -17,7 +17,7 @@ from studio.core.prompty.document import Dialect, PromptDocument, TemplateFormat
 from studio.core.text.span import Span
 from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
 
-Place: TypeAlias = Literal["body", "statement", "root", "inputs", "tools"]
+SnippetContext: TypeAlias = Literal["body", "statement", "root", "inputs", "tools"]
 """Where a snippet can stand: the body, after `{%`, and mappings of the front matter."""
 
 _STOP = re.compile(r"\$\{(?P<number>\d+):(?P<words>[^}]*)\}|\$(?P<bare>\d)")
@@ -36,7 +36,7 @@ class Snippet:
     body: str
     """The text with its places."""
 
-    place: Place = "body"
+    place: SnippetContext = "body"
     """Where it can stand."""
 
     dialects: tuple[Dialect, ...] = ("prompty", "section", "legacy")
@@ -84,7 +84,7 @@ def expand(body: str, indent: str = "") -> Expanded:
     return Expanded(text, tuple(Span(start, start + length) for _, start, length in stops))
 
 
-def fitting(document: PromptDocument | None, place: Place) -> Iterator[Snippet]:
+def fitting(document: PromptDocument | None, place: SnippetContext) -> Iterator[Snippet]:
     """The snippets that are right in a place of a document."""
     dialect = document.dialect if document is not None else "section"
     template = document.template.format if document is not None else "jinja2"

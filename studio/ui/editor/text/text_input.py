@@ -22,7 +22,7 @@ class TextInput(BlockView):
     """Asks the snippet that is being filled, the typing rules and the taker of media first."""
 
     character_typed = Signal()  # a key wrote or erased a character
-    zoom_asked = Signal(int)  # steps, with the wheel
+    request_zoom = Signal(int)  # steps, with the wheel
 
     _keys: TypingKeys
     media: MediaDrop | None = None
@@ -86,7 +86,7 @@ class TextInput(BlockView):
     def wheelEvent(self, event: QWheelEvent) -> None:
         """Zoom with Ctrl, scroll otherwise."""
         if event.modifiers() & Qt.KeyboardModifier.ControlModifier:
-            self.zoom_asked.emit(1 if event.angleDelta().y() > 0 else -1)
+            self.request_zoom.emit(1 if event.angleDelta().y() > 0 else -1)
             event.accept()
             return
         super().wheelEvent(event)

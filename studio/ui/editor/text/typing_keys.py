@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeyEvent, QTextBlock, QTextCursor
 
 from studio.ui.editor.text.typing_rules import (
-    Typed,
+    TypedEdit,
     on_backspace,
     on_character,
     on_return,
@@ -105,7 +105,7 @@ class TypingKeys:
         column = len(self._around()[0])
         self._editor.textCursor().insertText(" " * (2 - column % 2))
 
-    def _do(self, typed: Typed | None) -> bool:
+    def _do(self, typed: TypedEdit | None) -> bool:
         if typed is None:
             return False
         cursor = self._editor.textCursor()

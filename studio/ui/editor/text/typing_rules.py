@@ -15,7 +15,7 @@ _OPENS_BLOCK = re.compile(r"[^#]*:\s*(?:[|>][+-]?\d?)?\s*$")
 
 
 @dataclass(frozen=True, slots=True)
-class Typed:
+class TypedEdit:
     """What happens instead of the plain key."""
 
     insert: str
@@ -33,7 +33,7 @@ class Typed:
 
 def on_character(
     char: str, before: str, after: str, *, selected: str = "", yaml: bool, expressions: bool = True
-) -> Typed | None:
+) -> TypedEdit | None:
     """What a typed character becomes, or None for the plain character.
 
     Args:
@@ -45,22 +45,22 @@ def on_character(
         expressions: whether `{{` opens an expression here; not in format strings.
     """
     if selected and char in PAIRS and "\n" not in selected:
-        return Typed(char + selected + PAIRS[char])
+        return TypedEdit(char + selected + PAIRS[char])
     if after.startswith(char) and char in ")]}\"'`" and _is_open(char, before):
-        return Typed(char, overwrite=1)
+        return TypedEdit(char, overwrite=1)
     if expressions and char in " %#}":
         within = _inside_braces(char, before, after)
         if within is not None:
             return within
     if expressions and char not in " }%#-+" and _is_space_typed_over(before, after):
         pair = PAIRS.get(char, "")
-        return Typed(f"{char}{pair} ", back=len(pair) + 1)
+        return TypedEdit(f"{char}{pair} ", back=len(pair) + 1)
     if expressions and char in "%#" and before.endswith("{") and after.startswith("}"):
-        return Typed(f"{char}  {char}", back=2)
+        return TypedEdit(f"{char}  {char}", back=2)
     braces = before.endswith("{") and after.startswith("}") and not before.endswith("{{")
     if expressions and char == "{" and braces:
         # Two opened braces are an expression: `{{ | }}`; the second closing one comes with it.
-        return Typed("{  }", back=2)
+        return TypedEdit("{  }", back=2)
     if char not in PAIRS:
         return None
     if after and not after[0].isspace() and after[0] not in ")]},:;.\"'`":
@@ -69,35 +69,37 @@ def on_character(
         return None  # an apostrophe, in prose
     if char in "\"'`" and before and (before[-1].isalnum() or before[-1] in "\"'`\\"):
         return None
-    return Typed(char + PAIRS[char], back=1)
+    return TypedEdit(char + PAIRS[char], back=1)
 
 
-def on_return(before: str, after: str, *, yaml: bool) -> Typed | None:
+def on_return(before: str, after: str, *, yaml: bool) -> TypedEdit | None:
     """The new line's indent: the block's, deeper after an opened one; lists go on."""
     indent = before[: len(before) - len(before.lstrip())]
     item = _LIST.match(before)
     if item and not yaml:
         if not item["rest"].strip() and not after.strip():
-            return Typed("", erase=len(before) - len(item["indent"]))  # an empty item ends the list
+            return TypedEdit(
+                "", erase=len(before) - len(item["indent"])
+            )  # an empty item ends the list
         mark = f"{int(item['number']) + 1}{item['dot']}" if item["number"] else item["mark"]
-        return Typed(f"\n{item['indent']}{mark}{item['gap']}")
+        return TypedEdit(f"\n{item['indent']}{mark}{item['gap']}")
     if yaml:
         if item:
             indent += "  "
             if _OPENS_BLOCK.match(before):
-                return Typed("\n" + indent + "  ")
-            return Typed("\n" + indent)
+                return TypedEdit("\n" + indent + "  ")
+            return TypedEdit("\n" + indent)
         if _OPENS_BLOCK.match(before) and before.strip():
-            return Typed("\n" + indent + "  ")
-    return Typed("\n" + indent) if indent else None
+            return TypedEdit("\n" + indent + "  ")
+    return TypedEdit("\n" + indent) if indent else None
 
 
-def on_backspace(before: str, after: str) -> Typed | None:
+def on_backspace(before: str, after: str) -> TypedEdit | None:
     """An empty pair goes as one; an indent goes by two."""
     if before and after and PAIRS.get(before[-1]) == after[0]:
-        return Typed("", overwrite=1, erase=1)
+        return TypedEdit("", overwrite=1, erase=1)
     if before and not before.strip(" ") and len(before) > 1:
-        return Typed("", erase=2 - len(before) % 2)
+        return TypedEdit("", erase=2 - len(before) % 2)
     return None
 
 
@@ -161,16 +163,16 @@ def matching_bracket(text: str, position: int) -> tuple[int, int] | None:
     return None
 
 
-def _inside_braces(char: str, before: str, after: str) -> Typed | None:
+def _inside_braces(char: str, before: str, after: str) -> TypedEdit | None:
     """Keys that a person types who writes `{{ name }}` out, over what was put in already."""
     closed = after[:3] in (" }}", " %}", " #}")
     if char == " " and closed:
         fresh = before.endswith(("{{ ", "{% ", "{# "))
-        return Typed("") if fresh else Typed(" ", overwrite=1)
+        return TypedEdit("") if fresh else TypedEdit(" ", overwrite=1)
     if char in "}%#" and closed and char == after[1]:
-        return Typed(char, overwrite=2)
+        return TypedEdit(char, overwrite=2)
     if char in "%#" and after.startswith(f"{char}}}") and f"{{{char}" in before:
-        return Typed(char, overwrite=1)
+        return TypedEdit(char, overwrite=1)
     return None
 
 

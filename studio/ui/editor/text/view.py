@@ -21,8 +21,8 @@ from studio.ui.editor.text import marks
 from studio.ui.editor.text.breakpoints import Breakpoints
 from studio.ui.editor.text.gutter import Gutter
 from studio.ui.editor.text.names import message_on_line, tool_on_line
+from studio.ui.editor.text.parse_tracker import ParseTracker
 from studio.ui.editor.text.prompt_text import PromptText
-from studio.ui.editor.text.reading import Reading
 from studio.ui.editor.text.shown_marks import ShownMarks
 from studio.ui.editor.text.text_input import TextInput
 from studio.ui.editor.text.typing_keys import TypingKeys
@@ -48,7 +48,7 @@ class PromptEditor(TextInput):
     caret_moved = Signal(int)  # offset
     breakpoint_toggled = Signal(str)  # name of the tool that a run should stop before
     message_breakpoint_toggled = Signal(str)  # message that a run should stop before: "user 2"
-    fixes_asked = Signal(int)  # line, from 0, whose bulb was clicked
+    request_fixes = Signal(int)  # line, from 0, whose bulb was clicked
 
     def __init__(
         self, theme: Theme, parent: QWidget | None = None, prompt: PromptText | None = None
@@ -64,7 +64,7 @@ class PromptEditor(TextInput):
         self.prompt = prompt or PromptText(theme, self)
         self.setDocument(self.prompt.document)
         self._theme = theme
-        self.reading = Reading(self)
+        self.reading = ParseTracker(self)
         self._problems: tuple[Problem, ...] = ()
         self._breakpoints = Breakpoints()
         self._is_going = False
@@ -88,7 +88,7 @@ class PromptEditor(TextInput):
         self.blockCountChanged.connect(self._fit_gutter)
         self.updateRequest.connect(self._on_update)
         self.cursorPositionChanged.connect(self._on_caret)
-        self.highlighter.coloured.connect(self._on_coloured)
+        self.highlighter.colored.connect(self._on_colored)
         self.folding.changed.connect(self._on_folded)
         self.folding.found.connect(self._gutter.update)
         self._caret_timer.timeout.connect(self._tell_caret)
@@ -360,7 +360,7 @@ class PromptEditor(TextInput):
     def _tell_caret(self) -> None:
         self.caret_moved.emit(self.caret())
 
-    def _on_coloured(self, first: int, last: int) -> None:
+    def _on_colored(self, first: int, last: int) -> None:
         if last < self.firstVisibleBlock().blockNumber():
             return
         below = self.cursorForPosition(QPoint(0, self.viewport().height()))

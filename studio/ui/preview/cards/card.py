@@ -18,13 +18,13 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from studio.application.preview.cards import CUT_CHARACTERS, CUT_LINES, CardData, Run
+from studio.application.preview.cards import CUT_CHARACTERS, CUT_LINES, CardData, TextRun
 from studio.core.prompty.messages import MediaPart, Part, TextPart, ToolCallPart, ToolResultPart
 from studio.ui.parts.chip import Chip
 from studio.ui.preview.cards.part_views import ToolCallView
 from studio.ui.preview.cards.text_body import TextBody
 from studio.ui.preview.cards.thumbnail import MediaView
-from studio.ui.style.colours import paint_text, role_colour
+from studio.ui.style.colors import paint_text, role_color
 from studio.ui.style.theme import Theme
 from studio.viewmodels.plain_tip import plain_tip
 
@@ -67,7 +67,7 @@ class CardHeader(QWidget):
     def show_message(self, data: CardData, theme: Theme) -> None:
         """Show a message's role, attributes and warnings."""
         self._role.setText(data.message.role)
-        paint_text(self._role, role_colour(theme, data.message.role))
+        paint_text(self._role, role_color(theme, data.message.role))
         paint_text(self._meta, theme.muted)
         empty_layout(self._chips)
         empty_layout(self._warnings)
@@ -88,9 +88,9 @@ class CardHeader(QWidget):
         if data.warnings:
             self._warnings.addStretch(1)
 
-    def _chip(self, text: str, theme: Theme, colour: str, tip: str, attribute: str = "") -> Chip:
+    def _chip(self, text: str, theme: Theme, color: str, tip: str, attribute: str = "") -> Chip:
         chip = Chip(text, theme)
-        chip.set_colour(theme, colour)
+        chip.set_color(theme, color)
         chip.setToolTip(plain_tip(tip))
         chip.clicked.connect(partial(self._tell, attribute))
         return chip
@@ -241,7 +241,7 @@ class MessageCard(QWidget):
 
     def _draw(self, data: CardData) -> None:
         theme = self._theme
-        self._stripe = role_colour(theme, data.message.role)
+        self._stripe = role_color(theme, data.message.role)
         self._header.show_message(data, theme)
         self._bodies.clear()
         empty_layout(self._content)
@@ -294,7 +294,7 @@ class MessageCard(QWidget):
             runs, left_out = tuple(data.runs(part)), 0
         else:
             runs, left_out = data.shown_runs(part, CUT_CHARACTERS, CUT_LINES)
-        body.show_runs(runs, dict(data.colours), self._theme, raw=self._raw or left_out > 0)
+        body.show_runs(runs, dict(data.colors), self._theme, raw=self._raw or left_out > 0)
         self._bodies.append((body, index))
         self._content.addWidget(body)
         if left_out:
@@ -323,7 +323,7 @@ class MessageCard(QWidget):
             if isinstance(part, TextPart | ToolResultPart):
                 body.move_runs(partial(self._runs, data, part))
 
-    def _runs(self, data: CardData, part: TextPart | ToolResultPart) -> tuple[Run, ...]:
+    def _runs(self, data: CardData, part: TextPart | ToolResultPart) -> tuple[TextRun, ...]:
         if self._whole:
             return tuple(data.runs(part))
         return data.shown_runs(part, CUT_CHARACTERS, CUT_LINES)[0]

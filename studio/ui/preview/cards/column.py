@@ -187,7 +187,7 @@ class CardColumn(QWidget):
                     return slot
         return None
 
-    def realise(self, slot: Slot) -> bool:
+    def realize(self, slot: Slot) -> bool:
         """Make a slot's card, or bring it up to date; says whether the height changed."""
         card, before = slot.card, slot.height
         if card is None:

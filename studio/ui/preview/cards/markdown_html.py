@@ -14,7 +14,7 @@ from functools import cache
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from studio.application.preview.cards import Run
+from studio.application.preview.cards import TextRun
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -40,7 +40,7 @@ LINE_ANCHOR = "line-"
 class ValueStyle:
     """How one value is written in HTML."""
 
-    colour: str
+    color: str
     """Colour of its text, `#rrggbb`."""
 
     tint: str
@@ -53,7 +53,7 @@ def value_anchor(index: int) -> str:
 
 
 def markdown_to_html(
-    runs: Sequence[Run], style: Callable[[Run], ValueStyle], *, breaks: bool = True
+    runs: Sequence[TextRun], style: Callable[[TextRun], ValueStyle], *, breaks: bool = True
 ) -> str:
     """The HTML of a text made of `runs`; raw HTML in it is shown as text.
 
@@ -133,7 +133,7 @@ def _mark(text: str, index: int) -> str:
     return "\n".join(lines)
 
 
-def _unmark(html: str, runs: Sequence[Run], style: Callable[[Run], ValueStyle]) -> str:
+def _unmark(html: str, runs: Sequence[TextRun], style: Callable[[TextRun], ValueStyle]) -> str:
     pieces: list[str] = []
     inside_link = False
     index: int | None = None
@@ -158,14 +158,14 @@ def _unmark(html: str, runs: Sequence[Run], style: Callable[[Run], ValueStyle]) 
 def _wrap(
     text: str,
     index: int | None,
-    runs: Sequence[Run],
-    style: Callable[[Run], ValueStyle],
+    runs: Sequence[TextRun],
+    style: Callable[[TextRun], ValueStyle],
     inside_link: bool,
 ) -> str:
     if index is None or not text.strip("\n") or index >= len(runs):
         return text
     look = style(runs[index])
-    css = f"color:{look.colour};background-color:{look.tint};text-decoration:none"
+    css = f"color:{look.color};background-color:{look.tint};text-decoration:none"
     if inside_link:
         return f'<span style="{css}">{text}</span>'
     return f'<a href="{value_anchor(index)}" style="{css}">{text}</a>'

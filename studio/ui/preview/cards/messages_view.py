@@ -34,13 +34,13 @@ class _Veil(QWidget):
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
-        self.colour = QColor(0, 0, 0)
+        self.color = QColor(0, 0, 0)
         self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         self.hide()
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paint the ground's colour, half through."""
-        ground = QColor(self.colour)
+        ground = QColor(self.color)
         ground.setAlphaF(0.55)
         QPainter(self).fillRect(self.rect(), ground)
 
@@ -121,7 +121,7 @@ class MessagesView(QScrollArea):
     def set_theme(self, theme: Theme) -> None:
         """Take the colours of a theme."""
         self._theme = theme
-        self._veil.colour = QColor(theme.window)
+        self._veil.color = QColor(theme.window)
         palette = self.palette()
         palette.setColor(QPalette.ColorRole.Window, QColor(theme.window))
         self.setPalette(palette)
@@ -199,7 +199,7 @@ class MessagesView(QScrollArea):
             return
         column, end = self._column, time.monotonic() + _SLICE_SECONDS
         while (slot := column.wanted(self._wanted_places())) is not None:
-            if column.realise(slot):
+            if column.realize(slot):
                 self._place()
             if time.monotonic() >= end:
                 self._timer.start()

@@ -8,10 +8,10 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QMouseEvent
 from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 
-from studio.application.preview.cards import Run
+from studio.application.preview.cards import TextRun
 from studio.core.prompty.messages import ToolCallPart
 from studio.ui.preview.cards.text_body import TextBody
-from studio.ui.style.colours import paint_text, role_colour
+from studio.ui.style.colors import paint_text, role_color
 from studio.ui.style.theme import Theme
 
 
@@ -27,14 +27,14 @@ class ToolCallView(QWidget):
         font.setBold(True)
         name.setFont(font)
         name.setTextFormat(Qt.TextFormat.PlainText)
-        paint_text(name, role_colour(theme, "tool"))
+        paint_text(name, role_color(theme, "tool"))
         identifier = QLabel(part.id)
         identifier.setTextFormat(Qt.TextFormat.PlainText)
         paint_text(identifier, theme.muted)
         self.arguments = TextBody()
         self.arguments.setAccessibleName(self.tr("Arguments of {name}").format(name=part.name))
         self.arguments.place_clicked.connect(self._tell)
-        self.arguments.show_runs((Run(pretty_json(part.arguments)),), {}, theme, raw=True)
+        self.arguments.show_runs((TextRun(pretty_json(part.arguments)),), {}, theme, raw=True)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 4, 0, 4)
         layout.setSpacing(2)

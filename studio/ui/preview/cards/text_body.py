@@ -19,11 +19,11 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QFrame, QSizePolicy, QTextBrowser, QToolTip, QWidget
 
-from studio.application.preview.cards import Run
+from studio.application.preview.cards import TextRun
 from studio.core.text.source import SourceText
 from studio.core.text.span import Span
 from studio.ui.preview.cards.markdown_html import LINE_ANCHOR, ValueStyle, markdown_to_html
-from studio.ui.style.colours import blend, fixed_font, input_colour
+from studio.ui.style.colors import blend, fixed_font, input_color
 from studio.ui.style.theme import Theme
 from studio.viewmodels.plain_tip import plain_tip
 
@@ -40,9 +40,9 @@ class TextBody(QTextBrowser):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._runs: tuple[Run, ...] = ()
-        self._later: Callable[[], Sequence[Run]] | None = None
-        self._colours: dict[str, int] = {}
+        self._runs: tuple[TextRun, ...] = ()
+        self._later: Callable[[], Sequence[TextRun]] | None = None
+        self._colors: dict[str, int] = {}
         self._theme: Theme | None = None
         self._raw = False
         self._pressed: QPoint | None = None
@@ -59,24 +59,24 @@ class TextBody(QTextBrowser):
         self.document().documentLayout().documentSizeChanged.connect(self._fit)
 
     def show_runs(
-        self, runs: Sequence[Run], colours: dict[str, int], theme: Theme, *, raw: bool
+        self, runs: Sequence[TextRun], colors: dict[str, int], theme: Theme, *, raw: bool
     ) -> None:
-        """Show a text; `colours` gives the number of each input's colour."""
-        self._runs, self._colours, self._theme = tuple(runs), dict(colours), theme
+        """Show a text; `colors` gives the number of each input's colour."""
+        self._runs, self._colors, self._theme = tuple(runs), dict(colors), theme
         self._later = None
         self._raw = raw or sum(len(run.text) for run in runs) > MARKDOWN_LIMIT
         if self._raw:
             self._fill_raw(theme)
         else:
             self.document().setDefaultStyleSheet(_style_sheet(theme, self.font().pointSizeF()))
-            self.setHtml(markdown_to_html(runs, partial(_value_style, theme, self._colours)))
+            self.setHtml(markdown_to_html(runs, partial(_value_style, theme, self._colors)))
         self._fit()
 
-    def move_runs(self, later: Callable[[], Sequence[Run]]) -> None:
+    def move_runs(self, later: Callable[[], Sequence[TextRun]]) -> None:
         """The same text, now from other places of the source, worked out once it is clicked."""
         self._later = later
 
-    def _newest(self) -> tuple[Run, ...]:
+    def _newest(self) -> tuple[TextRun, ...]:
         if self._later is not None:
             self._runs, self._later = tuple(self._later()), None
         return self._runs
@@ -130,11 +130,11 @@ class TextBody(QTextBrowser):
             return True
         return super().event(event)
 
-    def run_at(self, place: QPoint) -> Run | None:
+    def run_at(self, place: QPoint) -> TextRun | None:
         """The value under a point of the viewport, if it is one."""
         return self._run_of(self.anchorAt(place))
 
-    def _run_of(self, anchor: str) -> Run | None:
+    def _run_of(self, anchor: str) -> TextRun | None:
         if anchor.startswith("value:"):
             index = int(anchor.removeprefix("value:"))
             runs = self._newest()
@@ -144,7 +144,7 @@ class TextBody(QTextBrowser):
     def _click(self, place: QPoint, *, to_input: bool) -> None:
         self._reveal(self.run_at(place), self.cursorForPosition(place), to_input)
 
-    def _reveal(self, run: Run | None, cursor: QTextCursor, to_input: bool) -> None:
+    def _reveal(self, run: TextRun | None, cursor: QTextCursor, to_input: bool) -> None:
         if run is not None and run.value is not None:
             span = run.value.span
             if run.value.input and (to_input or span is None):
@@ -190,12 +190,12 @@ class TextBody(QTextBrowser):
             cursor.insertText(run.text.replace("\r\n", "\n"), self._raw_format(theme, index, run))
         cursor.endEditBlock()
 
-    def _raw_format(self, theme: Theme, index: int, run: Run) -> QTextCharFormat:
+    def _raw_format(self, theme: Theme, index: int, run: TextRun) -> QTextCharFormat:
         look = QTextCharFormat()
         look.setForeground(QColor(theme.text))
         if run.value is not None:
-            style = _value_style(theme, self._colours, run)
-            look.setForeground(QColor(style.colour))
+            style = _value_style(theme, self._colors, run)
+            look.setForeground(QColor(style.color))
             look.setBackground(QColor(style.tint))
             look.setAnchor(True)
             look.setAnchorHref(f"value:{index}")
@@ -207,14 +207,14 @@ class TextBody(QTextBrowser):
             self.setFixedHeight(height)
 
 
-def _value_style(theme: Theme, colours: dict[str, int], run: Run) -> ValueStyle:
+def _value_style(theme: Theme, colors: dict[str, int], run: TextRun) -> ValueStyle:
     if run.value is not None and run.value.warning:
         return ValueStyle(theme.warning, blend(theme.warning, theme.surface, 0.18))
-    colour = input_colour(theme, colours.get(run.value.input if run.value else ""))
-    return ValueStyle(colour, blend(colour, theme.surface, 0.12))
+    color = input_color(theme, colors.get(run.value.input if run.value else ""))
+    return ValueStyle(color, blend(color, theme.surface, 0.12))
 
 
-def _tip(run: Run | None) -> str:
+def _tip(run: TextRun | None) -> str:
     if run is None or run.value is None:
         return ""
     if run.value.warning:

@@ -13,7 +13,7 @@ from PySide6.QtGui import QImage, QImageReader, QMouseEvent, QPixmap
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
 from studio.core.prompty.messages import MediaPart
-from studio.ui.style.colours import paint_text
+from studio.ui.style.colors import paint_text
 from studio.ui.style.theme import Theme
 from studio.viewmodels.app.jobs import LatestJob
 from studio.viewmodels.plain_tip import plain_tip

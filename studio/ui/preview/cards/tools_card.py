@@ -16,7 +16,7 @@ from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.span import Span
 from studio.ui.parts.chip import Chip
 from studio.ui.parts.flow_layout import FlowLayout
-from studio.ui.style.colours import paint_text
+from studio.ui.style.colors import paint_text
 from studio.ui.style.theme import Theme
 from studio.viewmodels.plain_tip import plain_tip
 
@@ -142,7 +142,7 @@ class ToolsCard(QWidget):
     def _add(self, text: str, tip: str, span: Span | None, *, dynamic: bool) -> None:
         theme = self._theme
         chip = Chip(text, theme)
-        chip.set_colour(theme, theme.warning if dynamic else theme.roles["tool"])
+        chip.set_color(theme, theme.warning if dynamic else theme.roles["tool"])
         chip.setToolTip(plain_tip(tip))
         if span is not None:
             chip.clicked.connect(partial(self._reveal, span))

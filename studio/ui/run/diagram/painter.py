@@ -74,14 +74,14 @@ class DiagramDrawing:
         quiet.setAlphaF(0.5)
         for start, end, line in layout.arrows:
             passed = start in state.visited and (end in state.visited or end == state.live)
-            colour = QColor(theme.accent) if passed and state.mood != "idle" else quiet
-            self._stroke(painter, line, colour, passed)
+            color = QColor(theme.accent) if passed and state.phase != "idle" else quiet
+            self._stroke(painter, line, color, passed)
         self._stroke(painter, layout.loop, quiet, strong=False)
         leaves = "final" in state.visited or state.live in ("final", "done")
         self._stroke(painter, layout.leave, QColor(theme.accent) if leaves else quiet, leaves)
 
-    def _stroke(self, painter: QPainter, path: QPainterPath, colour: QColor, strong: bool) -> None:
-        pen = QPen(colour, 1.6 if strong else 1.2)
+    def _stroke(self, painter: QPainter, path: QPainterPath, color: QColor, strong: bool) -> None:
+        pen = QPen(color, 1.6 if strong else 1.2)
         pen.setCapStyle(Qt.PenCapStyle.RoundCap)
         pen.setJoinStyle(Qt.PenJoinStyle.RoundJoin)
         painter.setPen(pen)
@@ -89,10 +89,10 @@ class DiagramDrawing:
         painter.drawPath(path)
         tip = path.currentPosition()
         last = path.elementAt(path.elementCount() - 2)
-        _arrow_head(painter, QPointF(last.x, last.y), tip, colour)
+        _arrow_head(painter, QPointF(last.x, last.y), tip, color)
 
     def _paint_node(self, painter: QPainter, node: Node, box: QRectF) -> None:
-        fill, edge, ink, width = self._colours(node)
+        fill, edge, ink, width = self._colors(node)
         painter.setPen(QPen(edge, width))
         painter.setBrush(fill)
         radius = box.height() / 2
@@ -109,22 +109,22 @@ class DiagramDrawing:
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.drawRoundedRect(box.adjusted(-3, -3, 3, 3), radius + 3, radius + 3)
 
-    def _colours(self, node: Node) -> tuple[QColor, QColor, QColor, float]:
+    def _colors(self, node: Node) -> tuple[QColor, QColor, QColor, float]:
         """Fill, edge, ink and edge width of a node."""
         theme, state = self.theme, self.state
         if node == state.live:
             tone = {
                 "error": theme.error, "done": theme.success, "stopped": theme.muted,
-            }.get(state.mood, theme.accent)  # fmt: skip
-            colour = QColor(tone)
-            if state.mood == "paused":
+            }.get(state.phase, theme.accent)  # fmt: skip
+            color = QColor(tone)
+            if state.phase == "paused":
                 # Standing still: outlined, so that "here and waiting" differs from "here and busy"
                 # by more than a colour.
                 soft = QColor(tone)
                 soft.setAlphaF(0.14)
-                return soft, colour, colour, _PULSE_PEN
+                return soft, color, color, _PULSE_PEN
             ink = QColor(theme.surface if theme.name == "light" else theme.on_accent)
-            return colour, colour, ink, 1.0
+            return color, color, ink, 1.0
         if node in state.visited:
             soft = QColor(theme.accent)
             soft.setAlphaF(0.10)
@@ -171,7 +171,7 @@ def node_font(font: QFont) -> QFont:
     return made
 
 
-def _arrow_head(painter: QPainter, before: QPointF, tip: QPointF, colour: QColor) -> None:
+def _arrow_head(painter: QPainter, before: QPointF, tip: QPointF, color: QColor) -> None:
     """A small filled triangle at `tip`, pointing away from `before`."""
     across = tip - before
     length = max(0.001, (across.x() ** 2 + across.y() ** 2) ** 0.5)
@@ -183,7 +183,7 @@ def _arrow_head(painter: QPainter, before: QPointF, tip: QPointF, colour: QColor
     head.lineTo(back - side * 3.4)
     head.closeSubpath()
     painter.setPen(Qt.PenStyle.NoPen)
-    painter.setBrush(colour)
+    painter.setBrush(color)
     painter.drawPath(head)
 
 

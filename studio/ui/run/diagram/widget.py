@@ -34,7 +34,7 @@ class LoopDiagram(QWidget):
     """Prompt → Model → Reply → Action → Tool → Observation and back; Final → Done leaves it."""
 
     break_toggled = Signal(str)  # place ("P1" …) whose breakpoint was clicked
-    run_to_asked = Signal(str)  # place that the run should go on to
+    request_run_to = Signal(str)  # place that the run should go on to
     node_chosen = Signal(str)  # node whose inspector tab is wanted
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -148,7 +148,7 @@ class LoopDiagram(QWidget):
         stop = menu.addAction(icon("circle-dot"), f"{words}\tF9")
         stop.triggered.connect(partial(self.break_toggled.emit, PLACE_OF_NODE[node]))
         run = menu.addAction(icon("skip-forward"), self.tr("Run to here") + self.tr("\tCtrl+F10"))
-        run.triggered.connect(partial(self.run_to_asked.emit, PLACE_OF_NODE[node]))
+        run.triggered.connect(partial(self.request_run_to.emit, PLACE_OF_NODE[node]))
         return menu
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
@@ -192,7 +192,7 @@ class LoopDiagram(QWidget):
 
     def _on_run_key(self) -> None:
         if self._focused in PLACE_OF_NODE:
-            self.run_to_asked.emit(PLACE_OF_NODE[self._focused])
+            self.request_run_to.emit(PLACE_OF_NODE[self._focused])
 
     def _choose(self, node: Node, wants_break: bool) -> None:
         if not wants_break:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from studio.core.agent.values.commands import SendBack, StepOn
 from studio.core.agent.values.options import RunOptions
+from studio.core.agent.values.pause_point import PausePoint
 from studio.core.agent.values.state import Limits
 from studio.core.prompty.parse import parse
 from tests.core.agent.runs import JSON_ACTION, Session, run_of
@@ -58,8 +59,14 @@ async def test_it_is_a_step_like_any_other_and_the_loop_goes_on_after_it():
     while not session.run.state.is_over:
         places.append((await session.send(StepOn("into")), session.run.state.iteration))
     assert places == [
-        ("P1", 1), ("P2", 1), ("P5", 1), ("P1", 2), ("P2", 2), ("P6", 2), ("done", 2),
-    ]  # fmt: skip
+        (PausePoint.BEFORE_REQUEST, 1),
+        (PausePoint.REPLY, 1),
+        (PausePoint.STEP_END, 1),
+        (PausePoint.BEFORE_REQUEST, 2),
+        (PausePoint.REPLY, 2),
+        (PausePoint.ANSWER, 2),
+        ("done", 2),
+    ]
     assert session.run.state.answer == "First."
     session.run.gate.stepping = ""
     assert await session.send(SendBack("And more?")) == "done"

@@ -11,7 +11,13 @@ from hypothesis import strategies as st
 from studio.core.agent.loop.context import SUMMARY, size, trim
 from studio.core.agent.loop.conversation import legal, user_message
 from studio.core.agent.protocols.feedback import INTERRUPTED
-from studio.core.prompty.messages import Message, Origin, TextPart, ToolCallPart, ToolResultPart
+from studio.core.prompty.messages import (
+    Message,
+    MessageOrigin,
+    TextPart,
+    ToolCallPart,
+    ToolResultPart,
+)
 
 
 def result(call_id: str, text: str = "r") -> Message:
@@ -147,7 +153,7 @@ def test_a_summary_of_0_1_0_is_taken_up_too():
 
 
 def test_the_author_may_begin_a_message_like_a_summary():
-    own = replace(said("system", f"{SUMMARY}mine"), origin=Origin("template"))
+    own = replace(said("system", f"{SUMMARY}mine"), origin=MessageOrigin("template"))
     made, _ = trim([own, *conversation(20)], 1500)
     assert made[0] == own
     assert made[2].text.startswith(SUMMARY)

@@ -38,6 +38,7 @@ from studio.core.agent.values.commands import (
 )
 from studio.core.agent.values.events import Logged, ModelFailed, ToolCalled
 from studio.core.agent.values.options import Guard, RunOptions
+from studio.core.agent.values.pause_point import PausePoint
 from studio.core.agent.values.state import Limits
 from studio.core.models.base import ModelError
 from studio.core.models.scripted import ScriptedTurn
@@ -61,7 +62,18 @@ ACT = 'Thought: look\nAction: search\nArgs: {"query": "a"}'
 END = "Thought: done\nFinal Answer: here"
 JSON_ACT = '{"action": "search", "action_input": {"query": "a"}}'
 JSON_END = '{"action": "final_answer", "action_input": "here"}'
-STEPS = RunOptions(pause_at=frozenset({"P1", "P2", "P3", "P4", "P5", "P6"}))
+STEPS = RunOptions(
+    pause_at=frozenset(
+        {
+            PausePoint.BEFORE_REQUEST,
+            PausePoint.REPLY,
+            PausePoint.TOOL_CALL,
+            PausePoint.OBSERVATION,
+            PausePoint.STEP_END,
+            PausePoint.ANSWER,
+        }
+    )
+)
 
 
 def names(run) -> list[str]:
@@ -288,25 +300,38 @@ async def test_every_place_can_be_stood_at():
     seen = [await session.until_still()]
     while seen[-1].startswith("P"):
         seen.append(await session.send(Continue()))
-    assert seen == ["P1", "P2", "P3", "P4", "P5", "P1", "P2", "P6", "done"]
+    assert seen == [
+        PausePoint.BEFORE_REQUEST,
+        PausePoint.REPLY,
+        PausePoint.TOOL_CALL,
+        PausePoint.OBSERVATION,
+        PausePoint.STEP_END,
+        PausePoint.BEFORE_REQUEST,
+        PausePoint.REPLY,
+        PausePoint.ANSWER,
+        "done",
+    ]
 
 
 async def test_stepping():
     session = Session.over(REACT, [ACT, ACT, END], options=RunOptions(stop_at_entry=True))
-    assert await session.until_still() == "P1"
-    assert await session.send(StepOn("over")) == "P2"
-    assert await session.send(StepOn("into")) == "P3"
-    assert await session.send(StepOn("out")) == "P5"
-    assert await session.send(StepOn("over")) == "P1"
+    assert await session.until_still() == PausePoint.BEFORE_REQUEST
+    assert await session.send(StepOn("over")) == PausePoint.REPLY
+    assert await session.send(StepOn("into")) == PausePoint.TOOL_CALL
+    assert await session.send(StepOn("out")) == PausePoint.STEP_END
+    assert await session.send(StepOn("over")) == PausePoint.BEFORE_REQUEST
     assert await session.send(Continue()) == "done"
 
 
 async def test_nothing_is_done_while_it_stands_still():
     tools = Functions(search)
     session = Session.over(
-        REACT, [ACT, END], tools=tools, options=RunOptions(pause_at=frozenset({"P3"}))
+        REACT,
+        [ACT, END],
+        tools=tools,
+        options=RunOptions(pause_at=frozenset({PausePoint.TOOL_CALL})),
     )
-    assert await session.until_still() == "P3"
+    assert await session.until_still() == PausePoint.TOOL_CALL
     assert tools.called == []
     assert await session.send(Continue()) == "done"
     assert tools.called == [("search", {"query": "a"})]
@@ -322,7 +347,9 @@ async def test_edited_messages_are_sent():
 
 
 async def test_an_edited_reply_is_read_again():
-    session = Session.over(REACT, ["nonsense"], options=RunOptions(pause_at=frozenset({"P2"})))
+    session = Session.over(
+        REACT, ["nonsense"], options=RunOptions(pause_at=frozenset({PausePoint.REPLY}))
+    )
     await session.until_still()
     await session.send(EditReply(Reply(END)))
     assert await session.send(Continue()) == "done"
@@ -332,10 +359,12 @@ async def test_an_edited_reply_is_read_again():
 
 async def test_an_edited_call_rewrites_the_assistants_message():
     session = Session.over(
-        NATIVE, [calling(call()), "ok"], options=RunOptions(pause_at=frozenset({"P3"}))
+        NATIVE,
+        [calling(call()), "ok"],
+        options=RunOptions(pause_at=frozenset({PausePoint.TOOL_CALL})),
     )
     await session.until_still()
-    assert await session.send(EditCall(0, "search", {"query": "z"})) == "P3"
+    assert await session.send(EditCall(0, "search", {"query": "z"})) == PausePoint.TOOL_CALL
     assert await session.send(Continue()) == "done"
     sent = session.model.requests[1].messages
     part = next(part for part in sent[2].parts if isinstance(part, ToolCallPart))
@@ -344,16 +373,20 @@ async def test_an_edited_call_rewrites_the_assistants_message():
 
 async def test_an_edited_call_is_checked_again():
     session = Session.over(
-        NATIVE, [calling(call()), "ok"], options=RunOptions(pause_at=frozenset({"P3"}))
+        NATIVE,
+        [calling(call()), "ok"],
+        options=RunOptions(pause_at=frozenset({PausePoint.TOOL_CALL})),
     )
     await session.until_still()
-    assert await session.send(EditCall(0, "search", {"wrong": 1})) == "PX"
+    assert await session.send(EditCall(0, "search", {"wrong": 1})) == PausePoint.ERROR
     assert session.run.state.error.kind == "schema"
-    assert await session.send(EditCall(0, "search", {"query": "z"})) == "P3"
+    assert await session.send(EditCall(0, "search", {"query": "z"})) == PausePoint.TOOL_CALL
 
 
 async def test_an_edited_observation_is_what_the_model_sees():
-    session = Session.over(REACT, [ACT, END], options=RunOptions(pause_at=frozenset({"P4"})))
+    session = Session.over(
+        REACT, [ACT, END], options=RunOptions(pause_at=frozenset({PausePoint.OBSERVATION}))
+    )
     await session.until_still()
     await session.send(EditObservation(0, "nothing there"))
     assert await session.send(Continue()) == "done"
@@ -361,7 +394,9 @@ async def test_an_edited_observation_is_what_the_model_sees():
 
 
 async def test_an_edited_answer():
-    session = Session.over(NATIVE, ["ok"], options=RunOptions(pause_at=frozenset({"P6"})))
+    session = Session.over(
+        NATIVE, ["ok"], options=RunOptions(pause_at=frozenset({PausePoint.ANSWER}))
+    )
     await session.until_still()
     await session.send(EditAnswer("better"))
     assert await session.send(Continue()) == "done"
@@ -380,7 +415,7 @@ async def test_an_edited_answer():
 async def test_four_decisions_about_a_call(decision, observation, ran):
     tools = Functions(search, ask=("search",))
     session = Session.over(NATIVE, [calling(call()), "ok"], tools=tools)
-    assert await session.until_still() == "P3"
+    assert await session.until_still() == PausePoint.TOOL_CALL
     assert session.run.state.pause.reason == "approval"
     assert await session.send(decision) == "done"
     assert session.model.requests[1].messages[-1].text == observation
@@ -392,15 +427,21 @@ async def test_four_decisions_about_a_call(decision, observation, ran):
     [
         RunOptions(),
         RunOptions(breakpoints=(Breakpoint("b", tool="search"),)),
-        RunOptions(pause_at=frozenset({"P3"})),
+        RunOptions(pause_at=frozenset({PausePoint.TOOL_CALL})),
     ],
     ids=["asked", "at a breakpoint", "stepped to"],
 )
 async def test_going_on_never_approves_a_call(options):
     tools = Functions(search, ask=("search",))
     session = Session.over(NATIVE, [calling(call()), "ok"], tools=tools, options=options)
-    assert await session.until_still() == "P3"
-    for move in (Continue(), StepOn("over"), StepOn("into"), StepOn("out"), RunTo("P6")):
+    assert await session.until_still() == PausePoint.TOOL_CALL
+    for move in (
+        Continue(),
+        StepOn("over"),
+        StepOn("into"),
+        StepOn("out"),
+        RunTo(PausePoint.ANSWER),
+    ):
         assert type(move) not in allowed(session.run.state)
         with pytest.raises(NotAllowedError, match="waits for approval"):
             session.run.send(move)
@@ -412,9 +453,9 @@ async def test_going_on_never_approves_a_call(options):
 
 async def test_a_call_that_waits_for_no_approval_is_gone_on_with():
     tools = Functions(search)
-    options = RunOptions(pause_at=frozenset({"P3"}))
+    options = RunOptions(pause_at=frozenset({PausePoint.TOOL_CALL}))
     session = Session.over(NATIVE, [calling(call()), "ok"], tools=tools, options=options)
-    assert await session.until_still() == "P3"
+    assert await session.until_still() == PausePoint.TOOL_CALL
     assert choice_at(session.run.state) == ""
     assert await session.send(Continue()) == "done"
 
@@ -422,8 +463,14 @@ async def test_a_call_that_waits_for_no_approval_is_gone_on_with():
 async def test_going_on_never_ends_a_run_at_a_limit():
     options = RunOptions(limits=Limits(iterations=1))
     session = Session.over(NATIVE, [calling(call()), "ok"], options=options)
-    assert await session.until_still() == "PX"
-    for move in (Continue(), StepOn("over"), StepOn("into"), StepOn("out"), RunTo("P6")):
+    assert await session.until_still() == PausePoint.ERROR
+    for move in (
+        Continue(),
+        StepOn("over"),
+        StepOn("into"),
+        StepOn("out"),
+        RunTo(PausePoint.ANSWER),
+    ):
         with pytest.raises(NotAllowedError, match="a limit is reached"):
             session.run.send(move)
     assert choice_at(session.run.state) == "limit"
@@ -452,7 +499,9 @@ async def test_what_is_not_possible_is_refused():
 
 async def test_steering_joins_before_the_next_step():
     session = Session.over(
-        NATIVE, [calling(call()), "ok"], options=RunOptions(pause_at=frozenset({"P4"}))
+        NATIVE,
+        [calling(call()), "ok"],
+        options=RunOptions(pause_at=frozenset({PausePoint.OBSERVATION})),
     )
     await session.until_still()
     session.run.send(Steer("In Celsius, please."))
@@ -469,8 +518,8 @@ async def test_steering_joins_before_the_next_step():
 async def test_a_repair_is_made_after_a_click():
     bad = 'Thought: t\nAction: search\nArgs: {"query": "a",}'
     session = Session.over(REACT, [bad, END])
-    assert await session.until_still() == "PX"
-    assert await session.send(TakeRepair("trailing_comma")) == "P3"
+    assert await session.until_still() == PausePoint.ERROR
+    assert await session.send(TakeRepair("trailing_comma")) == PausePoint.TOOL_CALL
     assert "repaired" in session.run.state.step.marks
     assert await session.send(Continue()) == "done"
     assert session.run.state.format_errors == 0
@@ -487,15 +536,15 @@ async def test_a_repair_switched_on_is_made_without_asking():
 
 async def test_treating_a_reply_as_the_answer():
     session = Session.over(REACT, ["It is there."])
-    assert await session.until_still() == "PX"
-    assert await session.send(TreatAsFinal()) == "P6"
+    assert await session.until_still() == PausePoint.ERROR
+    assert await session.send(TreatAsFinal()) == PausePoint.ANSWER
     assert await session.send(Continue()) == "done"
     assert session.run.state.answer == "It is there."
 
 
 async def test_two_bad_replies_in_a_row_stand_still_whatever_the_filters():
     session = Session.over(REACT, ["no", "no", END], options=RunOptions(exceptions=frozenset()))
-    assert await session.until_still() == "PX"
+    assert await session.until_still() == PausePoint.ERROR
     assert session.run.state.format_errors == 2
     await session.send(EditErrorObservation("Please answer properly."))
     assert await session.send(Continue()) == "done"
@@ -504,7 +553,7 @@ async def test_two_bad_replies_in_a_row_stand_still_whatever_the_filters():
 
 async def test_a_limit_stands_still_and_can_be_raised():
     session = Session.over(NATIVE, [calling(call()), "ok"], options=RunOptions(limits=Limits(1)))
-    assert await session.until_still() == "PX"
+    assert await session.until_still() == PausePoint.ERROR
     assert session.run.state.pause.reason == "limit"
     await session.send(RaiseLimit("iterations", 6))
     assert await session.send(Continue()) == "done"
@@ -526,7 +575,7 @@ async def test_tokens_money_and_time_stand_still_too(limits, name, more):
     session = Session.over(
         NATIVE, [asks, asks, "ok"], tools=Functions(slow), options=RunOptions(limits=limits)
     )
-    assert await session.until_still() == "PX"
+    assert await session.until_still() == PausePoint.ERROR
     state = session.run.state
     assert (state.iteration, state.pause.reason, state.error.code) == (2, "limit", name)
     assert await session.send(RaiseLimit(name, more), Continue()) == "done"
@@ -535,8 +584,8 @@ async def test_tokens_money_and_time_stand_still_too(limits, name, more):
 async def test_a_failed_model_call_can_be_made_again_or_answered_by_the_person():
     gone = ModelError("refused", "Nobody listens there.")
     session = Session.over(NATIVE, [gone, gone, "ok"])
-    assert await session.until_still() == "PX"
-    assert await session.send(Continue()) == "PX"
+    assert await session.until_still() == PausePoint.ERROR
+    assert await session.send(Continue()) == PausePoint.ERROR
     await session.send(EditReply(Reply("I answer.")))
     assert await session.send(Continue()) == "done"
     assert session.run.state.answer == "I answer."
@@ -555,9 +604,11 @@ async def test_after_the_answer_the_person_goes_on():
 
 
 async def test_feedback_before_the_end_goes_on_once():
-    session = Session.over(NATIVE, ["one", "two"], options=RunOptions(pause_at=frozenset({"P6"})))
+    session = Session.over(
+        NATIVE, ["one", "two"], options=RunOptions(pause_at=frozenset({PausePoint.ANSWER}))
+    )
     await session.until_still()
-    assert await session.send(SendBack("Longer.")) == "P6"
+    assert await session.send(SendBack("Longer.")) == PausePoint.ANSWER
     texts = [message.text for message in session.model.requests[1].messages]
     assert texts.count("one") == 1
 
@@ -581,7 +632,7 @@ async def test_an_answer_is_compared_with_the_declared_outputs(answer, value, pr
 async def test_an_answer_that_does_not_fit_can_be_stopped_at_and_mended():
     options = RunOptions(exceptions=frozenset({"output"}))
     session = Session.over(STRUCTURED, ["three", '{"count": 3}'], options=options)
-    assert await session.until_still() == "PX"
+    assert await session.until_still() == PausePoint.ERROR
     assert session.run.state.error.kind == "output"
     assert await session.send(EditAnswer('{"count": 4}'), Continue()) == "done"
     assert session.run.state.answer_value == {"count": 4}
@@ -597,12 +648,14 @@ async def test_an_answer_that_does_not_fit_can_be_stopped_at_and_mended():
 async def test_a_breakpoint_with_a_condition_and_a_log_point():
     points = (
         Breakpoint("b1", tool="search", condition='args.query == "x" and iteration >= 2'),
-        Breakpoint("b2", places=frozenset({"P4"}), log="{iteration}: {observation}"),
+        Breakpoint(
+            "b2", places=frozenset({PausePoint.OBSERVATION}), log="{iteration}: {observation}"
+        ),
     )
     session = Session.over(
         NATIVE, [calling(call())] * 2 + ["ok"], options=RunOptions(breakpoints=points)
     )
-    assert await session.until_still() == "P3"
+    assert await session.until_still() == PausePoint.TOOL_CALL
     assert (session.run.state.iteration, session.run.state.pause.breakpoints) == (2, ("b1",))
     assert await session.send(Continue()) == "done"
     assert [event.text for event in session.run.events if isinstance(event, Logged)] == [
@@ -701,7 +754,7 @@ async def test_a_run_that_is_cancelled_twice_is_written_as_stopped():
 async def test_pause_waits_for_the_reply_or_cuts_it_off():
     session = Session.over(NATIVE, [ScriptedTurn(Reply("Half"), hangs=True), "whole"])
     await begun(session, "ModelCalled")
-    assert await session.send(PauseRun(abort=True)) == "PX"
+    assert await session.send(PauseRun(abort=True)) == PausePoint.ERROR
     assert (session.run.state.error.code, session.run.state.step.partial.text) == (
         "aborted",
         "Half",
@@ -712,7 +765,7 @@ async def test_pause_waits_for_the_reply_or_cuts_it_off():
 async def test_pause_at_the_next_place():
     session = Session.over(NATIVE, [ScriptedTurn(Reply("whole " * 30), delay=0.005)])
     await begun(session, "ModelCalled")
-    assert await session.send(PauseRun()) == "P2"
+    assert await session.send(PauseRun()) == PausePoint.REPLY
     assert session.run.state.pause.reason == "pause"
     await session.close()
     assert session.run.state.status == "stopped"
@@ -729,7 +782,10 @@ async def test_a_fork_goes_on_from_an_earlier_place_and_keeps_what_was():
     session = Session.over(NATIVE, [calling(call()), "one", "two"])
     assert await session.until_still() == "done"
     before = list(session.run.events)
-    assert await session.send(ForkFrom(at(session, "P4").id)) == "P4"
+    assert (
+        await session.send(ForkFrom(at(session, PausePoint.OBSERVATION).id))
+        == PausePoint.OBSERVATION
+    )
     assert await session.send(EditObservation(0, "nothing"), Continue()) == "done"
     assert session.run.state.answer == "two"
     assert session.model.requests[2].messages[-1].text == "nothing"
@@ -751,8 +807,8 @@ async def test_a_call_with_effects_is_not_made_again_unasked(approve):
     options = RunOptions(approve=approve)
     session = Session.over(NATIVE, [calling(call()), "one", "two"], tools=tools, options=options)
     await session.until_still()
-    await session.send(ForkFrom(at(session, "P2").id))
-    assert await session.send(Continue()) == "P3"
+    await session.send(ForkFrom(at(session, PausePoint.REPLY).id))
+    assert await session.send(Continue()) == PausePoint.TOOL_CALL
     assert session.run.state.pause.reason == "approval"
     assert len(tools.called) == 1
     assert await session.send(AnswerCall(0, "as before")) == "done"
@@ -763,7 +819,9 @@ async def test_a_stopped_run_is_taken_up_again_and_asks_about_the_unknown_call()
     session = Session.over(NATIVE, [calling(call("hang")), "ok"], tools=hanging_tools())
     await begun(session, "ToolCalled")
     assert await session.send(StopRun()) == "stopped"
-    assert await session.send(ForkFrom(at(session, "P3").id)) == "P3"
+    assert (
+        await session.send(ForkFrom(at(session, PausePoint.TOOL_CALL).id)) == PausePoint.TOOL_CALL
+    )
     assert await session.send(AnswerCall(0, "it did")) == "done"
 
 

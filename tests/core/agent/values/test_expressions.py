@@ -11,6 +11,7 @@ from studio.core.agent.values.expressions import (
     fill,
     parse_expression,
 )
+from studio.core.agent.values.pause_point import PausePoint
 from studio.core.agent.values.state import Call, RunSetup, RunState, Step
 from tests.support.soon import soon
 
@@ -127,7 +128,7 @@ def test_log_messages():
         check_message("{iteration} {nothing}")
 
 
-def state(place="P3", tool="search", query="a", iteration=1):
+def state(place=PausePoint.TOOL_CALL, tool="search", query="a", iteration=1):
     call = Call("1", tool, {"query": query})
     return RunState(
         RunSetup("r"), place=place, call=0, iteration=iteration, step=Step(iteration, calls=(call,))
@@ -138,7 +139,7 @@ def test_a_breakpoint_of_a_tool_stands_before_its_call():
     counter = HitCounter()
     point = Breakpoint("b", tool="search")
     assert counter.look([point], state()).stops == ("b",)
-    assert counter.look([point], state("P4")).stops == ()
+    assert counter.look([point], state(PausePoint.OBSERVATION)).stops == ()
     assert counter.look([point], state(tool="other")).stops == ()
 
 

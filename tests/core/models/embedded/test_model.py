@@ -26,7 +26,7 @@ from studio.core.models.embedded.weights import bundled_weights, find_weights, w
 from studio.core.prompty.messages import Message, TextPart
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.values import Json
-from studio.core.wire.reply import Notice, Reply, TextDelta, accumulate
+from studio.core.wire.reply import Reply, ReplyNotice, TextDelta, accumulate
 from tests.core.models.embedded.grammar_reader import begins
 from tests.support import patience
 
@@ -262,7 +262,7 @@ async def test_a_crash_before_a_word_is_mended_unasked(server: EmbeddedServer) -
         async for delta in deltas:
             if isinstance(delta, TextDelta):
                 text += delta.text
-            elif isinstance(delta, Notice):
+            elif isinstance(delta, ReplyNotice):
                 notices.append(delta.text)
                 if server.process_id == process:
                     os.kill(process, signal.SIGKILL)

@@ -68,10 +68,10 @@ def test_a_lone_brace_stays_and_a_fix_doubles_it() -> None:
 
     assert rendering.text == '{"a": 1} v }'
     assert {problem.code for problem in rendering.problems} == {"template-syntax"}
-    mended = apply_edits(
+    repaired = apply_edits(
         template, [edit for problem in rendering.problems for edit in problem.fixes[0].edits]
     )
-    assert _text(mended, q="v") == '{"a": 1} v }'
+    assert _text(repaired, q="v") == '{"a": 1} v }'
 
 
 def test_a_format_that_does_not_fit_is_placed() -> None:

@@ -90,7 +90,7 @@ def export_it(dialog: ExportDialog, out: Path) -> None:
     target, made = dialog.target, dialog.made
     assert target is not None
     assert made is not None
-    assert dialog.rounds.count() >= 1
+    assert dialog.round_trips.count() >= 1
     assert dialog.heading.text() == target.label
     dialog.place.setText(str(out))
     if made.needs_consent:
@@ -157,7 +157,7 @@ def test_the_proof_names_each_saved_set(window: MainWindow, qtbot: QtBot, tmp_pa
     dialog = ExportDialog(subject, window.services.messages, window.theme, window)
     dialog.open()
     choose(dialog, "langchain", qtbot)
-    rows = [dialog.rounds.item(row).text() for row in range(dialog.rounds.count())]
+    rows = [dialog.round_trips.item(row).text() for row in range(dialog.round_trips.count())]
     assert rows == [
         f"{name}: the same (2 messages, 1 tools)" for name in ("Values of now", "north", "south")
     ]
@@ -165,12 +165,12 @@ def test_the_proof_names_each_saved_set(window: MainWindow, qtbot: QtBot, tmp_pa
     dialog.close()
 
 
-def colours_of(picture: QPixmap) -> set[str]:
+def colors_of(picture: QPixmap) -> set[str]:
     """The colours of an icon where it is wholly opaque."""
     image = picture.toImage()
     places = ((x, y) for x in range(image.width()) for y in range(image.height()))
     found = (image.pixelColor(*place) for place in places)
-    return {colour.name() for colour in found if colour.alpha() == 255}
+    return {color.name() for color in found if color.alpha() == 255}
 
 
 def test_another_theme_reaches_what_is_already_shown(
@@ -196,16 +196,16 @@ def test_another_theme_reaches_what_is_already_shown(
 
         heading, form = dialog.forms.item(0), dialog.forms.item(1)
         assert heading.foreground().color().name() == theme.muted
-        assert colours_of(form.icon().pixmap(16, 16)) == {theme.muted}
-        assert colours_of(dialog.rounds.item(0).icon().pixmap(16, 16)) == {theme.success}
-        assert colours_of(dialog.state.mark.pixmap()) <= {theme.success, theme.warning}
-        assert colours_of(dialog.state.mark.pixmap())
+        assert colors_of(form.icon().pixmap(16, 16)) == {theme.muted}
+        assert colors_of(dialog.round_trips.item(0).icon().pixmap(16, 16)) == {theme.success}
+        assert colors_of(dialog.state.mark.pixmap()) <= {theme.success, theme.warning}
+        assert colors_of(dialog.state.mark.pixmap())
         row = dialog.checks.rows[0]
-        assert colours_of(row.mark.pixmap()) <= {theme.warning, theme.hint}
-        assert colours_of(row.mark.pixmap())
+        assert colors_of(row.mark.pixmap()) <= {theme.warning, theme.hint}
+        assert colors_of(row.mark.pixmap())
         assert f"color:{theme.error}" in dialog.diff.toHtml().replace(" ", "")
-        assert colours_of(taken.notes.item(0).icon().pixmap(16, 16)) == {theme.warning}
-        assert colours_of(taken.state.mark.pixmap()) == {theme.warning}
+        assert colors_of(taken.notes.item(0).icon().pixmap(16, 16)) == {theme.warning}
+        assert colors_of(taken.state.mark.pixmap()) == {theme.warning}
     taken.close()
     dialog.close()
     qtbot.waitUntil(lambda: not window.findChildren(ExportDialog))

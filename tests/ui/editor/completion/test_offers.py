@@ -4,11 +4,11 @@ import pytest
 
 from studio.core.prompty.parse import parse
 from studio.core.prompty.tool_spec import ToolSpec
-from studio.ui.editor.completion.knowledge import Knowledge
+from studio.ui.editor.completion.editor_context import EditorContext
 from studio.ui.editor.completion.offers import complete
 from studio.ui.editor.completion.yaml_path import path_at
 
-AROUND = Knowledge(
+AROUND = EditorContext(
     tools=(ToolSpec("calculator", "Counts"),),
     models=("house-model-7b",),
     environment=lambda: frozenset({"HOME_KEY"}),
@@ -36,7 +36,8 @@ def labels(text: str, *, asked: bool = True, document: str | None = None) -> lis
     plain = text.replace("¦", "")
     parsed = parse(document if document is not None else plain)
     return [
-        item.label for item in complete(plain, caret, parsed, asked=asked, knowledge=AROUND).items
+        item.label
+        for item in complete(plain, caret, parsed, asked=asked, editor_context=AROUND).items
     ]
 
 

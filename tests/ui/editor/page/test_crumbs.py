@@ -48,7 +48,7 @@ def test_the_way_to_a_place(at: str, labels: list[str]) -> None:
 
 
 def test_text_before_any_marker_and_no_text_at_all() -> None:
-    assert [(crumb.label, crumb.gist) for crumb in crumbs_at(parse("Hi\n"), 1)] == [("", "Hi")]
+    assert [(crumb.label, crumb.summary) for crumb in crumbs_at(parse("Hi\n"), 1)] == [("", "Hi")]
     assert crumbs_at(parse(""), 0) == ()
 
 
@@ -60,7 +60,7 @@ def test_what_stands_beside_a_step() -> None:
     assert [each.label for each in beside(document, inputs)] == ["name", "inputs", "tools"]
     (user,) = crumbs_at(document, PROMPT.index("Hello"))
     assert [each.label for each in beside(document, user)] == ["", "system", "user"]
-    assert beside(document, user)[2].gist == "Hello {{ city }}"
+    assert beside(document, user)[2].summary == "Hello {{ city }}"
 
 
 @pytest.fixture

@@ -12,8 +12,8 @@ from studio.core.prompty.parse import parse
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.problem import apply_edits
 from studio.ui.app.main_window import MainWindow
+from studio.ui.editor.completion.editor_context import EditorContext, editor_context_of
 from studio.ui.editor.completion.hover import hover
-from studio.ui.editor.completion.knowledge import Knowledge, knowledge_of
 from studio.ui.editor.page.page import EditorPage
 from studio.ui.editor.text.names import name_at, places_of, tool_rename
 from tests.support.modal import answering
@@ -156,24 +156,24 @@ def test_who_goes_on_typing_in_a_long_text_is_not_taken_away_later(
     assert page.editor.textCursor().position() == now
 
 
-def told(words: str, knowledge: Knowledge) -> str:
+def told(words: str, editor_context: EditorContext) -> str:
     document = parse(PROMPT)
-    return hover(document, (), PROMPT.index(words) + 1, knowledge)
+    return hover(document, (), PROMPT.index(words) + 1, editor_context)
 
 
 def test_hover_tells_an_inputs_value_and_hides_what_looks_like_a_key() -> None:
-    knowledge = Knowledge(values={"city": "Bergen", "api_key": "very secret"})
-    assert "Value now: <code>&quot;Bergen&quot;</code>" in told("city }}", knowledge)
-    assert "Oslo" in told("city }}", knowledge)
-    assert "very secret" not in told("api_key }}", knowledge)
-    assert "Value now" in told("api_key }}", knowledge)
+    editor_context = EditorContext(values={"city": "Bergen", "api_key": "very secret"})
+    assert "Value now: <code>&quot;Bergen&quot;</code>" in told("city }}", editor_context)
+    assert "Oslo" in told("city }}", editor_context)
+    assert "very secret" not in told("api_key }}", editor_context)
+    assert "Value now" in told("api_key }}", editor_context)
 
 
 def test_hover_tells_of_variables_only_where_the_folder_is_trusted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def about(*, trusted: bool) -> str:
-        known = knowledge_of({}, (), (), tmp_path, trusted=trusted)
+        known = editor_context_of({}, (), (), tmp_path, trusted=trusted)
         return told("STUDIO_TEST_KEY", known)
 
     monkeypatch.delenv("STUDIO_TEST_KEY", raising=False)
@@ -186,8 +186,8 @@ def test_hover_tells_of_variables_only_where_the_folder_is_trusted(
 
 def test_hover_shows_the_schema_of_a_tool_of_another_source() -> None:
     schema = {"type": "object", "properties": {"where": {"type": "string"}}}
-    knowledge = Knowledge(tools=(ToolSpec("Action", "Acts", schema),))
-    assert "where" in told("Action", knowledge)
+    editor_context = EditorContext(tools=(ToolSpec("Action", "Acts", schema),))
+    assert "where" in told("Action", editor_context)
 
 
 def test_hover_tells_whether_a_file_is_there(tmp_path: Path) -> None:
@@ -206,6 +206,6 @@ def test_a_parameter_is_a_name_like_an_input() -> None:
     first, second = (text.index("m}"), text.rindex("m}"))
     assert name_at(document, second) == "m"
     assert [span.start for span in places_of(document, first)[1]] == [first, second]
-    told = hover(document, (), second, Knowledge(values={"m": "gpt"}))
+    told = hover(document, (), second, EditorContext(values={"m": "gpt"}))
     assert "<b>m</b>: a parameter of the run" in told
     assert "gpt" in told

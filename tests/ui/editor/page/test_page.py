@@ -10,23 +10,23 @@ from PySide6.QtWidgets import QPushButton
 from pytestqt.qtbot import QtBot
 
 from studio.core.settings import Settings
-from studio.ui.dialogs.compare import CompareDialog
+from studio.ui.dialogs.disk_comparison import DiskComparisonDialog
 from studio.ui.editor.page.page import EditorPage
 from studio.ui.style.theme import LIGHT
-from studio.viewmodels.app.messages import Messages, Notice
+from studio.viewmodels.app.notifications import Notification, Notifications
 from studio.viewmodels.document.swap import SwapFolder
 
 pytestmark = pytest.mark.qt_log_ignore("does not support propagateSizeHints")
 
 
 @pytest.fixture
-def notices() -> list[Notice]:
+def notices() -> list[Notification]:
     return []
 
 
 @pytest.fixture
-def page(qtbot: QtBot, tmp_path: Path, notices: list[Notice]) -> Iterator[EditorPage]:
-    messages = Messages()
+def page(qtbot: QtBot, tmp_path: Path, notices: list[Notification]) -> Iterator[EditorPage]:
+    messages = Notifications()
     messages.noticed.connect(notices.append)
     page = EditorPage(messages, SwapFolder(tmp_path / "swaps"), Settings(), LIGHT)
     qtbot.addWidget(page)
@@ -44,7 +44,7 @@ def button(page: EditorPage, text: str) -> QPushButton:
 
 
 def test_a_read_only_file_says_so_and_is_not_written(
-    page: EditorPage, tmp_path: Path, notices: list[Notice], qtbot: QtBot
+    page: EditorPage, tmp_path: Path, notices: list[Notification], qtbot: QtBot
 ) -> None:
     path = tmp_path / "a.prompty"
     path.write_text("user:\nHi\n", encoding="utf-8")
@@ -62,7 +62,7 @@ def test_a_read_only_file_says_so_and_is_not_written(
 
 
 def test_a_character_too_many_for_the_encoding_is_saved_as_utf8_with_one_click(
-    page: EditorPage, tmp_path: Path, notices: list[Notice], qtbot: QtBot
+    page: EditorPage, tmp_path: Path, notices: list[Notification], qtbot: QtBot
 ) -> None:
     path = tmp_path / "old.prompty"
     path.write_bytes("user:\nGrüße".encode("latin-1"))
@@ -90,7 +90,7 @@ def test_a_change_on_disk_can_be_compared_before_choosing(
     with qtbot.waitSignal(page.controller.changed_on_disk):
         path.write_text("user:\nTheirs", encoding="utf-8")
     qtbot.mouseClick(button(page, "Compare…"), Qt.MouseButton.LeftButton)
-    dialog = page.findChild(CompareDialog)
+    dialog = page.findChild(DiskComparisonDialog)
     assert dialog is not None
     qtbot.waitUntil(dialog.isVisible)
     shown = dialog.view.toPlainText()

@@ -13,7 +13,7 @@ from studio.core.prompty.parse import parse
 from studio.core.settings import Settings
 from studio.ui.editor.page.page import EditorPage
 from studio.ui.style.theme import LIGHT
-from studio.viewmodels.app.messages import Messages
+from studio.viewmodels.app.notifications import Notifications
 from studio.viewmodels.document.swap import SwapFolder
 from tests.support.drop import drop_files
 from tests.support.modal import answering
@@ -30,7 +30,7 @@ def page(qtbot: QtBot, tmp_path: Path) -> Iterator[EditorPage]:
     folder.mkdir()
     path = folder / "a.prompty"
     path.write_text(SECTION, encoding="utf-8")
-    page = EditorPage(Messages(), SwapFolder(tmp_path / "swaps"), Settings(), LIGHT)
+    page = EditorPage(Notifications(), SwapFolder(tmp_path / "swaps"), Settings(), LIGHT)
     qtbot.addWidget(page)
     page.resize(600, 400)
     with qtbot.waitActive(page):
@@ -120,7 +120,7 @@ def test_front_matter_gets_a_reference(page: EditorPage, tmp_path: Path) -> None
 def test_a_dropped_prompt_is_opened(page: EditorPage, tmp_path: Path, qtbot: QtBot) -> None:
     other = tmp_path / "prompts" / "b.prompty"
     other.touch()
-    with qtbot.waitSignal(page.open_asked) as asked:
+    with qtbot.waitSignal(page.request_open) as asked:
         drop(page, other)
     assert asked.args == [other]
     assert page.editor.text() == SECTION

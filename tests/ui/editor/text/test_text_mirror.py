@@ -101,7 +101,7 @@ def test_a_text_that_is_being_coloured_is_not_read_as_a_whole(qapp: object, qtbo
         QTextCursor(prompt.document.findBlockByNumber(len(slices))).insertText("x")
         prompt.source()
 
-    prompt.highlighter.coloured.connect(type_on)
+    prompt.highlighter.colored.connect(type_on)
     qtbot.waitUntil(lambda: len(slices) > 3)
     prompt.rest()
     assert prompt.mirror.whole_readings == read

@@ -140,10 +140,10 @@ def test_a_click_on_the_bulb_offers_the_fixes(editor: PromptEditor, qtbot: QtBot
     editor.go_to_line(line + 1)
     block = editor.textCursor().block()
     at = QPoint(8, int(editor.geometry_of(block).center().y()))
-    with qtbot.waitSignal(editor.fixes_asked) as asked:
+    with qtbot.waitSignal(editor.request_fixes) as asked:
         qtbot.mouseClick(editor._gutter, Qt.MouseButton.LeftButton, pos=at)
     assert asked.args == [line]
-    with qtbot.assertNotEmitted(editor.fixes_asked):
+    with qtbot.assertNotEmitted(editor.request_fixes):
         editor.go_to_line(1)
         qtbot.mouseClick(editor._gutter, Qt.MouseButton.LeftButton, pos=at)
 
@@ -309,8 +309,8 @@ def test_theme_reaches_the_last_line_of_a_long_text(editor: PromptEditor, qtbot:
     editor.set_theme(DARK)
     qtbot.waitUntil(lambda: editor.highlighter.is_done)
     last = editor.document().findBlockByNumber(4999)
-    colours = {each.format.foreground().color().name() for each in last.layout().formats()}
-    assert DARK.syntax["variable"] in colours
+    colors = {each.format.foreground().color().name() for each in last.layout().formats()}
+    assert DARK.syntax["variable"] in colors
 
 
 def test_the_visible_lines_of_a_long_text_are_coloured_first(

@@ -6,19 +6,19 @@ from html.parser import HTMLParser
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from studio.application.preview.cards import Run, ValueReference
+from studio.application.preview.cards import TextRun, ValueReference
 from studio.ui.preview.cards.markdown_html import ValueStyle, markdown_to_html
 
 
-def plain(text: str) -> Run:
-    return Run(text)
+def plain(text: str) -> TextRun:
+    return TextRun(text)
 
 
-def value(text: str, name: str = "q") -> Run:
-    return Run(text, ValueReference(name, None))
+def value(text: str, name: str = "q") -> TextRun:
+    return TextRun(text, ValueReference(name, None))
 
 
-def html(*runs: Run) -> str:
+def html(*runs: TextRun) -> str:
     return markdown_to_html(runs, lambda _: ValueStyle("#111111", "#eeeeee"))
 
 

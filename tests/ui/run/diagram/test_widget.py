@@ -7,6 +7,7 @@ from PySide6.QtCore import QPointF, Qt
 from pytestqt.qtbot import QtBot
 
 from studio.application.run.diagram import NODES, DiagramState
+from studio.core.agent.values.pause_point import PausePoint
 from studio.ui.run.diagram.layout import lay_out
 from studio.ui.run.diagram.widget import LoopDiagram
 from studio.ui.style.theme import DARK, LIGHT, Theme
@@ -35,25 +36,25 @@ def test_an_observation_leads_back_and_never_out() -> None:
 
 
 @pytest.mark.parametrize("theme", [LIGHT, DARK])
-@pytest.mark.parametrize("mood", ["running", "paused", "error"])
-def test_the_live_node_is_painted_unlike_the_others(qtbot: QtBot, theme: Theme, mood: str) -> None:
+@pytest.mark.parametrize("phase", ["running", "paused", "error"])
+def test_the_live_node_is_painted_unlike_the_others(qtbot: QtBot, theme: Theme, phase: str) -> None:
     diagram = LoopDiagram()
     qtbot.addWidget(diagram)
     diagram.set_theme(theme)
     diagram.resize(1000, 76)
     idle = diagram.grab().toImage()
-    diagram.show_state(DiagramState(mood, "action", sentence="x"))  # type: ignore[arg-type]
+    diagram.show_state(DiagramState(phase, "action", sentence="x"))  # type: ignore[arg-type]
     live = diagram.grab().toImage()
-    spot = diagram._lay_out().nodes["action"]
+    location = diagram._lay_out().nodes["action"]
     other = diagram._lay_out().nodes["tool"]
 
-    def colour(image: object, point: QPointF) -> int:
+    def color(image: object, point: QPointF) -> int:
         return image.pixel(round(point.x()), round(point.y()))  # type: ignore[attr-defined]
 
-    edge = QPointF(spot.center().x(), spot.top())
-    assert colour(live, edge) != colour(idle, edge)
+    edge = QPointF(location.center().x(), location.top())
+    assert color(live, edge) != color(idle, edge)
     quiet = QPointF(other.left() + 6, other.center().y())
-    assert colour(live, quiet) == colour(idle, quiet)
+    assert color(live, quiet) == color(idle, quiet)
 
 
 def test_a_click_shows_a_node_with_ctrl_it_breaks_there_and_its_menu_runs_to_it(
@@ -66,27 +67,27 @@ def test_a_click_shows_a_node_with_ctrl_it_breaks_there_and_its_menu_runs_to_it(
     broken: list[str] = []
     diagram.node_chosen.connect(chosen.append)
     diagram.break_toggled.connect(broken.append)
-    spot = diagram._lay_out().nodes["reply"].center().toPoint()
+    location = diagram._lay_out().nodes["reply"].center().toPoint()
     model = diagram._lay_out().nodes["model"].center().toPoint()
-    qtbot.mouseClick(diagram, Qt.MouseButton.LeftButton, pos=spot)
+    qtbot.mouseClick(diagram, Qt.MouseButton.LeftButton, pos=location)
     control = Qt.KeyboardModifier.ControlModifier
-    qtbot.mouseClick(diagram, Qt.MouseButton.LeftButton, control, spot)
+    qtbot.mouseClick(diagram, Qt.MouseButton.LeftButton, control, location)
     qtbot.mouseClick(diagram, Qt.MouseButton.LeftButton, control, model)  # no place to stop at
     assert chosen == ["reply"]
-    assert broken == ["P2"]
+    assert broken == [PausePoint.REPLY]
 
     wanted: list[str] = []
-    diagram.run_to_asked.connect(wanted.append)
+    diagram.request_run_to.connect(wanted.append)
     menu = diagram.menu_of("action")
     stop, run = menu.actions()
     stop.trigger()
     run.trigger()
     qtbot.keyClick(diagram, Qt.Key.Key_F10, control)  # at the model no run can stand
-    assert broken == ["P2", "P3"]
-    assert wanted == ["P3"]
+    assert broken == [PausePoint.REPLY, PausePoint.TOOL_CALL]
+    assert wanted == [PausePoint.TOOL_CALL]
     qtbot.keyClick(diagram, Qt.Key.Key_Right)
     qtbot.keyClick(diagram, Qt.Key.Key_F10, control)
-    assert wanted == ["P3", "P2"]
+    assert wanted == [PausePoint.TOOL_CALL, PausePoint.REPLY]
 
 
 def test_the_sentence_is_told_to_screen_readers(qtbot: QtBot) -> None:

@@ -17,7 +17,7 @@ from studio.core.prompty.templates.jinja.program import ProgramParser, read_prog
 from studio.core.prompty.templates.jinja.run import FAILURES
 from studio.core.prompty.templates.jinja.sandbox import PromptEnvironment
 from studio.core.prompty.templates.jinja.scope import Scope
-from studio.core.prompty.templates.jinja.statements import Interpolation, Plain
+from studio.core.prompty.templates.jinja.statements import Interpolation, PlainExpression
 from studio.core.prompty.templates.jinja.value import Value
 from studio.core.text.values import Json
 
@@ -71,7 +71,7 @@ def _read(source: str) -> nodes.Expr:
     match program.body:
         case [Interpolation(expression=expression)]:
             return expression
-        case [Plain(path=(name, *keys), offset=at)]:
+        case [PlainExpression(path=(name, *keys), offset=at)]:
             first: nodes.Expr = nodes.Name(name, "load", lineno=at)
             return reduce(lambda of, key: nodes.Getattr(of, key, "load", lineno=at), keys, first)
         case _:

@@ -66,7 +66,7 @@ class Namespace:
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class MacroArguments:
     """What a call gives to a macro."""
 
     values: list[Value]
@@ -89,7 +89,7 @@ class Macro:
     name: str
     """As the template calls it."""
 
-    run: Callable[[Given], str]
+    run: Callable[[MacroArguments], str]
     """Renders its body."""
 
 
@@ -275,7 +275,7 @@ class Expressions:
             kwargs["caller"] = caller
         sources = [scope.source_of(item) for item in node.args]
         named = {item.key: scope.source_of(item.value) for item in node.kwargs}
-        return macro.run(Given(args, kwargs, sources, named))
+        return macro.run(MacroArguments(args, kwargs, sources, named))
 
     def _compare(self, node: nodes.Compare, scope: Scope) -> bool:
         left = self.value(node.expr, scope)

@@ -18,18 +18,18 @@ from studio.core.prompty.templates.faults import (
 )
 from studio.core.prompty.templates.jinja.expressions import (
     Expressions,
-    Given,
     Macro,
+    MacroArguments,
     Namespace,
     UnknownNameError,
 )
 from studio.core.prompty.templates.jinja.program import Program
 from studio.core.prompty.templates.jinja.sandbox import bounded_items, environment
 from studio.core.prompty.templates.jinja.scope import Scope
-from studio.core.prompty.templates.jinja.statements import Interpolation, Literal, Plain
+from studio.core.prompty.templates.jinja.statements import Interpolation, Literal, PlainExpression
 from studio.core.prompty.templates.jinja.value import Value
 from studio.core.prompty.templates.jinja.variables import names_read
-from studio.core.prompty.templates.writer import Rendered, SegmentWriter
+from studio.core.prompty.templates.writer import RenderedText, SegmentWriter
 from studio.core.text.span import Span
 
 
@@ -37,7 +37,7 @@ def bind_parameters(
     name: str,
     node: nodes.Macro | nodes.CallBlock,
     inner: Scope,
-    given: Given,
+    given: MacroArguments,
     expressions: Expressions,
 ) -> Scope:
     """Bind what a call gives to what a macro takes, as Jinja does.
@@ -144,7 +144,7 @@ class Runner:
                 self._faults.add(value_problem(_reason(error), self._span(statement)))
 
     def _statement(self, statement: Value, scope: Scope) -> None:
-        if type(statement) is Plain:
+        if type(statement) is PlainExpression:
             self._plain(statement, scope)
         elif type(statement) is Interpolation:
             self._current = statement.span
@@ -158,7 +158,7 @@ class Runner:
                 run(statement, scope)
 
     def _span(self, statement: Value) -> Span:
-        if isinstance(statement, Plain | Interpolation | Literal):
+        if isinstance(statement, PlainExpression | Interpolation | Literal):
             return statement.span
         return self._program.tag_at(statement.lineno)
 
@@ -172,7 +172,7 @@ class Runner:
             )
         )
 
-    def _plain(self, statement: Plain, scope: Scope) -> None:
+    def _plain(self, statement: PlainExpression, scope: Scope) -> None:
         path = statement.path
         source = scope.source(path[0])
         if len(path) == 1 and self._is_rich(path[0], source, scope):
@@ -192,7 +192,7 @@ class Runner:
                 self._interpolate(part, span, scope)
             return
         if isinstance(expression, nodes.Name):
-            self._plain(Plain((expression.name,), span.start, span), scope)
+            self._plain(PlainExpression((expression.name,), span.start, span), scope)
             return
         value = self._expressions.value(expression, scope)
         text = self._expressions.text(value)
@@ -281,7 +281,7 @@ class Runner:
         source = scope.source_of(node.node)
         self._bind(node.target, self._expressions.value(node.node, scope), source, scope)
 
-    def _captured(self, body: Sequence[Value], scope: Scope) -> Rendered:
+    def _captured(self, body: Sequence[Value], scope: Scope) -> RenderedText:
         held = self._writer.begin()
         try:
             self._body(body, scope)
@@ -289,7 +289,7 @@ class Runner:
             rendered = self._writer.end(held)
         return rendered
 
-    def _filtered(self, node: nodes.Node | None, text: Rendered, scope: Scope) -> Value:
+    def _filtered(self, node: nodes.Node | None, text: RenderedText, scope: Scope) -> Value:
         """Apply a chain of filters, whose innermost has no value of its own."""
         if not isinstance(node, nodes.Filter):
             return text
@@ -332,7 +332,7 @@ class Runner:
         self._writer.value(text, self._span(node), None)
 
     def _made_macro(self, name: str, node: nodes.Macro | nodes.CallBlock, scope: Scope) -> Macro:
-        def run(given: Given) -> str:
+        def run(given: MacroArguments) -> str:
             inner = bind_parameters(name, node, Scope(scope), given, self._expressions)
             with self._deeper():
                 return self._captured(node.body, inner)

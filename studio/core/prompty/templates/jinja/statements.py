@@ -21,7 +21,7 @@ class Literal:
 
 
 @dataclass(frozen=True, slots=True)
-class Plain:
+class PlainExpression:
     """A `{{ dotted.name }}`."""
 
     path: tuple[str, ...]
@@ -45,5 +45,5 @@ class Interpolation:
     """The whole tag."""
 
 
-Statement = Literal | Plain | Interpolation | nodes.Node
+Statement = Literal | PlainExpression | Interpolation | nodes.Node
 """What a template is made of; of Jinja's own nodes only statements appear."""

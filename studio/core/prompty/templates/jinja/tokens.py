@@ -9,7 +9,7 @@ from typing import cast
 from jinja2 import TemplateSyntaxError
 from jinja2.lexer import Lexer, Token
 
-from studio.core.prompty.templates.jinja.statements import Literal, Plain
+from studio.core.prompty.templates.jinja.statements import Literal, PlainExpression
 from studio.core.text.span import Span
 
 _OPEN = re.compile(r"\{[{%#]")
@@ -38,7 +38,7 @@ class JinjaTokens:
         self._base = base
         self.tags: list[Span] = []
         """Every tag that Jinja parses, in order, in the document's offsets."""
-        self._run: list[Literal | Plain] = []
+        self._run: list[Literal | PlainExpression] = []
         self.tag_start = 0
         """Where the tag begins that is being read."""
 
@@ -89,7 +89,9 @@ class JinjaTokens:
             return False
         start, end = found.span()
         base = self._base
-        self._run.append(Plain(path, found.start(1) + base, Span(start + base, end + base)))
+        self._run.append(
+            PlainExpression(path, found.start(1) + base, Span(start + base, end + base))
+        )
         return True
 
     def _comment(self, start: int) -> int:

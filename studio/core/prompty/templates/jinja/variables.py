@@ -16,7 +16,7 @@ from studio.core.prompty.templates.faults import (
 from studio.core.prompty.templates.jinja.program import Program
 from studio.core.prompty.templates.jinja.sandbox import environment
 from studio.core.prompty.templates.jinja.scope import names_in
-from studio.core.prompty.templates.jinja.statements import Interpolation, Literal, Plain
+from studio.core.prompty.templates.jinja.statements import Interpolation, Literal, PlainExpression
 from studio.core.text.problem import Problem
 from studio.core.text.span import Span
 
@@ -29,7 +29,7 @@ def names_read(body: Sequence[Any]) -> frozenset[str]:
     open_: list[Any] = list(body)
     while open_:
         item = open_.pop()
-        if isinstance(item, Plain):
+        if isinstance(item, PlainExpression):
             found.add(item.path[0])
         elif isinstance(item, Interpolation):
             open_.append(item.expression)
@@ -61,7 +61,7 @@ class _Inspector:
         for item in body:
             if isinstance(item, Literal):
                 continue
-            if isinstance(item, Plain):
+            if isinstance(item, PlainExpression):
                 self._use(item.path[0], item.offset, item.span, bound)
             elif isinstance(item, Interpolation):
                 self._expression(item.expression, bound)

@@ -27,7 +27,7 @@ class Text:
 
 
 @dataclass(frozen=True, slots=True)
-class Put:
+class MustacheVariable:
     """A `{{key}}`."""
 
     key: str
@@ -59,7 +59,7 @@ class Section:
     inverted: bool
     """Whether it is a `{{^key}}`."""
 
-    body: list[Text | Put | Section] = field(default_factory=list)
+    body: list[Text | MustacheVariable | Section] = field(default_factory=list)
     """What it repeats."""
 
 
@@ -72,10 +72,12 @@ class _Tag:
     end: int
 
 
-def read_mustache(source: str, base: int) -> tuple[list[Text | Put | Section], tuple[Problem, ...]]:
+def read_mustache(
+    source: str, base: int
+) -> tuple[list[Text | MustacheVariable | Section], tuple[Problem, ...]]:
     """Read a template; what is wrong is a problem, and the rest is read as well as it can be."""
     problems: list[Problem] = []
-    root: list[Text | Put | Section] = []
+    root: list[Text | MustacheVariable | Section] = []
     open_: list[Section] = []
     for piece in _pieces(source, base, problems):
         body = open_[-1].body if open_ else root
@@ -94,7 +96,7 @@ def read_mustache(source: str, base: int) -> tuple[list[Text | Put | Section], t
             reason = "'partial' needs other template files, and a prompt is one file."
             problems.append(unsupported_problem(reason, span))
         elif piece.sigil not in ("!", "="):
-            body.append(Put(piece.key, name, span, not piece.sigil))
+            body.append(MustacheVariable(piece.key, name, span, not piece.sigil))
     for section in open_:
         message = f"this section is never closed by '{{{{/{section.key}}}}}'"
         problems.append(syntax_problem(message, section.span))

@@ -14,7 +14,7 @@ from studio.core.prompty.rendering import Rendering
 from studio.core.prompty.templates.bounds import BoundExceededError, Bounds, Budget
 from studio.core.prompty.templates.faults import FaultList, escaped_hint, limit_problem
 from studio.core.prompty.templates.mustache.tags import (
-    Put,
+    MustacheVariable,
     Section,
     Text,
     read_mustache,
@@ -53,7 +53,7 @@ def find_mustache_variables(
     """Names that a template reads; inside a section they may belong to its items."""
     body, problems = read_mustache(source, base)
     found: list[Variable] = []
-    open_: list[tuple[Sequence[Text | Put | Section], bool]] = [(body, True)]
+    open_: list[tuple[Sequence[Text | MustacheVariable | Section], bool]] = [(body, True)]
     while open_:
         items, certain = open_.pop()
         for item in items:
@@ -86,17 +86,17 @@ class _Run:
         """Values of the open sections, the innermost last, with the inputs they came from."""
         self.current = Span(0, 0)
 
-    def body(self, body: Sequence[Text | Put | Section]) -> None:
+    def body(self, body: Sequence[Text | MustacheVariable | Section]) -> None:
         for item in body:
             match item:
                 case Text(text, span):
                     self._writer.literal(text, span)
-                case Put():
+                case MustacheVariable():
                     self._put(item)
                 case Section():
                     self._section(item)
 
-    def _put(self, item: Put) -> None:
+    def _put(self, item: MustacheVariable) -> None:
         self._step(item.span)
         value, source = self._find(item.key)
         if item.key in self._rich and (source == item.key or value is _MISSING):

@@ -100,8 +100,8 @@ def test_escaping_is_hinted_with_three_braces_as_a_fix() -> None:
 
     assert rendering.text == "x Ada &lt;b&gt;"
     assert [problem.code for problem in rendering.problems] == ["template-escaped"]
-    mended = apply_edits("x {{name}}", rendering.problems[0].fixes[0].edits)
-    assert _render(mended) == "x Ada <b>"
+    repaired = apply_edits("x {{name}}", rendering.problems[0].fixes[0].edits)
+    assert _render(repaired) == "x Ada <b>"
 
 
 @pytest.mark.parametrize(

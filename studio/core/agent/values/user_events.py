@@ -1,0 +1,184 @@
+"""What the person did in a run: the half of the journal that no world makes by itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from studio.core.agent.values.event_base import EventBase
+from studio.core.agent.values.pause_point import PausePoint
+from studio.core.agent.values.state import LimitName, PauseReason
+from studio.core.prompty.messages import Message
+from studio.core.text.values import JsonObject
+from studio.core.wire.reply import Reply
+
+
+@dataclass(frozen=True, slots=True)
+class Paused(EventBase):
+    """The run stands still."""
+
+    place: PausePoint
+    """Where."""
+
+    reason: PauseReason
+    """Why."""
+
+    breakpoints: tuple[str, ...] = ()
+    """Ids of the breakpoints that were hit."""
+
+    text: str = ""
+    """A sentence for the person."""
+
+
+@dataclass(frozen=True, slots=True)
+class Resumed(EventBase):
+    """The run goes on."""
+
+    how: str = "continue"
+    """`continue`, `over`, `into`, `out`."""
+
+
+@dataclass(frozen=True, slots=True)
+class MessagesEdited(EventBase):
+    """At `BEFORE_REQUEST`: the person changed what will be sent."""
+
+    messages: tuple[Message, ...]
+    """All messages."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReplyEdited(EventBase):
+    """At `BEFORE_REQUEST`, `REPLY` or `ERROR`: the user changed the reply, or gave one."""
+
+    reply: Reply
+    """The whole reply now."""
+
+    repair: str = ""
+    """Name of the repair that made it, where one did."""
+
+    given: bool = False
+    """Whether the person answered in the model's place."""
+
+    always: bool = False
+    """Whether that repair is made without asking from now on."""
+
+
+@dataclass(frozen=True, slots=True)
+class CallEdited(EventBase):
+    """At `TOOL_CALL`: the person changed a call; the assistant's message changes with it."""
+
+    call: int
+    """Row of the step."""
+
+    tool: str
+    """The tool now."""
+
+    arguments: JsonObject
+    """The arguments now."""
+
+
+@dataclass(frozen=True, slots=True)
+class CallDecided(EventBase):
+    """At `TOOL_CALL`: whether the call runs."""
+
+    call: int
+    """Row of the step."""
+
+    decision: Literal["approve", "reject", "answer", "skip"]
+    """`answer`: the text stands for the tool's result."""
+
+    text: str = ""
+    """The reason of a rejection, or the answer."""
+
+    by: Literal["person", "rule"] = "rule"
+    """Who decided."""
+
+
+@dataclass(frozen=True, slots=True)
+class ObservationEdited(EventBase):
+    """At `OBSERVATION`: the person changed what the model will be told."""
+
+    call: int
+    """Row of the step."""
+
+    text: str
+    """The observation now."""
+
+    is_error: bool = False
+    """Whether it tells of a failure."""
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorObservationEdited(EventBase):
+    """At `ERROR`: the person changed what the model will be told about its reply."""
+
+    text: str
+    """The observation now."""
+
+
+@dataclass(frozen=True, slots=True)
+class TreatedAsFinal(EventBase):
+    """At `REPLY` or `ERROR`: the reply counts as the answer."""
+
+    text: str
+    """The answer."""
+
+    always: bool = False
+    """Whether replies without labels count as the answer from now on."""
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerEdited(EventBase):
+    """At `ANSWER`: the person changed the answer."""
+
+    text: str
+    """The answer now."""
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerReturned(EventBase):
+    """At `ANSWER`, or after the end: the person says something more and the loop goes on."""
+
+    text: str
+    """The next user message."""
+
+
+@dataclass(frozen=True, slots=True)
+class OutcomeTold(EventBase):
+    """The person says what became of a call whose outcome was unknown."""
+
+    call: int
+    """Row of the step."""
+
+    fate: Literal["ran", "did-not-run", "result"]
+    """`did-not-run` lets it run again; the others give it a result."""
+
+    text: str = ""
+    """The result."""
+
+
+@dataclass(frozen=True, slots=True)
+class LimitRaised(EventBase):
+    """The person allowed more."""
+
+    limit: LimitName
+    """What."""
+
+    to: float | None
+    """The new allowance; None for no limit."""
+
+
+@dataclass(frozen=True, slots=True)
+class Steered(EventBase):
+    """The person put in a message for the next step."""
+
+    text: str
+    """The message."""
+
+
+@dataclass(frozen=True, slots=True)
+class Forked(EventBase):
+    """The run goes on from an earlier checkpoint as a new branch; what was is kept."""
+
+    checkpoint: int
+    """Id of the checkpoint."""

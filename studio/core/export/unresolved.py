@@ -1,0 +1,75 @@
+"""What a run has and an export cannot know of: tools of unasked sources, values of references."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from studio.core.export.target import ExportSource
+from studio.core.prompty.document import PromptDocument
+from studio.core.prompty.messages import TextPart, ToolResultPart
+from studio.core.prompty.reference_values import Protocol, ReferenceContext, find_references
+from studio.core.prompty.references import resolve_document
+from studio.core.tools.document import McpServer, PythonFile, named_sources
+
+
+def unlisted_tools(source: ExportSource) -> Iterator[str]:
+    """Tools that a run may have and that nobody has asked their sources for."""
+    if source.tools is not None:
+        return
+    declares = bool(source.document.tools) or bool(source.prepared.messages.tools)
+    for item in named_sources(source.document):
+        if isinstance(item, PythonFile) and not declares:
+            yield (
+                f"The functions of {item.path.name} are not among the tools: the file was not run "
+                "to read them. Trust its folder, or declare the tools in the prompt."
+            )
+        elif isinstance(item, McpServer) and item.name not in {
+            t.name for t in source.document.tools
+        }:
+            yield f"The tools of the MCP server {item.name} are left out: nobody asked it."
+
+
+def unresolved_references(source: ExportSource) -> Iterator[str]:
+    """References to variables that stay as they are written: an export holds no secret."""
+    texts = [source.prepared.document.model.id]
+    for message in source.prepared.messages.messages:
+        texts += (
+            part.text for part in message.parts if isinstance(part, TextPart | ToolResultPart)
+        )
+    found = [reference for text in texts for reference in find_references(text)]
+    for name in dict.fromkeys(item.argument for item in found if item.protocol == "env"):
+        yield (
+            f"The reference ${{env:{name}}} stays as it is written: the values of variables are "
+            "never put into an export."
+        )
+
+
+def with_fixed_parameters(source: ExportSource) -> tuple[PromptDocument, tuple[str, ...]]:
+    """The document with the parameters of its settings filled in, and what that fixes, in words.
+
+    Code holds the parameters of messages as inputs of its own; model and options are constants.
+    """
+    document, prepared = source.document, source.prepared
+    if document.front_matter is None or not document.parameters:
+        return document, ()
+    given = {
+        item.name: prepared.inputs[item.name]
+        for item in document.parameters
+        if item.name in prepared.inputs and item.name not in prepared.samples
+    }
+    context = ReferenceContext(params=given, trusted=False)
+    only: tuple[Protocol, ...] = ("params",)
+    filled, _ = resolve_document(document, context, only=only)
+    front = document.front_matter
+    names = [
+        item.name
+        for item in document.parameters
+        if any(front.start <= span.start < front.end for span in item.uses)
+    ]
+    told = tuple(
+        f"The parameter {name!r} of the settings is fixed to its value of now."
+        if name in given
+        else f"The parameter {name!r} of the settings has no value; its reference stays as written."
+        for name in names
+    )
+    return filled, told

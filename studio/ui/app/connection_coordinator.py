@@ -1,0 +1,241 @@
+"""Everything of connections that the window opens: dialogs, questions, and the toolbar's lists."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QCoreApplication, QObject
+
+from studio.application.connections.model import RequestedModel
+from studio.core.models.choice import ModelChoice
+from studio.core.models.embedded.model import Speed
+from studio.core.models.embedded.policy import LEVELS, GrammarLevel
+from studio.core.models.manual import ManualQuestion
+from studio.core.wire.reply import Reply
+from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
+from studio.ui.connections.kinds import ICONS
+from studio.ui.window.parts import WindowParts
+from studio.ui.window.toolbar import RunChoices
+from studio.viewmodels.app.notifications import Notifications
+from studio.viewmodels.connections.controller import ConnectionsController
+from studio.viewmodels.connections.trials import ConnectionTrial
+
+if TYPE_CHECKING:
+    from studio.ui.connections.dialog import ConnectionsDialog
+    from studio.ui.connections.manual_dialog import ManualDialog
+
+MANAGE = "\0manage"
+"""Stands among the connections of the toolbar for the dialog; no connection has such a name."""
+
+_LEVEL_NAMES: dict[GrammarLevel, str] = {
+    "off": QT_TRANSLATE_NOOP("Desk", "Grammar: off"),
+    "syntax": QT_TRANSLATE_NOOP("Desk", "Grammar: syntax"),
+    "policy": QT_TRANSLATE_NOOP("Desk", "Grammar: syntax, policy"),
+    "grounded": QT_TRANSLATE_NOOP("Desk", "Grammar: full (grounded)"),
+}
+_TOY = QT_TRANSLATE_NOOP(
+    "Desk",
+    "A very small model for trying things out. A grammar made of the protocol, "
+    "the tools' schemas and a policy keeps it on the road; real models need "
+    "none.",
+)
+
+
+class ConnectionCoordinator(QObject):
+    """Joins the connections' controller and the window."""
+
+    def __init__(
+        self, controller: ConnectionsController, window: WindowParts, messages: Notifications
+    ) -> None:
+        super().__init__(window.widget)
+        self._controller = controller
+        self._window = window
+        self._messages = messages
+        self._dialog: ConnectionsDialog | None = None
+        self._speed: Speed | None = None
+        self._questions: dict[ManualQuestion, ManualDialog] = {}
+        choices = window.run_choices
+        choices.connection_chosen.connect(self._on_connection)
+        choices.model_chosen.connect(self._on_model)
+        choices.request_models.connect(controller.list_models)
+        window.actions["run.connections"].triggered.connect(self.manage)
+        window.themes.changed.connect(self._on_theme)
+        controller.changed.connect(self.show_choice)
+        controller.trials.changed.connect(self._on_trial)
+        controller.refused.connect(messages.error)
+        controller.request_reply.connect(self._ask)
+        controller.settled.connect(self._settle)
+        if controller.connections.problems:
+            messages.error(
+                " ".join(controller.connections.problems), self.tr("Open Connections to mend it.")
+            )
+        self.show_choice(controller.choice)
+
+    def manage(self) -> ConnectionsDialog:
+        """Open the dialog of all connections, at the one that the prompt uses."""
+        from studio.ui.connections.dialog import ConnectionsDialog
+
+        if self._dialog is None:
+            dialog = ConnectionsDialog(
+                self._controller, self._window.themes.value, self._window.widget
+            )
+            dialog.finished.connect(self._on_dialog_closed)
+            self._dialog = dialog
+            dialog.show_connection(self._controller.choice.connection.name)
+            dialog.open()
+        self._dialog.activateWindow()
+        return self._dialog
+
+    def asks_first(self, then: Callable[[], None], asked: RequestedModel | None = None) -> bool:
+        """Ask about the endpoint that a prompt chose, where that is needed.
+
+        Args:
+            then: called once the person has allowed it.
+            asked: what the prompt says of its model; the open one's where None.
+
+        Returns:
+            Whether there is something to ask; nothing is to be sent then but by `then`.
+        """
+        from studio.ui.connections.trust_dialog import TrustDialog
+
+        if not self._controller.needs_trust(asked):
+            return False
+        choice = self._controller.choice if asked is None else self._controller.choice_of(asked)
+        dialog = TrustDialog(choice, self._window.themes.value, self._window.widget)
+        dialog.allowed.connect(lambda origin, always: self._on_allowed(origin, then, always=always))
+        dialog.rejected.connect(
+            lambda: self._messages.info(
+                self.tr("Nothing was sent."), self.tr("The endpoint was not allowed.")
+            )
+        )
+        dialog.open()
+        return True
+
+    def close(self) -> None:
+        """Close what stands open; questions are left without a reply."""
+        for dialog in tuple(self._questions.values()):
+            dialog.end()
+        if self._dialog is not None:
+            self._dialog.close()
+
+    def show_choice(self, choice: ModelChoice) -> None:
+        """Show in the toolbar and the status bar what the document is answered by."""
+        choices = self._window.run_choices
+        offered = [("", self.tr("Connection of the file"))]
+        offered += [(each.name, each.name) for each in self._controller.connections.connections]
+        offered += [(MANAGE, self.tr("Manage connections…"))]
+        choices.set_connections(offered, self._controller.chosen)
+        choices.connection.insertSeparator(choices.connection.count() - 1)
+        self._show_models(choices, choice)
+        self._show_status(choice)
+
+    def show_speed(self) -> None:
+        """Show how fast the embedded model wrote, once it has."""
+        if self._controller.speed != self._speed:
+            self._speed = self._controller.speed
+            self._show_status(self._controller.choice)
+
+    def _show_status(self, choice: ModelChoice) -> None:
+        connection, speed = choice.connection, self._speed
+        name, detail = connection.name, f"{connection.name}: {choice.reason}"
+        if connection.kind == "embedded" and speed is not None:
+            name = self.tr("{name} · {rate:.0f} tok/s").format(name=name, rate=speed.writing)
+            detail += ".\n" + self.tr(
+                "Its last reply: {reading:,.0f} tokens a second read, {writing:,.0f} written"
+            ).format(reading=speed.reading, writing=speed.writing)
+        if connection.kind == "embedded":
+            detail += ".\n" + QCoreApplication.translate("Desk", _TOY)
+        if choice.warning:
+            detail += f"\n{choice.warning}"
+        self._window.status.set_connection(name, detail, ICONS[connection.kind])
+
+    def _show_models(self, choices: RunChoices, choice: ModelChoice) -> None:
+        connection = choice.connection
+        if connection.kind == "embedded":
+            levels = [
+                (level, QCoreApplication.translate("Desk", _LEVEL_NAMES[level])) for level in LEVELS
+            ]
+            choices.set_models(levels, self._controller.level)
+            choices.model.setToolTip(QCoreApplication.translate("Desk", _TOY))
+        elif connection.is_remote:
+            model = choice.declaration.id
+            ids = dict.fromkeys((*((model,) if model else ()), *self._controller.models))
+            choices.set_models([(each, each) for each in ids], model, is_open=True)
+            choices.model.setToolTip(
+                self.tr("Model of {name}: choose or type its id").format(name=connection.name)
+            )
+        else:
+            choices.set_models([])
+
+    # -- slots ----------------------------------------------------------------------------------
+
+    def _on_connection(self, name: str) -> None:
+        if name == MANAGE:
+            self.show_choice(self._controller.choice)  # the box shows the connection again
+            self.manage()
+        else:
+            self._controller.choose(name)
+
+    def _on_model(self, model: str) -> None:
+        if self._controller.choice.connection.kind == "embedded":
+            self._controller.set_level(next(each for each in LEVELS if each == model))
+            return
+        try:
+            self._controller.choose_model(model)
+        except OSError as error:
+            self._messages.error(
+                self.tr("The connections cannot be saved: {reason}.").format(
+                    reason=error.strerror or error
+                )
+            )
+
+    def _on_trial(self, name: str, trial: ConnectionTrial) -> None:
+        if trial.state != "running" and name == self._controller.choice.connection.name:
+            self._show_models(self._window.run_choices, self._controller.choice)
+
+    def _on_allowed(self, origin: str, then: Callable[[], None], *, always: bool) -> None:
+        self._controller.allow_once(origin)
+        if always:
+            try:
+                self._controller.trust(origin)
+            except OSError as error:
+                self._messages.error(
+                    self.tr("The endpoint is allowed, but only once: {reason}.").format(
+                        reason=error.strerror or error
+                    )
+                )
+        then()
+
+    def _ask(self, question: ManualQuestion) -> None:
+        from studio.ui.connections.manual_dialog import ManualDialog
+
+        if not question.is_open:
+            return
+        dialog = ManualDialog(question, self._window.themes.value, self._window.widget)
+        dialog.replied.connect(_answer)
+        dialog.declined.connect(_decline)
+        dialog.finished.connect(lambda: self._questions.pop(question, None))
+        self._questions[question] = dialog
+        dialog.show()
+
+    def _settle(self, question: ManualQuestion) -> None:
+        dialog = self._questions.get(question)
+        if dialog is not None:
+            dialog.end()
+
+    def _on_theme(self) -> None:
+        for dialog in (*self._questions.values(), self._dialog):
+            if dialog is not None:
+                dialog.set_theme(self._window.themes.value)
+
+    def _on_dialog_closed(self) -> None:
+        self._dialog = None
+
+
+def _answer(question: ManualQuestion, reply: Reply) -> None:
+    question.answer(reply)
+
+
+def _decline(question: ManualQuestion) -> None:
+    question.decline()

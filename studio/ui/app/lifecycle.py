@@ -1,0 +1,220 @@
+"""What looks after a running studio once its window stands.
+
+The log, defects of the studio itself, later starts, the open files of the next start, and the tour
+of the first. Nothing of this is needed, or imported, before the window's first paint.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Qt, QTimer
+
+from studio.core.plugins import failed
+from studio.ui.app.commands import Commands
+from studio.ui.base.services import Services
+from studio.ui.dialogs.crash import CrashDialog
+from studio.ui.editor.page.page import EditorPage
+from studio.ui.window.parts import WindowParts
+from studio.viewmodels.app.crashes import Crash, Crashes
+from studio.viewmodels.app.instance import InstanceServer
+from studio.viewmodels.app.log import hard_crashes, set_aside, start_log, stop_log
+from studio.viewmodels.app.notifications import Notification, NotificationAction
+from studio.viewmodels.app.session import SESSION, OpenFile, Session, load_session, save_session
+
+_KEEP_MS = 5000
+"""How often what is open is written down, so that a crash leaves a session too."""
+
+
+class Lifecycle(QObject):
+    """Begins once the panes stand, ends with the window."""
+
+    def __init__(
+        self,
+        services: Services,
+        window: WindowParts,
+        commands: Commands,
+        *,
+        restore: bool,
+        is_first: bool,
+        hide: Callable[[str], str] = str,
+    ) -> None:
+        """Begin.
+
+        Args:
+            services: the window's services.
+            window: the parts of the window.
+            commands: what a notice offers.
+            restore: open the other files of the last time again.
+            is_first: keep the session, and listen for later starts; not so in a window beside
+                another studio, which would write over that one's.
+            hide: hides the secrets of a text, before it is logged or told.
+        """
+        super().__init__(window.widget)
+        self._services = services
+        self._window = window
+        self._commands = commands
+        self._dialog: CrashDialog | None = None
+        self._log = services.paths.data / "log"
+        start_log(self._log, hide)
+        self.crashes = Crashes(self, hide=hide)
+        self.crashes.happened.connect(self.show_crash)
+        self.crashes.watch()
+        self.crashes.watch_tasks()
+        self._server = InstanceServer(services.paths.data, self)
+        self._server.request_open.connect(self._on_later_start)
+        self._is_first = is_first
+        if is_first:
+            self._server.listen()
+        self._timer = QTimer(self)
+        self._timer.setInterval(_KEEP_MS)
+        self._timer.timeout.connect(self.keep_session)
+        if restore:
+            self._restore()
+        if is_first:
+            self._timer.start()
+        self._begin()
+        self._tell_of_plugins()
+
+    def _begin(self) -> None:
+        crashes = hard_crashes(self._log)
+        if crashes:
+            text = crashes[-1].text
+            for crash in crashes:
+                set_aside(crash)
+            self._show(text)
+        elif self._services.is_safe:
+            self._services.messages.say(
+                Notification(
+                    "info",
+                    self.tr("Safe mode: usual settings, no tools, no trusted folder."),
+                    self.tr("Nothing was restored, and changed settings are not kept."),
+                    key="safe",
+                )
+            )
+        elif not self._services.settings.value.tour_seen:
+            self._services.messages.say(
+                Notification(
+                    "info",
+                    self.tr("New here? A short tour shows what is where."),
+                    offers=(
+                        NotificationAction(self.tr("Take the tour"), self._commands.tour),
+                        NotificationAction(self.tr("No, thanks"), self._commands.no_tour),
+                    ),
+                    key="tour",
+                )
+            )
+
+    def rest(self) -> None:
+        """Write the session down no more; the window is closing."""
+        self._timer.stop()
+
+    def _tell_of_plugins(self) -> None:
+        for plugin in failed():
+            key = f"plugin-{plugin.group}-{plugin.name}"
+            self._services.messages.say(Notification("warning", plugin.error, key=key))
+
+    def close(self) -> None:
+        """Leave everything as it was before."""
+        self._timer.stop()
+        self._server.close()
+        self.crashes.rest()
+        stop_log()
+
+    # -- defects --------------------------------------------------------------------------------
+
+    def show_crash(self, crash: Crash) -> None:
+        """Tell of a defect; the second one goes into the dialog that is open."""
+        if self._dialog is None:
+            self._dialog = self._new_dialog()
+        self._dialog.add(crash.summary, crash.report)
+        self._dialog.open()
+
+    def _show(self, report: str) -> None:
+        self._dialog = self._new_dialog()
+        self._dialog.tell_of_end(report)
+        self._dialog.open()
+
+    def _new_dialog(self) -> CrashDialog:
+        dialog = CrashDialog(self._window.themes.value, self._log, self._window.widget)
+        dialog.request_save_and_quit.connect(self._leave)
+        dialog.destroyed.connect(self._forget_dialog)
+        self._window.themes.changed.connect(dialog.set_theme)
+        return dialog
+
+    def _forget_dialog(self) -> None:
+        self._dialog = None
+
+    def _leave(self) -> None:
+        if self._window.tabs.save_all():
+            self._window.widget.close()
+
+    # -- later starts ---------------------------------------------------------------------------
+
+    def _on_later_start(self, paths: tuple[Path, ...]) -> None:
+        for path in paths:
+            self._window.tabs.open(path)
+        window = self._window.widget
+        window.setWindowState(window.windowState() & ~Qt.WindowState.WindowMinimized)
+        window.show()
+        window.raise_()
+        window.activateWindow()
+
+    # -- the session ----------------------------------------------------------------------------
+
+    def keep_session(self) -> None:
+        """Write down what is open."""
+        if not self._is_first:
+            return
+        current = self._window.tabs.current
+        files: dict[str, OpenFile] = {}
+        for page in self._window.tabs.pages():
+            path = page.controller.path
+            if path is not None and str(path) not in files:
+                files[str(path)] = _state(page)
+        front = current.controller.path if current is not None else None
+        session = Session(tuple(files.values()), str(front or ""))
+        save_session(self._services.paths.data / SESSION, session)
+
+    def _order(self, paths: list[Path]) -> None:
+        """Put the tabs in the order that they had; others come after them."""
+        group = self._window.tabs.sides.active
+        target = 0
+        for path in paths:
+            shown = [page.controller.path for page in group.pages()]
+            if path in shown:
+                group.tabBar().moveTab(shown.index(path), target)
+                target += 1
+
+    def _restore(self) -> None:
+        """Open the files that were open beside the one that is shown already."""
+        tabs = self._window.tabs
+        session = load_session(self._services.paths.data / SESSION)
+        shown = tabs.current
+        gone = []
+        for file in session.files:
+            path = Path(file.path)
+            if any(page.controller.path == path for page in tabs.pages()):
+                continue
+            if not path.is_file():
+                gone.append(path.name)
+                continue
+            page = self._window.tabs.open(path)
+            if page is not None:
+                page.restore_place(file.caret, file.scroll)
+        self._order([Path(file.path) for file in session.files])
+        if shown is not None:
+            tabs.sides.select(shown)
+        if gone:
+            self._services.messages.info(
+                self.tr("Not there any more: {names}.").format(names=", ".join(gone[:5]))
+            )
+
+
+def _state(page: EditorPage) -> OpenFile:
+    return OpenFile(
+        str(page.controller.path),
+        page.editor.textCursor().position(),
+        page.editor.verticalScrollBar().value(),
+    )

@@ -1,0 +1,282 @@
+"""Everything of runs that the window does: starting them, taking them up, keeping edits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import get_args
+
+from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtWidgets import QInputDialog, QLineEdit
+
+from studio.application.connections.model import asked_by
+from studio.application.run.compare import RunComparison
+from studio.application.run.launch import Refusal, refusal_of
+from studio.application.run.past import exactly, is_other_prompt, values_of, with_results_of
+from studio.application.run.plan import OpenToolbox, RunPlan
+from studio.application.trust import references_of
+from studio.core.agent.values.commands import Command, Continue
+from studio.core.agent.values.options import RunOptions
+from studio.core.agent.values.pause_point import PausePoint
+from studio.core.models.base import ModelError, ProtocolName
+from studio.core.prompty.document import PromptDocument
+from studio.core.prompty.prepare import settled_document
+from studio.core.prompty.reference_values import ReferenceContext
+from studio.core.text.values import Json
+from studio.core.tools.trust import TrustStore
+from studio.ui.app.connection_coordinator import ConnectionCoordinator
+from studio.ui.inputs.pane import InputsPane
+from studio.ui.run.breakpoints_dialog import BreakpointsDialog
+from studio.ui.window.parts import WindowParts
+from studio.viewmodels.app.notifications import Notification, NotificationAction, Notifications
+from studio.viewmodels.connections.controller import ConnectionsController
+from studio.viewmodels.run.controller import RunController
+
+_SHARE = 0.46
+"""How much of the window's height the run has at least, when the first one begins."""
+
+Toolboxes = Callable[[PromptDocument, dict[str, Json], ReferenceContext], OpenToolbox]
+"""Gives, for a document, its values and its references, what makes its tools ready."""
+
+
+class RunCoordinator(QObject):
+    """Stands between the run pane's wishes and the run's controller."""
+
+    request_input = Signal(str)  # name of an input that wants a value
+    protocol_changed = Signal(object)  # ProtocolName for runs, or None for the prompt's own
+
+    def __init__(
+        self,
+        window: WindowParts,
+        run: RunController,
+        connections: ConnectionsController,
+        questions: ConnectionCoordinator,
+        inputs: InputsPane,
+        trust: TrustStore,
+        toolboxes: Toolboxes,
+    ) -> None:
+        """Make it.
+
+        Args:
+            window: the window.
+            run: what runs.
+            connections: where models come from.
+            questions: what is asked before a folder's connection is used.
+            inputs: the person's values.
+            trust: the folders that are trusted.
+            toolboxes: what makes a document's tools ready.
+        """
+        super().__init__(window.widget)
+        self._window = window
+        self._run = run
+        self._connections = connections
+        self._questions = questions
+        self._inputs = inputs
+        self._trust = trust
+        self._toolboxes = toolboxes
+        self._protocol: ProtocolName | None = None
+        self._grown = False
+        run.started.connect(self._make_room)
+
+    @property
+    def _messages(self) -> Notifications:
+        return self._window.services.messages
+
+    # -- starting -------------------------------------------------------------------------------
+
+    def start(self, at_entry: bool, to: PausePoint | None = None) -> None:
+        """Run the prompt as it stands in the editor.
+
+        Args:
+            at_entry: stand still at its first place.
+            to: stand still at the first place of this sort.
+        """
+        document = self._window.tabs.document
+        if document is None or document.is_tool_file:
+            self._messages.info(
+                self.tr("Nothing to run."), self.tr("Open or write a prompt first.")
+            )
+            return
+        if self._questions.asks_first(lambda: self.start(at_entry, to)):
+            return
+        plan = self._checked_plan(document, self._inputs.values(), lambda: self.start(at_entry, to))
+        if plan is not None:
+            self._inputs.keep_history()
+            self._run.start(plan, at_entry=at_entry, to=to)
+
+    def run_to(self, place: str) -> None:
+        """Go on to a place of the loop; without a run that waits, start one."""
+        wanted: PausePoint | None = next((each for each in PausePoint if each == place), None)
+        if wanted is None:
+            return
+        if self._run.view.is_waiting:
+            self._run.run_to(wanted)
+        elif not self._run.view.is_busy:
+            self.start(at_entry=False, to=wanted)
+
+    def resume(self) -> None:
+        """Go on with the run of the past that is shown, with the prompt as it was then."""
+        past = self._run.past
+        if past is None or past.checkpoint is None:
+            self.refuse(self.tr("This run reached no place to go on from."))
+            return
+        if self._questions.asks_first(self.resume, asked_by(past.document, self._trust)):
+            return
+        plan = self._plan(past.document, dict(past.setup.inputs))
+        if plan is not None:
+            self._run.take_up(replace(plan, past=past.to_take_up), past.checkpoint)
+
+    def rerun(self) -> None:
+        """Run the prompt of the editor with the results of the run that is shown."""
+        past, document = self._run.past, self._window.tabs.document
+        if past is None or document is None:
+            self.refuse(self.tr("Open the prompt that should be run again."))
+            return
+        if is_other_prompt(past, document.source.path):
+            name = Path(past.setup.path).name
+            words = self.tr("This run is of another prompt: open {name}, then run it again.")
+            self.refuse(words.format(name=name))
+            return
+        if self._questions.asks_first(self.rerun):
+            return
+        references = self._references(document.source.path)
+        try:
+            values = values_of(past, self._inputs.values(), references)
+        except ModelError as error:
+            self.refuse(f"{error.message} {error.hint}")
+            return
+        plan = self._checked_plan(document, values, self.rerun)
+        if plan is not None:
+            self._run.start(with_results_of(plan, past), against=past)
+
+    def replay(self) -> None:
+        """Go through the run that is shown once more; no model is asked, no tool is called."""
+        past = self._run.past
+        if past is None:
+            self.refuse(self.tr("There is no run to go through again."))
+            return
+        path = Path(past.setup.path) if past.setup.path else None
+        self._messages.withdraw("run")
+        plan = exactly(past, self._references(path))
+        self._run.start(plan, against=past)
+
+    def ask_for_values(self) -> None:
+        """Ask for the secrets that the run sends and that are not set here, and go on with them."""
+        state, masker = self._run.state, self._connections.secrets.masker
+        if state is None:
+            return
+        for reference in sorted(state.released):
+            if masker.value(reference) is not None:
+                continue
+            value, agreed = QInputDialog.getText(
+                self._window.widget,
+                self.tr("A value is not set"),
+                self.tr("The value of {name}:").format(name=reference),
+                QLineEdit.EchoMode.Password,
+            )
+            if not agreed or not value:
+                return
+            masker.note(reference, value)
+        self._run.send(Continue())
+
+    def choose_protocol(self, protocol: str) -> None:
+        """The protocol for runs from now on; empty for the prompt's own."""
+        self._protocol = next((each for each in get_args(ProtocolName) if each == protocol), None)
+        self.protocol_changed.emit(self._protocol)
+
+    def send(self, commands: tuple[Command, ...]) -> None:
+        """Tell the run something."""
+        self._run.send(*commands)
+
+    def _checked_plan(
+        self, document: PromptDocument, values: dict[str, Json], again: Callable[[], None]
+    ) -> RunPlan | None:
+        refusal = refusal_of(document, values)
+        if refusal is not None:
+            self._show_refusal(refusal, again)
+            return None
+        return self._plan(document, values)
+
+    def _plan(self, document: PromptDocument, values: dict[str, Json]) -> RunPlan | None:
+        path = document.source.path
+        references = self._references(path)
+        document = settled_document(document, values, references)
+        try:
+            model = self._connections.open(path, asked_by(document, self._trust))
+        except ModelError as error:
+            self._messages.error(error.message, error.hint)
+            return None
+        self._messages.withdraw("run")
+        return RunPlan(
+            document,
+            values,
+            model,
+            open_toolbox=self._toolboxes(document, values, references),
+            options=RunOptions(protocol=self._protocol),
+            references=references,
+        )
+
+    def _references(self, path: Path | None) -> ReferenceContext:
+        return references_of(path, self._trust, masker=self._connections.secrets.masker)
+
+    def _make_room(self) -> None:
+        """At the first run of a window, a low dock grows: what was said should be readable."""
+        window = self._window
+        dock = window.docks["run"]
+        wanted = int(window.widget.height() * _SHARE)
+        if not self._grown and not dock.isFloating() and dock.height() < wanted:
+            window.docks.give_height("run", wanted)
+        self._grown = True
+
+    # -- saying how it went ---------------------------------------------------------------------
+
+    def show_repeated(self, comparison: RunComparison) -> None:
+        """Say how a replay compares with its run; where they part, both are shown."""
+        if comparison.first_difference is None:
+            words = self.tr("The replay says the same as the run, from the first message on.")
+            self._messages.say(Notification("success", words, key="run"))
+        else:
+            self._run.compared.emit(comparison)
+
+    def refuse(self, text: str) -> None:
+        """Say why something was not done."""
+        self._messages.say(Notification("warning", text, key="run"))
+
+    def _show_refusal(self, refusal: Refusal, again: Callable[[], None]) -> None:
+        """Say what keeps a prompt from being run, and offer what helps.
+
+        Args:
+            refusal: what it is.
+            again: what was asked for, to be done once samples are taken as values.
+        """
+        if refusal.missing:
+            self.request_input.emit(refusal.missing[0])
+        show = NotificationAction(self.tr("Show"), lambda: self._window.tabs.reveal(refusal.span))
+        offers: tuple[NotificationAction, ...] = (show,)
+        if refusal.samples:
+            one, many = self.tr("Run with the sample"), self.tr("Run with the samples")
+            words = one if len(refusal.samples) == 1 else many
+            offers = (
+                NotificationAction(words, lambda: self._run_with_samples(refusal, again)),
+                show,
+            )
+        self._messages.say(
+            Notification("warning", refusal.text, refusal.hint, offers=offers, key="run")
+        )
+
+    def _run_with_samples(self, refusal: Refusal, again: Callable[[], None]) -> None:
+        """The user took the samples: they are values like any other, and stand in the form."""
+        self._messages.withdraw("run")
+        self._inputs.set_values({**self._inputs.values(), **refusal.samples})
+        again()
+
+    # -- breakpoints ----------------------------------------------------------------------------
+
+    def show_breakpoints(self, tools: list[str]) -> None:
+        """Open the list of breakpoints."""
+        dialog = BreakpointsDialog(self._run.breakpoints, self._window.widget)
+        dialog.set_theme(self._window.themes.value)
+        dialog.set_tools(tools)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.open()

@@ -1,0 +1,167 @@
+"""The tools pane at work: what it asks for is done by the controller, the window and the disk."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+
+from PySide6.QtCore import QObject, QPoint, QRect, QSize
+from PySide6.QtWidgets import QDockWidget
+
+from studio.core.tools.declaration import declare_tool
+from studio.core.tools.registry import Approval, ToolEntry, ToolRegistry
+from studio.core.tools.trust import TrustStore
+from studio.ui.tools.pane import ToolsPane
+from studio.ui.window.parts import WindowParts
+from studio.viewmodels.app.notifications import Notification, NotificationAction, Notifications
+from studio.viewmodels.tools.controller import ToolsController
+
+_NOTICE = "trust"
+_ALONE = QSize(1080, 740)
+"""First size of the pane in a window of its own, in pixels."""
+_NO_SERVERS = '{\n  "mcpServers": {\n  }\n}\n'
+
+
+class ToolsCoordinator(QObject):
+    """Joins the tools pane to its controller and to the window."""
+
+    def __init__(
+        self,
+        pane: ToolsPane,
+        tools: ToolsController,
+        window: WindowParts,
+        trust: TrustStore,
+        own_servers: Path,
+    ) -> None:
+        super().__init__(window.widget)
+        self._pane = pane
+        self._tools = tools
+        self._window = window
+        self._trust = trust
+        self._own_servers = own_servers
+        self._connect()
+
+    @property
+    def _messages(self) -> Notifications:
+        return self._window.services.messages
+
+    def _connect(self) -> None:
+        pane, tools = self._pane, self._tools
+        tools.registry_changed.connect(self._show_folder)
+        tools.untrusted_changed.connect(self._say_untrusted)
+        tools.recordings_found.connect(pane.show_recordings)
+        tools.request_shown.connect(pane.show_request)
+        tools.questions.request_answer.connect(pane.show_question)
+        tools.questions.settled.connect(pane.settle_question)
+        pane.answered.connect(tools.questions.answer)
+        pane.request_recordings.connect(tools.find_recordings)
+        pane.request_http_request.connect(tools.show_request)
+        pane.request_restart.connect(tools.restart)
+        pane.request_start.connect(tools.start_server)
+        pane.request_allow.connect(tools.allow_source)
+        pane.request_allow_tool.connect(tools.allow_tool)
+        pane.request_forget.connect(self._forget)
+        pane.request_folder_approval.connect(self._approve_folder)
+        pane.request_declare.connect(self._declare)
+        pane.request_own_servers.connect(self._open_own_servers)
+        pane.request_logs.connect(tools.read_logs)
+        pane.request_own_window.connect(self._stand_alone)
+        self._dock.topLevelChanged.connect(pane.show_own_window)
+        for identifier, act in (
+            ("tools.search", self._search),
+            ("tools.sources", self._show_sources),
+            ("tools.reload", tools.reload),
+            ("tools.window", lambda: self._stand_alone(not self._dock.isFloating())),
+        ):
+            self._window.actions[identifier].triggered.connect(lambda _=False, act=act: act())
+
+    @property
+    def _dock(self) -> QDockWidget:
+        return self._window.docks["tools"]
+
+    def _search(self) -> None:
+        self._window.docks.show("tools")
+        self._pane.bar.sources.setChecked(False)
+        self._pane.search.setFocus()
+        self._pane.search.selectAll()
+
+    def _show_sources(self) -> None:
+        self._window.docks.show("tools")
+        self._pane.show_sources()
+
+    def _stand_alone(self, alone: bool) -> None:
+        """Put the pane into a window of its own, with room for the whole table; or back."""
+        self._window.docks.show("tools")
+        self._dock.setFloating(alone)
+        if alone:
+            room = self._window.widget.screen().availableGeometry()
+            size = QSize(_ALONE).boundedTo(room.size())
+            place = self._window.widget.frameGeometry().center()
+            box = QRect(QPoint(0, 0), size)
+            box.moveCenter(place)
+            self._dock.setGeometry(box)
+
+    def _folder(self) -> Path | None:
+        document = self._window.tabs.document
+        path = document.source.path if document is not None else None
+        return path.parent if path is not None else None
+
+    def _show_folder(self, _: ToolRegistry) -> None:
+        folder = self._folder()
+        if folder is None:
+            self._pane.show_folder(None, trusted=False, approval=None)
+            return
+        trust = self._trust.current
+        self._pane.show_folder(folder, trust.covers(folder), trust.folder_approval(folder))
+
+    def _say_untrusted(self, folder: Path | None) -> None:
+        if folder is None:
+            self._messages.withdraw(_NOTICE)
+            return
+        self._messages.say(
+            Notification(
+                "warning",
+                self.tr("This folder is not trusted."),
+                self.tr(
+                    "Its Python tools and MCP servers do not run, and no variable and no file "
+                    "that it names by ${env:} or ${file:} is read, until you trust it."
+                ),
+                str(folder),
+                (NotificationAction(self.tr("Trust…"), partial(self._pane.offer_trust, folder)),),
+                _NOTICE,
+            )
+        )
+
+    def _forget(self, folder: Path) -> None:
+        if self._trust.current.trusted_as(folder) is None:
+            self._messages.info(self.tr("The bundled examples are always trusted."))
+            return
+        self._tools.forget_folder(folder)
+
+    def _approve_folder(self, approval: Approval | None) -> None:
+        self._tools.approve_folder(approval)
+
+    def _declare(self, entry: ToolEntry) -> None:
+        page, document = self._window.tabs.current, self._window.tabs.document
+        if page is None or document is None or document.source.text != page.editor.text():
+            return
+        try:
+            page.editor.apply_edits(declare_tool(document, entry.spec))
+        except ValueError as error:
+            self._messages.error(self.tr("The tool was not inserted: {error}.").format(error=error))
+
+    def _open_own_servers(self) -> None:
+        path = self._own_servers
+        try:
+            if not path.exists():
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(_NO_SERVERS, encoding="utf-8")
+        except OSError as error:
+            self._messages.error(
+                self.tr("{name} cannot be made: {strerror}.").format(
+                    name=path.name, strerror=error.strerror
+                ),
+                where=str(path),
+            )
+            return
+        self._window.tabs.open(path)

@@ -1,0 +1,74 @@
+"""What the editor is told of the world around its text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from studio.core.prompty.tool_spec import ToolSpec
+    from studio.core.text.values import Json
+
+
+def _no_files() -> tuple[str, ...]:
+    return ()
+
+
+def _no_environment() -> None:
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class EditorContext:
+    """Handed to completion and hover; looked up only where they ask."""
+
+    values: Mapping[str, Json] = field(default_factory=dict)
+    """What the person entered for inputs, by name."""
+
+    tools: tuple[ToolSpec, ...] = ()
+    """Every tool that a run would get, those of other sources too."""
+
+    models: tuple[str, ...] = ()
+    """Model ids that the prompt's connection was found to offer."""
+
+    environment: Callable[[], frozenset[str] | None] = _no_environment
+    """Names of the variables that are set; None where the folder is not trusted."""
+
+    files: Callable[[], tuple[str, ...]] = _no_files
+    """Paths beside the prompt that `${file:}` can read."""
+
+    def tool(self, name: str) -> ToolSpec | None:
+        """The tool of that name."""
+        return next((tool for tool in self.tools if tool.name == name), None)
+
+
+NOTHING = EditorContext()
+"""Before anyone told anything."""
+
+
+def editor_context_of(
+    values: Mapping[str, Json],
+    tools: Iterable[ToolSpec],
+    models: Iterable[str],
+    folder: Path | None,
+    *,
+    trusted: bool,
+) -> EditorContext:
+    """What is known around a prompt.
+
+    Args:
+        values: what was entered for its inputs.
+        tools: what a run would get.
+        models: ids that its connection offers.
+        folder: where the prompt is; None for one that has no file.
+        trusted: whether variables may be looked up, and `.env` beside the prompt be read.
+    """
+
+    def environment() -> frozenset[str] | None:
+        from studio.core.prompty.reference_values import environment_for
+
+        return frozenset(environment_for(folder)) if trusted else None
+
+    return EditorContext(dict(values), tuple(tools), tuple(models), environment)

@@ -1,0 +1,157 @@
+"""Below the list of runs: what the chosen one said, how many there are, and how long they stay."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QDialog,
+    QGridLayout,
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QSpinBox,
+    QWidget,
+)
+
+from studio.core.runs.summary import RunSummary
+from studio.ui.parts.save_form import lay_out_to_save
+from studio.ui.run.elided_label import ElidedLabel
+from studio.ui.style.colors import paint_text
+from studio.ui.style.theme import Theme
+
+_MOST_RUNS = 100_000
+_MOST_DAYS = 10_000
+
+
+class RetentionDialog(QDialog):
+    """Not modal by itself; `open` it."""
+
+    chosen = Signal(int, int)  # how many of the newest stay, after how many days runs go; 0: all
+
+    def __init__(self, keep: int, days: int, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.by_count = QCheckBox(self.tr("Keep only the newest"))
+        self.count = QSpinBox()
+        self.by_age = QCheckBox(self.tr("Delete runs older than"))
+        self.days = QSpinBox()
+        self.setWindowTitle(self.tr("Keep runs"))
+        self._lay_out(keep, days)
+
+    def accept(self) -> None:
+        """Hand the choice on."""
+        keep = self.count.value() if self.by_count.isChecked() else 0
+        days = self.days.value() if self.by_age.isChecked() else 0
+        self.chosen.emit(keep, days)
+        super().accept()
+
+    def _lay_out(self, keep: int, days: int) -> None:
+        grid = QGridLayout()
+        grid.setSpacing(8)
+        for row, (box, field, value, usual, most, unit) in enumerate(
+            (
+                (self.by_count, self.count, keep, 500, _MOST_RUNS, self.tr(" runs")),
+                (self.by_age, self.days, days, 90, _MOST_DAYS, self.tr(" days")),
+            )
+        ):
+            field.setRange(1, most)
+            field.setSuffix(unit)
+            field.setValue(value or usual)
+            field.setAccessibleName(box.text())
+            field.setEnabled(bool(value))
+            box.setChecked(bool(value))
+            box.toggled.connect(field.setEnabled)
+            grid.addWidget(box, row, 0)
+            grid.addWidget(field, row, 1)
+        grid.setColumnStretch(0, 1)
+        said = QLabel(
+            self.tr(
+                "It is done now and at every start. Pinned runs and runs that are under way "
+                "always stay. What is deleted cannot be brought back."
+            )
+        )
+        said.setWordWrap(True)
+        said.setProperty("muted", "true")
+        lay_out_to_save(self, grid, said)
+        self.resize(420, 200)
+
+
+class HistoryFooter(QWidget):
+    """One line; its button asks how long runs are kept."""
+
+    request_retention = Signal(int, int)  # how many runs stay, after how many days they go
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._runs = 0
+        self._size = 0
+        self._keep = (0, 0)
+        self._answer = ElidedLabel()
+        self.keeping = QPushButton()
+        self.keeping.setFlat(True)
+        self.keeping.setToolTip(self.tr("Choose how long runs are kept"))
+        self.keeping.clicked.connect(self._on_keeping)
+        footer = QHBoxLayout(self)
+        footer.setContentsMargins(12, 2, 8, 2)
+        footer.setSpacing(16)
+        footer.addWidget(self._answer, 1)
+        footer.addWidget(self.keeping)
+
+    def set_theme(self, theme: Theme) -> None:
+        """Paint in these colours."""
+        paint_text(self._answer, theme.muted)
+
+    def show_run(self, run: RunSummary | None) -> None:
+        """Say what a run answered, and the person's note on it."""
+        answer = "" if run is None else " ".join(run.answer.split())
+        note = "" if run is None else " ".join(run.note.split())
+        said = [
+            self.tr("Note: {note}").format(note=note) if note else "",
+            self.tr("Answer: {answer}").format(answer=answer) if answer else "",
+        ]
+        self._answer.show_text("   ".join(part for part in said if part))
+
+    def show_count(self, runs: int) -> None:
+        """Say how many runs are listed."""
+        self._runs = runs
+        self._say()
+
+    def show_size(self, size: int) -> None:
+        """Say how much room the history takes."""
+        self._size = size
+        self._say()
+
+    def show_retention(self, keep: int, days: int) -> None:
+        """Say how long runs are kept.
+
+        Args:
+            keep: how many of the newest stay; 0 for all.
+            days: after how many days they go; 0 for never.
+        """
+        self._keep = (keep, days)
+        self._say()
+
+    def ask_retention(self) -> RetentionDialog:
+        """Ask how long runs are kept."""
+        dialog = RetentionDialog(*self._keep, self)
+        dialog.chosen.connect(self.request_retention)
+        dialog.finished.connect(dialog.deleteLater)
+        dialog.open()
+        return dialog
+
+    def _say(self) -> None:
+        count, (keep, days) = self._runs, self._keep
+        parts = [
+            self.tr("1 run") if count == 1 else self.tr("{count:,} runs").format(count=count),
+            self.tr("{size:.1f} MB").format(size=self._size / 1_000_000),
+        ]
+        if keep:
+            parts.append(self.tr("the newest {keep:,} are kept").format(keep=keep))
+        if days:
+            parts.append(self.tr("{days} days are kept").format(days=days))
+        if not keep and not days:
+            parts.append(self.tr("all are kept"))
+        self.keeping.setText(" · ".join(parts))
+
+    def _on_keeping(self) -> None:
+        self.ask_retention()

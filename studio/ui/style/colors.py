@@ -1,0 +1,47 @@
+"""Colours and fonts that panes derive from the theme."""
+
+from __future__ import annotations
+
+from PySide6.QtGui import QColor, QFont
+from PySide6.QtWidgets import QLabel
+
+from studio.ui.style.theme import Theme, mono_font
+
+
+def blend(color: str, ground: str, share: float) -> str:
+    """`share` of `color` over `ground`, as `#rrggbb`."""
+    top, under = QColor(color), QColor(ground)
+    mixed = (
+        round(a * share + b * (1 - share))
+        for a, b in (
+            (top.red(), under.red()),
+            (top.green(), under.green()),
+            (top.blue(), under.blue()),
+        )
+    )
+    return "#{:02x}{:02x}{:02x}".format(*mixed)
+
+
+def input_color(theme: Theme, number: int | None) -> str:
+    """The colour of the input with that number, round and round; muted for none."""
+    return theme.muted if number is None else theme.inputs[number % len(theme.inputs)]
+
+
+def role_color(theme: Theme, role: str) -> str:
+    """The colour of a role's name and stripe."""
+    return theme.roles.get(role, theme.muted)
+
+
+def fixed_font(like: QFont) -> QFont:
+    """The fixed-pitch font, about as large to the eye as `like`."""
+    return mono_font(max(6.0, like.pointSizeF()))
+
+
+def paint_text(label: QLabel, color: str) -> None:
+    """Write a label in a colour.
+
+    By a style sheet: a palette is lost when a label is polished before it gets its parent.
+    """
+    sheet = f"QLabel {{ color: {color}; }}"
+    if label.styleSheet() != sheet:
+        label.setStyleSheet(sheet)

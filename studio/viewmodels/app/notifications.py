@@ -1,0 +1,68 @@
+"""The one road of errors and notices to the person."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from PySide6.QtCore import QObject, Signal
+
+Weight: TypeAlias = Literal["info", "success", "warning", "error"]
+
+
+@dataclass(frozen=True, slots=True)
+class NotificationAction:
+    """Something the person can do about a notice, as a button."""
+
+    title: str
+    """What the button says."""
+
+    act: Callable[[], None]
+    """What it does; called in the GUI thread."""
+
+
+@dataclass(frozen=True, slots=True)
+class Notification:
+    """One thing to tell."""
+
+    weight: Weight
+    """How much it matters. Errors and warnings stay until closed; the others go by themselves."""
+
+    what: str
+    """What happened, in one plain sentence."""
+
+    hint: str = ""
+    """What to do about it."""
+
+    where: str = ""
+    """The file or place, where there is one."""
+
+    offers: tuple[NotificationAction, ...] = ()
+    """Buttons, the likeliest first."""
+
+    key: str = ""
+    """A notice with the key of one that is shown takes its place."""
+
+
+class Notifications(QObject):
+    """Carries notices from anywhere to the window."""
+
+    noticed = Signal(object)  # Notice
+    withdrawn = Signal(str)  # key of a notice that no longer holds
+
+    def say(self, notice: Notification) -> None:
+        """Show a notice."""
+        self.noticed.emit(notice)
+
+    def info(self, what: str, hint: str = "") -> None:
+        """Tell something that went as it should."""
+        self.say(Notification("info", what, hint))
+
+    def error(self, what: str, hint: str = "", where: str = "") -> None:
+        """Tell that something failed, and what to do."""
+        self.say(Notification("error", what, hint, where))
+
+    def withdraw(self, key: str) -> None:
+        """Take back the notice with that key."""
+        self.withdrawn.emit(key)
