@@ -11,6 +11,7 @@ import pytest
 from PySide6.QtCore import QLibraryInfo
 
 from studio.platform_plugin import missing_for_window
+from tests.support.patience import SECONDS
 
 ROOT = Path(__file__).resolve().parents[1]
 WITHOUT_SCREEN = ("QT_QPA_PLATFORM", "WAYLAND_DISPLAY", "DISPLAY")
@@ -41,7 +42,7 @@ def start(**changes: str) -> subprocess.CompletedProcess[str]:
         env=environment | changes,
         capture_output=True,
         text=True,
-        timeout=100,
+        timeout=SECONDS,
         check=False,
     )
 
@@ -74,7 +75,7 @@ def test_a_library_that_a_package_lacks_is_named_by_a_command_too(tmp_path: Path
         env={**os.environ, "PYTHONPATH": str(tmp_path)},
         capture_output=True,
         text=True,
-        timeout=100,
+        timeout=SECONDS,
         check=False,
     )
     assert ended.stderr.startswith(

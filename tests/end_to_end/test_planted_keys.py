@@ -31,6 +31,7 @@ from tests.support.chat_server import (
     text_chunks,
 )
 from tests.support.memory_keyring import memory_keyring
+from tests.support.patience import SECONDS
 from tests.support.planted import bytes_below, leaks, spellings
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -249,7 +250,7 @@ class CommandLine:
         """In a process of its own."""
         done = subprocess.run(
             [sys.executable, "-m", "studio", *arguments],
-            cwd=ROOT, env=dict(os.environ), capture_output=True, timeout=100, check=False,
+            cwd=ROOT, env=dict(os.environ), capture_output=True, timeout=SECONDS, check=False,
         )  # fmt: skip
         self._keep(arguments, done.stdout, done.stderr)
         assert done.returncode == 0, done.stderr.decode()

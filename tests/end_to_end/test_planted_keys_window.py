@@ -17,7 +17,6 @@ from studio.ui.app.workbench import Workbench
 from studio.viewmodels.app.crashes import crash_of
 from studio.viewmodels.app.log import start_log, stop_log
 from studio.viewmodels.tools.controller import ToolTrial
-from tests.end_to_end.conftest import WAIT_MS
 from tests.support.chat_server import ChatServer, chat_server, events, streamed, text_chunks
 from tests.support.modal import answering
 from tests.support.planted import bytes_below, leaks, spellings
@@ -100,7 +99,7 @@ def test_the_window_shows_and_keeps_no_key(
     model.script(events([*text_chunks(said, 5), "[DONE]"], delay=0.002))
     streamed_texts: list[str] = []
     workbench.run.streamed.connect(streamed_texts.append)
-    with qtbot.waitSignal(workbench.run.ended, timeout=WAIT_MS):
+    with qtbot.waitSignal(workbench.run.ended):
         workbench.run_coordinator.start(at_entry=False)
     state = workbench.run.state
     assert state is not None
@@ -114,7 +113,7 @@ def test_the_window_shows_and_keeps_no_key(
     trials: list[ToolTrial] = []
     workbench.tools.trial_changed.connect(trials.append)
     workbench.tools.try_tool("echo", {"text": "hi"})
-    qtbot.waitUntil(lambda: bool(trials and trials[-1].outcome), timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: bool(trials and trials[-1].outcome))
     outcome = trials[-1].outcome
     assert outcome is not None
     assert outcome.text == "hi ${env:PLANTED_TOOL_KEY}"
@@ -127,7 +126,7 @@ def test_the_window_shows_and_keeps_no_key(
         logging.getLogger("studio").exception("it broke")
     finally:
         stop_log()
-    qtbot.waitUntil(lambda: workbench.is_settled, timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: workbench.is_settled)
     places = [
         *bytes_below(user_home),
         ("the window", shown_in(workbench.window).encode()),
@@ -148,7 +147,7 @@ def test_a_run_of_the_past_asks_for_a_value_that_is_not_set(
     first = open_workbench(prompt)
     first.connections.keys.keep("Office", KEPT, only_session=True)
     model.always(streamed("Well."))
-    with qtbot.waitSignal(first.run.ended, timeout=WAIT_MS):
+    with qtbot.waitSignal(first.run.ended):
         first.run_coordinator.start(at_entry=False)
     monkeypatch.delenv("PLANTED_NOTE")
     # Another start of the studio, which has never seen the value.
@@ -157,18 +156,18 @@ def test_a_run_of_the_past_asks_for_a_value_that_is_not_set(
     store = RunStore(user_home / "data" / "runs.sqlite")
     (line,) = store.runs()
     store.close()
-    with qtbot.waitSignal(second.history.opened, timeout=WAIT_MS):
+    with qtbot.waitSignal(second.history.opened):
         second.history.open(line.id)
     second.run.go_to(next(iter(second.run.past.events)).seq + 1)  # type: ignore[union-attr]
     second.run_coordinator.resume()
-    qtbot.waitUntil(lambda: second.run.view.is_waiting, timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: second.run.view.is_waiting)
     second.run.send(Continue())
 
     def is_missed() -> bool:
         state = second.run.state
         return state is not None and state.error is not None and state.pause is not None
 
-    qtbot.waitUntil(is_missed, timeout=WAIT_MS)
+    qtbot.waitUntil(is_missed)
     sent = len(model.requests)
     labels = {button.text(): button for button in second.run_pane.actions_bar.buttons}
     assert "Give the value…" in labels
@@ -178,7 +177,7 @@ def test_a_run_of_the_past_asks_for_a_value_that_is_not_set(
         dialog.setTextValue("a new note")
         dialog.accept()
 
-    with answering(QInputDialog, give), qtbot.waitSignal(second.run.ended, timeout=WAIT_MS):
+    with answering(QInputDialog, give), qtbot.waitSignal(second.run.ended):
         labels["Give the value…"].click()
     assert QApplication.activeModalWidget() is None
     assert len(model.requests) == sent + 1

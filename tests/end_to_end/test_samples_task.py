@@ -11,7 +11,6 @@ from PySide6.QtWidgets import QPushButton
 from pytestqt.qtbot import QtBot
 
 from studio.ui.app.workbench import Workbench
-from tests.end_to_end.conftest import WAIT_MS
 
 pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
 
@@ -55,8 +54,7 @@ def test_f5_says_what_is_missing_and_runs_with_the_samples_after_a_click(
         if each.text() == "Run with the samples" and each.isVisible()
     )
     qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: workbench.run.state is not None and workbench.run.state.is_over,
-                    timeout=WAIT_MS)  # fmt: skip
+    qtbot.waitUntil(lambda: workbench.run.state is not None and workbench.run.state.is_over)
     state = workbench.run.state
     assert state is not None
     assert state.step.messages[0].text == "Mina shows Lisbon in 3 days."

@@ -16,6 +16,7 @@ from studio.ui.app.main_window import MainWindow
 from studio.ui.app.workbench import Workbench
 from studio.ui.base.services import build_services
 from studio.ui.style.theme import DARK
+from studio.viewmodels.app.notifications import Notification
 from tests.from_0_1_0.conftest import AT_HOME
 
 pytestmark = pytest.mark.qt_log_ignore("does not support propagateSizeHints")
@@ -99,7 +100,12 @@ def test_panes_are_where_they_were(workbench: Workbench) -> None:
 
 def test_unsaved_texts_are_offered(workbench: Workbench, qtbot: QtBot) -> None:
     window = workbench.window
-    (notice,) = [each for each in window.notices.notices if each.key == "recovery"]
+
+    def offered() -> list[Notification]:
+        return [each for each in window.notices.notices if each.key == "recovery"]
+
+    qtbot.waitUntil(lambda: len(offered()) == 1)
+    (notice,) = offered()
     notice.offers[0].act()
     texts = {page.controller.title: page.editor.text() for page in window.tabs.pages()}
     assert texts["trip.prompty"].endswith("assistant:\nNot saved yet: é 🗼\n")

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from studio.core.resource_files import resource
+from tests.support.patience import SECONDS
 
 ROOT = Path(__file__).resolve().parents[2]
 PROMPT = "---\nname: a\n---\nsystem:\nBe brief.\n\nuser:\nHELLO there\n"
@@ -74,7 +75,7 @@ class Program:
             check=False,
             capture_output=True,
             encoding="utf-8",
-            timeout=110,
+            timeout=SECONDS,
         )
         assert done.returncode == code, done.stderr
         return done.stdout, done.stderr
