@@ -74,9 +74,9 @@ def import_text(text: str, path: Path | None = None, choose: int = 0) -> Importe
     if suffix == ".prompty" or (not suffix and text.startswith(("---", "+++"))):
         return _prompt_file(text, path)
     if suffix and suffix not in SUFFIXES:
-        importer = find_importer(ImportSource(text, None, path, _reader(path)))
-        if importer is not None:
-            return importer.read(ImportSource(text, None, path, _reader(path)), choose)
+        made = _import_data(text, None, path, choose)
+        if made is not None:
+            return made
     stripped = text.lstrip()
     if stripped[:1] in ("{", "[") and suffix not in (".yaml", ".yml"):
         return _json(text, path, choose)
@@ -119,10 +119,9 @@ def _json(text: str, path: Path | None, choose: int) -> Imported:
 
 
 def _value(text: str, data: Json, path: Path | None, choose: int) -> Imported:
-    source = ImportSource(text, data, path, _reader(path))
-    importer = find_importer(source)
-    if importer is not None:
-        return importer.read(source, choose)
+    made = _import_data(text, data, path, choose)
+    if made is not None:
+        return made
     raise ImportFailure(
         "This JSON is no prompt that is known: a request body with messages, a list of messages, "
         "or a prompt of LangChain."
@@ -157,14 +156,20 @@ def _yaml(text: str, path: Path | None, choose: int) -> Imported:
     if reading.broken:
         raise ImportFailure(f"The YAML cannot be read: {reading.problems[0].message}")
     data = reading.value
-    source = ImportSource(text, data, path, _reader(path))
-    importer = find_importer(source)
-    if importer is not None:
-        return importer.read(source, choose)
+    made = _import_data(text, data, path, choose)
+    if made is not None:
+        return made
     raise ImportFailure(
         "This YAML is no prompt that is known: an agent of AgentSchema (kind: prompt) or a "
         "promptfoo configuration (prompts)."
     )
+
+
+def _import_data(text: str, data: Json, path: Path | None, choose: int) -> Imported | None:
+    """What the importer that knows the file makes of it; None where nobody knows it."""
+    source = ImportSource(text, data, path, _reader(path))
+    importer = find_importer(source)
+    return importer.read(source, choose) if importer is not None else None
 
 
 def _reader(path: Path | None) -> _Reader:

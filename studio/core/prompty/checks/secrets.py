@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from studio.core.masking.looks import keys_in, names_secret_field
 from studio.core.prompty.document import PromptDocument
+from studio.core.prompty.yaml.places import value_at
 from studio.core.text.problem import Fix, Problem, Severity, TextEdit
 from studio.core.text.span import Span
-from studio.core.text.values import Json
 
 _VARIABLES = {"openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY"}
 _SHORTEST = 8
@@ -36,7 +36,7 @@ def _found(document: PromptDocument) -> Iterator[tuple[Span, str, str]]:
         name = entry.path[-1]
         if not isinstance(name, str) or not names_secret_field(name):
             continue
-        value = _at(document.data, entry.path)
+        value = value_at(document.data, entry.path)
         if isinstance(value, str) and value and "${" not in value and "{{" not in value:
             reported.append(entry.value)
             yield entry.value, name, value
@@ -68,14 +68,3 @@ def _problem(document: PromptDocument, place: Span, key: str) -> Problem:
     fixes = (Fix(f"Read it from the environment variable {variable}", edits),) if in_front else ()
     message = "A secret is written in the file; keep it in the environment: ${env:NAME}."
     return Problem("literal-secret", Severity.WARNING, message, place, fixes)
-
-
-def _at(data: Json, path: tuple[str | int, ...]) -> Json:
-    for part in path:
-        if isinstance(data, Mapping):
-            data = data.get(str(part))
-        elif isinstance(data, list) and isinstance(part, int) and part < len(data):
-            data = data[part]
-        else:
-            return None
-    return data

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from studio.core.prompty.document import FrontMatterEntry, PromptDocument
 from studio.core.prompty.edit.edits import insert_below, remove_entry, set_value
 from studio.core.prompty.split import split_front_matter
-from studio.core.prompty.yaml.places import KeyPath
+from studio.core.prompty.yaml.places import KeyPath, value_at
 from studio.core.prompty.yaml.reader import read_yaml, write_yaml
 from studio.core.text.problem import TextEdit, apply_edits
 from studio.core.text.source import SourceText
@@ -51,15 +51,7 @@ class ConversionDraft:
 
     def value(self, *path: str | int) -> Json:
         """The value at a path; None where there is none."""
-        data: Json = self.document.data
-        for part in path:
-            if isinstance(data, Mapping):
-                data = data.get(str(part))
-            elif isinstance(data, list) and isinstance(part, int) and part < len(data):
-                data = data[part]
-            else:
-                return None
-        return data
+        return value_at(self.document.data, path)
 
     def block(self, *path: str | int) -> JsonObject:
         """The mapping at a path; an empty one where there is none."""

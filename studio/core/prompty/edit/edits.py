@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from studio.core.prompty.document import FrontMatterEntry, InputDeclaration, PromptDocument
 from studio.core.prompty.split import split_front_matter
-from studio.core.prompty.yaml.places import KeyPath
+from studio.core.prompty.yaml.places import KeyPath, value_at
 from studio.core.prompty.yaml.reader import plain_scalar
 from studio.core.text.problem import TextEdit
 from studio.core.text.span import Span
@@ -193,20 +193,9 @@ def _binding_spans(document: PromptDocument, name: str) -> Iterator[Span]:
         path = entry.path
         if len(path) < 4 or path[0] != "tools" or path[2] != "bindings":
             continue
-        value = _at(document.data, path)
+        value = value_at(document.data, path)
         if value == name and (path[-1] == "input" or len(path) == 4):
             yield entry.value
-
-
-def _at(data: Json, path: KeyPath) -> Json:
-    for part in path:
-        if isinstance(data, Mapping):
-            data = data.get(str(part))
-        elif isinstance(data, list) and isinstance(part, int) and part < len(data):
-            data = data[part]
-        else:
-            return None
-    return data
 
 
 def _inside_quotes(document: PromptDocument, span: Span) -> Span:

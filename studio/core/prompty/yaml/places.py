@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from studio.core.prompty.document import FrontMatterEntry
 from studio.core.text.span import Span
+from studio.core.text.values import Json
 
 KeyPath = tuple[str | int, ...]
 """Keys from the root; list items by index."""
+
+
+def value_at(data: Json, path: KeyPath) -> Json:
+    """The value at a path; None where there is none."""
+    for part in path:
+        if isinstance(data, Mapping):
+            data = data.get(str(part))
+        elif isinstance(data, list) and isinstance(part, int) and part < len(data):
+            data = data[part]
+        else:
+            return None
+    return data
 
 
 @dataclass(frozen=True)
