@@ -7,10 +7,11 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import pytest
 
@@ -106,22 +107,34 @@ def _x_display() -> Iterator[str]:
     with os.fdopen(reading) as said:
         display = f":{said.readline().strip()}"
     environment = {**os.environ, "DISPLAY": display}
-    manager = subprocess.Popen(["openbox"], env=environment, stderr=subprocess.DEVNULL)
-    try:
-        _await_manager(environment)
-        yield display
-    finally:
-        for process in (manager, server):
-            process.terminate()
-            process.wait(patience.SECONDS)
+    with tempfile.TemporaryFile() as log:
+        manager = subprocess.Popen(["openbox"], env=environment, stdout=log, stderr=log)
+        try:
+            _await_manager(environment, manager, log)
+            yield display
+        finally:
+            for process in (manager, server):
+                process.terminate()
+                process.wait(patience.SECONDS)
 
 
-def _await_manager(environment: dict[str, str]) -> None:
-    """Wait until it has said how many desktops there are; a window before it may get no keys."""
+def _await_manager(
+    environment: dict[str, str], manager: subprocess.Popen[bytes], log: IO[bytes]
+) -> None:
+    """Wait until it has said how many desktops there are; a window before it may get no keys.
+
+    Raises:
+        AssertionError: the manager has ended, with its own words.
+    """
     asking = ["xdotool", "get_num_desktops"]
 
     def has_answered() -> bool:
-        asked = subprocess.run(asking, env=environment, capture_output=True, check=False)
+        if manager.poll() is not None:
+            log.seek(0)
+            raise AssertionError(f"openbox ended with {manager.returncode}: {log.read().decode()}")
+        asked = subprocess.run(
+            asking, env=environment, capture_output=True, check=False, timeout=patience.SECONDS
+        )
         return asked.returncode == 0
 
     patience.wait_until(has_answered, "the window manager")
