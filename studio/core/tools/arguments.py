@@ -3,98 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, cast
 
+from studio.core.patterns import SLOW_SECONDS, PatternError, schema_pattern
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.values import Json, JsonObject
 
 if TYPE_CHECKING:
     from jsonschema import Draft202012Validator, ValidationError
-
-
-_LONGEST = 1000
-_MANY = 100
-
-
-@dataclass(slots=True)
-class _Group:
-    """What an open bracket holds so far."""
-
-    repeats: bool = False
-    chooses: bool = False
-
-
-@lru_cache(maxsize=512)
-def is_quick(pattern: str) -> bool:
-    """Whether a pattern can be searched for without a risk of exponential time."""
-    if len(pattern) > _LONGEST:
-        return False
-    open_groups = [_Group()]
-    closed: _Group | None = None  # the group that ended just before this place
-    index = 0
-    while index < len(pattern):
-        char = pattern[index]
-        repeats, after = _repetition(pattern, index)
-        if repeats is not None:
-            if repeats and closed is not None and (closed.repeats or closed.chooses):
-                return False
-            open_groups[-1].repeats |= repeats
-            index, closed = after, None
-            continue
-        closed = None
-        if char == "\\":
-            # A reference to a group can repeat what was matched: its cost is not bounded by ours.
-            if pattern[index + 1 : index + 2].isdigit():
-                return False
-            index += 2
-            continue
-        if char == "[":
-            index = _end_of_set(pattern, index)
-            continue
-        if char == "(":
-            open_groups.append(_Group())
-        elif char == ")" and len(open_groups) > 1:
-            closed = open_groups.pop()
-            open_groups[-1].repeats |= closed.repeats
-            open_groups[-1].chooses |= closed.chooses
-        elif char == "|":
-            open_groups[-1].chooses = True
-        index += 1
-    return True
-
-
-def _repetition(pattern: str, index: int) -> tuple[bool | None, int]:
-    """Whether a quantifier at this place is open-ended or large, and the place after it.
-
-    None where there is no quantifier.
-    """
-    char = pattern[index]
-    if char in "*+":
-        return True, index + 1
-    if char == "?" and not pattern.startswith("(?", index - 1):
-        return False, index + 1
-    end = pattern.find("}", index)
-    if char != "{" or end < 0:
-        return None, index
-    low, comma, high = pattern[index + 1 : end].partition(",")
-    if not (low + high).isdigit():
-        return None, index
-    return bool(comma and not high) or int(high or low) > _MANY, end + 1
-
-
-def _end_of_set(pattern: str, start: int) -> int:
-    """The place after a character set; a bracket right after its start belongs to it."""
-    index = start + 1
-    if pattern.startswith("^", index):
-        index += 1
-    if pattern.startswith("]", index):
-        index += 1
-    while index < len(pattern) and pattern[index] != "]":
-        index += 2 if pattern[index] == "\\" else 1
-    return index + 1
+    from jsonschema.protocols import Validator
 
 
 _SHOWN_PROBLEMS = 5
@@ -131,33 +50,98 @@ def inject_bindings(
 
 
 @lru_cache(maxsize=256)
-def _validator(schema: str) -> Draft202012Validator:
-    from jsonschema import Draft202012Validator
+def _validator(schema: str) -> Validator:
+    from jsonschema import Draft202012Validator, FormatChecker
+    from jsonschema.validators import extend
     from referencing import Registry
 
-    loaded = cast("dict[str, Any]", _without_slow_patterns(json.loads(schema)))
-    Draft202012Validator.check_schema(loaded)
+    loaded = cast("dict[str, Any]", json.loads(schema))
+    Draft202012Validator.check_schema(loaded, FormatChecker(formats=()))  # `regex` asks `re`
+    bounded: type = extend(Draft202012Validator, _Patterns().keywords())  # type: ignore[no-untyped-call]
     # An empty registry: a schema of a stranger must not make us fetch anything.
-    return Draft202012Validator(loaded, registry=Registry())
+    return cast("Validator", bounded(loaded, registry=Registry()))
 
 
-def _without_slow_patterns(node: Json) -> Json:
-    """The schema without patterns that could take for ever; the tool itself will refuse."""
-    if isinstance(node, list):
-        return [_without_slow_patterns(item) for item in node]
-    if not isinstance(node, dict):
-        return node
-    kept: dict[str, Json] = {}
-    for key, value in node.items():
-        if key == "pattern" and isinstance(value, str) and not is_quick(value):
-            continue
-        quick = (
-            {name: item for name, item in value.items() if is_quick(name)}
-            if key == "patternProperties" and isinstance(value, dict)
-            else value
+class _Patterns:
+    """The keywords that search with a stranger's pattern, bounded in time.
+
+    jsonschema uses `re`, which no limit can end and which reads some patterns otherwise in Python
+    3.11.2. A pattern that is none, or took too long once, refuses nothing: the tool itself will.
+    """
+
+    def __init__(self) -> None:
+        self._slow: set[str] = set()
+
+    def keywords(self) -> dict[str, Any]:
+        """The functions by the names of their keywords, for `jsonschema.validators.extend`."""
+        return {
+            "pattern": self._pattern,
+            "patternProperties": self._pattern_properties,
+            "additionalProperties": self._additional_properties,
+            "unevaluatedProperties": self._unevaluated_properties,
+        }
+
+    def _found(self, pattern: str, text: str) -> bool | None:
+        """Whether the pattern is in the text; None where that cannot be told."""
+        if pattern in self._slow:
+            return None
+        try:
+            return schema_pattern(pattern).search(text, timeout=SLOW_SECONDS) is not None
+        except (PatternError, TimeoutError):
+            self._slow.add(pattern)
+            return None
+
+    def _pattern(
+        self, validator: Validator, pattern: str, instance: Json, _: JsonObject
+    ) -> Iterator[ValidationError]:
+        from jsonschema import ValidationError
+
+        if isinstance(instance, str) and self._found(pattern, instance) is False:
+            yield ValidationError(f"{instance!r} does not match {pattern!r}")
+
+    def _pattern_properties(
+        self,
+        validator: Draft202012Validator,
+        patterns: Mapping[str, Any],
+        instance: Json,
+        _: JsonObject,
+    ) -> Iterator[ValidationError]:
+        if not isinstance(instance, dict):
+            return
+        for pattern, schema in patterns.items():
+            for name, value in instance.items():
+                if self._found(pattern, name):
+                    yield from validator.descend(value, schema, path=name, schema_path=pattern)
+
+    def _additional_properties(
+        self, validator: Validator, allowed: Json, instance: Json, schema: JsonObject
+    ) -> Iterator[ValidationError]:
+        from jsonschema import Draft202012Validator
+
+        if not isinstance(instance, dict):
+            return
+        patterns = cast("JsonObject", schema.get("patternProperties", {}))
+        rest = {
+            name: value
+            for name, value in instance.items()
+            if not any(self._found(pattern, name) is not False for pattern in patterns)
+        }
+        # The package's own rule and words, over what no pattern takes.
+        known = {key: schema[key] for key in ("properties",) if key in schema}
+        yield from Draft202012Validator.VALIDATORS["additionalProperties"](
+            validator, allowed, rest, known
         )
-        kept[key] = _without_slow_patterns(quick)
-    return kept
+
+    def _unevaluated_properties(
+        self, validator: Validator, allowed: Json, instance: Json, schema: JsonObject
+    ) -> Iterator[ValidationError]:
+        from jsonschema import Draft202012Validator
+
+        # The package looks with `re` for what patterns beside it or below it have taken.
+        if '"patternProperties"' not in json.dumps(validator.schema, default=str):
+            yield from Draft202012Validator.VALIDATORS["unevaluatedProperties"](
+                validator, allowed, instance, schema
+            )
 
 
 def _sentence(error: ValidationError) -> str:
