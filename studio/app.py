@@ -22,8 +22,9 @@ from studio.core.resource_files import resource
 from studio.ui.app.main_window import MainWindow
 from studio.ui.base.language import install_language
 from studio.ui.base.services import build_services
+from studio.ui.style.application import apply_theme, fonts_of, theme_for
 from studio.ui.style.icons import hold_drawings, release_drawings
-from studio.ui.style.theme import apply_theme, fonts_of, load_other_fonts, theme_for
+from studio.ui.style.theme import load_other_fonts
 from studio.viewmodels.app.collector import IdleCollector
 from studio.viewmodels.app.jobs import SWITCH_SECONDS
 

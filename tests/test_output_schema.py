@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from studio.application.exchange.export import ExportJob, make_export
-from studio.cli.main import FINE, run_command
+from studio.cli.exit_codes import FINE
+from studio.cli.main import run_command
 from studio.core.agent.loop.setup import make_setup
 from studio.core.agent.run.performer import check_answer
 from studio.core.agent.values.options import RunOptions

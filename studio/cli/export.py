@@ -12,18 +12,17 @@ from studio.application.connections.tools import tool_session
 from studio.application.exchange.export import difference
 from studio.application.inputs.sets import InputFileError, read_sets, sets_path
 from studio.application.trust import is_trusted, references_of
-from studio.cli.exit_codes import FINE, PROBLEMS
-from studio.cli.main import (
+from studio.cli.arguments import (
     UsageError,
     add_inputs,
     add_trust,
     allow_named,
     given_inputs,
     load,
-    report,
-    report_sources,
     trust_of,
 )
+from studio.cli.exit_codes import FINE, PROBLEMS
+from studio.cli.findings import report, report_sources
 from studio.core.export.source import ExportValues, make_source
 from studio.core.export.target import ExportResult
 from studio.core.export.targets import TARGETS, all_targets, find_target

@@ -8,8 +8,8 @@ import json
 import sys
 from pathlib import Path
 
+from studio.cli.arguments import UsageError
 from studio.cli.exit_codes import FINE, PROBLEMS
-from studio.cli.main import UsageError
 
 
 def add_tools(parser: argparse.ArgumentParser) -> None:

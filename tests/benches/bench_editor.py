@@ -108,7 +108,8 @@ def child(kind: str, lines: int, edits: int) -> None:
         else:
             from studio.core.settings import Settings
             from studio.ui.editor.page.page import EditorPage
-            from studio.ui.style.theme import LIGHT, apply_theme
+            from studio.ui.style.application import apply_theme
+            from studio.ui.style.theme import LIGHT
             from studio.viewmodels.app.collector import IdleCollector
             from studio.viewmodels.app.jobs import SWITCH_SECONDS
             from studio.viewmodels.app.notifications import Notifications

@@ -24,7 +24,8 @@ from PySide6.QtWidgets import QApplication
 from studio.core.prompty.parse import parse
 from studio.core.tokens.openai_ranks import OpenAITokens, load_encoding
 from studio.ui.preview.pane import PreviewPane
-from studio.ui.style.theme import LIGHT, apply_theme
+from studio.ui.style.application import apply_theme
+from studio.ui.style.theme import LIGHT
 from studio.viewmodels.app.collector import IdleCollector
 from studio.viewmodels.preview.controller import PreviewController
 

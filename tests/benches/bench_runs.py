@@ -38,7 +38,8 @@ from studio.core.runs.codec import encode_event
 from studio.core.runs.store import RunStore
 from studio.ui.run.pane import RunPane
 from studio.ui.run.timeline import TimelineView
-from studio.ui.style.theme import LIGHT, apply_theme
+from studio.ui.style.application import apply_theme
+from studio.ui.style.theme import LIGHT
 from studio.viewmodels.app.background import Background
 from studio.viewmodels.history.controller import HistoryController
 from studio.viewmodels.run.controller import RunController

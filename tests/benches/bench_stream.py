@@ -187,7 +187,8 @@ class Studio:
         from studio.core.paths import user_paths
         from studio.ui.app.workbench import Workbench
         from studio.ui.base.services import build_services
-        from studio.ui.style.theme import LIGHT, apply_theme
+        from studio.ui.style.application import apply_theme
+        from studio.ui.style.theme import LIGHT
         from studio.viewmodels.app.collector import IdleCollector
         from studio.viewmodels.app.jobs import SWITCH_SECONDS
 

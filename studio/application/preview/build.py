@@ -6,15 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
-from studio.application.preview.cards import cards
+from studio.application.preview.card_list import cards
 from studio.application.preview.requests import request_previews
 from studio.application.preview.target import target_of
-from studio.application.preview.value import (
-    Preview,
-    PreviewTarget,
-    VariableOrigin,
-    VariableRow,
-)
+from studio.application.preview.value import Preview, PreviewTarget, VariableOrigin, VariableRow
 from studio.application.words import translate
 from studio.core.agent.protocols.choose import ProtocolChoice, choose_protocol
 from studio.core.models.base import ModelRequest, ProtocolName

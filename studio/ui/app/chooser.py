@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -19,7 +20,6 @@ from studio.ui.window.welcome import bundled
 
 if TYPE_CHECKING:
     from studio.core.text.span import Span
-    from studio.ui.app.commands import Commands
     from studio.ui.editor.page.page import EditorPage
     from studio.ui.window.parts import WindowParts
 
@@ -27,12 +27,21 @@ _MOST_BESIDE = 500
 
 
 class Chooser(QObject):
-    """Fills the window's palette and goes where the person chose."""
+    """Fills the window's palette and goes where the user chose."""
 
-    def __init__(self, window: WindowParts, commands: Commands) -> None:
-        super().__init__(commands)
+    def __init__(
+        self, window: WindowParts, new_from: Callable[[Path], None], parent: QObject
+    ) -> None:
+        """Make it.
+
+        Args:
+            window: the parts that are chosen from.
+            new_from: begins a prompt like the file of a template.
+            parent: what owns it.
+        """
+        super().__init__(parent)
         self._window = window
-        self._commands = commands
+        self._new_from = new_from
         self.palette = CommandPalette(window.widget)
         """The box in which one of many things is chosen."""
 
@@ -188,7 +197,7 @@ class Chooser(QObject):
             [
                 PaletteItem(
                     each.name,
-                    partial(self._commands.new_from, each.path),
+                    partial(self._new_from, each.path),
                     each.description,
                     icon("file-plus"),
                 )

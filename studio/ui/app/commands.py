@@ -68,7 +68,7 @@ class Commands(QObject):
         """What asks for one of many things, made when it is first asked for."""
         from studio.ui.app import chooser
 
-        return chooser.Chooser(self._window, self)
+        return chooser.Chooser(self._window, self.new_from, self)
 
     def _asking(self, name: str) -> Callable[[], None]:
         def ask() -> None:

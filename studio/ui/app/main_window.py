@@ -15,7 +15,8 @@ from studio.ui.base.actions import EDITING, ActionSet
 from studio.ui.editor.tabs.tabs import EditorTabs
 from studio.ui.files.pane import FilesPane
 from studio.ui.outline.pane import OutlinePane
-from studio.ui.style.theme import Theme, Themes, apply_theme, fonts_of, theme_for
+from studio.ui.style.application import Themes, apply_theme, fonts_of, theme_for
+from studio.ui.style.theme import Theme
 from studio.ui.window.docks import Docks
 from studio.ui.window.menus import build_menus
 from studio.ui.window.notices import NoticeArea

@@ -45,7 +45,8 @@ from studio.ui.history.pane import HistoryPane
 from studio.ui.inputs.pane import InputsPane
 from studio.ui.preview.pane import PreviewPane
 from studio.ui.run.pane import RunPane
-from studio.ui.style.theme import load_other_fonts, theme_for
+from studio.ui.style.application import theme_for
+from studio.ui.style.theme import load_other_fonts
 from studio.ui.tools.pane import ToolsPane
 from studio.ui.window.panes import Panes
 from studio.viewmodels.app.background import Background

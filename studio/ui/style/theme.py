@@ -10,17 +10,13 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from PySide6.QtCore import QObject, Qt, Signal
-from PySide6.QtGui import QColor, QFont, QFontDatabase, QGuiApplication, QPalette
-from PySide6.QtWidgets import QApplication, QStyleFactory
+from PySide6.QtGui import QFont, QFontDatabase
 
 from studio.core.resource_files import resource
-from studio.ui.style.stylesheet import stylesheet
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from studio.core.settings import Settings
 
 ThemeName: TypeAlias = Literal["light", "dark"]
 ThemeChoice: TypeAlias = Literal["light", "dark", "system"]
@@ -189,117 +185,12 @@ DARK = Theme(
 
 _UI_FAMILY = "Inter"
 _MONO_FAMILY = "JetBrains Mono"
-_UI_POINTS = 10.0
+UI_POINTS = 10.0
 _MONO_POINTS = 11.0
-
-
-def theme_for(choice: ThemeChoice) -> Theme:
-    """The theme of a choice; "system" is light where the desktop says nothing."""
-    if choice == "light":
-        return LIGHT
-    if choice == "dark":
-        return DARK
-    dark = QGuiApplication.styleHints().colorScheme() == Qt.ColorScheme.Dark
-    return DARK if dark else LIGHT
 
 
 _LATER_FACES = ("Inter-Italic", "JetBrainsMono-Bold")
 """Faces of Markdown and of coloured text: neither is in a window's first picture."""
-
-_STYLED = "studioStyled"
-"""Property of the application: it has Fusion's style."""
-
-
-@dataclass(frozen=True, slots=True)
-class Fonts:
-    """The person's choice of the interface's font."""
-
-    family: str = ""
-    """Its family; empty for the bundled one."""
-
-    points: float = _UI_POINTS
-    """Its size."""
-
-
-def fonts_of(settings: Settings) -> Fonts:
-    """The fonts that the settings ask for."""
-    return Fonts(settings.interface_font, settings.interface_font_size)
-
-
-class Themes(QObject):
-    """The theme in use; what paints by itself follows `changed`."""
-
-    changed = Signal(Theme)
-
-    def __init__(self, theme: Theme, parent: QObject) -> None:
-        super().__init__(parent)
-        self.value = theme
-        """The theme in use."""
-
-    def change(self, theme: Theme) -> None:
-        """Take another theme, and say so."""
-        self.value = theme
-        self.changed.emit(theme)
-
-
-def apply_theme(app: QApplication, theme: Theme, fonts: Fonts | None = None) -> None:
-    """Give the whole application Fusion, the theme's palette, its fonts and its style sheet.
-
-    An own palette, because `setColorScheme` does nothing without a desktop (measured).
-    """
-    # A style sheet hides the style's name; and each of these steps asks every widget there is.
-    if app.property(_STYLED) is None:
-        app.setStyle(QStyleFactory.create("Fusion"))
-        app.setProperty(_STYLED, True)
-    fonts = fonts or Fonts()
-    font, sheet = ui_font(fonts.points, fonts.family), stylesheet(theme, fonts.points)
-    if app.font() == font and app.styleSheet() == sheet:
-        return
-    # Taken away first: to put one sheet in another's place asks each widget again for every widget
-    # around it (measured with 1,100 widgets: 0.38 s, and 0.15 s this way).
-    app.setStyleSheet("")
-    if app.font() != font:
-        app.setFont(font)
-    app.setPalette(palette(theme))
-    app.setStyleSheet(sheet)
-
-
-def palette(theme: Theme) -> QPalette:
-    """The theme as a palette, with the inactive and disabled groups said too."""
-    role = QPalette.ColorRole
-    colors = {
-        role.Window: theme.window,
-        role.WindowText: theme.text,
-        role.Base: theme.surface,
-        role.AlternateBase: theme.current_line,
-        role.Text: theme.text,
-        role.Button: theme.window,
-        role.ButtonText: theme.text,
-        role.BrightText: theme.error,
-        role.ToolTipBase: theme.raised,
-        role.ToolTipText: theme.text,
-        role.PlaceholderText: theme.muted,
-        role.Highlight: theme.selection,
-        role.HighlightedText: theme.text,
-        role.Accent: theme.accent,
-        role.Link: theme.accent,
-        role.LinkVisited: theme.accent,
-        role.Light: theme.raised,
-        role.Midlight: theme.raised,
-        role.Mid: theme.border,
-        role.Dark: theme.border,
-        role.Shadow: theme.border,
-    }
-    made = QPalette()
-    for each, color in colors.items():
-        # One call for all groups: an inactive window must keep its selection readable.
-        made.setColor(each, QColor(color))
-    faint = QColor(theme.muted)
-    faint.setAlphaF(0.55)
-    for each in (role.WindowText, role.Text, role.ButtonText, role.HighlightedText):
-        made.setColor(QPalette.ColorGroup.Disabled, each, faint)
-    made.setColor(QPalette.ColorGroup.Disabled, role.Highlight, QColor(theme.raised))
-    return made
 
 
 @cache
@@ -321,7 +212,7 @@ def _font_files(*, later: bool) -> list[Path]:
     return [path for path in files if (path.stem in _LATER_FACES) == later]
 
 
-def ui_font(size: float = _UI_POINTS, family: str = "") -> QFont:
+def ui_font(size: float = UI_POINTS, family: str = "") -> QFont:
     """The font of the interface, in points; the bundled family where none is named."""
     _load_fonts()
     font = QFont([*([family] if family else []), _UI_FAMILY, "sans-serif"])

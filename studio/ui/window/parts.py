@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from studio.ui.editor.tabs.tabs import EditorTabs
     from studio.ui.files.pane import FilesPane
     from studio.ui.outline.pane import OutlinePane
-    from studio.ui.style.theme import Themes
+    from studio.ui.style.application import Themes
     from studio.ui.window.docks import Docks
     from studio.ui.window.status import StatusBar
     from studio.ui.window.toolbar import RunChoices

@@ -1,7 +1,8 @@
 from __future__ import annotations
 
 from studio.application.preview.build import PreviewJob, build_preview
-from studio.application.preview.cards import CardData, TextRun, cards, cut_runs, same_ends
+from studio.application.preview.card_list import cards
+from studio.application.preview.cards import CardData, TextRun, cut_runs, same_ends
 from studio.core.prompty.messages import TextPart
 from studio.core.prompty.parse import parse
 

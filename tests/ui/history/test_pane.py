@@ -8,7 +8,8 @@ from pytestqt.qtbot import QtBot
 from studio.core.runs.summary import RunSummary
 from studio.ui.history.footer import RetentionDialog
 from studio.ui.history.pane import HistoryPane, NotesDialog
-from studio.ui.style.theme import LIGHT, apply_theme
+from studio.ui.style.application import apply_theme
+from studio.ui.style.theme import LIGHT
 
 pytestmark = pytest.mark.qt_log_ignore("does not support propagateSizeHints")
 

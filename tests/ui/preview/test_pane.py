@@ -17,7 +17,8 @@ from studio.ui.parts.chip import Chip
 from studio.ui.preview.cards.card import MessageCard
 from studio.ui.preview.cards.text_body import TextBody
 from studio.ui.preview.pane import PreviewPane
-from studio.ui.style.theme import DARK, LIGHT, apply_theme
+from studio.ui.style.application import apply_theme
+from studio.ui.style.theme import DARK, LIGHT
 from studio.viewmodels.preview.controller import PreviewController
 from tests.support.labels import PLANTED, labels_read_as_rich
 

@@ -11,7 +11,8 @@ from pytestqt.qtbot import QtBot
 from studio.application.run.inspector import Inspection, inspector_view
 from studio.application.run.view import RunView, view_of
 from studio.ui.run.pane import RunPane
-from studio.ui.style.theme import LIGHT, apply_theme
+from studio.ui.style.application import apply_theme
+from studio.ui.style.theme import LIGHT
 from tests.application.run import examples as run
 
 pytestmark = pytest.mark.qt_log_ignore("does not support propagateSizeHints")

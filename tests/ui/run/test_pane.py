@@ -17,7 +17,8 @@ from studio.core.wire.reply import Reply, ToolCall
 from studio.ui.run.breakpoints_dialog import BreakpointsDialog
 from studio.ui.run.compare_dialog import RunComparisonDialog
 from studio.ui.run.pane import RunPane
-from studio.ui.style.theme import DARK, LIGHT, apply_theme
+from studio.ui.style.application import apply_theme
+from studio.ui.style.theme import DARK, LIGHT
 from studio.viewmodels.app.background import Background
 from studio.viewmodels.run.controller import RunController
 from tests.application.run.world import (

@@ -12,18 +12,10 @@ from pytestqt.qtbot import QtBot
 
 from studio.core.resource_files import resource
 from studio.ui.base.actions import ACTIONS
+from studio.ui.style.application import Fonts, apply_theme, theme_for
 from studio.ui.style.icons import icon
 from studio.ui.style.stylesheet import stylesheet
-from studio.ui.style.theme import (
-    DARK,
-    LIGHT,
-    Fonts,
-    Theme,
-    apply_theme,
-    mono_font,
-    theme_for,
-    ui_font,
-)
+from studio.ui.style.theme import DARK, LIGHT, Theme, mono_font, ui_font
 
 AA = 4.5
 THEMES = pytest.mark.parametrize("theme", [LIGHT, DARK], ids=lambda theme: theme.name)

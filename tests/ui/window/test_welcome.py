@@ -4,8 +4,9 @@ import pytest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
+from studio.ui.style.application import Fonts, apply_theme
 from studio.ui.style.icons import hold_drawings, release_drawings
-from studio.ui.style.theme import DARK, LIGHT, Fonts, Theme, apply_theme
+from studio.ui.style.theme import DARK, LIGHT, Theme
 from studio.ui.window.welcome import WelcomePage, _Mark
 
 pytestmark = pytest.mark.qt_log_ignore("does not support propagateSizeHints")

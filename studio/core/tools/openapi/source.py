@@ -15,7 +15,6 @@ from studio.core.masking.walk import masked
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.prompty.yaml.reader import read_yaml
 from studio.core.text.values import Json, JsonObject
-from studio.core.tools.http_exchange import as_sent, check_address, send
 from studio.core.tools.limits import DEFAULT_LIMITS, ToolLimits
 from studio.core.tools.mcp.server_config import expand
 from studio.core.tools.openapi.description import (
@@ -24,6 +23,7 @@ from studio.core.tools.openapi.description import (
     Operation,
     read_description,
 )
+from studio.core.tools.openapi.exchange import as_sent, check_address, send
 from studio.core.tools.openapi.named_connection import (
     FindConnection,
     NamedConnection,

@@ -68,7 +68,9 @@ class EditorPage(QWidget):
             self.controller, self.spelling = twin.controller, twin.spelling
         self.crumbs = CrumbBar(self.editor, lambda: self.controller.path)
         self.assist = EditorAssist(self.editor)
-        self.editor.media = MediaDrop(self.editor, messages, lambda: self.controller.path)
+        self.editor.media = MediaDrop(
+            self.editor, self.editor.reading, messages, lambda: self.controller.path
+        )
         self.editor.media.request_open.connect(self.request_open)
         self._disk = _DiskBar()
         self._on_disk = FileText("")

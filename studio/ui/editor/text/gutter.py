@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QPointF, QRectF, QSize, Qt
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent, QPolygonF, QTextBlock
 from PySide6.QtWidgets import QWidget
 
@@ -13,7 +13,7 @@ from studio.core.text.problem import Severity
 from studio.ui.style.icons import icon
 
 if TYPE_CHECKING:
-    from studio.ui.editor.text.view import PromptEditor
+    from studio.ui.editor.text.prompt_view import PromptView
     from studio.ui.style.theme import Theme
 
 _MARKS = 18
@@ -24,10 +24,23 @@ _RIGHT = int((Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter).value
 class Gutter(QWidget):
     """Paints beside the editor's blocks; a click toggles a breakpoint or a fold."""
 
-    def __init__(self, editor: PromptEditor, theme: Theme) -> None:
+    request_breakpoint = Signal(int)  # line, from 0, whose breakpoint is set or taken away
+    request_fixes = Signal(int)  # line, from 0, whose bulb was clicked
+
+    def __init__(
+        self, editor: PromptView, theme: Theme, breakpoints: Callable[[], frozenset[int]]
+    ) -> None:
+        """Make it.
+
+        Args:
+            editor: what it stands beside.
+            theme: its colours.
+            breakpoints: the lines, from 0, that a run stops before.
+        """
         super().__init__(editor)
         self._editor = editor
         self._theme = theme
+        self._breakpoints = breakpoints
         self._severities: Mapping[int, Severity] = {}
         self._fixable: frozenset[int] = frozenset()
         self.setMouseTracking(True)
@@ -62,7 +75,7 @@ class Gutter(QWidget):
         painter.fillRect(event.rect(), QColor(self._theme.surface))
         painter.setFont(self._editor.font())
         caret = self._editor.textCursor().blockNumber()
-        breakpoints = self._editor.breakpoints
+        breakpoints = self._breakpoints()
         text_height = float(self._editor.fontMetrics().height()) + 2
         dirty_top, dirty_bottom = event.rect().top(), event.rect().bottom()
         for block, top, height in self._editor.visible_blocks():
@@ -171,9 +184,9 @@ class Gutter(QWidget):
             and line in self._fixable
             and line == self._editor.textCursor().blockNumber()
         ):
-            self._editor.request_fixes.emit(line)
+            self.request_fixes.emit(line)
         elif event.position().x() < self.width() - _FOLDS:
-            self._editor.toggle_breakpoint(line)
+            self.request_breakpoint.emit(line)
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         """The end of a click here is none in the text."""

@@ -11,7 +11,8 @@ from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QInputDialog, QLineEdit
 
 if TYPE_CHECKING:
-    from studio.ui.editor.text.view import PromptEditor
+    from studio.ui.editor.text.parse_tracker import ParseTracker
+    from studio.ui.editor.text.prompt_view import PromptView
     from studio.viewmodels.app.notifications import Notifications
 
 _OPENED = (".prompty",)
@@ -20,20 +21,26 @@ _OPENED = (".prompty",)
 class MediaDrop(QObject):
     """Puts files into the text in the words of its dialect; prompts are opened instead."""
 
-    request_open = Signal(object)  # Path of a prompt
+    request_open = Signal(Path)  # of a prompt
 
     def __init__(
-        self, editor: PromptEditor, messages: Notifications, path: Callable[[], Path | None]
+        self,
+        editor: PromptView,
+        reading: ParseTracker,
+        messages: Notifications,
+        path: Callable[[], Path | None],
     ) -> None:
         """Make it.
 
         Args:
             editor: whose text.
+            reading: the document that the text was read to.
             messages: where what cannot be done is said.
             path: the prompt's own file, where it has one.
         """
         super().__init__(editor)
         self._editor = editor
+        self._reading = reading
         self._messages = messages
         self._path = path
 
@@ -62,7 +69,7 @@ class MediaDrop(QObject):
         from studio.ui.editor.text.media import edits_for
 
         own, text, caret = self._path(), self._editor.text(), self._editor.caret()
-        document = self._editor.document_now() or parse(text, own)
+        document = self._reading.now() or parse(text, own)
         yaml = in_front_matter(text, caret)
         folder = own.parent if own else None
         self._editor.apply_edits(edits_for(document, path, folder, caret, yaml=yaml))

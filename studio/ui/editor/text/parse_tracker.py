@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QToolTip
 
 if TYPE_CHECKING:
     from studio.core.prompty.document import PromptDocument
-    from studio.ui.editor.text.view import PromptEditor
+    from studio.ui.editor.text.prompt_view import PromptView
 
 _LONG = 100_000
 """Characters that are read in 50 ms; a longer text is read in the pool only."""
@@ -19,7 +19,7 @@ _LONG = 100_000
 class ParseTracker:
     """Keeps the newest document of one editor."""
 
-    def __init__(self, editor: PromptEditor) -> None:
+    def __init__(self, editor: PromptView) -> None:
         self._editor = editor
         self.document: PromptDocument | None = None
         """The newest one, which may be a few keys behind the text."""

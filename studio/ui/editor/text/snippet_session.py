@@ -12,13 +12,13 @@ from studio.core.text.span import Span
 from studio.ui.editor.text.snippets import expand
 
 if TYPE_CHECKING:
-    from studio.ui.editor.text.view import PromptEditor
+    from studio.ui.editor.text.prompt_view import PromptView
 
 
 class SnippetSession(QObject):
     """Keeps the places of the snippet put in last, while the text moves them."""
 
-    def __init__(self, editor: PromptEditor) -> None:
+    def __init__(self, editor: PromptView) -> None:
         super().__init__(editor)
         self._editor = editor
         self._stops: list[tuple[QTextCursor, QTextCursor]] = []

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QMimeData, QRect, QRectF, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QKeySequence, QWheelEvent
 
-from studio.ui.editor.text.block_view import BlockView
+from studio.ui.editor.text.prompt_view import PromptView
 
 if TYPE_CHECKING:
     from studio.ui.editor.text.media_drop import MediaDrop
@@ -18,7 +18,7 @@ _RECTANGLES = (QRectF, QRect)
 _PALETTE_KEY = int(Qt.Modifier.CTRL.value) | int(Qt.Key.Key_K.value)
 
 
-class TextInput(BlockView):
+class TextInput(PromptView):
     """Asks the snippet that is being filled, the typing rules and the taker of media first."""
 
     character_typed = Signal()  # a key wrote or erased a character

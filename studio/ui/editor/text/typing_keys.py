@@ -16,7 +16,7 @@ from studio.ui.editor.text.typing_rules import (
 )
 
 if TYPE_CHECKING:
-    from studio.ui.editor.text.view import PromptEditor
+    from studio.ui.editor.text.prompt_view import PromptView
 
 _COMMANDS = (
     Qt.KeyboardModifier.ControlModifier
@@ -28,7 +28,7 @@ _COMMANDS = (
 class TypingKeys:
     """Decides about keys before the text widget does."""
 
-    def __init__(self, editor: PromptEditor) -> None:
+    def __init__(self, editor: PromptView) -> None:
         self._editor = editor
 
     def press(self, event: QKeyEvent) -> bool:

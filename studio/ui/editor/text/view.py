@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QPoint, QRect, Qt, QTimer, Signal
+from PySide6.QtCore import QPoint, QRect, QTimer, Signal
 from PySide6.QtGui import (
     QCloseEvent,
     QHideEvent,
@@ -14,26 +14,20 @@ from PySide6.QtGui import (
     QShowEvent,
     QTextCursor,
 )
-from PySide6.QtWidgets import QFrame, QPlainTextEdit, QToolTip, QWidget
+from PySide6.QtWidgets import QFrame, QPlainTextEdit, QWidget
 
-from studio.core.text.problem import Problem, Severity, TextEdit
-from studio.ui.editor.text import marks
+from studio.core.text.problem import Problem, Severity
 from studio.ui.editor.text.breakpoints import Breakpoints
 from studio.ui.editor.text.gutter import Gutter
 from studio.ui.editor.text.names import message_on_line, tool_on_line
 from studio.ui.editor.text.parse_tracker import ParseTracker
 from studio.ui.editor.text.prompt_text import PromptText
-from studio.ui.editor.text.shown_marks import ShownMarks
 from studio.ui.editor.text.text_input import TextInput
 from studio.ui.editor.text.typing_keys import TypingKeys
 from studio.ui.style.theme import Theme, mono_font
 
 if TYPE_CHECKING:
     from studio.core.prompty.document import PromptDocument
-    from studio.core.text.source import SourceText
-    from studio.core.text.span import Span
-    from studio.ui.editor.highlight.highlighter import Highlighter
-    from studio.ui.editor.text.fold_state import Folding
 
 _CARET_MS = 30  # the rest of the window follows the caret just behind the key
 _LONG_CARET_MS = 200
@@ -60,10 +54,7 @@ class PromptEditor(TextInput):
             parent: the widget it is in.
             prompt: the text of another editor, to show it here too; a new one where None.
         """
-        super().__init__(parent)
-        self.prompt = prompt or PromptText(theme, self)
-        self.setDocument(self.prompt.document)
-        self._theme = theme
+        super().__init__(theme, parent, prompt)
         self.reading = ParseTracker(self)
         self._problems: tuple[Problem, ...] = ()
         self._breakpoints = Breakpoints()
@@ -74,8 +65,7 @@ class PromptEditor(TextInput):
         self.setAccessibleName(self.tr("Prompt text"))
         self.setLineWrapMode(QPlainTextEdit.LineWrapMode.WidgetWidth)
         self.setTabStopDistance(2 * self.fontMetrics().horizontalAdvance(" "))
-        self.marks = ShownMarks(self, theme)
-        self._gutter = Gutter(self, theme)
+        self._gutter = Gutter(self, theme, lambda: self.breakpoints)
         self._keys = TypingKeys(self)
         self._caret_timer = QTimer(self)
         self._caret_timer.setSingleShot(True)
@@ -91,83 +81,16 @@ class PromptEditor(TextInput):
         self.highlighter.colored.connect(self._on_colored)
         self.folding.changed.connect(self._on_folded)
         self.folding.found.connect(self._gutter.update)
+        self._gutter.request_breakpoint.connect(self.toggle_breakpoint)
+        self._gutter.request_fixes.connect(self.request_fixes)
         self._caret_timer.timeout.connect(self._tell_caret)
         self.prompt.lines.all_changed.connect(self.viewport().update)
         self.prompt.lines.all_changed.connect(self._gutter.update)
         self.prompt.lines.rows_changed.connect(self._on_rows)
 
-    # -- the text -------------------------------------------------------------------------------
-
-    @property
-    def highlighter(self) -> Highlighter:
-        """What colours the text."""
-        return self.prompt.highlighter
-
-    @property
-    def folding(self) -> Folding:
-        """Which lines are folded away."""
-        return self.prompt.folding
-
-    def source(self) -> SourceText:
-        """The text as it is now; cheap when nothing changed since the last call."""
-        return self.prompt.source()
-
-    def text(self) -> str:
-        """The text, lines ended by LF."""
-        return self.prompt.read()
-
-    def load(self, text: str) -> None:
-        """Begin with a text: no undo leads before it."""
-        self.prompt.load(text)
-        self.moveCursor(QTextCursor.MoveOperation.Start)
-
-    def replace_all(self, text: str) -> None:
-        """Put another text in place, as one step that can be undone; the caret stays near."""
-        self.prompt.replace_all(text)
-
-    def apply_edits(self, edits: Iterable[TextEdit]) -> None:
-        """Make the edits as one step that can be undone; all spans count in the text before.
-
-        Where the caret was on the screen it stays there, though lines come in above it.
-        """
-        was_shown = self.viewport().rect().intersects(self.cursorRect())
-        self.prompt.apply_edits(edits)
-        if was_shown:
-            self.ensureCursorVisible()
-
     def toggle_comment(self) -> None:
         """Comment the chosen lines out or in."""
         self._keys.comment()
-
-    # -- the caret ------------------------------------------------------------------------------
-
-    def caret(self) -> int:
-        """The caret's offset."""
-        return self.source().from_utf16(self.textCursor().position())
-
-    def reveal(self, span: Span, *, select: bool = True) -> None:
-        """Unfold, select and show a place, and take the keyboard."""
-        cursor = marks.cursor_for(self.document(), self.source(), span)
-        self.folding.show_line(self.document().findBlock(cursor.selectionStart()).blockNumber())
-        if not select:
-            cursor.setPosition(cursor.selectionStart())
-        self.setTextCursor(cursor)
-        self.centerCursor()
-        self.setFocus(Qt.FocusReason.OtherFocusReason)
-
-    def go_to_line(self, line: int, column: int = 1) -> None:
-        """Show a line, counted from 1."""
-        block = self.document().findBlockByNumber(max(0, min(line - 1, self.blockCount() - 1)))
-        self.folding.show_line(block.blockNumber())
-        cursor = QTextCursor(block)
-        cursor.movePosition(
-            QTextCursor.MoveOperation.Right,
-            QTextCursor.MoveMode.MoveAnchor,
-            min(column - 1, max(0, block.length() - 1)),
-        )
-        self.setTextCursor(cursor)
-        self.centerCursor()
-        self.setFocus(Qt.FocusReason.OtherFocusReason)
 
     # -- what is known about the text -----------------------------------------------------------
 
@@ -179,11 +102,6 @@ class PromptEditor(TextInput):
     def document_now(self) -> PromptDocument | None:
         """The document of the text as it stands; None while a long one is still being read."""
         return self.reading.now()
-
-    def tell(self, text: str) -> None:
-        """Say something at the caret."""
-        place = self.viewport().mapToGlobal(self.cursorRect().bottomLeft())
-        QToolTip.showText(place, text, self)
 
     @property
     def problems(self) -> tuple[Problem, ...]:
@@ -210,19 +128,7 @@ class PromptEditor(TextInput):
         self._gutter.set_marks(severities, frozenset(fixable))
         self.marks.set_problems(problems, source)
 
-    # -- folds and breakpoints ------------------------------------------------------------------
-
-    def toggle_fold(self, line: int | None = None) -> None:
-        """Fold or unfold at a line from 0, or around the caret."""
-        self.folding.toggle(self.textCursor().blockNumber() if line is None else line)
-
-    def fold_all(self) -> None:
-        """Fold everything that can be folded."""
-        self.folding.fold_all()
-
-    def unfold_all(self) -> None:
-        """Show every line."""
-        self.folding.unfold_all()
+    # -- breakpoints ----------------------------------------------------------------------------
 
     @property
     def breakpoints(self) -> frozenset[int]:
@@ -257,7 +163,6 @@ class PromptEditor(TextInput):
 
     def set_theme(self, theme: Theme) -> None:
         """Take other colours."""
-        self._theme = theme
         self.highlighter.set_theme(theme)
         self.marks.set_theme(theme)
         self._gutter.set_theme(theme)

@@ -1,0 +1,66 @@
+"""The cards of a preview, made of its messages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from studio.application.preview.attributes import attribute_place
+from studio.application.preview.cards import CardData
+from studio.core.prompty.document import PromptDocument
+from studio.core.prompty.messages import Message, TextPart, ToolResultPart
+from studio.core.prompty.rendering import Segment
+from studio.core.text.problem import Problem
+from studio.core.text.span import Span
+
+if TYPE_CHECKING:
+    from studio.application.preview.value import Preview
+
+
+def cards(preview: Preview) -> tuple[CardData, ...]:
+    """The cards of a preview, in order."""
+    colors = {row.name: index for index, row in enumerate(preview.variables)}
+    source = preview.shown.source
+    figures = preview.tokens.messages
+    result = []
+    for number, message in enumerate(preview.messages.messages, start=1):
+        place = message.origin.marker or message.origin.span
+        warnings = tuple(_warnings(message, preview.messages.problems))
+        result.append(
+            CardData(
+                number=number,
+                message=message,
+                line=source.line_of(place.start) + 1 if place else None,
+                tokens=figures[number - 1] if number <= len(figures) else 0,
+                is_exact=preview.tokens.is_exact,
+                colors={name: colors[name] for name in _inputs(message) if name in colors},
+                warnings=warnings,
+                attribute_places=_attribute_places(preview.shown, message),
+            )
+        )
+    return tuple(result)
+
+
+def _attribute_places(document: PromptDocument, message: Message) -> dict[str, Span]:
+    marker = message.origin.marker
+    if marker is None or message.origin.source != "template":
+        return {}
+    places = ((name, attribute_place(document, marker, name)) for name in message.attributes)
+    return {name: span for name, span in places if span is not None}
+
+
+def _segments(message: Message) -> Iterator[Segment]:
+    for part in message.parts:
+        if isinstance(part, TextPart | ToolResultPart):
+            yield from part.segments
+
+
+def _inputs(message: Message) -> list[str]:
+    return sorted({segment.input for segment in _segments(message) if segment.input})
+
+
+def _warnings(message: Message, problems: Sequence[Problem]) -> Iterator[Problem]:
+    spans = {segment.span for segment in _segments(message) if segment.kind != "literal"}
+    for problem in problems:
+        if problem.span in spans:
+            yield problem

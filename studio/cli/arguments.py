@@ -1,0 +1,173 @@
+"""What commands are given: their arguments, what is trusted, files and the values of inputs."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from studio.core.prompty.document import PromptDocument
+from studio.core.prompty.inputs import RESERVED_SAMPLES
+from studio.core.prompty.parse import parse
+from studio.core.text.values import Json
+from studio.core.tools.trust import TrustStore
+
+SUFFIX = ".prompty"
+
+
+class UsageError(Exception):
+    """The command was not called as it wants to be; the text says how."""
+
+
+def add_inputs(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments that every command on one prompt takes."""
+    parser.add_argument("file", type=Path, metavar="FILE")
+    parser.add_argument(
+        "-i",
+        "--input",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="value of an input; read as JSON where the input is not a string",
+    )
+    parser.add_argument(
+        "--param",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="value of a parameter, ${params:NAME}; -i and --inputs give them too",
+    )
+    parser.add_argument(
+        "--inputs", type=Path, metavar="FILE", help="inputs and parameters as a JSON object"
+    )
+
+
+def add_trust(parser: argparse.ArgumentParser, what: str) -> None:
+    """Add `--trust`, by which the user trusts the folder, now and from then on.
+
+    Args:
+        parser: the command's.
+        what: what it is good for, as the end of a sentence.
+    """
+    parser.add_argument("--trust", action="store_true", help=f"trust the prompt's folder: {what}")
+
+
+def trust_of(options: argparse.Namespace, *paths: Path) -> TrustStore:
+    """What the user trusts, with the folders of the command's own files where it says `--trust`."""
+    trust = TrustStore()
+    for path in paths if options.trust else ():
+        trust.trust(path if path.is_dir() else path.resolve().parent)
+    return trust
+
+
+def allow_named(options: argparse.Namespace, document: PromptDocument, trust: TrustStore) -> None:
+    """With `--trust`: allow the servers, and the variables for tools, that a document names."""
+    if options.trust:
+        # Here, because other commands would wait for what tools need.
+        from studio.core.tools.consent import wants_of
+
+        trust.allow(options.file.resolve().parent, wants_of(document))
+
+
+def load(path: Path) -> PromptDocument:
+    """Read and parse one file.
+
+    Raises:
+        UsageError: the file cannot be read.
+    """
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise UsageError(f"{path}: {error.strerror or error}") from None
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise UsageError(f"{path}:{line}: this line is not UTF-8; save the file as UTF-8") from None
+    # Whole, so that whatever is named beside it is found from any working directory.
+    return parse(text, path.resolve())
+
+
+def given_inputs(options: argparse.Namespace, document: PromptDocument) -> dict[str, Json]:
+    """The values that the arguments give.
+
+    Raises:
+        UsageError: a value is not what its input wants, or the file is no JSON object.
+    """
+    values: dict[str, Json] = {}
+    if options.inputs is not None:
+        try:
+            loaded = json.loads(options.inputs.read_text(encoding="utf-8"))
+        except (OSError, ValueError) as error:
+            raise UsageError(f"{options.inputs}: {error}") from None
+        if not isinstance(loaded, dict):
+            raise UsageError(f"{options.inputs}: inputs are a JSON object of names and values")
+        values.update(loaded)
+    for argument in options.input:
+        name, text = _pair(argument, "input", "-i")
+        values[name] = _value(document, name, text)
+    named = {item.name for item in document.parameters}
+    known = _known_inputs(document)
+    for argument in options.param:
+        name, text = _pair(argument, "parameter", "--param")
+        values[name] = _value(document, name, text)
+        if name not in named:
+            print(f"prompt-studio: the prompt uses no parameter {name!r}", file=sys.stderr)
+            known.add(name)
+    for name in sorted(values.keys() - known):
+        # They pass (Prompty 2 §12.2), and a slip of the pen would too.
+        print(f"prompt-studio: the prompt uses no input {name!r}", file=sys.stderr)
+    return values
+
+
+def _pair(argument: str, what: str, option: str) -> tuple[str, str]:
+    """Name and text of `name=value`.
+
+    Raises:
+        UsageError: it is none.
+    """
+    name, equals, text = argument.partition("=")
+    if not equals or not name:
+        raise UsageError(f"{argument!r} is no {what}; write {option} name=value")
+    return name, text
+
+
+def _known_inputs(document: PromptDocument) -> set[str]:
+    known = {item.name for item in document.inputs}
+    known |= {variable.name for variable in document.variables}
+    known |= {parameter.name for parameter in document.parameters}
+    known |= {name for tool in document.tools for name in tool.bindings.values()}
+    return known | RESERVED_SAMPLES.keys()
+
+
+def _value(document: PromptDocument, name: str, text: str) -> Json:
+    declared, parameter = document.input(name), document.parameter(name)
+    kind = declared.kind if declared else parameter.kind if parameter else "string"
+    if kind in ("string", "image", "file", "audio"):
+        return text
+    try:
+        value: Json = json.loads(text)
+    except ValueError:
+        what = "input" if declared else "parameter"
+        how = "is declared as" if declared else "is used as"
+        raise UsageError(f"{what} {name!r} {how} {kind}; {text!r} is not one in JSON") from None
+    return value
+
+
+def prompt_files(paths: Sequence[Path]) -> list[Path]:
+    """The files themselves, and the prompt files of folders.
+
+    Raises:
+        UsageError: a path does not exist.
+    """
+    found: list[Path] = []
+    for path in paths:
+        if path.is_dir():
+            found += sorted(path.rglob(f"*{SUFFIX}"))
+        elif path.exists():
+            found.append(path)
+        else:
+            raise UsageError(f"{path}: no such file")
+    return found

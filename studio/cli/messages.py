@@ -1,0 +1,70 @@
+"""`messages` and `request`: what the first model call would send."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from typing import get_args
+
+from studio.cli.arguments import add_inputs, add_trust
+from studio.cli.findings import merged, prepared_prompt, report
+from studio.core.agent.protocols.choose import choose_protocol
+from studio.core.prompty.prepare import Prepared
+from studio.core.prompty.shapes import message_text, messages_to_json, tools_to_json
+from studio.core.text.values import Json
+from studio.core.tools.document import declared_tools
+from studio.core.wire.request import Provider, provider_of, to_request
+
+
+def add_messages(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `messages`."""
+    add_inputs(parser)
+    parser.add_argument("--json", action="store_true", help="write JSON")
+    add_trust(parser, "what it refers to is read")
+    parser.set_defaults(action=_messages)
+
+
+def add_request(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `request`."""
+    add_inputs(parser)
+    parser.add_argument("--provider", choices=get_args(Provider), help="form of the body")
+    add_trust(parser, "what it refers to is read")
+    parser.set_defaults(action=_request)
+
+
+def _report_all(prepared: Prepared) -> int:
+    document = prepared.document
+    return report(document, merged(document.problems, prepared.problems))
+
+
+def _messages(options: argparse.Namespace) -> int:
+    prepared = prepared_prompt(options)
+    code = _report_all(prepared)
+    messages = prepared.messages
+    if options.json:
+        shape: Json = messages_to_json(messages, prepared.document.dialect)
+        if messages.tools:
+            shape = {"tools": tools_to_json(messages.tools), "messages": shape}
+        print(json.dumps(shape, ensure_ascii=False, indent=2))
+        return code
+    for message in messages.messages:
+        attributes = "".join(f" {key}={value!r}" for key, value in message.attributes.items())
+        print(f"── {message.role}{attributes}")
+        print(message_text(message))
+    return code
+
+
+def _request(options: argparse.Namespace) -> int:
+    prepared = prepared_prompt(options)
+    code = _report_all(prepared)
+    document = prepared.document
+    is_native = choose_protocol(document).protocol == "native"
+    request = to_request(
+        prepared.messages.messages,
+        declared_tools(document, prepared.messages.tools) if is_native else (),
+        document.model,
+        provider=options.provider or provider_of(document.model),
+        outputs=document.outputs,
+    )
+    print(json.dumps(request.body, ensure_ascii=False, indent=2))
+    return max(code, report(document, request.problems))

@@ -1,0 +1,124 @@
+"""A prompt's text as one widget shows it: its places, folds and marks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QTextCursor
+from PySide6.QtWidgets import QToolTip, QWidget
+
+from studio.ui.editor.text import marks
+from studio.ui.editor.text.block_view import BlockView
+from studio.ui.editor.text.prompt_text import PromptText
+from studio.ui.editor.text.shown_marks import ShownMarks
+
+if TYPE_CHECKING:
+    from studio.core.text.problem import TextEdit
+    from studio.core.text.source import SourceText
+    from studio.core.text.span import Span
+    from studio.ui.editor.highlight.highlighter import Highlighter
+    from studio.ui.editor.text.fold_state import Folding
+    from studio.ui.style.theme import Theme
+
+
+class PromptView(BlockView):
+    """Shows a prompt's text and its caret. Offsets are code points, as in `Span`."""
+
+    def __init__(
+        self, theme: Theme, parent: QWidget | None = None, prompt: PromptText | None = None
+    ) -> None:
+        """Make it.
+
+        Args:
+            theme: its colours.
+            parent: the widget it is in.
+            prompt: the text of another view, to show it here too; a new one where None.
+        """
+        super().__init__(parent)
+        self.prompt = prompt or PromptText(theme, self)
+        self.setDocument(self.prompt.document)
+        self.marks = ShownMarks(self, theme)
+
+    @property
+    def highlighter(self) -> Highlighter:
+        """What colours the text."""
+        return self.prompt.highlighter
+
+    @property
+    def folding(self) -> Folding:
+        """Which lines are folded away."""
+        return self.prompt.folding
+
+    def source(self) -> SourceText:
+        """The text as it is now; cheap when nothing changed since the last call."""
+        return self.prompt.source()
+
+    def text(self) -> str:
+        """The text, lines ended by LF."""
+        return self.prompt.read()
+
+    def load(self, text: str) -> None:
+        """Begin with a text: no undo leads before it."""
+        self.prompt.load(text)
+        self.moveCursor(QTextCursor.MoveOperation.Start)
+
+    def replace_all(self, text: str) -> None:
+        """Put another text in place, as one step that can be undone; the caret stays near."""
+        self.prompt.replace_all(text)
+
+    def apply_edits(self, edits: Iterable[TextEdit]) -> None:
+        """Make the edits as one step that can be undone; all spans count in the text before.
+
+        Where the caret was on the screen it stays there, though lines come in above it.
+        """
+        was_shown = self.viewport().rect().intersects(self.cursorRect())
+        self.prompt.apply_edits(edits)
+        if was_shown:
+            self.ensureCursorVisible()
+
+    def caret(self) -> int:
+        """The caret's offset."""
+        return self.source().from_utf16(self.textCursor().position())
+
+    def reveal(self, span: Span, *, select: bool = True) -> None:
+        """Unfold, select and show a place, and take the keyboard."""
+        cursor = marks.cursor_for(self.document(), self.source(), span)
+        self.folding.show_line(self.document().findBlock(cursor.selectionStart()).blockNumber())
+        if not select:
+            cursor.setPosition(cursor.selectionStart())
+        self.setTextCursor(cursor)
+        self.centerCursor()
+        self.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def go_to_line(self, line: int, column: int = 1) -> None:
+        """Show a line, counted from 1."""
+        block = self.document().findBlockByNumber(max(0, min(line - 1, self.blockCount() - 1)))
+        self.folding.show_line(block.blockNumber())
+        cursor = QTextCursor(block)
+        cursor.movePosition(
+            QTextCursor.MoveOperation.Right,
+            QTextCursor.MoveMode.MoveAnchor,
+            min(column - 1, max(0, block.length() - 1)),
+        )
+        self.setTextCursor(cursor)
+        self.centerCursor()
+        self.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def tell(self, text: str) -> None:
+        """Say something at the caret."""
+        place = self.viewport().mapToGlobal(self.cursorRect().bottomLeft())
+        QToolTip.showText(place, text, self)
+
+    def toggle_fold(self, line: int | None = None) -> None:
+        """Fold or unfold at a line from 0, or around the caret."""
+        self.folding.toggle(self.textCursor().blockNumber() if line is None else line)
+
+    def fold_all(self) -> None:
+        """Fold everything that can be folded."""
+        self.folding.fold_all()
+
+    def unfold_all(self) -> None:
+        """Show every line."""
+        self.folding.unfold_all()
