@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from studio.application.preview.requests import provider_problems
 from studio.application.trust import references_of
 from studio.cli.arguments import given_inputs, load, trust_of
 from studio.cli.exit_codes import FINE, PROBLEMS
@@ -57,7 +58,7 @@ def check_file(path: Path, trust: TrustStore) -> tuple[PromptDocument, tuple[Pro
     document = load(path)
     context = references_of(document.source.path, trust, masked=True)
     prepared = prepare(document, {}, references=context, preview=True)
-    return document, merged(document.problems, prepared.problems)
+    return document, merged(document.problems, prepared.problems, provider_problems(prepared))
 
 
 def merged(*lists: Sequence[Problem]) -> tuple[Problem, ...]:

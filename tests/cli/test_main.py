@@ -61,6 +61,23 @@ def test_check_as_json(broken: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert {"line", "column", "severity", "code", "message", "fixes"} <= found[0].keys()
 
 
+def test_check_says_what_the_provider_does_not_take(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "name.prompty"
+    path.write_text('user[name="Ann Lee", mood=calm]:\nHi\n![video](https://x.org/a.mp4)\n')
+    assert run_command(["check", str(path)]) == PROBLEMS
+    told = capsys.readouterr().err.splitlines()
+    assert [line.split()[1:3] for line in told] == [
+        ["hint", "name-changed"],
+        ["hint", "unsupported-attribute"],
+        ["warning", "unsupported-media"],
+    ]
+    path.write_text("---\nmodel: {provider: anthropic}\n---\nsystem:\nHi\n")
+    assert run_command(["check", str(path)]) == PROBLEMS
+    assert " error no-message " in capsys.readouterr().err
+
+
 def test_a_file_that_is_not_there_is_wrong_usage(capsys: pytest.CaptureFixture[str]) -> None:
     assert run_command(["messages", "nowhere.prompty"]) == USAGE
     assert "nowhere.prompty" in capsys.readouterr().err

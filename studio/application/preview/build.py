@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from studio.application.preview.card_list import cards
-from studio.application.preview.requests import request_previews
+from studio.application.preview.requests import provider_problems, request_previews
 from studio.application.preview.target import target_of
 from studio.application.preview.value import Preview, PreviewTarget, VariableOrigin, VariableRow
 from studio.application.words import translate
@@ -75,6 +75,7 @@ def build_preview(order: PreviewJob) -> Preview:
     if order.protocol is not None and order.protocol != protocol.protocol:
         protocol = ProtocolChoice(order.protocol, _tr("chosen for this run"))
     tokens = _tokens(order, prepared, tools, model.id, protocol.protocol)
+    found = (*blockers, *prepared.problems, *provider_problems(prepared), *document.problems)
     preview = Preview(
         document=document,
         messages=prepared.messages,
@@ -83,7 +84,7 @@ def build_preview(order: PreviewJob) -> Preview:
         requests=request_previews(prepared, tools, model, protocol, order.target),
         provider=provider_of(model),
         variables=variable_rows(document, order.inputs, prepared, tokens.by_input),
-        problems=tuple(dict.fromkeys((*blockers, *prepared.problems, *document.problems))),
+        problems=tuple(dict.fromkeys(found)),
         tokens=tokens,
         target=target_of(order.target, model.id),
         protocol=protocol.protocol,

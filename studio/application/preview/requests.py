@@ -16,9 +16,16 @@ from studio.core.prompty.document import ModelDeclaration
 from studio.core.prompty.front.declarations import output_schema
 from studio.core.prompty.prepare import Prepared
 from studio.core.prompty.tool_spec import ToolSpec
+from studio.core.text.problem import Problem
 from studio.core.text.values import JsonObject
 from studio.core.wire.media import MediaReader
-from studio.core.wire.request import Provider, WireRequest, to_request
+from studio.core.wire.request import (
+    Provider,
+    WireRequest,
+    message_problems,
+    provider_of,
+    to_request,
+)
 
 _tr = partial(translate, "PreviewRequests")
 
@@ -35,6 +42,13 @@ def request_previews(
         provider: _request(provider, prepared, tools, model, choice, target)
         for provider in PROVIDERS
     }
+
+
+def provider_problems(prepared: Prepared) -> tuple[Problem, ...]:
+    """What the provider of the prompt's model would not take of its messages as they stand."""
+    model = prepared.document.model
+    request = to_request(prepared.messages.messages, (), model, provider=provider_of(model))
+    return message_problems(request)
 
 
 def _request(

@@ -37,11 +37,22 @@ def chat_items(template: ChatTemplate) -> tuple[list[JsonObject], tuple[Problem,
 
 def chat_messages(messages: Sequence[Message]) -> tuple[list[JsonObject], tuple[Problem, ...]]:
     """Messages in the form of chat completions; paths stay as the author wrote them."""
-    request = to_request(messages, (), ModelDeclaration(id="-"), provider="openai-chat")
+    # A name may be a template: it stays as written, and the program that fills it in sends it.
+    nameless = [replace(message, attributes=_without_name(message)) for message in messages]
+    request = to_request(nameless, (), ModelDeclaration(id="-"), provider="openai-chat")
     made = request.body["messages"]
     listed = made if isinstance(made, list) else []
+    items = [
+        {**item, "name": message.attributes["name"]} if "name" in message.attributes else item
+        for item, message in zip(listed, messages, strict=True)
+        if isinstance(item, Mapping)
+    ]
     lost = [item for item in request.problems if item.code.startswith("unsupported")]
-    return [item for item in listed if isinstance(item, Mapping)], tuple(lost)
+    return items, tuple(lost)
+
+
+def _without_name(message: Message) -> dict[str, Json]:
+    return {key: value for key, value in message.attributes.items() if key != "name"}
 
 
 def fill_items(

@@ -17,9 +17,10 @@ from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.problem import Severity
 from studio.core.text.values import Json
 from studio.core.wire.draft import RequestDraft, result_id, tool_calls
+from studio.core.wire.message_rules import ANTHROPIC, sent_attributes
 from studio.core.wire.origins import ValueOrigin, message_origin, part_origin, text_origin
 from studio.core.wire.parts import report_attributes, report_kind, report_text_only, resolve_media
-from studio.core.wire.responses import report_message_attributes, report_system
+from studio.core.wire.responses import report_system
 from studio.core.wire.schema import closed_schema, sent_parameters
 
 OPTIONS = {
@@ -42,7 +43,7 @@ def anthropic_body(messages: Sequence[Message], draft: RequestDraft) -> dict[str
     if system:
         body["system"] = "\n\n".join(message.text for message in system)
         draft.origins.note_top("system", text_origin(*system, between="\n\n"))
-        report_system(messages, _SYSTEM, draft, "Anthropic")
+        report_system(messages, _SYSTEM, draft, ANTHROPIC)
     body["messages"] = _messages(messages, draft)
     body["max_tokens"] = _DEFAULT_MAX_TOKENS
     # These two have a place of their own in the body, below.
@@ -105,7 +106,7 @@ def _messages(messages: Sequence[Message], draft: RequestDraft) -> list[Json]:
         if results:
             made.append({"role": "user", "content": results})
             results = []
-        report_message_attributes(message, draft, "Anthropic")
+        sent_attributes(message, draft, ANTHROPIC)
         said: dict[str, Json] = {"role": message.role, "content": _blocks(message, draft)}
         draft.origins.note_message(said, message)
         draft.origins.note(made, len(made), message_origin(message))

@@ -13,10 +13,10 @@ from studio.core.prompty.messages import (
     ToolResultPart,
 )
 from studio.core.prompty.tool_spec import ToolSpec
-from studio.core.text.problem import Severity
 from studio.core.text.values import Json, JsonObject
-from studio.core.wire.draft import UNSUPPORTED_MEDIA, RequestDraft, merged_text, result_id
-from studio.core.wire.media import MediaData, is_web
+from studio.core.wire.draft import RequestDraft, merged_text, result_id
+from studio.core.wire.media import MediaData
+from studio.core.wire.message_rules import CHAT, sent_attributes
 from studio.core.wire.origins import ValueOrigin, message_origin, part_origin, text_origin
 from studio.core.wire.parts import (
     declared_type,
@@ -94,10 +94,8 @@ def function_definition(tool: ToolSpec, draft: RequestDraft | None = None) -> di
 def _message(message: Message, draft: RequestDraft) -> dict[str, Json]:
     made: dict[str, Json] = {"role": message.role}
     # Attributes travel beside role and content and never replace them (docs/design/file-format.md).
-    made |= {
-        name: value for name, value in message.attributes.items() if name not in ("role", "content")
-    }
-    if "tool_call_id" in made:
+    made |= sent_attributes(message, draft, CHAT)
+    if "tool_call_id" in message.attributes:
         # A bare number in the role marker is typed; the API wants text.
         made["tool_call_id"] = result_id(message)
     text = merged_text(message)
@@ -118,6 +116,8 @@ def _message(message: Message, draft: RequestDraft) -> dict[str, Json]:
         for index, call in enumerate(calls):
             draft.origins.note(listed, index, part_origin(call, message))
         made["tool_calls"] = listed
+    elif "tool_calls" in message.attributes:
+        made["tool_calls"] = message.attributes["tool_calls"]  # of a thread, in this form already
     return made
 
 
@@ -150,7 +150,7 @@ def _media(part: MediaPart, draft: RequestDraft) -> dict[str, Json]:
             return {"type": "image_url", "image_url": url}
         case "audio":
             report_attributes(part, draft)
-            return {"type": "input_audio", "input_audio": _audio(part, found, draft)}
+            return {"type": "input_audio", "input_audio": _audio(part, found)}
         case "file":
             report_attributes(part, draft)
             if isinstance(found, MediaData):
@@ -164,15 +164,8 @@ def _media(part: MediaPart, draft: RequestDraft) -> dict[str, Json]:
             assert_never(part.kind)
 
 
-def _audio(part: MediaPart, found: MediaData | str, draft: RequestDraft) -> dict[str, Json]:
+def _audio(part: MediaPart, found: MediaData | str) -> dict[str, Json]:
     if isinstance(found, str):
-        if is_web(found):
-            draft.report(
-                UNSUPPORTED_MEDIA,
-                "A recording is sent as data: chat completions fetch none from an address.",
-                part.span,
-                Severity.ERROR,
-            )
         return {"data": found, "format": audio_format(declared_type(part))}
     return {"data": found.data, "format": audio_format(found.media_type)}
 

@@ -16,8 +16,25 @@ from studio.core.text.span import Span
 from studio.core.text.values import Json, JsonObject
 from studio.core.wire.anthropic import anthropic_body
 from studio.core.wire.chat import chat_body
-from studio.core.wire.draft import TOOL_NAME, RequestDraft, is_sendable, result_id, tool_calls
+from studio.core.wire.draft import (
+    TOOL_NAME,
+    UNSUPPORTED_ATTRIBUTE,
+    UNSUPPORTED_MEDIA,
+    RequestDraft,
+    is_sendable,
+    result_id,
+    tool_calls,
+)
 from studio.core.wire.media import MediaSource
+from studio.core.wire.message_rules import (
+    ANTHROPIC,
+    CALL_ID,
+    CHAT,
+    NAME_CHANGED,
+    RESPONSES,
+    report_calls,
+    report_media,
+)
 from studio.core.wire.origins import FoundOrigin, JsonPath, OriginNotes, text_origin
 from studio.core.wire.responses import responses_body
 
@@ -173,13 +190,15 @@ def to_request(
         return WireRequest(body, tuple(draft.problems), draft.origins)
     match provider:
         case "openai-chat":
-            body = chat_body(messages, draft)
+            body, rules = chat_body(messages, draft), CHAT
         case "openai-responses":
-            body = responses_body(messages, draft)
+            body, rules = responses_body(messages, draft), RESPONSES
         case "anthropic":
-            body = anthropic_body(messages, draft)
+            body, rules = anthropic_body(messages, draft), ANTHROPIC
         case _:
             assert_never(provider)
+    report_media(messages, draft, rules)
+    report_calls(messages, draft, rules)
     for tool in tools:
         refusal = name_refusal(tool.name, provider) if is_sendable(tool) else ""
         if refusal:
@@ -190,8 +209,20 @@ def to_request(
             "that; put user: before the question."
         )
         place = messages[-1].origin.marker or messages[-1].origin.span
-        draft.report("no-message", message, place, Severity.ERROR)
+        draft.report(NO_MESSAGE, message, place, Severity.ERROR)
     return WireRequest(body, (*history_problems(messages), *draft.problems), draft.origins)
+
+
+NO_MESSAGE = "no-message"
+
+_OF_THE_MESSAGES = frozenset(
+    {UNSUPPORTED_ATTRIBUTE, UNSUPPORTED_MEDIA, NAME_CHANGED, CALL_ID, NO_MESSAGE}
+)
+
+
+def message_problems(request: WireRequest) -> tuple[Problem, ...]:
+    """What a request says of the messages themselves: a check of the prompt tells it too."""
+    return tuple(item for item in request.problems if item.code in _OF_THE_MESSAGES)
 
 
 def holds_message(body: JsonObject) -> bool:

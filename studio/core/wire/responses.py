@@ -17,13 +17,13 @@ from studio.core.text.values import Json
 from studio.core.wire.chat import function_definition
 from studio.core.wire.draft import (
     SYSTEM_MOVED,
-    UNSUPPORTED_ATTRIBUTE,
     RequestDraft,
     merged_text,
     result_id,
     tool_calls,
 )
 from studio.core.wire.media import MediaData, is_web
+from studio.core.wire.message_rules import RESPONSES, MessageRules, sent_attributes
 from studio.core.wire.origins import ValueOrigin, message_origin, part_origin, text_origin
 from studio.core.wire.parts import (
     file_name,
@@ -52,7 +52,7 @@ def responses_body(messages: Sequence[Message], draft: RequestDraft) -> dict[str
     if system:
         body["instructions"] = "\n\n".join(message.text for message in system)
         draft.origins.note_top("instructions", text_origin(*system, between="\n\n"))
-        report_system(messages, _SYSTEM, draft, "The responses API")
+        report_system(messages, _SYSTEM, draft, RESPONSES)
     items: list[Json] = []
     for message in messages:
         if message.role not in _SYSTEM:
@@ -99,7 +99,7 @@ def _items(message: Message, draft: RequestDraft) -> list[Json]:
         draft.origins.note_result(result, message, "call_id", "output")
         return [result]
     calls = tool_calls(message)
-    report_message_attributes(message, draft, "The responses API")
+    sent_attributes(message, draft, RESPONSES)
     text = merged_text(message)
     items: list[Json] = []
     if text is None or text or not calls:
@@ -122,20 +122,8 @@ def _items(message: Message, draft: RequestDraft) -> list[Json]:
     return items
 
 
-def report_message_attributes(message: Message, draft: RequestDraft, provider: str) -> None:
-    """Report attributes of a message that have no place in the request."""
-    for name in message.attributes:
-        if name not in ("role", "content", "tool_calls", "tool_call_id", "type"):
-            draft.report(
-                UNSUPPORTED_ATTRIBUTE,
-                f"{provider} takes no attribute {name!r} beside a message; it is not sent.",
-                message.origin.marker,
-                Severity.HINT,
-            )
-
-
 def report_system(
-    messages: Sequence[Message], roles: Collection[str], draft: RequestDraft, provider: str
+    messages: Sequence[Message], roles: Collection[str], draft: RequestDraft, rules: MessageRules
 ) -> None:
     """Report what is lost where all system messages become one text before the conversation."""
     has_begun = False
@@ -143,12 +131,12 @@ def report_system(
         if message.role not in roles:
             has_begun = True
             continue
-        report_message_attributes(message, draft, provider)
-        report_text_only(message, draft, f"What {provider} takes from a system message")
+        sent_attributes(message, draft, rules)
+        report_text_only(message, draft, f"What {rules.who} takes from a system message")
         if has_begun:
             draft.report(
                 SYSTEM_MOVED,
-                f"{provider} takes system messages before the conversation only: this one is moved"
+                f"{rules.who} takes system messages before the conversation only: this one is moved"
                 " there.",
                 message.origin.marker,
                 Severity.HINT,

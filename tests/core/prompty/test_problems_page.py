@@ -8,7 +8,15 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
 CODE = re.compile(r"[a-z]+(-[a-z]+)+")
-CONSTANTS = {"faults.py", "draft.py", "media.py", "round_trip.py", "reference_values.py"}
+CONSTANTS = {
+    "faults.py",
+    "draft.py",
+    "media.py",
+    "round_trip.py",
+    "reference_values.py",
+    "message_rules.py",
+    "request.py",
+}
 CALLS = {"Problem", "problem", "report", "_report", "_problem", "UnresolvedReference",
          "_NoToolError"}  # fmt: skip
 

@@ -131,8 +131,10 @@ def test_empty_text_beside_a_call_is_not_sent_to_anthropic() -> None:
 def test_attributes_travel_and_never_replace_role_or_content() -> None:
     message = _user(TextPart("x"), name="Seth", role="system", content="forged", other=3)
 
-    assert _request([message]).body["messages"] == [
-        {"role": "user", "name": "Seth", "other": 3, "content": "x"}
+    chat = _request([message])
+    assert chat.body["messages"] == [{"role": "user", "name": "Seth", "content": "x"}]
+    assert [problem.message for problem in chat.problems] == [
+        "OpenAI chat takes no attribute 'other' beside a message; it is not sent."
     ]
     anthropic = _request([message], provider="anthropic")
     assert anthropic.body["messages"] == [

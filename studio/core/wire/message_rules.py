@@ -1,0 +1,193 @@
+"""What each form of request takes beside the text of a message: one table, from the references.
+
+OpenAI's and Anthropic's references of their APIs say which keys, names, ids and media a message may
+have; their servers refuse the whole request for one that they do not know. What has no place is not
+sent, and said.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from studio.core.prompty.messages import MediaPart, Message, Role
+from studio.core.text.problem import Severity
+from studio.core.text.values import Json
+from studio.core.wire.draft import (
+    UNSUPPORTED_ATTRIBUTE,
+    UNSUPPORTED_MEDIA,
+    RequestDraft,
+    result_id,
+    tool_calls,
+)
+from studio.core.wire.media import is_web, split_data_uri
+
+NAME_CHANGED = "name-changed"
+CALL_ID = "call-id-refused"
+
+_SAID_ELSEWHERE = frozenset({"role", "content", "type", "tool_calls", "tool_call_id"})
+"""Attributes that are no keys of their own: the section and its parts say them."""
+
+_PICTURES = ("image/png", "image/jpeg", "image/gif", "image/webp")
+
+
+@dataclass(frozen=True, slots=True)
+class MessageRules:
+    """What one form of request takes."""
+
+    who: str
+    """The provider or its API, as the subject of a sentence."""
+
+    attributes: Mapping[Role, frozenset[str]]
+    """Keys that a message of a role may have beside role, content and calls."""
+
+    refused_in_name: re.Pattern[str]
+    """Characters that no `name` may hold."""
+
+    name_length: int
+    """Most characters of a `name`."""
+
+    call_id: re.Pattern[str]
+    """What the id of a call looks like."""
+
+    call_id_words: str
+    """The same in words."""
+
+    addresses: frozenset[str]
+    """Kinds of media that it fetches from an address."""
+
+    data: Mapping[str, tuple[str, ...]]
+    """Kinds of media that it takes as data, each with its MIME types; none named: any."""
+
+    others: frozenset[str] = frozenset()
+    """Kinds that it refuses, and that other servers of the same form take: they are sent."""
+
+
+CHAT = MessageRules(
+    who="OpenAI chat",
+    attributes={
+        "system": frozenset({"name"}),
+        "developer": frozenset({"name"}),
+        "user": frozenset({"name"}),
+        "assistant": frozenset({"name", "refusal", "audio"}),
+        "tool": frozenset({"name"}),
+    },
+    # The server's own words for it: string does not match pattern '^[^\s<|\\/>]+$'.
+    refused_in_name=re.compile(r"[\s<|\\/>]+"),
+    name_length=64,
+    call_id=re.compile(r".{1,40}", re.DOTALL),
+    call_id_words="at most 40 characters",
+    addresses=frozenset({"image"}),
+    data={"image": _PICTURES, "audio": ("audio/wav", "audio/mpeg", "audio/mp3"), "file": ()},
+    others=frozenset({"video"}),
+)
+
+RESPONSES = MessageRules(
+    who="The responses API",
+    attributes={},
+    refused_in_name=CHAT.refused_in_name,
+    name_length=64,
+    call_id=re.compile(r".{1,64}", re.DOTALL),
+    call_id_words="at most 64 characters",
+    addresses=frozenset({"image", "file"}),
+    data={"image": _PICTURES, "file": ()},
+)
+
+ANTHROPIC = MessageRules(
+    who="Anthropic",
+    attributes={},
+    refused_in_name=CHAT.refused_in_name,
+    name_length=64,
+    call_id=re.compile(r"[A-Za-z0-9_-]+"),
+    call_id_words="letters, digits, _ and - only",
+    addresses=frozenset({"image", "file"}),
+    data={"image": _PICTURES, "file": ("application/pdf", "text/plain")},
+)
+
+
+def sent_attributes(message: Message, draft: RequestDraft, rules: MessageRules) -> dict[str, Json]:
+    """The attributes of a message as the provider takes them; what stays here is said."""
+    taken = rules.attributes.get(message.role, frozenset())
+    made: dict[str, Json] = {}
+    for key, value in message.attributes.items():
+        if key in _SAID_ELSEWHERE:
+            continue
+        if key not in taken:
+            draft.report(
+                UNSUPPORTED_ATTRIBUTE,
+                f"{rules.who} takes no attribute {key!r} beside a message; it is not sent.",
+                message.origin.marker,
+                Severity.HINT,
+            )
+        elif key == "name":
+            name = _sent_name(value, message, draft, rules)
+            if name:
+                made["name"] = name
+        else:
+            made[key] = value
+    return made
+
+
+def sendable_name(name: str, rules: MessageRules) -> str:
+    """A name with what the provider refuses replaced; empty where nothing of it is left."""
+    return rules.refused_in_name.sub("_", name).strip("_")[: rules.name_length]
+
+
+def _sent_name(value: Json, message: Message, draft: RequestDraft, rules: MessageRules) -> str:
+    written = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    is_fine = not rules.refused_in_name.search(written) and len(written) <= rules.name_length
+    if is_fine:
+        return written
+    name = sendable_name(written, rules)
+    how = f"it is sent as {name!r}" if name else "it is not sent"
+    draft.report(
+        NAME_CHANGED,
+        f"{rules.who}: a name has no blanks, none of < | \\ / > and at most {rules.name_length} "
+        f"characters, so {written[:80]!r} is refused; {how}.",
+        message.origin.marker,
+        Severity.HINT if name else Severity.WARNING,
+    )
+    return name
+
+
+def report_calls(messages: Sequence[Message], draft: RequestDraft, rules: MessageRules) -> None:
+    """Report ids of calls that the provider refuses, each once."""
+    said: set[str] = set()
+    for message in messages:
+        ids = [call.id for call in tool_calls(message)]
+        ids += [result_id(message)] if message.role == "tool" else []
+        for each in ids:
+            if each and each not in said and not rules.call_id.fullmatch(each):
+                said.add(each)
+                draft.report(
+                    CALL_ID,
+                    f"{rules.who}: the id of a call has {rules.call_id_words}, so {each[:80]!r} "
+                    "is refused.",
+                    message.origin.marker,
+                )
+
+
+def report_media(messages: Sequence[Message], draft: RequestDraft, rules: MessageRules) -> None:
+    """Report media that are sent as they are, and that the provider refuses all the same."""
+    for message in messages:
+        for part in message.parts:
+            if isinstance(part, MediaPart) and (text := _media_refusal(part, message, rules)):
+                draft.report(UNSUPPORTED_MEDIA, f"{rules.who}: {text}", part.span)
+
+
+def _media_refusal(part: MediaPart, message: Message, rules: MessageRules) -> str:
+    """Why a part that is sent is refused; empty where it is taken, or left out and said before."""
+    if part.kind in rules.others:
+        return f"{part.kind} is refused; only other servers that speak this form may take it."
+    if part.kind not in rules.data:
+        return ""
+    if message.role == "assistant":
+        return f"media stand in messages of the user; the {part.kind} in this one is refused."
+    data, types = split_data_uri(part.source), rules.data[part.kind]
+    if data is not None and types and data.media_type not in types:
+        return f"{part.kind} is {', '.join(types)}; {data.media_type} is refused."
+    if is_web(part.source) and part.kind not in rules.addresses:
+        return f"{part.kind} is sent as data and never fetched; {part.source[:60]!r} is refused."
+    return ""
