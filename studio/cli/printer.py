@@ -117,7 +117,7 @@ def print_end(state: RunState, *, as_json: bool) -> None:
     if as_json:
         result = {"t": "Result", "status": state.status, "answer": state.answer, "error": error}
         print(json_line(result))
-    elif done:
-        print(printable(state.answer or ""))
+    elif state.answer is not None and state.status in ("done", "incomplete"):
+        print(printable(state.answer))
     if failed is not None:
         print(printable(f"prompt-studio: {error} {failed.hint}".rstrip()), file=sys.stderr)

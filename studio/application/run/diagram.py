@@ -20,7 +20,7 @@ NODES: tuple[Node, ...] = (
 )  # fmt: skip
 """All of them; the first six are the loop, the last two leave it."""
 
-RunPhase: TypeAlias = Literal["idle", "running", "paused", "error", "done", "stopped"]
+RunPhase: TypeAlias = Literal["idle", "running", "paused", "error", "done", "incomplete", "stopped"]
 """How the run stands, in the diagram's terms; the lit node is painted after it."""
 
 _NODE_OF_PLACE: dict[PausePoint, Node] = {
@@ -110,8 +110,10 @@ def phase_of(state: RunState) -> RunPhase:
     match state.status:
         case "done":
             return "done"
-        case "refused" | "failed":
+        case "failed":
             return "error"
+        case "refused" | "incomplete":
+            return "incomplete"
         case "limit" | "stopped" | "interrupted":
             return "stopped"
         case "running":

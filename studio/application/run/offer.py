@@ -132,6 +132,21 @@ def edit_call(state: RunState, call: Call) -> Offer:
     )
 
 
+def edit_answer(state: RunState) -> Offer:
+    """The answer, changed by the user."""
+    spec = EditSpec(
+        "answer",
+        _tr("Final answer"),
+        state.answer or "",
+        hint=_tr("Kept as edited by you."),
+    )
+    return Offer(
+        _tr("Edit the answer…"),
+        _tr("Change it before the run ends."),
+        edit=spec,
+    )
+
+
 def send_back_offer() -> Offer:
     """The answer sent back with a word to the model."""
     spec = EditSpec(

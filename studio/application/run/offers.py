@@ -9,6 +9,7 @@ from studio.application.run.edits import COMMAND_OF_EDIT, EditSpec
 from studio.application.run.offer import (
     Offer,
     Offers,
+    edit_answer,
     edit_call,
     go_on,
     send_back_offer,
@@ -36,7 +37,7 @@ def offers_of(state: RunState | None, *, can_reply: bool = True) -> Offers:
     if state is None:
         return Offers()
     if state.is_over:
-        if state.status == "done" and can_reply:
+        if state.status in ("done", "incomplete") and can_reply:
             spec = EditSpec(
                 "send_back",
                 _tr("Go on with a message"),
@@ -48,7 +49,11 @@ def offers_of(state: RunState | None, *, can_reply: bool = True) -> Offers:
                 _tr("Ask the next question in this thread."),
                 edit=spec,
             )
-            return Offers(_tr("The run is done."), offers=(offer,))
+            if state.status == "done" or state.error is None:
+                return Offers(_tr("The run is done."), offers=(offer,))
+            ways = offers_at_problem(state)
+            wanted = tuple(item for item in ways.offers if _fits(item, allowed(state)))
+            return replace(ways, offers=(*wanted, offer))
         return _after_end(state)
     if state.pause is None:
         return Offers()
@@ -86,7 +91,7 @@ def _at_place(state: RunState, place: PausePoint) -> Offers:
 
 def _after_end(state: RunState) -> Offers:
     """What is said of a run that ended without an answer."""
-    if state.error is not None and state.status in ("failed", "refused", "limit"):
+    if state.error is not None and state.status in ("failed", "incomplete", "refused", "limit"):
         return Offers(
             f"{error_title(state.error)}.", detail_of(state.error), state.status == "failed"
         )
@@ -241,12 +246,6 @@ def _at_step_end() -> Offers:
 
 
 def _at_answer(state: RunState) -> Offers:
-    edit = EditSpec(
-        "answer",
-        _tr("Final answer"),
-        state.answer or "",
-        hint=_tr("Kept as edited by you."),
-    )
     return Offers(
         _tr("The model has answered."),
         offers=(
@@ -256,11 +255,7 @@ def _at_answer(state: RunState) -> Offers:
                 (Continue(),),
                 is_primary=True,
             ),
-            Offer(
-                _tr("Edit the answer…"),
-                _tr("Change it before the run ends."),
-                edit=edit,
-            ),
+            edit_answer(state),
             send_back_offer(),
         ),
     )

@@ -8,6 +8,7 @@ from studio.application.run.edits import EditSpec
 from studio.application.run.offer import (
     Offer,
     Offers,
+    edit_answer,
     edit_call,
     go_on,
     send_back_offer,
@@ -15,8 +16,17 @@ from studio.application.run.offer import (
 )
 from studio.application.run.words import call_at, error_title
 from studio.application.words import translate
+from studio.core.agent.protocols.json_repair import find_repair
 from studio.core.agent.run.secrets import NO_VALUE
-from studio.core.agent.values.commands import Continue, RaiseLimit, StopRun, TakeRepair, TellOutcome
+from studio.core.agent.values.commands import (
+    Continue,
+    EditAnswer,
+    RaiseLimit,
+    SendBack,
+    StopRun,
+    TakeRepair,
+    TellOutcome,
+)
 from studio.core.agent.values.state import LimitName, RunState, StepError
 
 _tr = partial(translate, "RunOffers")
@@ -43,7 +53,10 @@ def offers_at_problem(state: RunState) -> Offers:
             offers = _limit_offers(state, error)
         case "outcome_unknown":
             offers = _outcome_offers(state)
-        case "output" | "refusal":
+        case "output":
+            accept = go_on(_tr("Accept as it is"), _tr("End the run here."))
+            offers = (*_flaw_offers(state, error), accept, edit_answer(state), send_back_offer())
+        case "refusal":
             offers = (
                 go_on(_tr("Accept as it is"), _tr("End the run here.")),
                 *_answer_offers(error),
@@ -114,6 +127,33 @@ def _mending_offers(state: RunState, error: StepError) -> tuple[Offer, ...]:
         offers.append(write_reply(state, label, _tr("Reply of the model")))
     offers += _answer_offers(error)
     return tuple(offers)
+
+
+_GO_ON = (
+    "Your answer was cut off at the token limit. Go on exactly where it ended: repeat nothing, "
+    "and write nothing before it."
+)
+
+
+def _flaw_offers(state: RunState, error: StepError) -> tuple[Offer, ...]:
+    """What mends an answer that is cut, filtered, empty, or not what the outputs declare."""
+    if error.code == "cut_answer":
+        tip = _tr("The model goes on where it ended; both pieces are one answer.")
+        return (Offer(_tr("Let it go on"), tip, (SendBack(_GO_ON, continues=True),)),)
+    told = _ask_again(error)
+    again = Offer(_tr("Ask again with the errors"), told, (SendBack(told),))
+    answer = state.answer or ""
+    repair = find_repair(answer, 0, len(answer)) if error.code == "output" else None
+    if repair is None or repair.span is None:
+        return (again,)
+    mended = answer[: repair.span.start] + repair.after + answer[repair.span.end :]
+    tip = _tr("From  {before}\nto  {after}").format(before=repair.before, after=repair.after)
+    return (Offer(repair.title, tip, (EditAnswer(mended),)), again)
+
+
+def _ask_again(error: StepError) -> str:
+    """What the model is told of its answer."""
+    return f"Your answer cannot be used: {error.message} Answer again, with the whole answer only."
 
 
 def _give_values() -> Offer:

@@ -44,6 +44,7 @@ _WHY: dict[PauseReason, str] = {
 
 _ENDS = {
     "done": marked("Done"),
+    "incomplete": marked("Ended without a whole answer"),
     "refused": marked("The model refused"),
     "stopped": marked("Stopped"),
     "failed": marked("The run failed"),
@@ -114,8 +115,18 @@ def call_at(state: RunState) -> Call | None:
     return state.step.calls[state.call]
 
 
+_FLAWS = {
+    "cut_answer": marked("The answer was cut off"),
+    "filtered_answer": marked("The provider's filter cut the answer"),
+    "empty_answer": marked("The answer is empty"),
+}
+
+
 def error_title(error: StepError) -> str:
     """What sort of problem it is, as a heading."""
+    flaw = _FLAWS.get(error.code)
+    if error.kind == "output" and flaw is not None:
+        return _tr(flaw)
     return {
         "format": _tr("The reply cannot be read"),
         "model": _tr("The model did not answer"),

@@ -1,8 +1,8 @@
 """The one file that imports openai: clients, event streams, and the SDK's errors by name.
 
-The SDK builds addresses and headers, sends, and splits the event stream. Bodies and chunks are
-`wire`'s; retries are ours, so that each is seen and a stop interrupts it; time limits are ours,
-because the SDK knows one for everything, and a reply may rightly take minutes.
+The SDK builds addresses and headers, and sends. Bodies and events are `wire`'s; retries are ours,
+so that each is seen and a stop interrupts it; time limits are ours, because the SDK knows one for
+everything, and a reply may rightly take minutes.
 """
 
 from __future__ import annotations
@@ -16,10 +16,17 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from studio.core.masking.masker import Masker, key_reference
 from studio.core.models.base import ModelError
 from studio.core.models.connections import Connection, address_of
-from studio.core.models.faults import Endpoint, network_fault, status_fault, stream_fault
+from studio.core.models.faults import (
+    Endpoint,
+    RetryLaterError,
+    network_fault,
+    status_fault,
+    stream_fault,
+)
 from studio.core.models.proxies import Proxy, transport_to
 from studio.core.models.secrets import KEYRING, Secret, SecretLookup
 from studio.core.text.values import JsonObject
+from studio.core.wire.server_events import EventSplitter, ServerEvent
 
 if TYPE_CHECKING:
     from httpx2 import AsyncHTTPTransport
@@ -43,6 +50,8 @@ class EventStream:
         self._come: list[object] = []
         self._news, self._room = asyncio.Event(), asyncio.Event()
         self._reading: asyncio.Task[None] | None = None
+        self.is_done = False
+        """Whether the server has said `[DONE]`."""
 
     @property
     def content_type(self) -> str:
@@ -76,17 +85,35 @@ class EventStream:
 
     async def _read_on(self) -> None:
         """Take every event, but not far ahead of who reads them."""
+        events = EventSplitter()
         try:
-            async for event in self._stream:
-                self._come.append(event)
-                self._news.set()
+            async for piece in self._stream.response.aiter_bytes():
+                for event in events.feed(piece):
+                    self._take(event)
+                if self.is_done:
+                    return
                 if len(self._come) >= _MOST_WAITING:
                     self._room.clear()
                     await self._room.wait()
+            last = events.close()
+            if last is not None and (last.data.startswith("[DONE]") or _is_json(last.data)):
+                self._take(last)
         except _raised() as error:
             raise self._client.fault(error) from None
         finally:
             self._news.set()
+
+    def _take(self, event: ServerEvent) -> None:
+        if self.is_done:
+            return
+        if event.data.startswith("[DONE]"):
+            self.is_done = True
+            return
+        value: object = json.loads(event.data)
+        if event.name == "error" and not (isinstance(value, Mapping) and value.get("error")):
+            value = {"error": value}
+        self._come.append(value)
+        self._news.set()
 
     async def body(self) -> str:
         """All of a reply that is no stream of events.
@@ -107,6 +134,14 @@ class EventStream:
             if not self._reading.cancelled():
                 self._reading.exception()  # looked at: nobody waits for it any more
         await self._stream.close()
+
+
+def _is_json(text: str) -> bool:
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 class OpenAIClient:
@@ -207,11 +242,11 @@ class OpenAIClient:
         if isinstance(error, APIError) and not isinstance(error, APIConnectionError):
             return stream_fault(error.body or error.message, self._target, self.mask)
         if isinstance(error, json.JSONDecodeError | UnicodeDecodeError):
-            return self.bad_reply("an event of the stream is not JSON")
+            return self.bad_event("that is not JSON")
         if isinstance(error, RecursionError):
-            return self.bad_reply("an event of the stream is nested too deeply")
+            return self.bad_event("that is nested too deeply")
         if isinstance(error, ValueError):
-            return self.bad_reply("an event of the stream holds a number of too many digits")
+            return self.bad_event("with a number of too many digits")
         return network_fault(error, self._target)
 
     def bad_reply(self, what: str) -> ModelError:
@@ -221,6 +256,15 @@ class OpenAIClient:
             f"{self._target.name} gave no usable reply: {what}.",
             "Check that the address is the one of an OpenAI-compatible API (it usually ends in "
             "/v1), and try again.",
+        )
+
+    def bad_event(self, what: str) -> ModelError:
+        """The fault of a stream that holds something else in its middle; another try may help."""
+        return RetryLaterError(
+            "bad-reply",
+            f"{self._target.name} sent an event {what}.",
+            "What had come is kept. Run again; where it stays so, check that the address is the "
+            "one of an API for models.",
         )
 
     def mask(self, text: str) -> str:

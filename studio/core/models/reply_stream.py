@@ -86,11 +86,12 @@ class ReplyStream:
             if fault is not None:
                 raise fault
             events = await self._next()
-        ending = self._reader.end()
-        if ending[-1] == Finished("unknown"):
+        if not self._reader.has_ended and not self._stream.is_done:
             # Every server says why it ends; without that the stream was cut between two events.
-            raise self._cut_off() if self._some else self._client.bad_reply("the reply is empty")
-        for delta in ending:
+            raise self._cut_off()
+        if not self._reader.has_ended and not self._some:
+            raise self._client.bad_reply("the reply is empty")
+        for delta in self._reader.end():
             yield delta
 
     def _read(self, events: Sequence[object]) -> tuple[list[ReplyDelta], ModelError | None]:
@@ -98,7 +99,7 @@ class ReplyStream:
         made: list[ReplyDelta] = []
         for event in events:
             if not isinstance(event, Mapping):
-                return made, self._client.bad_reply("an event of the stream is not an object")
+                return made, self._client.bad_event("that is not an object")
             said = chunk_error(event)
             if said is not None:
                 return made, stream_fault(said, self._target, self._client.mask)
@@ -169,9 +170,10 @@ class ReplyStream:
         )
 
     def _cut_off(self) -> ModelError:
+        when = "" if self._some else " before its first word"
         return RetryLaterError(
             "cut-off",
-            f"The reply of {self._target.name} broke off.",
+            f"The reply of {self._target.name} broke off{when}.",
             "What had come is kept. Run again.",
         )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from studio.core.agent.loop.steps import status_after
 from studio.core.agent.values.events import (
     AnswerChecked,
     AnswerEdited,
@@ -115,7 +116,7 @@ def summarize(before: RunSummary, event: Event) -> RunSummary:  # noqa: C901 - o
         case AnswerChecked(problems=problems, accepted=accepted) if accepted or not problems:
             return replace(line, status="done")
         case Failed(error=error):
-            return replace(line, status="limit" if error.kind == "limit" else "failed")
+            return replace(line, status=status_after(error))
         case Stopped(interrupted=interrupted):
             return replace(line, status="interrupted" if interrupted else "stopped")
         case Forked():

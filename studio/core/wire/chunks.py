@@ -10,16 +10,20 @@ from typing import Protocol
 
 from studio.core.text.values import Json, JsonObject
 from studio.core.wire.reply import (
+    ChoiceDelta,
     Finished,
     FinishReason,
     ReasoningDelta,
     RefusalDelta,
     ReplyDelta,
+    ReplyNotice,
     TextDelta,
     ToolCallDelta,
     UsageDelta,
 )
 from studio.core.wire.usage import finish_reason, read_usage
+
+_MOST_CHOICES = 128  # the largest `n` that OpenAI takes
 
 
 class ChunkReader(Protocol):
@@ -27,6 +31,11 @@ class ChunkReader(Protocol):
 
     def read(self, chunk: JsonObject) -> tuple[ReplyDelta, ...]:
         """What one event adds."""
+        ...
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether the server has said that the answer is at its end, with whatever reason."""
         ...
 
     def end(self) -> tuple[ReplyDelta, ...]:
@@ -107,25 +116,37 @@ class CallSlots:
         return index is None and not call_id and bool(name) and bool(held.arguments)
 
 
+def unlisted(word: str, reason: FinishReason) -> tuple[ReplyNotice, ...]:
+    """What is remarked of an end with a word of the server's own, or without any."""
+    if reason != "unknown":
+        return ()
+    if not word:
+        return (ReplyNotice("The server did not say why the reply ended."),)
+    return (ReplyNotice(f"The reply ended with {word[:80]!r}, a reason that is not known here."),)
+
+
 class ChatChunks:
     """Reads chunks of chat completions; also a whole response in place of a chunk."""
 
     def __init__(self) -> None:
         self._calls = CallSlots()
-        self._reason: FinishReason | None = None
+        self._word = ""
         self._refused = False
+        self._first: object = None
 
     @property
-    def finish_reason(self) -> FinishReason | None:
-        """Why the answer ended, once the server has said so."""
-        return self._reason
+    def has_ended(self) -> bool:
+        """Whether a finish reason has come, be it an unlisted word."""
+        return bool(self._word)
 
     def read(self, chunk: JsonObject) -> tuple[ReplyDelta, ...]:
         """What one chunk adds."""
         made: list[ReplyDelta] = []
         choices = chunk.get("choices")
-        if isinstance(choices, Sequence) and choices and isinstance(choices[0], Mapping):
-            made += self._choice(choices[0])
+        if isinstance(choices, Sequence) and not isinstance(choices, str):
+            for choice in choices:
+                if isinstance(choice, Mapping):
+                    made += self._of_choice(choice)
         usage = read_usage(chunk.get("usage"))
         if usage is not None:
             made.append(UsageDelta(usage))
@@ -133,12 +154,25 @@ class ChatChunks:
 
     def end(self) -> tuple[ReplyDelta, ...]:
         """Identifiers for calls without one, and why the answer ended."""
-        reason = self._reason or "unknown"
+        reason = finish_reason(self._word)
+        notices = unlisted(self._word, reason)
         if self._refused and reason in ("stop", "unknown"):
             reason = "refusal"
-        elif self._calls.any and reason == "stop":
+        elif self._calls.any and reason in ("stop", "unknown"):
             reason = "tool_calls"  # many local servers say "stop" behind calls
-        return (*self._calls.identifiers(), Finished(reason))
+        return (*self._calls.identifiers(), *notices, Finished(reason))
+
+    def _of_choice(self, choice: Mapping[str, Json]) -> list[ReplyDelta]:
+        """The first choice is the reply; the texts of others (`n` above 1) stand beside it."""
+        index = choice.get("index", 0)
+        if self._first is None:
+            self._first = index
+        if index == self._first:
+            return self._choice(choice)
+        held = choice.get("delta", choice.get("message"))
+        text = content_text(held.get("content") if isinstance(held, Mapping) else None)
+        at = index if isinstance(index, int) and 0 < index < _MOST_CHOICES else _MOST_CHOICES
+        return [ChoiceDelta(at, text)] if text else []
 
     def _choice(self, choice: Mapping[str, Json]) -> list[ReplyDelta]:
         made: list[ReplyDelta] = []
@@ -151,7 +185,7 @@ class ChatChunks:
             made.append(TextDelta(str(choice["text"])))
         word = choice.get("finish_reason")
         if isinstance(word, str) and word:
-            self._reason = finish_reason(word)
+            self._word = word
         return made
 
     def _delta(self, delta: Mapping[str, Json]) -> list[ReplyDelta]:

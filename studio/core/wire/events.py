@@ -6,10 +6,9 @@ from collections.abc import Mapping
 from typing import Literal, assert_never
 
 from studio.core.text.values import Json, JsonObject
-from studio.core.wire.chunks import CallSlots, ChatChunks, ChunkReader, arguments_text
+from studio.core.wire.chunks import CallSlots, ChatChunks, ChunkReader, arguments_text, unlisted
 from studio.core.wire.reply import (
     Finished,
-    FinishReason,
     ReasoningDelta,
     RefusalDelta,
     ReplyDelta,
@@ -38,9 +37,14 @@ class ResponseEvents:
 
     def __init__(self) -> None:
         self._calls = CallSlots()
-        self._reason: FinishReason | None = None
+        self._word: str | None = None
         self._refused = False
         self._with_arguments: set[object] = set()
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether the response was closed."""
+        return self._word is not None
 
     def read(self, chunk: JsonObject) -> tuple[ReplyDelta, ...]:
         """What one event adds."""
@@ -69,12 +73,14 @@ class ResponseEvents:
 
     def end(self) -> tuple[ReplyDelta, ...]:
         """Why the answer ended."""
-        reason = self._reason or "unknown"
-        if reason == "stop" and self._calls.any:
+        word = self._word or ""
+        reason = finish_reason(word)
+        notices = unlisted(word, reason)
+        if reason in ("stop", "unknown") and self._calls.any:
             reason = "tool_calls"
-        elif reason == "stop" and self._refused:
+        elif reason in ("stop", "unknown") and self._refused:
             reason = "refusal"
-        return (*self._calls.identifiers(), Finished(reason))
+        return (*self._calls.identifiers(), *notices, Finished(reason))
 
     def _added(self, chunk: JsonObject) -> tuple[ReplyDelta, ...]:
         item = chunk.get("item")
@@ -104,7 +110,7 @@ class ResponseEvents:
             return ()
         details = response.get("incomplete_details")
         word = details.get("reason") if isinstance(details, Mapping) else response.get("status")
-        self._reason = finish_reason(word)
+        self._word = word if isinstance(word, str) else ""
         usage = read_usage(response.get("usage"))
         return (UsageDelta(usage),) if usage is not None else ()
 
@@ -114,8 +120,14 @@ class AnthropicEvents:
 
     def __init__(self) -> None:
         self._calls = CallSlots()
-        self._reason: FinishReason | None = None
+        self._word = ""
+        self._is_stopped = False
         self._started = Usage()
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether the message was closed."""
+        return bool(self._word) or self._is_stopped
 
     def read(self, chunk: JsonObject) -> tuple[ReplyDelta, ...]:
         """What one event adds."""
@@ -131,12 +143,16 @@ class AnthropicEvents:
                 return self._delta(chunk)
             case "message_delta":
                 return self._message(chunk)
+            case "message_stop":
+                self._is_stopped = True
+                return ()
             case _:
                 return ()
 
     def end(self) -> tuple[ReplyDelta, ...]:
         """Why the answer ended."""
-        return (*self._calls.identifiers(), Finished(self._reason or "unknown"))
+        reason = finish_reason(self._word)
+        return (*self._calls.identifiers(), *unlisted(self._word, reason), Finished(reason))
 
     def _block(self, chunk: JsonObject) -> tuple[ReplyDelta, ...]:
         block = chunk.get("content_block")
@@ -178,7 +194,7 @@ class AnthropicEvents:
     def _message(self, chunk: JsonObject) -> tuple[ReplyDelta, ...]:
         delta = chunk.get("delta")
         if isinstance(delta, Mapping) and delta.get("stop_reason"):
-            self._reason = finish_reason(delta["stop_reason"])
+            self._word = str(delta["stop_reason"])
         usage = read_usage(chunk.get("usage"))
         if usage is None:
             return ()

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from studio.core.masking.masker import MaskedStream, Masker
 from studio.core.wire.reply import (
+    ChoiceDelta,
     Finished,
     ReasoningDelta,
     RefusalDelta,
@@ -35,6 +36,8 @@ class ReplyMask:
             case ToolCallDelta():
                 shown = self._stream(ToolCallDelta, delta.index).feed(delta.arguments)
                 return (delta if shown == delta.arguments else replace(delta, arguments=shown),)
+            case ChoiceDelta(index, text):
+                return (ChoiceDelta(index, self._stream(ChoiceDelta, index).feed(text)),)
             case ReplyNotice(text):
                 return (ReplyNotice(self._masker.mask(text)),)
             case Finished():
@@ -48,9 +51,10 @@ class ReplyMask:
         for (kind, index), stream in self._streams.items():
             text = stream.close()
             if text:
-                made.append(
-                    ToolCallDelta(index, arguments=text) if kind is ToolCallDelta else kind(text)
-                )
+                if kind is ToolCallDelta:
+                    made.append(ToolCallDelta(index, arguments=text))
+                else:
+                    made.append(ChoiceDelta(index, text) if kind is ChoiceDelta else kind(text))
         self._streams.clear()
         return tuple(made)
 

@@ -82,6 +82,16 @@ class ToolCallDelta:
 
 
 @dataclass(frozen=True, slots=True)
+class ChoiceDelta:
+    """Some text of a further choice, where several were asked for (`n`)."""
+
+    index: int
+    """Which one; the reply itself is the first."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class UsageDelta:
     """The usage figures, usually the last piece."""
 
@@ -103,8 +113,9 @@ class ReplyNotice:
 
 
 ReplyDelta: TypeAlias = (
-    TextDelta | ReasoningDelta | RefusalDelta | ToolCallDelta | UsageDelta | Finished | ReplyNotice
-)
+    TextDelta | ReasoningDelta | RefusalDelta | ToolCallDelta | ChoiceDelta | UsageDelta | Finished
+    | ReplyNotice
+)  # fmt: skip
 """Closed: consumers `match` and `assert_never`."""
 
 
@@ -133,6 +144,9 @@ class Reply:
     notices: tuple[str, ...] = field(default=())
     """Notices, in order."""
 
+    further_choices: tuple[str, ...] = ()
+    """Texts of the further choices, where several were asked for (`n`)."""
+
     @property
     def says_something(self) -> bool:
         """Whether anything of the model's own has come."""
@@ -150,6 +164,10 @@ def accumulate(reply: Reply, delta: ReplyDelta) -> Reply:
             return replace(reply, refusal=reply.refusal + text)
         case ToolCallDelta():
             return replace(reply, tool_calls=_with_call(reply.tool_calls, delta))
+        case ChoiceDelta(index, text):
+            texts = [*reply.further_choices, *[""] * (index - len(reply.further_choices))]
+            texts[index - 1] += text
+            return replace(reply, further_choices=tuple(texts))
         case UsageDelta(usage):
             return replace(reply, usage=usage)
         case Finished(reason):

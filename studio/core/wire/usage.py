@@ -12,6 +12,9 @@ _REASONS: dict[str, FinishReason] = {
     "end_turn": "stop",
     "stop_sequence": "stop",
     "eos": "stop",
+    "eos_token": "stop",
+    "end_of_turn": "stop",
+    "stop_word": "stop",
     "completed": "stop",
     "pause_turn": "stop",
     "tool_calls": "tool_calls",
@@ -29,6 +32,12 @@ _REASONS: dict[str, FinishReason] = {
     "cancelled": "cancelled",
     "error": "error",
     "failed": "error",
+    "abort": "cancelled",
+    "blocklist": "content_filter",
+    "prohibited_content": "content_filter",
+    "spii": "content_filter",
+    "max_length": "length",
+    "limit": "length",
 }
 
 

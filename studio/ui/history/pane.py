@@ -111,7 +111,9 @@ class _EndDelegate(QStyledItemDelegate):
     ) -> None:
         """Set the text's colour."""
         super().initStyleOption(option, index)
-        tones = {"good": self.theme.success, "bad": self.theme.error}
+        tones = {
+            "good": self.theme.success, "warning": self.theme.warning, "bad": self.theme.error,
+        }  # fmt: skip
         color = tones.get(index.data(TONE_ROLE))
         if index.column() == _END and color is not None:
             for role in (QPalette.ColorRole.Text, QPalette.ColorRole.HighlightedText):

@@ -102,6 +102,7 @@ class RunBar(QWidget):
         tones = {
             "running": theme.accent, "paused": theme.accent, "error": theme.error,
             "done": theme.success, "stopped": theme.muted, "idle": theme.muted,
+            "incomplete": theme.warning,
         }  # fmt: skip
         paint_text(self.sentence, tones[self._view.diagram.phase])
         self.run.setIcon(icon("play", theme.accent) if self.run.isEnabled() else icon("play"))

@@ -49,6 +49,7 @@ TONE_ROLE = int(Qt.ItemDataRole.UserRole) + 1
 STATUS_NAMES: dict[Status, str] = {
     "running": marked("running"),
     "done": marked("done"),
+    "incomplete": marked("incomplete"),
     "refused": marked("refused"),
     "stopped": marked("stopped"),
     "failed": marked("failed"),
@@ -57,7 +58,7 @@ STATUS_NAMES: dict[Status, str] = {
 }
 """Ends of a run in words."""
 
-RowTone: TypeAlias = Literal["good", "bad", "plain"]
+RowTone: TypeAlias = Literal["good", "warning", "bad", "plain"]
 
 _NUMBERS = frozenset({5, 6, 7, 8})
 
@@ -96,7 +97,9 @@ def row_of(run: RunSummary, now: datetime) -> HistoryRow:
         status_name(run.status),
         ", ".join(run.tags),
     )
-    tones: dict[Status, RowTone] = {"done": "good", "failed": "bad", "refused": "bad"}
+    tones: dict[Status, RowTone] = {
+        "done": "good", "failed": "bad", "refused": "warning", "incomplete": "warning",
+    }  # fmt: skip
     return HistoryRow(run, cells, tones.get(run.status, "plain"))
 
 

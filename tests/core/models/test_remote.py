@@ -24,6 +24,7 @@ from studio.core.models.secrets import Secret
 from studio.core.prompty.messages import Message, TextPart
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.wire.reply import Reply, ReplyDelta, ReplyNotice, TextDelta, ToolCall, accumulate
+from tests.core.models.remote_model import ask
 from tests.support import patience
 from tests.support.chat_server import (
     ChatServer,
@@ -464,10 +465,55 @@ async def test_something_else_than_a_reply(server: ChatServer, body: str, kind: 
     assert (await failing(model_at(server.url)))[0].kind == "bad-reply"
 
 
-@pytest.mark.parametrize("values", [[], [{"choices": []}], [{"choices": []}, "[DONE]"], ["[DONE]"]])
+@pytest.mark.parametrize("values", [[{"choices": []}, "[DONE]"], ["[DONE]"]])
 async def test_an_empty_stream(server: ChatServer, values: list[object]) -> None:
     server.script(events(values))
     assert (await failing(model_at(server.url)))[0].kind == "bad-reply"
+
+
+@pytest.mark.parametrize("values", [[], [{"choices": []}], [chunk({"role": "assistant"})]])
+async def test_a_stream_that_dies_before_its_first_text_is_tried_again(
+    server: ChatServer, values: list[object]
+) -> None:
+    server.script(events(values))
+    reply, error = await ask(model_at(server.url, retries=1))
+    assert error is None
+    assert reply.text == "Hello from the server."
+    assert len(server.requests) == 2
+
+
+@pytest.mark.parametrize(
+    ("word", "reason", "remarks"),
+    [("eos_token", "stop", 0), ("gone-fishing", "unknown", 1), (None, "unknown", 1)],
+)
+async def test_any_word_or_done_is_an_end(
+    server: ChatServer, word: str | None, reason: str, remarks: int
+) -> None:
+    server.script(events([chunk({"content": "Whole."}), chunk({}, word), "[DONE]"]))
+    reply, error = await ask(model_at(server.url, retries=3))
+    assert error is None
+    assert (reply.text, reply.finish_reason, len(reply.notices)) == ("Whole.", reason, remarks)
+    assert len(server.requests) == 1
+
+
+async def test_the_choices_are_kept_apart(server: ChatServer) -> None:
+    def piece(index: int, text: str, finish: str | None = None) -> dict[str, object]:
+        choice = {"index": index, "delta": {"content": text}, "finish_reason": finish}
+        return {"choices": [choice]}
+
+    said = [piece(1, "b"), piece(0, "A"), piece(1, "b"), piece(0, "A", "stop")]
+    both = {"choices": [said[0]["choices"][0], said[1]["choices"][0]]}  # type: ignore[index]
+    server.script(events([piece(0, "A"), *said, both, piece(2, "c", "stop"), "[DONE]"]))
+    reply, _ = await ask(model_at(server.url))
+    assert (reply.text, reply.further_choices) == ("AAAA", ("bbb", "c"))
+
+
+async def test_an_error_event_without_an_error_key_says_its_words(server: ChatServer) -> None:
+    bad = 'event: error\ndata: {"message": "the engine is out of memory"}\n\n'
+    server.script(events([chunk({"content": "Half"})], then=[raw(bad)]))
+    error, text = await failing(model_at(server.url))
+    assert (error.kind, text) == ("server-error", "Half")
+    assert "out of memory" in error.message
 
 
 async def test_an_error_inside_the_stream(server: ChatServer) -> None:

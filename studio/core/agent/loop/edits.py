@@ -79,8 +79,9 @@ def edit(state: RunState, event: Edit) -> Move:  # noqa: C901 - one arm per edit
                 state, place=PausePoint.ANSWER, answer=text, answer_problems=(), error=None
             )
             return settle(_answered(state, text))
-        case AnswerReturned(text=text):
-            return _go_on(state, text)
+        case AnswerReturned(text=text, continues=continues):
+            said = (state.answer or "") if continues else ""
+            return _go_on(replace(state, answer_so_far=said), text)
         case OutcomeTold():
             return _outcome(state, event)
         case LimitRaised():

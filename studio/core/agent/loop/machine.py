@@ -35,6 +35,7 @@ from studio.core.agent.loop.steps import (
     new_state,
     output_error,
     replied,
+    status_after,
     stopped,
     tell_bad_calls,
     tool_ended,
@@ -82,7 +83,7 @@ from studio.core.agent.values.events import (
 )
 from studio.core.agent.values.pause_point import PausePoint
 from studio.core.agent.values.reading import Action, Final, FormatError, Refused
-from studio.core.agent.values.state import Pause, RunState, Status, StepError
+from studio.core.agent.values.state import Pause, RunState, StepError
 from studio.core.wire.reply import Reply
 
 
@@ -110,13 +111,13 @@ def advance(state: RunState, event: Event) -> Move:  # noqa: C901, PLR0912 - one
             return _tool(state, event)
         case AnswerChecked(problems=problems, accepted=False) if problems:
             state = replace(state, answer_problems=problems, answer_value=event.value)
-            return at_error(state, output_error(problems))
+            return at_error(state, output_error(state, problems))
         case AnswerChecked(value=value, problems=problems):
             return answered(state, value, problems), ()
         case Passed():
             return _passed(state)
         case Failed(error=error):
-            status: Status = "limit" if error.kind == "limit" else "failed"
+            status = status_after(error)
             return replace(state, status=status, place=None, call=None, error=error), ()
         case Stopped():
             return stopped(state, event), ()
@@ -168,7 +169,8 @@ def _model(state: RunState, event: ModelCalled | ModelReplied | ModelFailed | Re
                 case Final() if must_compose(state, reading):
                     return settle(fold_step(replace(state, composing=True)))
                 case Final(answer=answer):
-                    return settle(replace(state, place=PausePoint.ANSWER, answer=answer))
+                    whole = state.answer_so_far + answer
+                    return settle(replace(state, place=PausePoint.ANSWER, answer=whole))
                 case Refused(text=text):
                     error = StepError("refusal", "refused", text or "The model declined.")
                     return replace(state, status="refused", error=error), ()

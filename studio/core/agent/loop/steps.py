@@ -87,13 +87,43 @@ def ending_error(state: RunState, *, headless: bool | None = None) -> StepError 
     if error.kind == "limit":
         return error if used_up(state) is not None else None
     alone = state.setup.headless if headless is None else headless
-    return error if alone and error.kind in ("model", "render") else None
+    return error if alone and error.kind in ("model", "render", "output") else None
 
 
-def output_error(problems: tuple[str, ...]) -> StepError:
-    """The `ERROR` of an answer that does not fit the declared outputs."""
-    hint = "Edit it, send it back with a word to the model, or go on to accept it as it is."
-    return StepError("output", "output", " ".join(problems), hint)
+def status_after(error: StepError) -> Status:
+    """How a run stands that an error ended."""
+    match error.kind:
+        case "limit":
+            return "limit"
+        case "output":
+            return "incomplete"
+        case _:
+            return "failed"
+
+
+_FLAWS = ("cut_answer", "filtered_answer", "empty_answer")
+
+
+def flaw_of(state: RunState) -> ReadingWarning | None:
+    """What is wrong with how the answer ended; nothing where the user wrote it."""
+    if state.step.answer is not None:
+        return None
+    return next((item for item in state.step.warnings if item.code in _FLAWS), None)
+
+
+_HINTS = {
+    "cut_answer": "Let the model go on, or allow more tokens (maxOutputTokens) and run again.",
+    "filtered_answer": "Change the prompt, or choose another model.",
+    "empty_answer": "Run again, or choose another model.",
+}
+
+
+def output_error(state: RunState, problems: tuple[str, ...]) -> StepError:
+    """The `ERROR` of an answer that is cut, filtered or empty, or not what the outputs declare."""
+    flaw = flaw_of(state)
+    code = flaw.code if flaw is not None else "output"
+    hint = _HINTS.get(code, "Ask again with the errors, edit it, or accept it as it is.")
+    return StepError("output", code, " ".join(problems), hint)
 
 
 def with_messages(state: RunState, messages: Sequence[Message]) -> RunState:

@@ -82,6 +82,20 @@ class Findings:
         """Note a remark."""
         self._warnings.append(remark(code, *words, span=span))
 
+    def warn_of_end(self, *, is_whole: bool = False) -> None:
+        """Note that the answer was cut or filtered.
+
+        Args:
+            is_whole: whether the answer is known to be whole, because its JSON is closed.
+        """
+        match self.reply.finish_reason:
+            case "length" if not is_whole:
+                self.warn("cut_answer")
+            case "content_filter":
+                self.warn("filtered_answer")
+            case _:
+                pass
+
     def error(
         self,
         code: FormatErrorCode,

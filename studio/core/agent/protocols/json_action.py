@@ -143,6 +143,7 @@ class _Reader:
         if self._found.rules.plain_is_final:
             self._found.warn("plain_answer")
             self._found.mark("answer", 0, len(self._text))
+            self._found.warn_of_end()
             return Final(answer=text, warnings=self._found.warnings, spans=self._found.spans)
         message = 'The reply has no JSON object with an "action"'
         return self._found.error("no_json_action", message, answer=text)
@@ -199,6 +200,9 @@ class _Reader:
         if word not in ("final_answer", "Final Answer", *self._found.rules.final_words):
             self._found.warn("final_word", word)
         answer = given if isinstance(given, str) else "" if given is None else json_text(given)
+        self._found.warn_of_end(is_whole=True)
+        if not answer.strip() and given is not None:
+            self._found.warn("empty_answer")
         without = [item for item in self._found.warnings if item.code != "no_args"]
         spans = [*self._found.spans]
         if answer:

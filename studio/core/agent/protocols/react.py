@@ -101,6 +101,7 @@ class _Reader:
         if self._found.rules.plain_is_final:
             self._found.warn("plain_answer")
             answer = self._found.mark("answer", 0, len(self._text))
+            self._found.warn_of_end()
             return Final(answer=answer, warnings=self._found.warnings, spans=self._found.spans)
         message = "The reply has none of the labels 'Thought:', 'Action:', 'Final Answer:'"
         return self._found.error("no_labels", message, answer=text)
@@ -133,8 +134,7 @@ class _Reader:
             self._found.warn("labels_after_final")
         if not answer:
             self._found.warn("empty_answer")
-        if self._found.reply.finish_reason == "length":
-            self._found.warn("cut_answer")
+        self._found.warn_of_end()
         return Final(
             thought=thought, answer=answer, spans=self._found.spans,
             warnings=self._found.warnings,

@@ -11,7 +11,7 @@ from typing import Literal, TypeAlias
 
 from studio.core.agent.loop.composing import compose_document, tools_output
 from studio.core.agent.loop.context import trim
-from studio.core.agent.loop.steps import request_of
+from studio.core.agent.loop.steps import flaw_of, request_of
 from studio.core.agent.loop.toolbox import RunToolbox
 from studio.core.agent.past.replay import RecordedModel
 from studio.core.agent.protocols.base import ReadRules
@@ -291,8 +291,11 @@ class Performer:
         self.emit(ToolEnded(index, outcome, self.toolbox.origin(call.tool)))
 
     def check_answer(self, state: RunState, answer: str) -> None:
-        """Compare the answer with the declared outputs."""
+        """Say what is wrong with the answer: how it ended, and what the outputs declare."""
         value, problems = check_answer(state.setup.response_schema, answer)
+        flaw = flaw_of(state)
+        if flaw is not None:
+            problems = (flaw.message, *problems)
         self.emit(AnswerChecked(value, problems))
 
 

@@ -120,7 +120,8 @@ def choice_at(state: RunState) -> Choice:
 def allowed(state: RunState) -> frozenset[type]:
     """The commands that make sense where the run stands; for enabling buttons."""
     if state.is_over:
-        return frozenset({ForkFrom, SendBack} if state.status == "done" else {ForkFrom})
+        has_answer = state.status in ("done", "incomplete")
+        return frozenset({ForkFrom, SendBack} if has_answer else {ForkFrom})
     always: set[type] = {PauseRun, StopRun, Steer, RaiseLimit}
     if state.pause is None:
         return frozenset(always)
@@ -195,8 +196,8 @@ def facts_of(state: RunState, command: Command) -> tuple[Event, ...]:  # noqa: C
             return (OutcomeTold(_row(state, call, "unknown"), fate, text),)
         case Steer(text=text):
             return (Steered(text),)
-        case SendBack(text=text):
-            return (AnswerReturned(text),)
+        case SendBack(text=text, continues=continues):
+            return (AnswerReturned(text, continues),)
         case ForkFrom(checkpoint=checkpoint):
             return (Forked(checkpoint),)
         case _:

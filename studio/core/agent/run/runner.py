@@ -95,6 +95,7 @@ class Run:
         self._journal = RunJournal(dependencies.journal)
         self._effects: Effects = self._event_log.effects
         self._passed_gate = False
+        self._is_accepted = False
         self._wake = asyncio.Event()
         self._work: asyncio.Task[None] | None = None
         self._stopping = False
@@ -166,6 +167,7 @@ class Run:
             self._emit(repair)
             return False
         stop = self.gate.decide(self.state)
+        self._is_accepted = stop is not None  # who goes on from there has seen it
         self._passed_gate = True
         for source, line in self.gate.logs:
             self._emit(Logged(line, source))
@@ -186,7 +188,8 @@ class Run:
             if self.state.place is None:
                 return True
         # What was a problem then was gone on from; only the person's breakpoints stop.
-        return self.state.place == PausePoint.ERROR and past.goes_on
+        self._is_accepted = self.state.place == PausePoint.ERROR and past.goes_on
+        return self._is_accepted
 
     def _ends(self) -> bool:
         """Whether it is over; a run of the past may have gone on with one more message."""
@@ -307,7 +310,8 @@ class Run:
             case CheckAnswer(answer=answer):
                 performer.check_answer(state, answer)
             case Pass(place=place):
-                self._emit(_passing(state, place, headless=self.gate.options.headless))
+                headless = self.gate.options.headless
+                self._emit(_passing(state, place, headless=headless, accepted=self._is_accepted))
             case _:
                 assert_never(effect)
 
@@ -420,12 +424,15 @@ class Run:
         self.gate.wants_pause = True
 
 
-def _passing(state: RunState, place: PausePoint, *, headless: bool) -> Event:
-    """The fact that passing a place makes."""
-    error = ending_error(state, headless=headless)
+def _passing(state: RunState, place: PausePoint, *, headless: bool, accepted: bool) -> Event:
+    """The fact that passing a place makes; a flawed answer is accepted by a user, or not at all."""
+    is_answer = state.error is not None and state.error.kind == "output"
+    error = None if is_answer and accepted else ending_error(state, headless=headless)
+    if error is None and place == PausePoint.ERROR and is_answer and not accepted:
+        error = state.error
     if error is not None:
         return Failed(error)
-    if place == PausePoint.ERROR and state.error is not None and state.error.kind == "output":
+    if place == PausePoint.ERROR and is_answer:
         return AnswerChecked(state.answer_value, state.answer_problems, accepted=True)
     return Passed(place)
 

@@ -183,6 +183,9 @@ class SendBack:
 
     text: str
 
+    continues: bool = False
+    """Whether the next answer is put behind this one, which was cut."""
+
 
 @dataclass(frozen=True, slots=True)
 class ForkFrom:

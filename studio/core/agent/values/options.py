@@ -18,6 +18,7 @@ ExceptionFilter: TypeAlias = Literal[
 
 USUAL_EXCEPTIONS: frozenset[ExceptionFilter] = frozenset({
     "format", "model", "unknown_tool", "schema", "limit", "guardrail", "render", "truncated",
+    "output",
 })  # fmt: skip
 """A tool's failure is not among them: it is an observation, and the run goes on."""
 

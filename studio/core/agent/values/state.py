@@ -35,10 +35,11 @@ __all__ = [
 ]  # fmt: skip
 
 Status: TypeAlias = Literal[
-    "running", "done", "refused", "stopped", "failed", "limit", "interrupted"
+    "running", "done", "incomplete", "refused", "stopped", "failed", "limit", "interrupted"
 ]
-"""`running` until an end; `limit` is the headless end of a run that used up an allowance;
-`interrupted` is a run whose process died."""
+"""`running` until an end; `incomplete` ended with an answer that is cut, filtered, empty or not
+what the declared outputs ask, and that nobody accepted; `limit` is the headless end of a run that
+used up an allowance; `interrupted` is a run whose process died."""
 
 CallStatus: TypeAlias = Literal[
     "asked", "approved", "running", "done", "rejected", "answered", "skipped", "unknown"
@@ -309,7 +310,11 @@ class RunState:
     """The answer as a value, where outputs are declared and it fits them."""
 
     answer_problems: tuple[str, ...] = ()
-    """Where the answer does not fit the declared outputs."""
+    """What is wrong with the answer: it is cut, filtered, empty, or does not fit the declared
+    outputs."""
+
+    answer_so_far: str = ""
+    """What came of an answer that was cut and that the model now goes on with."""
 
     error: StepError | None = None
     """What a `ERROR` or a failed run is about."""

@@ -142,6 +142,9 @@ class AnswerReturned(EventBase):
     text: str
     """The next user message."""
 
+    continues: bool = False
+    """Whether the next answer is put behind the one that was cut."""
+
 
 @dataclass(frozen=True, slots=True)
 class OutcomeTold(EventBase):

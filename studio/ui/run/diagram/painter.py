@@ -115,6 +115,7 @@ class DiagramDrawing:
         if node == state.live:
             tone = {
                 "error": theme.error, "done": theme.success, "stopped": theme.muted,
+                "incomplete": theme.warning,
             }.get(state.phase, theme.accent)  # fmt: skip
             color = QColor(tone)
             if state.phase == "paused":

@@ -624,7 +624,8 @@ STRUCTURED = NATIVE.replace("tools:", "outputs:\n  count: {kind: integer, requir
 async def test_an_answer_is_compared_with_the_declared_outputs(answer, value, problems):
     run, model = run_of(STRUCTURED, [answer])
     state = await run.go()
-    assert (state.status, state.answer, state.answer_value) == ("done", answer, value)
+    assert state.status == ("incomplete" if problems else "done")
+    assert (state.answer, state.answer_value) == (answer, value)
     assert len(state.answer_problems) == problems
     assert model.requests[0].response_schema["required"] == ["count"]
 
@@ -640,6 +641,33 @@ async def test_an_answer_that_does_not_fit_can_be_stopped_at_and_mended():
     await other.until_still()
     assert await other.send(SendBack("As JSON.")) == "done"
     assert other.run.state.answer_value == {"count": 3}
+
+
+async def test_a_cut_answer_goes_on_where_it_ended():
+    cut = Reply("The answer is for", finish_reason="length")
+    session = Session.over(NATIVE, [cut, "ty-two."])
+    assert await session.until_still() == PausePoint.ERROR
+    assert (session.run.state.error.kind, session.run.state.error.code) == ("output", "cut_answer")
+    assert await session.send(SendBack("Go on.", continues=True)) == "done"
+    assert session.run.state.answer == "The answer is forty-two."
+
+
+async def test_a_user_may_accept_a_cut_answer_as_it_is():
+    session = Session.over(NATIVE, [Reply("The answer is for", finish_reason="length")])
+    await session.until_still()
+    assert await session.send(Continue()) == "done"
+    assert session.run.state.answer_problems
+
+
+async def test_where_nobody_asks_to_stop_a_cut_answer_ends_the_run_as_incomplete():
+    options = RunOptions(exceptions=frozenset())
+    session = Session.over(
+        NATIVE, [Reply("for", finish_reason="length"), "Forty-two."], options=options
+    )
+    assert await session.until_still() == "incomplete"
+    assert session.run.state.answer == "for"
+    assert await session.send(SendBack("Again, please.")) == "done"
+    assert session.run.state.answer == "Forty-two."
 
 
 # Breakpoints, guards ------------------------------------------------------------------------------
