@@ -6,7 +6,7 @@ from pathlib import Path
 
 from studio.core.masking.masker import Masker
 from studio.core.prompty.reference_values import ReferenceContext, references_beside
-from studio.core.tools.trust import TrustStore
+from studio.core.tools.trust.store import TrustStore
 
 
 def is_trusted(prompt: Path | None, trust: TrustStore) -> bool:

@@ -12,7 +12,7 @@ from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.inputs import RESERVED_SAMPLES
 from studio.core.prompty.parse import parse
 from studio.core.text.values import Json
-from studio.core.tools.trust import TrustStore
+from studio.core.tools.trust.store import TrustStore
 
 SUFFIX = ".prompty"
 
@@ -66,7 +66,7 @@ def allow_named(options: argparse.Namespace, document: PromptDocument, trust: Tr
     """With `--trust`: allow the servers, and the variables for tools, that a document names."""
     if options.trust:
         # Here, because other commands would wait for what tools need.
-        from studio.core.tools.consent import wants_of
+        from studio.core.tools.sources.consent import wants_of
 
         trust.allow(options.file.resolve().parent, wants_of(document))
 

@@ -37,7 +37,7 @@ from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.values import JsonObject
 from studio.core.tools.document import named_sources
-from studio.core.tools.trust import TrustStore
+from studio.core.tools.trust.store import TrustStore
 
 
 def add_export(parser: argparse.ArgumentParser) -> None:

@@ -16,7 +16,7 @@ from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.prepare import Prepared, prepare
 from studio.core.text.problem import Problem, Severity
 from studio.core.tools.registry import SourceStatus
-from studio.core.tools.trust import TrustStore
+from studio.core.tools.trust.store import TrustStore
 
 
 def report(document: PromptDocument, problems: Iterable[Problem]) -> int:

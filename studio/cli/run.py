@@ -14,10 +14,10 @@ from typing import Any, get_args
 
 from studio.application.connections.model import Answerers, asked_by, choice_of
 from studio.application.connections.tools import tool_session
-from studio.application.run.launch import Refusal, refusal_of
-from studio.application.run.past import PastRun, exactly
-from studio.application.run.plan import RunPlan
-from studio.application.run.start import begin_run, tools_of
+from studio.application.run.past.again import PastRun, exactly
+from studio.application.run.start.begin import begin_run, tools_of
+from studio.application.run.start.plan import RunPlan
+from studio.application.run.start.readiness import Refusal, refusal_of
 from studio.application.trust import references_of
 from studio.cli.arguments import (
     UsageError,
@@ -53,9 +53,9 @@ from studio.core.prompty.prepare import prepare, settled_document
 from studio.core.runs.codec import JournalError
 from studio.core.runs.store import RunStore, StoreError
 from studio.core.text.values import Json
-from studio.core.tools.definitions import change_text
 from studio.core.tools.registry import ToolRegistry
-from studio.core.tools.trust import TrustStore
+from studio.core.tools.trust.definitions import change_text
+from studio.core.tools.trust.store import TrustStore
 
 
 def add_run(parser: argparse.ArgumentParser) -> None:

@@ -10,7 +10,7 @@ from studio.application.connections.model import asked_by, choice_of, media_of
 from studio.application.trust import is_trusted, references_of
 from studio.core.models.connection_file import Connections
 from studio.core.prompty.parse import parse
-from studio.core.tools.trust import TrustStore
+from studio.core.tools.trust.store import TrustStore
 
 
 @pytest.fixture

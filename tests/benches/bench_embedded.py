@@ -35,7 +35,7 @@ from studio.core.prompty.parse import parse  # noqa: E402
 from studio.core.prompty.prepare import prepare  # noqa: E402
 from studio.core.text.values import Json  # noqa: E402
 from studio.core.tools.session import ToolSession  # noqa: E402
-from studio.core.tools.trust import TrustStore  # noqa: E402
+from studio.core.tools.trust.store import TrustStore  # noqa: E402
 
 START_TARGET = 3.0
 EXAMPLES = ROOT / "resources" / "examples"

@@ -10,7 +10,7 @@ import pytest
 
 from studio.cli.exit_codes import FINE
 from studio.cli.main import run_command
-from studio.core.tools.trust import TrustStore
+from studio.core.tools.trust.store import TrustStore
 from tests.cli.test_main import script
 
 CALL = 'Thought: I look.\nAction: look\nArgs: {"what": "sky"}'

@@ -12,7 +12,7 @@ import pytest
 
 from studio.cli.exit_codes import FINE, PROBLEMS
 from studio.cli.main import run_command
-from studio.core.tools.trust import TrustStore
+from studio.core.tools.trust.store import TrustStore
 from tests.support.chat_server import ChatServer, chat_server
 
 PLANTED = "PLANTED"

@@ -12,7 +12,7 @@ from pytestqt.qtbot import QtBot
 
 from studio.core.agent.values.commands import Continue
 from studio.core.runs.store import RunStore
-from studio.core.tools.trust import TrustStore
+from studio.core.tools.trust.store import TrustStore
 from studio.ui.app.workbench import Workbench
 from studio.viewmodels.app.crashes import crash_of
 from studio.viewmodels.app.log import start_log, stop_log

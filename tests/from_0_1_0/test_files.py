@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from studio.application.inputs.sets import read_sets
-from studio.application.run.memory import DebugStore
+from studio.application.run.debugging.memory import DebugStore
 from studio.core.agent.values.breakpoints import Breakpoint
 from studio.core.agent.values.pause_point import PausePoint
 from studio.core.models.base import Capabilities, ModelError, ModelRequest
@@ -19,7 +19,7 @@ from studio.core.paths import user_paths
 from studio.core.prompty.messages import Message, TextPart
 from studio.core.settings import Settings, load_settings, save_settings
 from studio.core.tools.mcp.server_config import HttpServer, StdioServer, find_own_servers
-from studio.core.tools.trust import ChosenApproval, TrustStore
+from studio.core.tools.trust.store import ChosenApproval, TrustStore
 from studio.viewmodels.app.session import OpenFile, Session, load_session
 from studio.viewmodels.document.swap import SwapFolder
 from tests.from_0_1_0.conftest import AT_HOME

@@ -24,7 +24,7 @@ import asyncio, sys
 from pathlib import Path
 from studio.core.prompty.parse import parse
 from studio.core.tools.session import ToolSession
-from studio.core.tools.trust import TrustStore
+from studio.core.tools.trust.store import TrustStore
 
 async def main() -> None:
     path = Path(sys.argv[1])

@@ -27,7 +27,7 @@ from PySide6.QtWidgets import QApplication, QMessageBox, QTabWidget, QWidget
 
 from studio.app import Studio
 from studio.core.paths import user_paths
-from studio.core.tools.trust import TrustStore
+from studio.core.tools.trust.store import TrustStore
 from studio.ui.editor.page.page import EditorPage
 
 ACT_MS = 60

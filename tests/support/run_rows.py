@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from pytestqt.qtbot import QtBot
 
-from studio.application.run.card import StepCard
+from studio.application.run.cards.card import StepCard
 from studio.core.agent.values.state import RunState
 from studio.viewmodels.run.search import RunSearch
 

@@ -20,7 +20,7 @@ from studio.core.models.manual import ManualQuestion
 from studio.core.models.secrets import SecretStore
 from studio.core.prompty.document import ModelDeclaration, PromptDocument
 from studio.core.text.values import JsonObject
-from studio.core.tools.trust import TrustStore
+from studio.core.tools.trust.store import TrustStore
 from studio.core.wire.media import MediaReader
 from studio.core.wire.reply import ReplyDelta, ReplyNotice
 

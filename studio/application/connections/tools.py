@@ -11,7 +11,7 @@ from studio.core.paths import user_paths
 from studio.core.tools.mcp.server_config import OWN_FILE
 from studio.core.tools.openapi.named_connection import NamedConnection
 from studio.core.tools.session import ToolSession
-from studio.core.tools.trust import TrustStore
+from studio.core.tools.trust.store import TrustStore
 
 
 def tool_connection(

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from studio.application.run.compare import branches_of
-from studio.application.run.past import PastRun
-from studio.application.run.plan import Arrived, Streamed
-from studio.application.run.record import RunRecord
+from studio.application.run.past.again import PastRun
+from studio.application.run.past.compare import branches_of
+from studio.application.run.past.record import RunRecord
+from studio.application.run.start.plan import Arrived, Streamed
 from studio.application.run.view import RunView, view_of
 from studio.core.agent.past.tree import RunTree
 from studio.core.agent.values.events import Event

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from studio.application.run.cards import Timeline, timeline_of
-from studio.application.run.compare import BranchView
+from studio.application.run.cards.timeline import Timeline, timeline_of
 from studio.application.run.diagram import DiagramState, diagram_of
-from studio.application.run.offer import Offers, pausing_offers
-from studio.application.run.past_offers import offers_for
+from studio.application.run.offers.of_run import offers_for
+from studio.application.run.offers.offer import Offers, pausing_offers
+from studio.application.run.past.compare import BranchView
 from studio.application.run.words import PROTOCOL_NAMES, bare, money, sentence_of, tokens
 from studio.application.words import translate
 from studio.core.agent.run.requests import Choice, allowed, choice_at

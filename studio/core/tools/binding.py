@@ -15,13 +15,13 @@ from typing import Any
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.tools.registry import (
     VARIABLES_KEY,
-    Approval,
     SourceStatus,
     SourceTools,
     ToolEntry,
     ToolRegistry,
 )
 from studio.core.tools.schema import with_constraints, without_properties
+from studio.core.tools.trust.wants import Approval
 
 _UNUSABLE = ("failed", "untrusted", "waiting")
 

@@ -12,17 +12,8 @@ from studio.core.masking.masker import Masker
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.messages import HoistedTool
 from studio.core.text.values import Json, JsonObject
-from studio.core.tools.admission import (
-    available,
-    broken_files,
-    fault_of,
-    unresolved_variables,
-    waiting,
-)
 from studio.core.tools.arguments import inject_bindings
 from studio.core.tools.binding import build_registry
-from studio.core.tools.consent import GIVEN, Consent, consent_of
-from studio.core.tools.definitions import ToolChange
 from studio.core.tools.document import (
     PythonFile,
     SourceDeclaration,
@@ -39,24 +30,24 @@ from studio.core.tools.mcp.server_config import WorkspaceServers, find_own_serve
 from studio.core.tools.mcp.source import McpSource
 from studio.core.tools.openapi.named_connection import FindConnection, no_connection
 from studio.core.tools.openapi.source import OpenApiSource
-from studio.core.tools.opening import (
-    open_source,
-    source_key,
-    source_label,
-    source_path,
-)
-from studio.core.tools.registry import (
-    Approval,
-    SourceStatus,
-    SourceTools,
-    ToolRegistry,
-)
+from studio.core.tools.registry import SourceStatus, SourceTools, ToolRegistry
 from studio.core.tools.secrets import ToolSecrets
 from studio.core.tools.source import ToolOutcome, ToolSource
-from studio.core.tools.source_listing import list_source
-from studio.core.tools.tool_review import ToolReview
+from studio.core.tools.sources.admission import (
+    available,
+    broken_files,
+    fault_of,
+    unresolved_variables,
+    waiting,
+)
+from studio.core.tools.sources.consent import GIVEN, Consent, consent_of
+from studio.core.tools.sources.listing import list_source
+from studio.core.tools.sources.opening import open_source, source_key, source_label, source_path
 from studio.core.tools.toolbox import AskPerson, Toolbox
-from studio.core.tools.trust import WHOLE_FOLDER, TrustStore
+from studio.core.tools.trust.definitions import ToolChange
+from studio.core.tools.trust.review import ToolReview
+from studio.core.tools.trust.store import WHOLE_FOLDER, TrustStore
+from studio.core.tools.trust.wants import Approval
 
 
 class DocumentTools:

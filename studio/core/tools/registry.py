@@ -9,13 +9,10 @@ from typing import Literal, TypeAlias, assert_never
 
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.values import JsonObject
-from studio.core.tools.definitions import ToolChange
 from studio.core.tools.mock import Mock
 from studio.core.tools.source import ServerOffer
-from studio.core.tools.wants import Doubt, Want
-
-Approval: TypeAlias = Literal["always", "once", "allow"]
-"""Ask before every call, ask before the first call of a run, or do not ask."""
+from studio.core.tools.trust.definitions import ToolChange
+from studio.core.tools.trust.wants import Approval, Doubt, Want
 
 ToolState: TypeAlias = Literal["declared", "bound", "mocked"]
 """`declared`: nothing runs it. `bound`: a source runs it. `mocked`: a stand-in answers."""

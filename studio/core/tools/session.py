@@ -20,10 +20,11 @@ from studio.core.tools.openapi.named_connection import (
     NamedConnection,
     no_connection,
 )
-from studio.core.tools.registry import Approval, ToolRegistry
+from studio.core.tools.registry import ToolRegistry
 from studio.core.tools.source import ToolOutcome
 from studio.core.tools.toolbox import AskPerson, Toolbox
-from studio.core.tools.trust import TrustStore
+from studio.core.tools.trust.store import TrustStore
+from studio.core.tools.trust.wants import Approval
 
 _RESTING = 1
 """Documents that keep their processes although another is shown: who looks at a tool's file and

@@ -17,11 +17,11 @@ from typing import Literal, TypeAlias
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.values import Json, JsonObject
 from studio.core.tools.arguments import check_arguments, inject_bindings
-from studio.core.tools.definitions import change_text
 from studio.core.tools.mock import Mock, RecordedMock, mock_answer
 from studio.core.tools.registry import ToolEntry, ToolRegistry
 from studio.core.tools.secrets import ToolSecrets
 from studio.core.tools.source import ToolOutcome, ToolSource
+from studio.core.tools.trust.definitions import change_text
 
 AskPerson: TypeAlias = Callable[[str, JsonObject], Awaitable[ToolOutcome]]
 """(tool, arguments) → the person's answer, for the mock "ask me"."""

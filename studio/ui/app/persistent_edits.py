@@ -6,9 +6,8 @@ from collections.abc import Mapping
 
 from PySide6.QtCore import QObject, Signal
 
-from studio.application.run.edits import EditResult, EditSpec
-from studio.application.run.file_edits import NotInFileError, file_edits
-from studio.application.run.file_example import example_edit
+from studio.application.run.edits.in_file import NotInFileError, example_edit, file_edits
+from studio.application.run.edits.in_place import EditResult, EditSpec
 from studio.core.agent.values.state import RunState
 from studio.core.prompty.document import PromptDocument
 from studio.core.text.problem import TextEdit

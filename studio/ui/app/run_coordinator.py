@@ -11,10 +11,10 @@ from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtWidgets import QInputDialog, QLineEdit
 
 from studio.application.connections.model import asked_by
-from studio.application.run.compare import RunComparison
-from studio.application.run.launch import Refusal, refusal_of
-from studio.application.run.past import exactly, is_other_prompt, values_of, with_results_of
-from studio.application.run.plan import OpenToolbox, RunPlan
+from studio.application.run.past.again import exactly, is_other_prompt, values_of, with_results_of
+from studio.application.run.past.compare import RunComparison
+from studio.application.run.start.plan import OpenToolbox, RunPlan
+from studio.application.run.start.readiness import Refusal, refusal_of
 from studio.application.trust import references_of
 from studio.core.agent.values.commands import Command, Continue
 from studio.core.agent.values.options import RunOptions
@@ -24,7 +24,7 @@ from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.prepare import settled_document
 from studio.core.prompty.reference_values import ReferenceContext
 from studio.core.text.values import Json
-from studio.core.tools.trust import TrustStore
+from studio.core.tools.trust.store import TrustStore
 from studio.ui.app.connection_coordinator import ConnectionCoordinator
 from studio.ui.inputs.pane import InputsPane
 from studio.ui.run.breakpoints_dialog import BreakpointsDialog

@@ -9,8 +9,9 @@ from PySide6.QtCore import QObject, QPoint, QRect, QSize
 from PySide6.QtWidgets import QDockWidget
 
 from studio.core.tools.declaration import declare_tool
-from studio.core.tools.registry import Approval, ToolEntry, ToolRegistry
-from studio.core.tools.trust import TrustStore
+from studio.core.tools.registry import ToolEntry, ToolRegistry
+from studio.core.tools.trust.store import TrustStore
+from studio.core.tools.trust.wants import Approval
 from studio.ui.tools.pane import ToolsPane
 from studio.ui.window.parts import WindowParts
 from studio.viewmodels.app.notifications import Notification, NotificationAction, Notifications

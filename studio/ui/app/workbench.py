@@ -14,12 +14,11 @@ from studio.application.inputs.sample import sample_edits
 from studio.application.preview.meter import meter
 from studio.application.preview.target import preview_target
 from studio.application.preview.value import Preview
-from studio.application.run.breakpoints import BreakpointSet
-from studio.application.run.journal import StoreJournal
-from studio.application.run.memory import DebugStore
-from studio.application.run.plan import OpenToolbox
-from studio.application.run.record import RunRecord
-from studio.application.run.start import open_tools
+from studio.application.run.debugging.breakpoints import BreakpointSet
+from studio.application.run.debugging.memory import DebugStore
+from studio.application.run.past.record import RunRecord, StoreJournal
+from studio.application.run.start.begin import open_tools
+from studio.application.run.start.plan import OpenToolbox
 from studio.application.run.view import RunView
 from studio.application.trust import is_trusted
 from studio.core.models.choice import ModelChoice
@@ -32,7 +31,7 @@ from studio.core.tokens.tokenizers import Tokenizers
 from studio.core.tools.mcp.server_config import OWN_FILE
 from studio.core.tools.openapi.named_connection import NamedConnection
 from studio.core.tools.registry import ToolRegistry
-from studio.core.tools.trust import TrustStore
+from studio.core.tools.trust.store import TrustStore
 from studio.ui.app.connection_coordinator import ConnectionCoordinator
 from studio.ui.app.main_window import MainWindow
 from studio.ui.app.persistent_edits import PersistentEdits

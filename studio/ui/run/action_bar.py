@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt, QVariantAnimation, Signal
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QLabel, QMenu, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
-from studio.application.run.offer import Offer, Offers
+from studio.application.run.offers.offer import Offer, Offers
 from studio.ui.parts.flow_layout import FlowLayout
 from studio.ui.style.colors import blend, paint_text
 from studio.ui.style.theme import LIGHT, Theme

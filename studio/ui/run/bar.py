@@ -7,7 +7,7 @@ from functools import partial
 from PySide6.QtCore import QCoreApplication, Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QInputDialog, QLabel, QMenu, QToolButton, QWidget
 
-from studio.application.run.compare import BranchView
+from studio.application.run.past.compare import BranchView
 from studio.application.run.view import RunView
 from studio.ui.run.elided_label import ElidedLabel
 from studio.ui.run.file_choice import fill_form_menu

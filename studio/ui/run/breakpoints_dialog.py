@@ -23,7 +23,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from studio.application.run.breakpoints import (
+from studio.application.run.debugging.breakpoints import (
     BreakpointSet,
     describe,
     exception_names,

@@ -2,19 +2,11 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import (
-    QModelIndex,
-    QPersistentModelIndex,
-    QPoint,
-    QRect,
-    QRectF,
-    QSize,
-    Qt,
-)
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QPoint, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QPen
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem, QTableView
 
-from studio.application.run.card import CardKind, StepCard, badge_word
+from studio.application.run.cards.card import CardKind, StepCard, badge_word
 from studio.ui.style.colors import blend
 from studio.ui.style.icons import icon
 from studio.ui.style.theme import LIGHT

@@ -28,9 +28,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from studio.application.run.cards import StepCard
-from studio.application.run.compare import CompareRow, RunComparison
-from studio.application.run.differences import Sides
+from studio.application.run.cards.timeline import StepCard
+from studio.application.run.past.compare import CompareRow, RunComparison, Sides
 from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
 from studio.ui.run.styled_text import StyledText
 from studio.ui.style.colors import blend

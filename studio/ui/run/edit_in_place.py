@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from studio.application.run.edits import EditKind, EditResult, EditSpec, problem_of
+from studio.application.run.edits.in_place import EditKind, EditResult, EditSpec, problem_of
 from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
 from studio.ui.parts.json_view import JsonHighlighter
 from studio.ui.run.messages_editor import MessagesEditor

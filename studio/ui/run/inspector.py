@@ -31,8 +31,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from studio.application.run.cards import Tab
-from studio.application.run.inspector import InspectorView, UsageRow, usage_heads
+from studio.application.run.cards.timeline import Tab
+from studio.application.run.inspector.tabs import InspectorView, UsageRow, usage_heads
 from studio.application.run.text import plain_text
 from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
 from studio.ui.parts.own_keys import OwnKeys

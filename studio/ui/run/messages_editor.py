@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from studio.application.run.edits import new_message, with_role, with_text, without
+from studio.application.run.edits.in_place import new_message, with_role, with_text, without
 from studio.core.prompty.messages import MediaPart, Message, Role, ToolCallPart
 from studio.core.runs.step_summary import one_line
 from studio.ui.style.colors import paint_text, role_color

@@ -11,11 +11,11 @@ from PySide6.QtCore import QCoreApplication, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QPalette
 from PySide6.QtWidgets import QFrame, QLabel, QSplitter, QStackedWidget, QVBoxLayout, QWidget
 
-from studio.application.run.cards import TAB_OF_KIND, StepCard, Tab
-from studio.application.run.compare import RunComparison
+from studio.application.run.cards.timeline import TAB_OF_KIND, StepCard, Tab
 from studio.application.run.diagram import Node
-from studio.application.run.edits import EditKind
-from studio.application.run.inspector import Inspection, InspectorView
+from studio.application.run.edits.in_place import EditKind
+from studio.application.run.inspector.tabs import Inspection, InspectorView
+from studio.application.run.past.compare import RunComparison
 from studio.application.run.view import RunView
 from studio.core.agent.values.commands import Approve, Command, Continue, PauseRun, StepOn, StopRun
 from studio.ui.base.marked_text import QT_TRANSLATE_NOOP

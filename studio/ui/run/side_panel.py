@@ -6,8 +6,8 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QLabel, QPlainTextEdit, QStackedWidget, QVBoxLayout, QWidget
 
-from studio.application.run.edits import EditKind, EditResult, EditSpec, command_of
-from studio.application.run.offer import Offer
+from studio.application.run.edits.in_place import EditKind, EditResult, EditSpec, command_of
+from studio.application.run.offers.offer import Offer
 from studio.application.run.view import RunView
 from studio.core.agent.values.commands import Approve, SendBack, StepOn
 from studio.core.agent.values.pause_point import PausePoint

@@ -17,8 +17,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from studio.application.run.cards import CardKind, StepCard, Timeline
-from studio.application.run.edits import EditKind
+from studio.application.run.cards.timeline import CardKind, StepCard, Timeline
+from studio.application.run.edits.in_place import EditKind
 from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
 from studio.ui.parts.own_keys import OwnKeys
 from studio.ui.run.card_painter import CARD_PAD, CardDelegate

@@ -15,7 +15,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from studio.application.run.watch import HINT, WatchRow
+from studio.application.run.debugging.watch import HINT, WatchRow
 from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
 from studio.ui.style.theme import LIGHT, Theme
 

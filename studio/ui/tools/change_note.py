@@ -7,7 +7,7 @@ from PySide6.QtGui import QColor, QFontMetrics, QTextCharFormat, QTextCursor
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPlainTextEdit, QPushButton, QVBoxLayout, QWidget
 
 from studio.core.text.invisible import reveal
-from studio.core.tools.definitions import ToolChange
+from studio.core.tools.trust.definitions import ToolChange
 from studio.ui.style.colors import fixed_font, paint_text
 from studio.ui.style.theme import Theme
 

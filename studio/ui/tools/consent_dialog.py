@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
 )
 
 from studio.core.text.invisible import reveal
-from studio.core.tools.wants import Doubt, Want
+from studio.core.tools.trust.wants import Doubt, Want
 from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
 from studio.ui.style.colors import fixed_font, paint_text
 from studio.ui.style.icons import icon

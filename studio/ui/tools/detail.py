@@ -22,7 +22,7 @@ from PySide6.QtWidgets import (
 from studio.core.text.invisible import reveal
 from studio.core.tools.forms import tool_forms
 from studio.core.tools.registry import ToolEntry
-from studio.core.tools.suspicion import suspicions
+from studio.core.tools.trust.suspicion import suspicions
 from studio.ui.parts.chip import Chip
 from studio.ui.parts.flow_layout import FlowLayout
 from studio.ui.parts.json_view import JsonView

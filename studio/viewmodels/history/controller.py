@@ -11,8 +11,8 @@ from pathlib import Path
 
 from PySide6.QtCore import QCoreApplication, QObject, QThreadPool, QTimer, Signal
 
-from studio.application.run.compare import RunComparison, RunSide, compare
-from studio.application.run.record import RunRecord
+from studio.application.run.past.compare import RunComparison, RunSide, compare
+from studio.application.run.past.record import RunRecord
 from studio.core.runs.codec import JournalError
 from studio.core.runs.store import RunFilter, RunStore, StoreError
 from studio.core.runs.summary import RunSummary

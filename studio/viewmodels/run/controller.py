@@ -9,17 +9,16 @@ from typing import assert_never
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from studio.application.run.breakpoints import BreakpointSet
-from studio.application.run.cards import StepCard
-from studio.application.run.compare import BranchView, RunComparison, RunSide, compare
+from studio.application.run.cards.timeline import StepCard, checkpoint_of_card
+from studio.application.run.debugging.breakpoints import BreakpointSet
 from studio.application.run.displayed_run import DisplayedRun
-from studio.application.run.inspector import Inspection, inspector_view
-from studio.application.run.past import PastRun
-from studio.application.run.plan import Arrived, Ended, Journal, RunPlan, Streamed
-from studio.application.run.record import RunRecord
-from studio.application.run.session import RunSession
-from studio.application.run.sources import reading_for_display, sources_for
-from studio.application.run.tree import checkpoint_of_card
+from studio.application.run.inspector.sources import reading_for_display, sources_for
+from studio.application.run.inspector.tabs import Inspection, inspector_view
+from studio.application.run.past.again import PastRun
+from studio.application.run.past.compare import BranchView, RunComparison, RunSide, compare
+from studio.application.run.past.record import RunRecord
+from studio.application.run.start.plan import Arrived, Ended, Journal, RunPlan, Streamed
+from studio.application.run.start.session import RunSession
 from studio.application.run.view import RunView
 from studio.core.agent.past.tree import state_at
 from studio.core.agent.values.breakpoints import HERE, Breakpoint

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 
-from studio.application.run.breakpoints import BreakpointSet
-from studio.application.run.memory import DebugStore, FileDebugging
+from studio.application.run.debugging.breakpoints import BreakpointSet
+from studio.application.run.debugging.memory import DebugStore, FileDebugging
 from studio.viewmodels.run.breakpoint_book import FileBreakpoints
 
 

@@ -13,8 +13,8 @@ from time import monotonic
 
 from PySide6.QtCore import QObject, Signal
 
-from studio.application.run.card_text import step_at
-from studio.application.run.cards import StepCard
+from studio.application.run.cards.card_text import step_at
+from studio.application.run.cards.timeline import StepCard
 from studio.core.agent.loop.steps import messages_of
 from studio.core.agent.values.persistent_list import known_common_length
 from studio.core.agent.values.state import RunState, Step

@@ -6,8 +6,8 @@ from typing import Any
 
 from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 
-from studio.application.run.card_list import CardList
-from studio.application.run.cards import Timeline
+from studio.application.run.cards.card_list import CardList
+from studio.application.run.cards.timeline import Timeline
 
 CARD_ROLE = int(Qt.ItemDataRole.UserRole)
 """Role that gives the whole `StepCard`."""

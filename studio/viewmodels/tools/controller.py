@@ -17,10 +17,11 @@ from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.messages import HoistedTool
 from studio.core.text.values import Json, JsonObject
 from studio.core.tools.limits import DEFAULT_LIMITS, ToolLimits
-from studio.core.tools.registry import Approval, ToolRegistry
+from studio.core.tools.registry import ToolRegistry
 from studio.core.tools.session import ToolSession
 from studio.core.tools.source import ToolOutcome
-from studio.core.tools.trust import TrustStore
+from studio.core.tools.trust.store import TrustStore
+from studio.core.tools.trust.wants import Approval
 from studio.viewmodels.app.background import Background
 from studio.viewmodels.app.jobs import LatestJob
 from studio.viewmodels.tools.questions import ToolQuestions

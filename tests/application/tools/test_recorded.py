@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
-from studio.application.run.journal import StoreJournal
-from studio.application.run.plan import RunPlan
+from studio.application.run.past.record import StoreJournal
+from studio.application.run.start.plan import RunPlan
 from studio.application.tools.recorded import find_recordings
 from studio.core.agent.values.options import RunOptions
 from studio.core.agent.values.state import Limits

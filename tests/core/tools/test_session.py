@@ -13,7 +13,7 @@ from studio.core.prompty.parse import parse
 from studio.core.resource_files import resource
 from studio.core.tools.mock import FixedMock
 from studio.core.tools.session import ToolSession
-from studio.core.tools.trust import TrustStore
+from studio.core.tools.trust.store import TrustStore
 from tests.core.tools.conftest import WritePrompt, WriteTools, gone
 from tests.support.errors import has_errors
 

@@ -15,7 +15,7 @@ from pytestqt.qtbot import QtBot
 
 from studio.core.models.connections import EMBEDDED, PRESETS, Connection
 from studio.core.resource_files import resource
-from studio.core.tools.trust import TrustStore
+from studio.core.tools.trust.store import TrustStore
 from studio.ui.app.connection_coordinator import MANAGE
 from studio.ui.app.workbench import Workbench
 from studio.ui.connections.dialog import ConnectionsDialog

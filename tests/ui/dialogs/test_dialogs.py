@@ -10,7 +10,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QDialog, QLabel, QPushButton
 from pytestqt.qtbot import QtBot
 
-from studio.core.tools.trust import TrustStore
+from studio.core.tools.trust.store import TrustStore
 from studio.ui.app.main_window import MainWindow
 from studio.ui.dialogs.about import AboutDialog
 from studio.ui.dialogs.export.dialog import ExportDialog

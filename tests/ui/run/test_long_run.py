@@ -13,10 +13,10 @@ from PySide6.QtGui import QImage, QWheelEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
-from studio.application.run.cards import timeline_of
-from studio.application.run.compare import RunSide, compare
-from studio.application.run.inspector import Inspection, inspector_view
-from studio.application.run.sources import sources_for
+from studio.application.run.cards.timeline import timeline_of
+from studio.application.run.inspector.sources import sources_for
+from studio.application.run.inspector.tabs import Inspection, inspector_view
+from studio.application.run.past.compare import RunSide, compare
 from studio.core.agent.values.options import RunOptions
 from studio.core.agent.values.state import Limits
 from studio.core.runs.store import RunStore

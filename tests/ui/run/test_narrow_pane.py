@@ -8,7 +8,7 @@ import pytest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from studio.application.run.inspector import Inspection, inspector_view
+from studio.application.run.inspector.tabs import Inspection, inspector_view
 from studio.application.run.view import RunView, view_of
 from studio.ui.run.pane import RunPane
 from studio.ui.style.application import apply_theme

@@ -12,9 +12,9 @@ from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
 from studio.core.prompty.parse import parse
-from studio.core.tools.definitions import ToolChange, ToolDefinition
-from studio.core.tools.trust import TrustStore
-from studio.core.tools.wants import Doubt, Pin, Want
+from studio.core.tools.trust.definitions import ToolChange, ToolDefinition
+from studio.core.tools.trust.store import TrustStore
+from studio.core.tools.trust.wants import Doubt, Pin, Want
 from studio.ui.style.theme import DARK, LIGHT
 from studio.ui.tools.change_note import ChangeNote
 from studio.ui.tools.consent_dialog import ConsentDialog, covered_text, doubt_text

@@ -12,7 +12,7 @@ from studio.core.prompty.parse import parse
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.tools.mock import FixedMock
 from studio.core.tools.registry import SourceStatus, ToolEntry, ToolRegistry
-from studio.core.tools.trust import TrustStore
+from studio.core.tools.trust.store import TrustStore
 from studio.ui.inputs.fields import NumberField
 from studio.ui.style.theme import DARK, LIGHT
 from studio.ui.tools.consent_dialog import ConsentDialog

@@ -15,7 +15,7 @@ from pytestqt.qtbot import QtBot
 from studio.core.prompty.parse import parse
 from studio.core.tools.registry import SourceStatus
 from studio.core.tools.source import ServerOffer
-from studio.core.tools.trust import TrustStore
+from studio.core.tools.trust.store import TrustStore
 from studio.ui.style.theme import DARK, LIGHT
 from studio.ui.tools.pane import ToolsPane
 from studio.ui.tools.sources_page import SourcesPage

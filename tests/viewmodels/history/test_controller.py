@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
-from studio.application.run.journal import StoreJournal
-from studio.application.run.record import RunRecord
+from studio.application.run.past.record import RunRecord, StoreJournal
 from studio.core.agent.values.state import RunState
 from studio.core.runs.store import RunStore
 from studio.core.runs.summary import RunSummary

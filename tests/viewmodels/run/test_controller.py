@@ -5,9 +5,9 @@ from collections.abc import Iterator
 import pytest
 from pytestqt.qtbot import QtBot
 
-from studio.application.run.inspector import Inspection, InspectorView
-from studio.application.run.plan import RunPlan
-from studio.application.run.record import RunRecord
+from studio.application.run.inspector.tabs import Inspection, InspectorView
+from studio.application.run.past.record import RunRecord
+from studio.application.run.start.plan import RunPlan
 from studio.application.run.text import plain_text
 from studio.application.run.view import RunView
 from studio.core.agent.values.commands import Approve, Continue, EditCall, EditObservation, SendBack

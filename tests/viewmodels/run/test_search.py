@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from studio.application.run.cards import timeline_of
+from studio.application.run.cards.timeline import timeline_of
 from tests.application.run.examples import at_second_request, done
 from tests.support.run_rows import rows_with
 

@@ -17,8 +17,7 @@ from pathlib import Path
 from typing import TypeAlias, assert_never
 
 from studio.core.text.values import Json, JsonObject
-from studio.core.tools.registry import Approval
-from studio.core.tools.wants import Pin
+from studio.core.tools.trust.wants import Approval, Pin
 
 WORKSPACE_FILE = ".mcp.json"
 """Looked for beside the prompt and in the folders above it."""

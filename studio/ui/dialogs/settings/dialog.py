@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from studio.core.tools.trust import TrustStore
+from studio.core.tools.trust.store import TrustStore
 from studio.ui.base.services import Services
 from studio.ui.dialogs.settings.appearance import AppearancePage, EditorSettingsPage
 from studio.ui.dialogs.settings.keys import KeysPage

@@ -15,16 +15,12 @@ from studio import __version__
 from studio.core.text.values import Json, JsonObject
 from studio.core.tools.limits import ToolLimits
 from studio.core.tools.openapi.description import Credential, OpenApiError, read_description
-from studio.core.tools.openapi.named_connection import (
-    FindConnection,
-    NamedConnection,
-    address_for,
-)
+from studio.core.tools.openapi.named_connection import FindConnection, NamedConnection, address_for
 from studio.core.tools.openapi.request import build_request, masked_request
 from studio.core.tools.openapi.source import OpenApiSource
 from studio.core.tools.session import ToolSession
 from studio.core.tools.source import ToolSourceError
-from studio.core.tools.trust import TrustStore
+from studio.core.tools.trust.store import TrustStore
 from tests.core.tools.conftest import WritePrompt
 
 PETS = {

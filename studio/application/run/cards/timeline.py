@@ -1,0 +1,277 @@
+"""The timeline as values: one card for each thing that happened in a run, step by step."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import partial
+
+from studio.application.run.cards.card import TAB_OF_KIND, CardKind, CardPhase, StepCard, Tab
+from studio.application.run.cards.card_list import CardList, stored_cards
+from studio.application.run.diagram import live_node
+from studio.application.run.words import arguments_line, error_title, money, plural, seconds, tokens
+from studio.application.words import translate
+from studio.core.agent.past.tree import RunTree
+from studio.core.agent.values.pause_point import PausePoint
+from studio.core.agent.values.persistent_list import PersistentList
+from studio.core.agent.values.reading import Action, Final, FormatError, Refused
+from studio.core.agent.values.state import Call, Checkpoint, RunState, Step, StepError
+from studio.core.runs.step_summary import LAST, last_line, one_line
+from studio.core.wire.reply import Reply
+
+_tr = partial(translate, "RunCards")
+
+__all__ = [
+    "TAB_OF_KIND", "CardKind", "CardPhase", "StepCard", "Tab", "Timeline", "cards_of_step",
+    "timeline_of",
+]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Timeline:
+    """All cards of a run, and what is needed to make the next one cheaply."""
+
+    cards: CardList = field(default_factory=CardList)
+    """In order."""
+
+    steps: PersistentList[Step] = field(default_factory=PersistentList)
+    """The finished steps that the first cards were made from."""
+
+    @property
+    def settled(self) -> int:
+        """How many of the cards belong to finished steps and will not change."""
+        return len(self.cards.head)
+
+
+def timeline_of(
+    state: RunState | None, before: Timeline | None = None, streaming: Reply | None = None
+) -> Timeline:
+    """The cards of a run.
+
+    Args:
+        state: the run; None before the first.
+        before: the timeline of an earlier moment; the cards of steps that are the same are taken
+            over, so that a long run costs only its newest step.
+        streaming: what has come of the reply that runs now.
+    """
+    if state is None:
+        return Timeline()
+    head, unread = stored_cards(state.steps, cards_of_step)
+    kept = 0 if before is None else before.steps.shares(state.steps)
+    if before is not None and kept > unread:
+        head = before.cards.head.upto(before.cards.before(kept))
+    kept = max(kept, unread)
+    for step in state.steps[kept:]:
+        head = head.plus(cards_of_step(step))
+    tail: list[StepCard] = []
+    if state.step.number > len(state.steps):
+        tail = cards_of_step(state.step, state, streaming)
+    elif state.error is not None and (state.is_over or state.pause is not None):
+        # A limit stands between two steps: the last one is finished, the next not begun.
+        tail = _mark_live([], state)
+    return Timeline(CardList(head, tuple(tail)), state.steps)
+
+
+def cards_of_step(
+    step: Step, state: RunState | None = None, streaming: Reply | None = None
+) -> list[StepCard]:
+    """The cards of one step; with `state` it is the current one, whose live card is marked."""
+    cards = [_prompt_card(step)]
+    waits = state is not None and state.pause is None and not state.is_over
+    if state is not None and waits and live_node(state) == "model":
+        return [*cards, _streaming_card(step, streaming)]
+    cards += _reply_cards(step)
+    for row, call in enumerate(step.calls):
+        cards += _call_cards(step, row, call)
+    answer = answer_of(step)
+    if answer is not None:
+        if state is not None and state.answer is not None:
+            answer = state.answer
+        summary = one_line(answer) or _tr(
+            "No words of its own: the observations stand for themselves."
+        )
+        cards.append(StepCard(step.number, "final", _tr("Final answer"), summary))
+    if step.observation:
+        summary = one_line(step.observation)
+        cards.append(StepCard(step.number, "note", _tr("Told the model"), summary))
+    if state is not None:
+        cards = _mark_live(cards, state)
+    return cards
+
+
+def answer_of(step: Step) -> str | None:
+    """The answer that a step came to: the person's, else the model's; None where it has none."""
+    if step.answer is not None:
+        return step.answer
+    return step.reading.answer if isinstance(step.reading, Final) else None
+
+
+def _prompt_card(step: Step) -> StepCard:
+    title = _tr("Iteration {number} · Prompt").format(number=step.number)
+    count = max(len(step.messages), step.sent)
+    if not count:
+        return StepCard(step.number, "prompt", title, _tr("Being rendered…"))
+    last = step.messages[-1] if step.messages else None
+    summary = plural(count, "message")
+    if last is not None and (text := one_line(last_line(last.text), LAST)):
+        summary += f" · {text}"
+    usage = step.reply.usage if step.reply is not None else None
+    facts = tokens(usage.input_tokens) if usage is not None and usage.input_tokens else ""
+    return StepCard(step.number, "prompt", title, summary, facts)
+
+
+def _reply_cards(step: Step) -> list[StepCard]:
+    reply = step.reply or step.partial
+    if reply is None:
+        return []
+    facts: list[str] = []
+    if reply.usage is not None and reply.usage.output_tokens:
+        facts.append(tokens(reply.usage.output_tokens))
+    if step.seconds_model:
+        facts.append(seconds(step.seconds_model))
+    if reply.usage is not None and reply.usage.cost is not None and step.reply_origin == "live":
+        facts.append(money(reply.usage.cost))
+    badges = _badges(step)
+    joined = " · ".join(facts)
+    raw = one_line(reply.text or reply.refusal or reply.reasoning)
+    match step.reading:
+        case Action() as action if action.thought:
+            summary = one_line(action.thought)
+            return [StepCard(step.number, "thought", _tr("Thought"), summary, joined, badges)]
+        case Final() as final if final.thought:
+            summary = one_line(final.thought)
+            return [StepCard(step.number, "thought", _tr("Thought"), summary, joined, badges)]
+        case FormatError() as error:
+            summary = one_line(error.message)
+            return [
+                StepCard(step.number, "reply", _tr("Unreadable reply"), summary, joined, badges)
+            ]
+        case Refused() as refused:
+            summary = one_line(refused.text)
+            return [StepCard(step.number, "reply", _tr("Refusal"), summary, joined, badges)]
+        case _:
+            name = _tr("Reply") if step.reply is not None else _tr("Broken reply")
+            if not raw and reply.tool_calls:
+                raw = _tr("Asks for {plural}").format(plural=plural(len(reply.tool_calls), "call"))
+            return [StepCard(step.number, "reply", name, raw, joined, badges)]
+
+
+def _streaming_card(step: Step, streaming: Reply | None) -> StepCard:
+    """The reply that is being written; its newest words, not its first."""
+    summary = _tr("Waiting for the model…")
+    if streaming is not None:
+        words = streaming.text or streaming.reasoning or streaming.refusal
+        if not words and streaming.tool_calls:
+            last = streaming.tool_calls[-1]
+            words = f"{last.name}({last.arguments}"
+        if words:
+            summary = one_line(words[-120:])
+        elif streaming.notices:
+            summary = one_line(streaming.notices[-1])
+    return StepCard(step.number, "reply", _tr("Reply"), summary, phase="live")
+
+
+def _badges(step: Step) -> tuple[str, ...]:
+    marks = set(step.marks)
+    if step.warnings:
+        marks.add("warned")
+    order = ("edited", "repaired", "replayed", "mocked", "retried", "forked", "warned")
+    return tuple(mark for mark in order if mark in marks)
+
+
+def _call_cards(step: Step, row: int, call: Call) -> list[StepCard]:
+    badges = tuple(
+        badge
+        for badge, wanted in (
+            ("edited", bool({"tool", "arguments"} & set(call.edited))),
+            ("invalid", bool(call.problems)),
+            (call.status, call.status in ("rejected", "skipped", "unknown")),
+        )
+        if wanted
+    )
+    summary = f"{call.tool}({arguments_line(call.arguments, call.text)})"
+    cards = [StepCard(step.number, "action", _tr("Action"), summary, badges=badges, call=row)]
+    if call.observation is None:
+        return cards
+    marks = tuple(
+        badge
+        for badge, wanted in (
+            ("edited", "observation" in call.edited),
+            ("answered", call.status == "answered"),
+            ("mocked", call.origin == "mock"),
+            ("replayed", call.origin == "recorded"),
+        )
+        if wanted
+    )
+    facts = ""
+    if call.outcome is not None and call.origin == "live":
+        facts = seconds(call.outcome.duration)
+    phase: CardPhase = "error" if call.is_error else "past"
+    name = _tr("Error") if call.is_error else _tr("Observation")
+    text = one_line(call.observation) or _tr("(empty)")
+    cards.append(StepCard(step.number, "observation", name, text, facts, marks, phase, row))
+    return cards
+
+
+def _error_card(step: int, error: StepError) -> StepCard:
+    return StepCard(step, "error", error_title(error), one_line(error.message), phase="error")
+
+
+def _mark_live(cards: list[StepCard], state: RunState) -> list[StepCard]:
+    """Mark the card where the run stands, adding one for an error that has none."""
+    if state.status == "done":
+        return [_with_phase(card, "done") if card.kind == "final" else card for card in cards]
+    if state.error is not None and (state.is_over or state.pause is not None):
+        limit = state.error.kind == "limit"
+        card = _error_card(state.step.number, state.error)
+        return [*cards, _with_phase(card, "paused") if limit else card]
+    if state.is_over:
+        return cards
+    kinds: dict[str, tuple[CardKind, ...]] = {
+        "prompt": ("prompt",), "model": ("prompt",), "reply": ("thought", "reply"),
+        "action": ("action",), "tool": ("action",), "observation": ("observation", "action"),
+        "final": ("final",),
+    }  # fmt: skip
+    wanted = kinds.get(live_node(state), ())
+    phase: CardPhase = "paused" if state.pause is not None else "live"
+    for index in range(len(cards) - 1, -1, -1):
+        card = cards[index]
+        if card.kind in wanted and state.call in (None, card.call):
+            return [*cards[:index], _with_phase(card, phase), *cards[index + 1 :]]
+    return cards
+
+
+def _with_phase(card: StepCard, phase: CardPhase) -> StepCard:
+    return StepCard(
+        card.step, card.kind, card.title, card.summary, card.facts, card.badges, phase, card.call
+    )
+
+
+_PLACE: dict[CardKind, PausePoint] = {
+    "prompt": PausePoint.BEFORE_REQUEST,
+    "thought": PausePoint.REPLY,
+    "reply": PausePoint.REPLY,
+    "action": PausePoint.TOOL_CALL,
+    "observation": PausePoint.OBSERVATION,
+    "final": PausePoint.ANSWER,
+    "error": PausePoint.ERROR,
+    "note": PausePoint.STEP_END,
+}
+
+
+def checkpoint_of_card(tree: RunTree, cursor: int | None, card: StepCard) -> Checkpoint | None:
+    """The checkpoint at the place of a card; None where the run never stood there.
+
+    Looked for on the way that is shown, from its end: another branch may have stood at a place of
+    the same sort later.
+    """
+    wanted = _PLACE[card.kind]
+    at = cursor
+    while at is not None:
+        checkpoint = tree.get(at)
+        if checkpoint is None or checkpoint.iteration < card.step:
+            return None
+        fits = checkpoint.place == wanted and checkpoint.iteration == card.step
+        if fits and (card.call is None or checkpoint.call == card.call):
+            return checkpoint
+        at = checkpoint.parent
+    return None

@@ -1,0 +1,124 @@
+"""What a person set up for debugging a file: breakpoints, filters, watches; kept between starts."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, get_args
+
+from studio.application.run.debugging.breakpoints import BreakpointSet
+from studio.core.agent.values.breakpoints import Breakpoint
+from studio.core.agent.values.options import ExceptionFilter
+from studio.core.agent.values.pause_point import PausePoint
+from studio.core.export.write import write_atomically
+
+_MOST_FILES = 200
+"""Files that are remembered; the one that was changed longest ago goes first."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileDebugging:
+    """All of it for one file."""
+
+    breakpoints: BreakpointSet = field(default_factory=BreakpointSet)
+    """Breakpoints and exception filters."""
+
+    watches: tuple[str, ...] = ()
+    """Expressions of the Watch tab."""
+
+
+class DebugStore:
+    """A small JSON file; one that cannot be read or written costs no more than the memory."""
+
+    def __init__(self, path: Path) -> None:
+        """Read what is there.
+
+        Args:
+            path: the file; need not exist.
+        """
+        self._path = path
+        self._files: dict[str, Any] = _read(path)
+
+    def of(self, file: str) -> FileDebugging:
+        """What was set up for a file; the usual where nothing was."""
+        held = self._files.get(file)
+        return _from_data(held) if isinstance(held, Mapping) else FileDebugging()
+
+    def keep(self, file: str, value: FileDebugging) -> str:
+        """Keep it; gives why it could not be written, empty where it was."""
+        self._files.pop(file, None)
+        if value != FileDebugging():
+            self._files[file] = _to_data(value)
+        while len(self._files) > _MOST_FILES:
+            del self._files[next(iter(self._files))]
+        try:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            write_atomically(self._path, json.dumps(self._files, ensure_ascii=True, indent=1))
+        except OSError as error:
+            return error.strerror or type(error).__name__
+        return ""
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        held = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return held if isinstance(held, dict) else {}
+
+
+def _to_data(value: FileDebugging) -> dict[str, Any]:
+    return {
+        "breakpoints": [
+            {
+                "id": item.id, "places": sorted(item.places), "tool": item.tool,
+                "message": item.message, "condition": item.condition, "hits": item.hits,
+                "log": item.log, "enabled": item.enabled,
+            }
+            for item in value.breakpoints.breakpoints
+        ],
+        "exceptions": sorted(value.breakpoints.exceptions),
+        "watches": list(value.watches),
+    }  # fmt: skip
+
+
+def _from_data(data: Mapping[str, Any]) -> FileDebugging:
+    """What makes sense of it; a hand-edited file must not keep a prompt from being opened."""
+    items = data.get("breakpoints")
+    made = [_breakpoint(item) for item in items] if isinstance(items, list) else []
+    names = data.get("exceptions")
+    known = get_args(ExceptionFilter)
+    usual = BreakpointSet().exceptions
+    exceptions = (
+        frozenset(name for name in known if name in names) if isinstance(names, list) else usual
+    )
+    watches = data.get("watches")
+    kept = tuple(each for each in watches if isinstance(each, str)) if isinstance(
+        watches, list
+    ) else ()  # fmt: skip
+    found = tuple(item for item in made if item is not None)
+    return FileDebugging(BreakpointSet(found, exceptions), kept)
+
+
+def _breakpoint(data: object) -> Breakpoint | None:
+    if not isinstance(data, Mapping):
+        return None
+    places = data.get("places")
+    wanted = places if isinstance(places, list) else []
+
+    def text(name: str) -> str:
+        value = data.get(name)
+        return value if isinstance(value, str) else ""
+
+    return Breakpoint(
+        text("id"),
+        frozenset(place for place in PausePoint if place in wanted),
+        text("tool"),
+        text("condition"),
+        text("hits"),
+        text("log"),
+        enabled=data.get("enabled") is not False,
+        message=text("message"),
+    )

@@ -1,0 +1,300 @@
+"""The inspector as a value: what one tab shows of one step."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+from studio.application.run.cards.card_text import step_at
+from studio.application.run.cards.timeline import StepCard, Tab
+from studio.application.run.debugging.watch import WatchRow, watch_rows
+from studio.application.run.inspector.chat import thread_markdown
+from studio.application.run.inspector.reply import legend_of, reply_blocks, streaming_blocks
+from studio.application.run.inspector.tool import tool_blocks, truth_blocks
+from studio.application.run.messages import messages_view
+from studio.application.run.text import Block, Blocks, Piece, Style, json_block
+from studio.application.run.words import money, plural, seconds
+from studio.application.words import marked, translate
+from studio.core.agent.values.reading import Final, Reading
+from studio.core.agent.values.state import RunState, Step
+from studio.core.prompty.messages import Message
+from studio.core.text.values import JsonObject
+from studio.core.wire.reply import Reply
+
+_BODY_MESSAGES = 400
+"""Messages up to which a request's body is shown whole."""
+
+_BODY_END = 40
+"""The last messages that are shown of a longer one."""
+
+
+def without_middle(messages: Sequence[Message]) -> tuple[Sequence[Message], int]:
+    """A long conversation's beginning and end, and how many messages between them are left out.
+
+    Each message of a run of the past is folded from its events when it is looked at, and a body of
+    20,000 messages is nothing that anyone reads: it would keep the window still for ten seconds.
+    """
+    if len(messages) <= _BODY_MESSAGES:
+        return messages, 0
+    end = len(messages) - _BODY_END
+    while end < len(messages) - 1 and messages[end].role == "tool":
+        end += 1  # a result without its call would be no conversation
+    first = opening(messages)
+    return (*first, *messages[end:]), end - len(first)
+
+
+def opening(messages: Sequence[Message]) -> Sequence[Message]:
+    """The messages before the model's first word; all, where it has the first one."""
+    for index, message in enumerate(messages[:_BODY_END]):
+        if message.role in ("assistant", "tool"):
+            return messages[: max(1, index)]
+    return messages[:_BODY_END]
+
+
+_tr = partial(translate, "RunInspector")
+
+_CUT_ANSWERS = ("cut_answer", "filtered_answer")
+"""Remarks on a reply that make its answer another than the model meant."""
+
+_USAGE_ROWS = 500
+"""Steps whose figures are listed; all of a longer run would have to be read first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Inspection:
+    """What the person wants to look at."""
+
+    step: int = 0
+    """Number of the step; 0 for the current one."""
+
+    tab: Tab = "messages"
+    """Which side of it."""
+
+    call: int | None = None
+    """Row of one call, in the Tool tab; None for all."""
+
+    only_changes: bool = False
+    """In the Messages tab: fold what is the same as in the step before."""
+
+    watches: tuple[str, ...] = ()
+    """In the Watch tab: the expressions."""
+
+    @classmethod
+    def of_card(cls, card: StepCard, tab: Tab, *, only_changes: bool) -> Inspection:
+        """What a card leads to."""
+        return cls(card.step, tab, card.call if tab == "tool" else None, only_changes)
+
+
+@dataclass(frozen=True, slots=True)
+class UsageRow:
+    """One step's figures."""
+
+    label: str
+    """`Iteration 2`, or `Total`."""
+
+    cells: tuple[str, ...]
+    """Tokens in, tokens out, from cache, cost, model time, tool time."""
+
+
+_USAGE_HEADS: tuple[str, ...] = (
+    marked("Iteration"), marked("Input tokens"), marked("Output tokens"), marked("From cache"),
+    marked("Cost"), marked("Model"), marked("Tools"),
+)  # fmt: skip
+
+
+def usage_heads() -> tuple[str, ...]:
+    """Column heads of the Usage tab."""
+    return tuple(map(_tr, _USAGE_HEADS))
+
+
+@dataclass(frozen=True, slots=True)
+class InspectorView:
+    """What the inspector shows."""
+
+    inspection: Inspection = Inspection()
+    """What was asked for."""
+
+    blocks: Blocks = ()
+    """The text of the tab."""
+
+    summary: str = ""
+    """One quiet line above the text."""
+
+    legend: tuple[tuple[str, Style], ...] = ()
+    """Names of the colours in a reply."""
+
+    first_change: int = -1
+    """Block to scroll to; -1 for the top."""
+
+    answer: str = ""
+    """The final answer, as Markdown."""
+
+    thread: str = ""
+    """Of a run that was gone on with: the turns before that answer, as Markdown."""
+
+    has_answer: bool = False
+    """Whether the run has a final answer (the Answer tab is then there)."""
+
+    usage: tuple[UsageRow, ...] = ()
+    """Rows of the Usage tab, the total last."""
+
+    is_streaming: bool = False
+    """Whether the reply shown is still running."""
+
+    watches: tuple[WatchRow, ...] = ()
+    """Rows of the Watch tab: values where the run stands."""
+
+
+@dataclass(frozen=True, slots=True)
+class InspectionSources:
+    """Where the pieces that a `RunState` does not hold come from."""
+
+    messages_of: Callable[[RunState, Step], Sequence[Message]]
+    """The messages that a step sent."""
+
+    body_of: Callable[[RunState, Step], JsonObject | str | None]
+    """The exact request body of a step; a sentence where it cannot be made, None where nothing
+    was sent yet."""
+
+
+def inspector_view(
+    state: RunState | None,
+    wanted: Inspection,
+    sources: InspectionSources,
+    streaming: Reply | None = None,
+    reading: Reading | None = None,
+) -> InspectorView:
+    """What the inspector shows of a run.
+
+    Args:
+        state: the run.
+        wanted: step and tab.
+        sources: for messages and request bodies.
+        streaming: the reply that still runs, where the current step is shown.
+        reading: what that reads as so far.
+    """
+    if state is None:
+        return InspectorView(wanted, watches=watch_rows(None, wanted.watches))
+    step = step_at(state, wanted.step)
+    is_current = step is state.step
+    view = InspectorView(wanted, has_answer=state.answer is not None)
+    match wanted.tab:
+        case "messages":
+            return _messages(view, state, step, sources)
+        case "request":
+            some, left = without_middle(sources.messages_of(state, step))
+            asked = replace(step, messages=some, sent=len(some)) if left else step
+            return _request(view, sources.body_of(state, asked), left)
+        case "reply":
+            if is_current and streaming is not None and step.reply is None:
+                blocks = streaming_blocks(streaming, reading)
+                return replace(view, blocks=blocks, is_streaming=True)
+            shown = step
+            if is_current and step.reading is None and reading is not None:
+                shown = replace(step, reading=reading)
+            error = state.error if is_current else None
+            blocks = reply_blocks(shown, error)
+            return replace(view, blocks=blocks, legend=legend_of(shown))
+        case "tool":
+            blocks = tool_blocks(step, state.setup, wanted.call)
+            sent = sources.messages_of(state, step)
+            first = opening(sent)  # the tools go along with whatever is said
+            asked = replace(step, messages=first, sent=len(first)) if first else step
+            truth = truth_blocks(step, state.setup, first, sources.body_of(state, asked))
+            return replace(view, blocks=blocks + truth)
+        case "answer":
+            return replace(
+                view,
+                answer=_answer(state),
+                thread=thread_markdown(state),
+                blocks=_answer_blocks(state),
+            )
+        case "usage":
+            return replace(view, usage=usage_rows(state))
+        case "watch":
+            return replace(view, watches=watch_rows(state, wanted.watches))
+
+
+def _messages(
+    view: InspectorView, state: RunState, step: Step, sources: InspectionSources
+) -> InspectorView:
+    before = state.steps[step.number - 2] if 1 < step.number <= len(state.steps) + 1 else None
+    sent = sources.messages_of(state, step)
+    earlier = sources.messages_of(state, before) if before is not None else ()
+    shown = messages_view(sent, earlier, only_changes=view.inspection.only_changes)
+    edited = _tr(" · edited by you") if "edited" in step.marks and step.reply is None else ""
+    return replace(
+        view,
+        blocks=shown.blocks,
+        summary=shown.summary + edited,
+        first_change=shown.first_change,
+    )
+
+
+def _request(view: InspectorView, body: JsonObject | str | None, left: int) -> InspectorView:
+    if body is None:
+        return view
+    if isinstance(body, str):
+        return replace(view, blocks=(Block("error", (Piece(body),)),))
+    size = len(json.dumps(body, ensure_ascii=False))
+    if left:
+        words = _tr(
+            "{size:,} characters of JSON, without {plural} between the first and the last ones"
+        ).format(size=size, plural=plural(left, "message"))
+    else:
+        words = _tr("{size:,} characters of JSON").format(size=size)
+    return replace(view, blocks=(json_block(body),), summary=words)
+
+
+def _answer(state: RunState) -> str:
+    return state.answer or ""
+
+
+def _answer_blocks(state: RunState) -> Blocks:
+    blocks = [Block("warning", (Piece(problem),)) for problem in state.answer_problems]
+    last = state.step if state.step.reading is not None else (state.steps or (state.step,))[-1]
+    blocks += [
+        Block("warning", (Piece(warning.message),))
+        for warning in last.warnings
+        if warning.code in _CUT_ANSWERS
+    ]
+    composed = isinstance(last.reading, Final) and last.reading.composed_elsewhere
+    if composed and not state.answer:
+        text = _tr("The format carries no words of its own: the observations stand for themselves.")
+        blocks.append(Block("note", (Piece(text, "muted"),)))
+    if state.answer_value is not None and not isinstance(state.answer_value, str):
+        blocks.append(json_block(state.answer_value))
+    return tuple(blocks)
+
+
+def usage_rows(state: RunState) -> tuple[UsageRow, ...]:
+    """Figures of each step, of a long run of its newest ones, and their sum."""
+    first = max(0, len(state.steps) - _USAGE_ROWS)
+    steps = list(state.steps[first:])
+    if state.step.number > len(state.steps):
+        steps.append(state.step)
+    rows = [_usage_row(step) for step in steps if step.number]
+    if first:
+        rows.insert(0, UsageRow(_tr("Iterations 1 to {first:,}").format(first=first), ("…",) * 6))
+    total = state.usage
+    model = state.seconds - state.seconds_tools
+    cells = (
+        f"{total.input_tokens:,}", f"{total.output_tokens:,}", f"{total.cached_tokens:,}",
+        money(total.cost) or "–", seconds(model), seconds(state.seconds_tools),
+    )  # fmt: skip
+    return (*rows, UsageRow(_tr("Total"), cells))
+
+
+def _usage_row(step: Step) -> UsageRow:
+    label = _tr("Iteration {number}").format(number=step.number)
+    usage = step.reply.usage if step.reply is not None else None
+    times = (seconds(step.seconds_model), seconds(step.seconds_tools))
+    if usage is None:
+        return UsageRow(label, ("–", "–", "–", "–", *times))
+    figures = (
+        f"{usage.input_tokens:,}", f"{usage.output_tokens:,}", f"{usage.cached_tokens:,}",
+        money(usage.cost) or "–",
+    )  # fmt: skip
+    return UsageRow(label, (*figures, *times))

@@ -1,0 +1,261 @@
+"""What a person can do where a run stands, as values: the buttons of the action bar."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+
+from studio.application.run.edits.in_place import COMMAND_OF_EDIT, EditSpec
+from studio.application.run.offers.at_problem import detail_of, offers_at_problem
+from studio.application.run.offers.offer import (
+    Offer,
+    Offers,
+    edit_answer,
+    edit_call,
+    go_on,
+    send_back_offer,
+    steer,
+    write_reply,
+)
+from studio.application.run.words import call_at, error_title
+from studio.application.words import translate
+from studio.core.agent.run.requests import allowed
+from studio.core.agent.values.commands import Approve, Continue, RaiseLimit, SkipCall
+from studio.core.agent.values.pause_point import PausePoint
+from studio.core.agent.values.state import RunState
+
+_tr = partial(translate, "RunOffers")
+
+
+def offers_of(state: RunState | None, *, can_reply: bool = True) -> Offers:
+    """What can be done now; empty while the run is under way or cannot be changed any more.
+
+    Args:
+        state: the run.
+        can_reply: whether a run that is over can be gone on with (not one opened to be read).
+    """
+    if state is None:
+        return Offers()
+    if state.is_over:
+        if state.status in ("done", "incomplete") and can_reply:
+            spec = EditSpec(
+                "send_back",
+                _tr("Go on with a message"),
+                hint=_tr("Asked in the same thread."),
+                apply=_tr("Send"),
+            )
+            offer = Offer(
+                _tr("Go on with a message…"),
+                _tr("Ask the next question in this thread."),
+                edit=spec,
+            )
+            if state.status == "done" or state.error is None:
+                return Offers(_tr("The run is done."), offers=(offer,))
+            ways = offers_at_problem(state)
+            wanted = tuple(item for item in ways.offers if _fits(item, allowed(state)))
+            return replace(ways, offers=(*wanted, offer))
+        return _after_end(state)
+    if state.pause is None:
+        return Offers()
+    asked = _at_place(state, state.pause.place)
+    possible = allowed(state)
+    return replace(asked, offers=tuple(item for item in asked.offers if _fits(item, possible)))
+
+
+def _fits(offer: Offer, possible: frozenset[type]) -> bool:
+    """Whether the machine takes what a button would send."""
+    if offer.edit is not None:
+        return COMMAND_OF_EDIT[offer.edit.kind] in possible
+    if any(isinstance(command, RaiseLimit) for command in offer.commands):
+        return RaiseLimit in possible  # what keeps the run from going on is gone then
+    return all(type(command) in possible for command in offer.commands)
+
+
+def _at_place(state: RunState, place: PausePoint) -> Offers:
+    match place:
+        case PausePoint.BEFORE_REQUEST:
+            return _at_request(state)
+        case PausePoint.REPLY:
+            return _at_reply(state)
+        case PausePoint.TOOL_CALL:
+            return _at_call(state)
+        case PausePoint.OBSERVATION:
+            return _at_result(state)
+        case PausePoint.STEP_END:
+            return _at_step_end()
+        case PausePoint.ANSWER:
+            return _at_answer(state)
+        case PausePoint.ERROR:
+            return offers_at_problem(state)
+
+
+def _after_end(state: RunState) -> Offers:
+    """What is said of a run that ended without an answer."""
+    if state.error is not None and state.status in ("failed", "incomplete", "refused", "limit"):
+        return Offers(
+            f"{error_title(state.error)}.", detail_of(state.error), state.status == "failed"
+        )
+    if state.status == "interrupted":
+        return Offers(
+            _tr("The program ended while this run was under way."),
+            _tr("Everything up to its last event is here."),
+        )
+    if state.status == "stopped":
+        return Offers(_tr("The run was stopped."))
+    return Offers()
+
+
+def _at_request(state: RunState) -> Offers:
+    spec = EditSpec(
+        "messages",
+        _tr("Messages of this iteration"),
+        hint=_tr("Changed for this iteration; the prompt file stays as it is unless you say so."),
+        messages=state.step.messages,
+    )
+    return Offers(
+        _tr("The request is ready."),
+        offers=(
+            go_on(
+                _tr("Send it"),
+                _tr("Ask the model, and stop with its reply."),
+            ),
+            Offer(
+                _tr("Edit messages…"),
+                _tr("Change what is sent, for this iteration only."),
+                edit=spec,
+            ),
+            write_reply(
+                state,
+                _tr("Answer in its place…"),
+                _tr("Reply in the model's place"),
+            ),
+            steer(),
+        ),
+    )
+
+
+def _at_reply(state: RunState) -> Offers:
+    return Offers(
+        _tr("The reply is here; nothing was done yet."),
+        offers=(
+            go_on(
+                _tr("Go on"),
+                _tr("Do what the reply asks for, up to the next stop."),
+            ),
+            write_reply(
+                state,
+                _tr("Edit the reply…"),
+                _tr("Reply of the model"),
+            ),
+        ),
+    )
+
+
+def _at_call(state: RunState) -> Offers:
+    call = call_at(state)
+    row = state.call or 0
+    if call is None:
+        return Offers()
+    reject = EditSpec(
+        "reject",
+        _tr("Reject {tool}").format(tool=call.tool),
+        hint=_tr("The model is told why. May be empty."),
+        apply=_tr("Reject"),
+        call=row,
+    )
+    answer = EditSpec(
+        "answer_call",
+        _tr("Answer in place of {tool}").format(tool=call.tool),
+        hint=_tr("The tool does not run; the model gets this as its result."),
+        apply=_tr("Answer"),
+        call=row,
+    )
+    effects = next((s.has_effects for s in state.setup.tools if s.name == call.tool), False)
+    detail = _tr("This tool changes something outside.") if effects else ""
+    detail = "\n".join(text for text in (detail, call.why) if text)
+    return Offers(
+        _tr("Run {tool}?").format(tool=call.tool),
+        detail,
+        offers=(
+            Offer(
+                _tr("Approve"),
+                _tr("Run the call as it stands."),
+                (Approve(row),),
+                key="Ctrl+Shift+A",
+                is_primary=True,
+            ),
+            edit_call(state, call),
+            Offer(
+                _tr("Reject…"),
+                _tr("Do not run it, and tell the model why."),
+                edit=reject,
+            ),
+            Offer(
+                _tr("Answer myself…"),
+                _tr("Do not run it, and give its result."),
+                edit=answer,
+            ),
+            Offer(
+                _tr("Skip"),
+                _tr("Do not run it; the model is told so."),
+                (SkipCall(row),),
+            ),
+        ),
+    )
+
+
+def _at_result(state: RunState) -> Offers:
+    call = call_at(state)
+    if call is None:
+        return Offers()
+    spec = EditSpec(
+        "observation",
+        _tr("Observation of {tool}").format(tool=call.tool),
+        call.observation or "",
+        hint=_tr("What the model is told; the tool's own result stays in the record."),
+        call=state.call or 0,
+        is_error=call.is_error,
+    )
+    return Offers(
+        _tr("{tool} has answered.").format(tool=call.tool),
+        offers=(
+            go_on(
+                _tr("Tell the model"),
+                _tr("Go on with this observation."),
+            ),
+            Offer(
+                _tr("Edit observation…"),
+                _tr("Change what the model is told."),
+                edit=spec,
+            ),
+        ),
+    )
+
+
+def _at_step_end() -> Offers:
+    return Offers(
+        _tr("The iteration is done."),
+        offers=(
+            go_on(
+                _tr("Next iteration"),
+                _tr("Ask the model again, with what is known now."),
+            ),
+            steer(),
+        ),
+    )
+
+
+def _at_answer(state: RunState) -> Offers:
+    return Offers(
+        _tr("The model has answered."),
+        offers=(
+            Offer(
+                _tr("Accept"),
+                _tr("End the run with this answer."),
+                (Continue(),),
+                is_primary=True,
+            ),
+            edit_answer(state),
+            send_back_offer(),
+        ),
+    )

@@ -1,0 +1,246 @@
+"""What a person can do about a problem that a run stands at, as values."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from studio.application.run.edits.in_place import EditSpec
+from studio.application.run.offers.offer import (
+    Offer,
+    Offers,
+    edit_answer,
+    edit_call,
+    go_on,
+    send_back_offer,
+    write_reply,
+)
+from studio.application.run.words import call_at, error_title
+from studio.application.words import translate
+from studio.core.agent.protocols.json_repair import find_repair
+from studio.core.agent.run.secrets import NO_VALUE
+from studio.core.agent.values.commands import (
+    Continue,
+    EditAnswer,
+    RaiseLimit,
+    SendBack,
+    StopRun,
+    TakeRepair,
+    TellOutcome,
+)
+from studio.core.agent.values.state import LimitName, RunState, StepError
+
+_tr = partial(translate, "RunOffers")
+
+_MORE_ITERATIONS = 5
+
+
+def offers_at_problem(state: RunState) -> Offers:
+    """What can be done about the problem that a run stands at."""
+    error = state.error
+    if error is None:
+        return Offers(
+            _tr("Something went wrong."),
+            is_error=True,
+            offers=(
+                go_on(
+                    _tr("Go on"),
+                    _tr("Go on."),
+                ),
+            ),
+        )
+    match error.kind:
+        case "limit":
+            offers = _limit_offers(state, error)
+        case "outcome_unknown":
+            offers = _outcome_offers(state)
+        case "output":
+            accept = go_on(_tr("Accept as it is"), _tr("End the run here."))
+            offers = (*_flaw_offers(state, error), accept, edit_answer(state), send_back_offer())
+        case "refusal":
+            offers = (
+                go_on(_tr("Accept as it is"), _tr("End the run here.")),
+                *_answer_offers(error),
+                send_back_offer(),
+            )
+        case _:
+            offers = _mending_offers(state, error)
+    return Offers(error_title(error) + ".", detail_of(error), error.kind != "limit", offers)
+
+
+def detail_of(error: StepError) -> str:
+    """What happened and what to do, as one text."""
+    return " ".join(part for part in (error.message.strip(), error.hint.strip()) if part)
+
+
+def _mending_offers(state: RunState, error: StepError) -> tuple[Offer, ...]:
+    offers: list[Offer] = []
+    for repair in error.repairs:
+        command = TakeRepair(repair.name, call=repair.call)
+        offers.append(
+            Offer(
+                repair.title,
+                _tr("From  {before}\nto  {after}").format(before=repair.before, after=repair.after),
+                (command,),
+            )
+        )
+    if error.observation:
+        offers.insert(0, go_on(_tr("Tell the model"), error.observation))
+        spec = EditSpec(
+            "told",
+            _tr("What the model is told"),
+            error.observation,
+            hint=_tr("It reads this as the observation of its reply."),
+        )
+        offers.append(
+            Offer(
+                _tr("Edit what it is told…"),
+                _tr("Change the remark."),
+                edit=spec,
+            )
+        )
+    elif error.code == NO_VALUE:
+        offers.insert(0, _give_values())
+    elif error.kind in ("model", "render"):
+        tip = _tr("Do the same once more, and go on.")
+        offers.insert(
+            0,
+            Offer(
+                _tr("Try again"),
+                tip,
+                (Continue(),),
+                is_primary=True,
+            ),
+        )
+    else:
+        offers.insert(
+            0,
+            go_on(
+                _tr("Go on"),
+                _tr("Go on all the same."),
+            ),
+        )
+    call = call_at(state)
+    if call is not None and error.kind in ("unknown_tool", "schema", "format", "guardrail"):
+        offers.append(edit_call(state, call))
+    elif error.kind in ("format", "model"):
+        label = _tr("Edit the reply…") if error.kind == "format" else _tr("Answer in its place…")
+        offers.append(write_reply(state, label, _tr("Reply of the model")))
+    offers += _answer_offers(error)
+    return tuple(offers)
+
+
+_GO_ON = (
+    "Your answer was cut off at the token limit. Go on exactly where it ended: repeat nothing, "
+    "and write nothing before it."
+)
+
+
+def _flaw_offers(state: RunState, error: StepError) -> tuple[Offer, ...]:
+    """What mends an answer that is cut, filtered, empty, or not what the outputs declare."""
+    if error.code == "cut_answer":
+        tip = _tr("The model goes on where it ended; both pieces are one answer.")
+        return (Offer(_tr("Let it go on"), tip, (SendBack(_GO_ON, continues=True),)),)
+    told = _ask_again(error)
+    again = Offer(_tr("Ask again with the errors"), told, (SendBack(told),))
+    answer = state.answer or ""
+    repair = find_repair(answer, 0, len(answer)) if error.code == "output" else None
+    if repair is None or repair.span is None:
+        return (again,)
+    mended = answer[: repair.span.start] + repair.after + answer[repair.span.end :]
+    tip = _tr("From  {before}\nto  {after}").format(before=repair.before, after=repair.after)
+    return (Offer(repair.title, tip, (EditAnswer(mended),)), again)
+
+
+def _ask_again(error: StepError) -> str:
+    """What the model is told of its answer."""
+    return f"Your answer cannot be used: {error.message} Answer again, with the whole answer only."
+
+
+def _give_values() -> Offer:
+    """The secrets that a run of the past sent, typed in by the user."""
+    return Offer(
+        _tr("Give the value…"),
+        _tr("Type the secret that is not set here; it is kept until the studio ends."),
+        is_primary=True,
+        ask="values",
+    )
+
+
+def _answer_offers(error: StepError) -> tuple[Offer, ...]:
+    if not error.answer:
+        return ()
+    spec = EditSpec(
+        "treat_as_final",
+        _tr("Treat as the answer"),
+        error.answer,
+        hint=_tr("The run ends with this answer."),
+        apply=_tr("Take as answer"),
+    )
+    return (
+        Offer(
+            _tr("Treat as answer…"),
+            _tr("Take what came as the final answer."),
+            edit=spec,
+        ),
+    )
+
+
+def _limit_offers(state: RunState, error: StepError) -> tuple[Offer, ...]:
+    names: dict[str, LimitName] = {
+        "iterations": "iterations",
+        "tokens": "tokens",
+        "cost": "cost",
+        "seconds": "seconds",
+    }
+    name = names.get(error.code, "iterations")
+    now = getattr(state.limits, name)
+    base = float(now or 0)
+    to = base + _MORE_ITERATIONS if name == "iterations" else max(base * 2, base + 1)
+    more = (
+        _tr("Allow {more_iterations} more").format(more_iterations=_MORE_ITERATIONS)
+        if name == "iterations"
+        else _tr("Allow twice as much")
+    )
+    return (
+        Offer(
+            more,
+            _tr("Raise the limit and go on."),
+            (RaiseLimit(name, to), Continue()),
+            is_primary=True,
+        ),
+        Offer(
+            _tr("No limit"), _tr("Go on without this limit."), (RaiseLimit(name, None), Continue())
+        ),
+        Offer(_tr("Stop"), _tr("End the run here."), (StopRun(),)),
+    )
+
+
+def _outcome_offers(state: RunState) -> tuple[Offer, ...]:
+    row = state.call
+    if row is None:
+        unknown = [i for i, call in enumerate(state.step.calls) if call.status == "unknown"]
+        row = unknown[0] if unknown else 0
+    spec = EditSpec(
+        "outcome",
+        _tr("What the tool answered"),
+        call=row,
+        apply=_tr("Take as result"),
+        hint=_tr("The model gets this as the tool's result."),
+    )
+    return (
+        Offer(
+            _tr("It did not run"),
+            _tr("It is run again."),
+            (TellOutcome(row, "did-not-run"),),
+        ),
+        Offer(
+            _tr("It ran"),
+            _tr("Its work is done; the result is not known."),
+            (TellOutcome(row, "ran"),),
+        ),
+        Offer(
+            _tr("Its result is…"),
+            _tr("You know what it answered."),
+            edit=spec,
+        ),
+    )

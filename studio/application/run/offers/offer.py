@@ -1,0 +1,162 @@
+"""One button of the action bar and all of them, as values; and those that several places offer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Literal
+
+from studio.application.run.edits.in_place import EditSpec, arguments_text
+from studio.application.words import translate
+from studio.core.agent.values.commands import Command, PauseRun, StepOn
+from studio.core.agent.values.state import Call, RunState
+from studio.core.wire.reply import Reply
+
+_tr = partial(translate, "RunOffers")
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """One button."""
+
+    label: str
+    """What it says; an ellipsis where it opens an editor."""
+
+    tip: str
+    """One sentence on what it does."""
+
+    commands: tuple[Command, ...] = ()
+    """What is sent at once, in order."""
+
+    edit: EditSpec | None = None
+    """What is opened for writing, in place of sending."""
+
+    key: str = ""
+    """The key that takes it, as it is unless the user chose another."""
+
+    is_primary: bool = False
+    """Whether it is the one that goes on."""
+
+    ask: Literal["", "resume", "rerun", "replay", "values"] = ""
+    """What the window is asked for, where it is no command of the run: to go on with a run of the
+    past, to run the prompt again with a run's results, to go through the run once more, or to ask
+    for the values of secrets that it sends and that are not set here."""
+
+
+@dataclass(frozen=True, slots=True)
+class Offers:
+    """The action bar."""
+
+    title: str = ""
+    """What the person is asked; empty hides the bar."""
+
+    detail: str = ""
+    """More on it: the hint of an error."""
+
+    is_error: bool = False
+    """Whether it is about a problem."""
+
+    offers: tuple[Offer, ...] = ()
+    """The buttons, the most likely first."""
+
+
+def pausing_offers(state: RunState) -> Offers:
+    """What is said from the wish to pause until the run stands: what under way is waited for."""
+    if any(call.status == "running" for call in state.step.calls):
+        return Offers(_tr("The run pauses once the tool has answered."))
+    if state.step.reply is not None:
+        return Offers(_tr("The run pauses at the next place."))
+    cut = Offer(
+        _tr("Cut the reply off"),
+        _tr("Wait no longer; what has come of the reply is kept."),
+        (PauseRun(abort=True),),
+    )
+    return Offers(_tr("The run pauses once the reply is here."), offers=(cut,))
+
+
+def go_on(label: str, tip: str) -> Offer:
+    """The button that goes on to the next stop."""
+    return Offer(label, tip, (StepOn("over"),), is_primary=True)
+
+
+def steer() -> Offer:
+    """A message of the person, for the next request."""
+    spec = EditSpec(
+        "steer",
+        _tr("Put in a message"),
+        hint=_tr("The model reads it before it goes on."),
+        apply=_tr("Put in"),
+    )
+    return Offer(
+        _tr("Put in a message…"),
+        _tr("Steer the run with a message of yours."),
+        edit=spec,
+    )
+
+
+def write_reply(state: RunState, label: str, title: str) -> Offer:
+    """The reply, written by the person."""
+    reply = state.step.reply or state.step.partial or Reply()
+    spec = EditSpec(
+        "reply",
+        title,
+        reply.text,
+        hint=_tr("It is read exactly as if the model had written it."),
+        reply=reply,
+    )
+    return Offer(
+        label,
+        _tr("Write the reply yourself; it is marked as edited."),
+        edit=spec,
+    )
+
+
+def edit_call(state: RunState, call: Call) -> Offer:
+    """Another tool or other arguments for a call."""
+    names = tuple(spec.name for spec in state.setup.tools)
+    tools = names if call.tool in names else (call.tool, *names)
+    spec = EditSpec(
+        "arguments",
+        _tr("Arguments of {tool}").format(tool=call.tool),
+        arguments_text(call.arguments, call.text),
+        hint=_tr("The assistant's message is changed with them, so that call and result agree."),
+        is_json=True,
+        call=state.call or 0,
+        tool=call.tool,
+        tools=tools,
+    )
+    return Offer(
+        _tr("Edit arguments…"),
+        _tr("Change what the tool is called with."),
+        edit=spec,
+    )
+
+
+def edit_answer(state: RunState) -> Offer:
+    """The answer, changed by the user."""
+    spec = EditSpec(
+        "answer",
+        _tr("Final answer"),
+        state.answer or "",
+        hint=_tr("Kept as edited by you."),
+    )
+    return Offer(
+        _tr("Edit the answer…"),
+        _tr("Change it before the run ends."),
+        edit=spec,
+    )
+
+
+def send_back_offer() -> Offer:
+    """The answer sent back with a word to the model."""
+    spec = EditSpec(
+        "send_back",
+        _tr("Send it back"),
+        hint=_tr("The model reads it as a user message and goes on."),
+        apply=_tr("Send"),
+    )
+    return Offer(
+        _tr("Send back…"),
+        _tr("Tell the model what is missing, and go on."),
+        edit=spec,
+    )

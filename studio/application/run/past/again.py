@@ -1,0 +1,146 @@
+"""A run of the past: taken up again, repeated, or run again with what it recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from studio.application.run.start.plan import RunPlan
+from studio.core.agent.loop.toolbox import NoTools, RunToolbox
+from studio.core.agent.past.reenactment import Reenactment
+from studio.core.agent.past.replay import RecordedModel, RecordedSpecs, RecordedTools, recording_of
+from studio.core.agent.past.tree import Past, branch_path, walk
+from studio.core.agent.run.secrets import revealed_inputs
+from studio.core.agent.values.events import Event, Stopped
+from studio.core.agent.values.options import RunOptions
+from studio.core.agent.values.state import RunSetup, RunState
+from studio.core.prompty.document import PromptDocument
+from studio.core.prompty.parse import parse
+from studio.core.prompty.references import ReferenceContext
+from studio.core.text.values import Json
+
+
+@dataclass(frozen=True)
+class PastRun:
+    """A run that is shown, as something to go on from."""
+
+    events: Sequence[Event]
+    """Its whole journal."""
+
+    state: RunState
+    """The run at the place that is shown."""
+
+    checkpoint: int | None
+    """Id of that place; None where the run reached none."""
+
+    last: int
+    """Sequence number of the last event of the branch that is shown."""
+
+    whole: Past | None = None
+    """The run as it was opened; None of a live one, whose journal is walked where it is needed."""
+
+    @property
+    def to_take_up(self) -> Past:
+        """What a run goes on from."""
+        return self.whole if self.whole is not None else walk(self.events)
+
+    @property
+    def setup(self) -> RunSetup:
+        """What it was started with."""
+        return self.state.setup
+
+    @property
+    def document(self) -> PromptDocument:
+        """The prompt as it was at the start of the run."""
+        path = Path(self.setup.path) if self.setup.path else None
+        return parse(self.setup.source, path)
+
+
+def past_run(whole: Past, checkpoint: int | None = None) -> PastRun | None:
+    """A run as it was read from the history, at one of its places; None for an empty journal.
+
+    Args:
+        whole: the run.
+        checkpoint: id of the place; None for the end of its newest branch.
+    """
+    state = whole.state if checkpoint is None else whole.state_at(checkpoint)
+    if state is None:
+        return None
+    return PastRun(whole.events, state, checkpoint, len(whole.events), whole)
+
+
+def with_results_of(plan: RunPlan, past: PastRun) -> RunPlan:
+    """The plan, with tools that answer as the past run's did wherever they were called so."""
+    recording = recording_of(branch_path(past.events, past.last))
+
+    async def open_toolbox() -> RunToolbox:
+        toolbox = plan.toolbox
+        if toolbox is None and plan.open_toolbox is not None:
+            toolbox = await plan.open_toolbox()
+        return RecordedTools(toolbox or NoTools(), recording)
+
+    return replace(plan, toolbox=None, open_toolbox=open_toolbox)
+
+
+def exactly(
+    past: PastRun,
+    references: ReferenceContext | None = None,
+    options: RunOptions | None = None,
+) -> RunPlan:
+    """The run once more: no model is asked, no tool is called, and all edits are made again.
+
+    Args:
+        past: the run.
+        references: where the prompt's `${…}` references find their values.
+        options: where it stops, and what it does otherwise than the run did.
+    """
+    path = branch_path(past.events, past.last)
+    if path and isinstance(path[-1], Stopped):
+        path.pop()  # that it was stopped is no part of the way
+    setup, wanted = past.setup, options or RunOptions()
+    told = Reenactment(path)
+    # Nothing happens outside, so that no call has to be asked about.
+    specs = tuple(replace(spec, has_effects=False) for spec in setup.tools)
+    return RunPlan(
+        past.document,
+        setup.inputs,
+        RecordedModel(told.recording.calls, strict=True),
+        RecordedTools(RecordedSpecs(specs), told.recording, live=False),
+        options=replace(
+            wanted,
+            protocol=wanted.protocol or setup.protocol,
+            limits=wanted.limits or setup.limits,
+            stop=setup.stop,
+            approve="always",
+            repairs=setup.repairs,
+            plain_is_final=setup.plain_is_final,
+            parallel=setup.parallel,
+            context_budget=setup.context_budget,
+        ),
+        references=references,
+        reenactment=told,
+    )
+
+
+def values_of(
+    past: PastRun, now: Mapping[str, Json], references: ReferenceContext | None = None
+) -> dict[str, Json]:
+    """The values to run a past run again with: its own, and those of inputs that came since.
+
+    Args:
+        past: the run.
+        now: the values as they are now.
+        references: where the secrets among its own are looked up.
+
+    Raises:
+        ModelError: one of them has no value here.
+    """
+    given = revealed_inputs(past.setup.inputs, past.state.released, references)
+    return {**now, **given}
+
+
+def is_other_prompt(past: PastRun, path: Path | None) -> bool:
+    """Whether a run is of another prompt than the file at `path`, one that can still be opened."""
+    was = Path(past.setup.path) if past.setup.path else None
+    return was is not None and was != path and was.is_file()

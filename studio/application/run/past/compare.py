@@ -1,0 +1,225 @@
+"""Branches of a run by name, and two ways through side by side with the first divergence."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from functools import partial
+from itertools import zip_longest
+from typing import Literal, TypeAlias
+
+from studio.application.run.cards.card_text import added_card_text, card_text
+from studio.application.run.cards.timeline import StepCard, timeline_of
+from studio.application.run.debugging.breakpoints import place_name
+from studio.application.run.text import Block, Blocks, Piece
+from studio.application.words import translate
+from studio.core.agent.past.tree import RunTree
+from studio.core.agent.values.state import RunState
+
+_tr = partial(translate, "RunCompare")
+
+RowMatch: TypeAlias = Literal["same", "differs", "left", "right"]
+"""Whether two cards say the same, or only one side has one."""
+
+
+@dataclass(frozen=True, slots=True)
+class BranchView:
+    """One way through a run."""
+
+    title: str
+    """Its name: the person's own, or "First way", "Branch 2"."""
+
+    detail: str
+    """How far it goes."""
+
+    last: int
+    """Id of its last checkpoint."""
+
+    number: int = 0
+    """Which branch it is, from 0."""
+
+    is_current: bool = False
+    """Whether the run stands on it."""
+
+
+def branches_of(
+    tree: RunTree,
+    current: int | None,
+    names: Mapping[int, str] | None = None,
+) -> tuple[BranchView, ...]:
+    """The ways through a run that reached any place, in the order they were begun.
+
+    Args:
+        tree: the places that it reached.
+        current: id of the place where the run stands.
+        names: the person's names, by number.
+    """
+    here = tree.get(current) if current is not None else None
+    standing = here.branch if here is not None else 0
+    return tuple(
+        BranchView(
+            (names or {}).get(number) or usual_name(number),
+            _tr("to iteration {iteration}, {place_names}").format(
+                iteration=end.iteration, place_names=place_name(end.place).lower()
+            ),
+            end.id,
+            number,
+            number == standing,
+        )
+        for number, end in sorted(tree.ends.items())
+    )
+
+
+def usual_name(number: int) -> str:
+    """What a branch is called that nobody has named."""
+    return _tr("First way") if number == 0 else _tr("Branch {number}").format(number=number)
+
+
+@dataclass(frozen=True, slots=True)
+class RunSide:
+    """One of two ways that are compared."""
+
+    title: str
+    """Its name."""
+
+    state: RunState
+    """The run at its end."""
+
+
+@dataclass(frozen=True, slots=True)
+class CompareRow:
+    """One card of each side, as far as they have one."""
+
+    match: RowMatch
+    """What is to be said of the two."""
+
+    left: StepCard | None
+    """The card of the first way."""
+
+    right: StepCard | None
+    """The card of the second way."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunComparison:
+    """Two ways through, side by side."""
+
+    left: RunSide
+    """The first."""
+
+    right: RunSide
+    """The second."""
+
+    rows: tuple[CompareRow, ...]
+    """Cards in order, step by step."""
+
+    @property
+    def first_difference(self) -> int | None:
+        """The row where they part; None where they say the same."""
+        return next((at for at, row in enumerate(self.rows) if row.match != "same"), None)
+
+    @property
+    def differences(self) -> tuple[int, ...]:
+        """All rows that differ."""
+        return tuple(at for at, row in enumerate(self.rows) if row.match != "same")
+
+    @property
+    def summary(self) -> str:
+        """The comparison in one sentence."""
+        at = self.first_difference
+        if at is None:
+            return _tr("Both say the same, from the first message to the last.")
+        card = self.rows[at].left or self.rows[at].right
+        where = (
+            ""
+            if card is None
+            else _tr(" in iteration {step}, at “{title}”").format(step=card.step, title=card.title)
+        )
+        return _tr("They part{where}; {count} of {count2} rows differ.").format(
+            where=where, count=len(self.differences), count2=len(self.rows)
+        )
+
+    def texts(self, row: int) -> Sides:
+        """The whole texts of a row, with what differs marked."""
+        one = self.rows[row]
+        return sides_of(
+            card_text(self.left.state, one.left) if one.left is not None else "",
+            card_text(self.right.state, one.right) if one.right is not None else "",
+        )
+
+
+def compare(left: RunSide, right: RunSide) -> RunComparison:
+    """Put two ways side by side, step by step; their whole texts count, not what cards can show.
+
+    The steps before two branches part are known to be the same: of a long run they are not read.
+    """
+    shared = left.state.steps.shares(right.state.steps)
+    by_step = [_cards_by_step(left.state), _cards_by_step(right.state)]
+    rows: list[CompareRow] = []
+    for step in sorted(by_step[0].keys() | by_step[1].keys()):
+        for one, two in zip_longest(by_step[0].get(step, ()), by_step[1].get(step, ())):
+            is_known = step <= shared and one is not None and two is not None
+            match = "same" if is_known else _match(left.state, one, right.state, two)
+            rows.append(CompareRow(match, one, two))
+    return RunComparison(left, right, tuple(rows))
+
+
+def _cards_by_step(state: RunState) -> dict[int, list[StepCard]]:
+    found: dict[int, list[StepCard]] = {}
+    for card in timeline_of(state).cards:
+        found.setdefault(card.step, []).append(card)
+    return found
+
+
+def _match(left: RunState, one: StepCard | None, right: RunState, two: StepCard | None) -> RowMatch:
+    if one is None:
+        return "right"
+    if two is None:
+        return "left"
+    if one.kind != two.kind:
+        return "differs"
+    return "same" if added_card_text(left, one) == added_card_text(right, two) else "differs"
+
+
+_MOST_LINES = 4_000
+"""Above this many lines together, texts are shown whole: comparing them would take seconds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sides:
+    """Both columns."""
+
+    left: Blocks = ()
+    """The first text; what the other has not is marked as gone."""
+
+    right: Blocks = ()
+    """The second text; what the first has not is marked as new."""
+
+
+def sides_of(left: str, right: str) -> Sides:
+    """Two texts with the lines marked that differ."""
+    one, two = left.split("\n") if left else [], right.split("\n") if right else []
+    if len(one) + len(two) > _MOST_LINES:
+        return Sides(_block("body", one), _block("body", two))
+    lefts: list[Block] = []
+    rights: list[Block] = []
+    matcher = SequenceMatcher(None, one, two, autojunk=False)
+    for tag, i1, i2, j1, j2 in matcher.get_opcodes():
+        same = tag == "equal"
+        lefts += _block("body" if same else "gone", one[i1:i2])
+        rights += _block("body" if same else "added", two[j1:j2])
+    return Sides(tuple(lefts), tuple(rights))
+
+
+def _block(kind: str, lines: list[str]) -> Blocks:
+    if not lines:
+        return ()
+    piece = (Piece("\n".join(lines)),)
+    match kind:
+        case "added":
+            return (Block("added", piece),)
+        case "gone":
+            return (Block("gone", piece),)
+        case _:
+            return (Block("body", piece),)

@@ -1,0 +1,96 @@
+"""From a plan to a run that can be driven, in the window and on the command line."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from studio.application.run.start.plan import RunPlan
+from studio.core.agent.loop.setup import make_setup
+from studio.core.agent.loop.toolbox import NoTools, RunToolbox
+from studio.core.agent.run.dependencies import OnEvent
+from studio.core.agent.run.performer import OnStream
+from studio.core.agent.run.runner import Run, RunDependencies
+from studio.core.agent.values.events import Started
+from studio.core.prompty.document import PromptDocument
+from studio.core.prompty.prepare import prepare
+from studio.core.prompty.references import ReferenceContext
+from studio.core.text.values import Json
+from studio.core.tools.session import ToolSession
+from studio.core.tools.toolbox import AskPerson, Toolbox
+
+
+async def open_tools(
+    session: ToolSession,
+    document: PromptDocument,
+    values: Mapping[str, Json],
+    references: ReferenceContext,
+    ask: AskPerson | None = None,
+    *,
+    is_safe: bool = False,
+) -> Toolbox:
+    """The tools of a run, their servers started where the folder is trusted.
+
+    Args:
+        session: keeps the tools.
+        document: the prompt, as the run takes it.
+        values: the run's values; a tool may be bound to one.
+        references: where the prompt's references find their values.
+        ask: asks the user for the answer of a tool that is mocked by hand.
+        is_safe: start nothing.
+    """
+    prepared = prepare(document, values, references=references)
+    if is_safe:
+        return session.toolbox(prepared.inputs, ask)
+    return await session.open_toolbox(document, prepared.messages.tools, prepared.inputs, ask)
+
+
+async def tools_of(plan: RunPlan) -> RunToolbox:
+    """The tools of a plan, made ready where they are not at hand.
+
+    Raises:
+        ToolSourceError: they cannot be.
+    """
+    if plan.toolbox is not None:
+        return plan.toolbox
+    return await plan.open_toolbox() if plan.open_toolbox is not None else NoTools()
+
+
+def begin_run(
+    plan: RunPlan,
+    toolbox: RunToolbox,
+    *,
+    journal: OnEvent | None = None,
+    shown: OnEvent | None = None,
+    stream: OnStream | None = None,
+) -> Run:
+    """A new run, or one of the past that is taken up again, ready for `await run.go(…)`.
+
+    Args:
+        plan: what is run.
+        toolbox: its tools (`tools_of`).
+        journal: writes each fact before anything else sees it.
+        shown: told of each fact once the state has moved.
+        stream: told of each delta of a reply.
+
+    Raises:
+        ValueError: the journal of the past does not begin with `Started`.
+    """
+    dependencies = RunDependencies(
+        plan.document,
+        plan.inputs,
+        plan.model,
+        toolbox,
+        journal,
+        shown,
+        stream,
+        plan.references,
+        reenactment=plan.reenactment,
+    )
+    past = plan.past
+    if past is None:
+        setup = make_setup(plan.document, plan.inputs, toolbox.specs, plan.model, plan.options)
+        return Run(dependencies, plan.options, setup)
+    first = past.events[0]
+    if not isinstance(first, Started):
+        raise ValueError("a journal begins with Started")
+    return Run(dependencies, plan.options, first.setup, past)

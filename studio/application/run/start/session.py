@@ -1,0 +1,115 @@
+"""The half of a run that lives in the loop's thread: drives it, and puts what happens in a list."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+
+from studio.application.run.start.begin import begin_run, tools_of
+from studio.application.run.start.plan import Arrival, Arrived, Ended, Journal, RunPlan, Streamed
+from studio.application.words import translate
+from studio.core.agent.run.requests import NotAllowedError
+from studio.core.agent.run.runner import Run
+from studio.core.agent.values.commands import Command
+from studio.core.agent.values.events import Event
+from studio.core.tools.source import ToolSourceError
+from studio.core.wire.reply import Reply, ReplyDelta, ReplyNotice
+
+
+class RunSession:
+    """One run. `drive` and `send` run in the loop; `take` is called from the GUI thread."""
+
+    def __init__(self, plan: RunPlan, journal: Journal | None = None) -> None:
+        self.plan = plan
+        self._journal = journal
+        self._run: Run | None = None
+        self._waiting: list[Command] = []
+        self._notices: tuple[str, ...] = ()
+        # Appending and taking from the left are atomic: no lock between the two threads.
+        self._arrivals: deque[Arrival] = deque()
+
+    def take(self) -> list[Arrival]:
+        """What has arrived since the last time; of several stages of a reply only the last."""
+        taken: list[Arrival] = []
+        while self._arrivals:
+            arrival = self._arrivals.popleft()
+            if taken and isinstance(arrival, Streamed) and isinstance(taken[-1], Streamed):
+                taken.pop()
+            taken.append(arrival)
+        return taken
+
+    async def drive(self, *first: Command) -> None:
+        """Begin the run, or go on with one that was over; ends when it is over."""
+        fault = ""
+        try:
+            run = self._run if self._run is not None else await self._begin()
+            early, self._waiting = self._waiting, []
+            await run.go(*first, *early)
+        except (ToolSourceError, NotAllowedError) as error:
+            fault = str(error)
+        except asyncio.CancelledError:
+            raise
+        except Exception as error:  # noqa: BLE001 - the border of the thread: named and shown
+            fault = translate("RunSession", "The run broke off: {name}: {error}").format(
+                name=type(error).__name__, error=error
+            )
+        finally:
+            self._arrivals.append(Ended(fault))
+
+    async def send(self, *commands: Command) -> str:
+        """Tell the run something; gives what is wrong with it, empty for nothing.
+
+        Of several commands each waits until the run stands again: an edit makes the run check
+        its calls, and what is wrong with them then comes before going on.
+        """
+        if self._run is None:
+            self._waiting += commands
+            return ""
+        for number, command in enumerate(commands):
+            if number and not await self._stands_well(self._run):
+                return ""
+            try:
+                self._run.send(command)
+            except NotAllowedError as error:
+                return str(error)
+        return ""
+
+    async def _stands_well(self, run: Run) -> bool:
+        """Wait until the run stands at a place again; whether nothing went wrong on the way."""
+        before = run.state.error
+        while run.state.place is None and not run.state.is_over and not run.is_working:
+            await asyncio.sleep(0)
+        while run.is_working and run.state.pause is not None:
+            await asyncio.sleep(0)
+        return not run.state.is_over and (run.state.error is None or run.state.error is before)
+
+    async def set_options(self, plan: RunPlan) -> None:
+        """Breakpoints and filters were changed while the run goes."""
+        if self._run is not None:
+            self._run.gate.options = plan.options
+
+    async def _begin(self) -> Run:
+        toolbox = await tools_of(self.plan)
+        run = begin_run(
+            self.plan, toolbox, journal=self._write, shown=self._show, stream=self._stream
+        )
+        if self._journal is not None:
+            self._journal.begin(run.state.setup)
+        self._run = run
+        return run
+
+    def _write(self, event: Event) -> None:
+        if self._journal is not None and self._run is not None:
+            self._journal.write(self._run.state.setup.run, event)
+
+    def _show(self, event: Event) -> None:
+        if self._run is not None:
+            self._notices = ()
+            self._arrivals.append(Arrived(event, self._run.state))
+
+    def _stream(self, delta: ReplyDelta, reply: Reply) -> None:
+        if isinstance(delta, ReplyNotice) and delta.text not in reply.notices:
+            # A remark of the runner's own ("next try in 2 s") is in no reply.
+            self._notices = (*self._notices, delta.text)
+            reply = Reply(notices=self._notices)
+        self._arrivals.append(Streamed(reply))

@@ -1,0 +1,161 @@
+"""What a document wants to start, reach and read: each thing by name, for the question of trust.
+
+Servers, and variables that tools are given, are allowed one by one: what is new or has changed in
+a trusted folder is asked about again. The rest is covered by the trust in its folder.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import assert_never
+
+from studio.core.prompty.document import PromptDocument
+from studio.core.prompty.reference_values import find_references
+from studio.core.tools.document import (
+    McpServer,
+    OpenApi,
+    PluginTool,
+    PythonFile,
+    SourceDeclaration,
+    named_sources,
+    referencing_texts,
+    tool_variables,
+)
+from studio.core.tools.mcp.server_config import (
+    StdioServer,
+    WorkspaceServers,
+    address_pin,
+    variables_in,
+)
+from studio.core.tools.sources.opening import source_key, source_label
+from studio.core.tools.trust.store import Trust, TrustStore
+from studio.core.tools.trust.wants import Doubt, Pin, Want, WantKind
+
+GIVEN = "give:"
+"""Begin of the key of a variable that Python tools are given."""
+
+
+@dataclass(frozen=True, slots=True)
+class Consent:
+    """What a document wants, and what of it the user has not allowed as it is."""
+
+    wants: tuple[Want, ...] = ()
+    """All that trust in its folder covers."""
+
+    asked: Mapping[str, Want] = field(default_factory=dict)
+    """What must be allowed by itself, by key; servers that the prompt does not name too."""
+
+    doubts: Mapping[str, Doubt] = field(default_factory=dict)
+    """What is not allowed as it is, by key."""
+
+    def given(self) -> tuple[str, ...]:
+        """The variables that Python tools are given."""
+        keys = (key for key in self.asked if key.startswith(GIVEN) and key not in self.doubts)
+        return tuple(key.removeprefix(GIVEN) for key in keys)
+
+
+def consent_of(
+    document: PromptDocument,
+    own: WorkspaceServers,
+    further: Iterable[McpServer],
+    trust: TrustStore,
+) -> Consent:
+    """What a document wants, compared with what the user allowed.
+
+    Args:
+        document: the prompt.
+        own: the servers of the user's settings, which no folder's trust is about.
+        further: servers that the prompt does not name.
+        trust: what the user allowed; what a folder names at first sight may come to it.
+    """
+    wants = wants_of(document, own)
+    others = [want for server in further if (want := server_want(server))]
+    asked = {want.key: want for want in (*wants, *others) if want.key}
+    path = document.source.path
+    if path is None:
+        return Consent(wants, asked)
+    now = trust.adopt(path.parent, asked.values())
+    doubts = {key: doubt for key, want in asked.items() if (doubt := doubt_about(want, now))}
+    return Consent(wants, asked, doubts)
+
+
+def wants_of(document: PromptDocument, own: WorkspaceServers | None = None) -> tuple[Want, ...]:
+    """All that trust in the document's folder covers; reads `.mcp.json`, starts nothing.
+
+    Args:
+        document: the prompt.
+        own: the servers of the user's settings, which no folder's trust is about.
+    """
+    found: dict[Want, None] = {}
+    for declaration in named_sources(document, own or WorkspaceServers()):
+        found.update(dict.fromkeys(_wants(declaration)))
+    found.update(dict.fromkeys(_of_the_prompt(document)))
+    folder = document.source.path.parent if document.source.path else None
+    for name in tool_variables(document):
+        found[variable_want(name, folder)] = None
+    return tuple(found)
+
+
+def server_want(server: McpServer) -> Want | None:
+    """What starting or reaching a server wants; None for one of the user's own settings."""
+    if server.address is None or server.origin is None:
+        return None
+    pin = address_pin(server.address)
+    kind: WantKind = "command" if isinstance(server.address, StdioServer) else "address"
+    label = source_label(server)
+    return Want(kind, pin.lines[0], label, source_key(server), server.origin.parent, pin)
+
+
+def variable_want(name: str, folder: Path | None) -> Want:
+    """That a document's Python tools are given a variable of the environment."""
+    return Want("variable", name, "tools", GIVEN + name, folder, Pin(name, (name,)))
+
+
+def doubt_about(want: Want, trust: Trust) -> Doubt | None:
+    """Why something is not allowed as it is; None where it is allowed.
+
+    Args:
+        want: a thing that must be allowed by itself.
+        trust: what the user allowed so far.
+    """
+    if want.folder is None or want.pin is None or trust.is_bundled(want.folder):
+        return None
+    before = trust.allowed_in(want.folder).get(want.key)
+    return None if before is not None and before.digest == want.pin.digest else Doubt(want, before)
+
+
+def _wants(declaration: SourceDeclaration) -> Iterator[Want]:
+    label = source_label(declaration)
+    match declaration:
+        case PythonFile(path):
+            yield Want("file", str(path), label)
+        case McpServer(address=address):
+            want = server_want(declaration)
+            if want is not None and address is not None:
+                yield want
+                yield from (Want("variable", name, label) for name in variables_in(address))
+        case OpenApi(place=place, connection=connection):
+            yield Want("address" if isinstance(place, str) else "file", str(place), label)
+            endpoint = connection.get("endpoint") or connection.get("url")
+            if isinstance(endpoint, str) and endpoint:
+                yield Want("address", endpoint, label)
+            for text in connection.values():
+                for reference in find_references(text) if isinstance(text, str) else ():
+                    yield Want("variable", reference.argument, label)
+        case PluginTool(options=options):
+            for text in options.values():
+                for reference in find_references(text) if isinstance(text, str) else ():
+                    yield Want("variable", reference.argument, label)
+        case _:
+            assert_never(declaration)
+
+
+def _of_the_prompt(document: PromptDocument) -> Iterator[Want]:
+    """Variables and files that the prompt itself refers to."""
+    kinds: Mapping[str, WantKind] = {"env": "variable", "file": "file"}
+    for text in referencing_texts(document):
+        for reference in find_references(text):
+            if reference.protocol in kinds:
+                yield Want(kinds[reference.protocol], reference.argument, "")

@@ -1,0 +1,80 @@
+"""A source is asked for its tools: how it fares, and what it offers."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from studio.core.tools.document import McpServer, SourceDeclaration
+from studio.core.tools.mcp.source import McpSource, ServerFacts
+from studio.core.tools.openapi.named_connection import FindConnection
+from studio.core.tools.python.source import PythonFileSource
+from studio.core.tools.python.worker import UnusableToolFileError
+from studio.core.tools.registry import SourceStatus, SourceTools
+from studio.core.tools.secrets import ToolSecrets
+from studio.core.tools.source import ToolSource, ToolSourceError
+from studio.core.tools.sources.admission import remark_on
+from studio.core.tools.sources.opening import (
+    declared_approvals,
+    source_key,
+    source_label,
+    source_path,
+)
+from studio.core.tools.sources.safe_names import safe_names
+from studio.core.tools.trust.review import ToolReview
+
+
+async def list_source(
+    source: ToolSource,
+    declaration: SourceDeclaration,
+    review: ToolReview,
+    find: FindConnection,
+    secrets: ToolSecrets,
+) -> tuple[SourceStatus, SourceTools | None]:
+    """How a source fares, and its tools where it could say.
+
+    Args:
+        source: the source, which may be started.
+        declaration: as the document names it.
+        review: says which of its tools are not as they were allowed.
+        find: finds the connections that tools name.
+        secrets: takes out of what it says what it was given.
+    """
+    key, label, path = source_key(declaration), source_label(declaration), source_path(declaration)
+    try:
+        specs = secrets.masked(await source.list_tools())
+        facts = await source.facts() if isinstance(source, McpSource) else ServerFacts()
+    except ToolSourceError as error:
+        line = error.line if isinstance(error, UnusableToolFileError) else 0
+        log = source.log if isinstance(source, McpSource) else ""
+        failed = SourceStatus(key, label, "failed", str(error), path, line, log=log)
+        return secrets.masked(failed), None
+    remark = remark_on(declaration, find)
+    status = SourceStatus(key, label, "ready", remark, path, tools=len(specs))
+    changes = review.changes(key, source, specs)
+    names = safe_names(spec.name for spec in specs)
+    offered = SourceTools(
+        key,
+        label,
+        tuple(replace(spec, name=names[spec.name]) for spec in specs),
+        path=path,
+        changes={names[name]: change for name, change in changes.items()},
+        own_names={safe: name for name, safe in names.items() if safe != name},
+    )
+    if isinstance(source, PythonFileSource):
+        first = source.problems[0] if source.problems else None
+        if first is not None:
+            message = "; ".join(problem.message for problem in source.problems)
+            status = replace(status, message=message, line=first.line)
+        lines = {names.get(name, name): line for name, line in source.lines.items()}
+        return status, replace(offered, lines=lines)
+    if isinstance(source, McpSource):
+        status = replace(status, facts=facts.words, offers=facts.offers, log=source.log)
+        status = secrets.masked(status)
+    return status, replace(
+        offered,
+        stands_alone=True,
+        further=isinstance(declaration, McpServer) and declaration.further,
+        approvals={
+            names[name]: mode for name, mode in declared_approvals(declaration, specs).items()
+        },
+    )

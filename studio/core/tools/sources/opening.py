@@ -1,0 +1,106 @@
+"""From a source as a document names it to one that runs: its key, name, file and object."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import assert_never
+
+from studio.core.masking.masker import Masker
+from studio.core.prompty.tool_spec import ToolSpec
+from studio.core.tools.document import McpServer, OpenApi, PluginTool, PythonFile, SourceDeclaration
+from studio.core.tools.limits import ToolLimits
+from studio.core.tools.mcp.server_config import approval_mode
+from studio.core.tools.mcp.source import McpSource
+from studio.core.tools.openapi.named_connection import FindConnection, no_connection
+from studio.core.tools.openapi.source import OpenApiSource
+from studio.core.tools.python.source import PythonFileSource
+from studio.core.tools.source import ToolSource
+from studio.core.tools.sources.plugin import PluginSource
+from studio.core.tools.trust.wants import Approval
+
+
+def open_source(
+    declaration: SourceDeclaration,
+    limits: ToolLimits,
+    on_change: Callable[[], None],
+    find: FindConnection = no_connection,
+    environment: Callable[[], Mapping[str, str]] = lambda: os.environ,
+    masker: Masker | None = None,
+) -> ToolSource:
+    """The source; nothing is started before it is asked for its tools."""
+    match declaration:
+        case PythonFile(path, variables):
+            return PythonFileSource(path, limits, variables, environment)
+        case McpServer(name, address, allowed):
+            assert address is not None
+            return McpSource(
+                name,
+                address,
+                allowed=allowed,
+                limits=limits,
+                environment=environment,
+                on_change=on_change,
+            )
+        case OpenApi(name, place, connection):
+            return OpenApiSource(name, place, connection, limits, environment, find, masker)
+        case PluginTool():
+            return PluginSource(declaration, limits)
+        case _:
+            assert_never(declaration)
+
+
+def source_key(declaration: SourceDeclaration) -> str:
+    """Identifier within the registry."""
+    match declaration:
+        case PythonFile(path):
+            return f"python:{path}"
+        case McpServer(name):
+            return f"mcp:{name}"
+        case OpenApi(name):
+            return f"openapi:{name}"
+        case PluginTool(kind=kind, name=name):
+            return f"{kind}:{name}"
+        case _:
+            assert_never(declaration)
+
+
+def source_label(declaration: SourceDeclaration) -> str:
+    """Name for people."""
+    match declaration:
+        case PythonFile(path):
+            return path.name
+        case McpServer(name):
+            return f"mcp: {name}"
+        case OpenApi(name):
+            return f"openapi: {name}"
+        case PluginTool(kind=kind, name=name):
+            return f"{kind}: {name}"
+        case _:
+            assert_never(declaration)
+
+
+def source_path(declaration: SourceDeclaration) -> Path | None:
+    """The file that the source is, or is named by; None without one."""
+    match declaration:
+        case PythonFile(path):
+            return path
+        case McpServer(origin=path):
+            return path
+        case OpenApi(place=place):
+            return place if isinstance(place, Path) else None
+        case PluginTool():
+            return None
+        case _:
+            assert_never(declaration)
+
+
+def declared_approvals(
+    declaration: SourceDeclaration, specs: Iterable[ToolSpec]
+) -> Mapping[str, Approval]:
+    """How the document says calls are to be approved, by tool, where it does."""
+    if not isinstance(declaration, McpServer):
+        return {}
+    modes = {spec.name: approval_mode(declaration.approval, spec.name) for spec in specs}
+    return {name: mode for name, mode in modes.items() if mode is not None}

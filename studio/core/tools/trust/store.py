@@ -1,0 +1,274 @@
+"""Which folders may run code: the person's word, kept in the person's own data folder.
+
+Until a folder is trusted, no Python tool, MCP command or `${env:}` of it is run or read. A file can
+never grant itself trust: nothing in a prompt, nor beside it, is looked at. The examples that come
+with the studio are trusted.
+
+Trust in a folder is not trust in what comes into it later: each server, and each variable that its
+tools are given, is allowed as it was when the user agreed (`consent.py`).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import get_args
+
+from studio.core.paths import user_paths
+from studio.core.resource_files import resource_root
+from studio.core.tools.trust.definition_store import DefinitionStore
+from studio.core.tools.trust.wants import Approval, Pin, Want
+
+WHOLE_FOLDER = "*"
+"""Stands for all tools of a folder that have no approval of their own."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChosenApproval:
+    """When the user wants to be asked before calls of a tool."""
+
+    when: Approval
+    """When."""
+
+    source: str = ""
+    """Key of the source whose tool it is; empty for any, as older studios kept it."""
+
+
+@dataclass(frozen=True)
+class Trust:
+    """What the person allowed."""
+
+    folders: frozenset[Path] = frozenset()
+    """Trusted folders, resolved; what is below is trusted too."""
+
+    approvals: Mapping[str, Mapping[str, ChosenApproval]] = field(default_factory=dict)
+    """Approval by folder (as text) and tool, where the person chose one."""
+
+    allowed: Mapping[str, Mapping[str, Pin]] = field(default_factory=dict)
+    """Things that are allowed one by one, by folder (as text) and key. A trusted folder without an
+    entry was trusted before such things were looked at, or by a script."""
+
+    def covers(self, path: Path) -> bool:
+        """Whether a file or folder lies in a trusted folder, after links are followed."""
+        place = _resolved(path)
+        is_inside = any(folder in (place, *place.parents) for folder in self.folders)
+        return is_inside or self.is_bundled(place)
+
+    def is_bundled(self, path: Path) -> bool:
+        """Whether a file or folder came with the studio."""
+        place = _resolved(path)
+        return _bundled() in (place, *place.parents)
+
+    def allowed_in(self, folder: Path) -> Mapping[str, Pin]:
+        """What is allowed one by one of the things that a folder's files name."""
+        return self.allowed.get(str(_resolved(folder)), {})
+
+    def approval(self, folder: Path, tool: str, source: str = "") -> Approval | None:
+        """The approval that the person chose for a tool of a folder, or for all of the folder.
+
+        Args:
+            folder: the prompt's folder.
+            tool: the tool's name.
+            source: key of the source that runs it; a tool of another source is another tool.
+        """
+        own = self.approvals.get(str(_resolved(folder)), {}).get(tool)
+        if own is not None and own.source in ("", source):
+            return own.when
+        return self.folder_approval(folder)
+
+    def folder_approval(self, folder: Path) -> Approval | None:
+        """The approval that the person chose for all tools of a folder."""
+        chosen = self.approvals.get(str(_resolved(folder)), {}).get(WHOLE_FOLDER)
+        return chosen.when if chosen is not None else None
+
+    def trusted_as(self, path: Path) -> Path | None:
+        """The folder by whose trust a path is trusted; None for the bundled examples, or none."""
+        place = _resolved(path)
+        return next((each for each in (place, *place.parents) if each in self.folders), None)
+
+    def with_folder(self, folder: Path) -> Trust:
+        """Trust one folder more."""
+        return replace(self, folders=self.folders | {_resolved(folder)})
+
+    def without_folder(self, folder: Path) -> Trust:
+        """Trust it no more, nor what was allowed of it.
+
+        Folders below that were trusted themselves stay so.
+        """
+        gone = _resolved(folder)
+        left = replace(self, folders=self.folders - {gone})
+
+        def stays(name: str) -> bool:
+            return gone not in (Path(name), *Path(name).parents) or left.covers(Path(name))
+
+        return replace(
+            left,
+            approvals={name: each for name, each in self.approvals.items() if stays(name)},
+            allowed={name: each for name, each in self.allowed.items() if stays(name)},
+        )
+
+    def with_allowed(self, folder: Path, things: Iterable[Want]) -> Trust:
+        """Allow things as they are; the folder is known to be looked at from then on."""
+        allowed = {name: dict(each) for name, each in self.allowed.items()}
+        allowed.setdefault(str(_resolved(folder)), {})
+        for thing in things:
+            if thing.folder is not None and thing.pin is not None:
+                allowed.setdefault(str(_resolved(thing.folder)), {})[thing.key] = thing.pin
+        return replace(self, allowed=allowed)
+
+    def adopted(self, folder: Path, things: Iterable[Want]) -> Trust:
+        """With what a folder names at first sight.
+
+        Only where that folder was trusted itself before things were looked at one by one: the
+        user's trust covered them.
+        """
+        root = self.trusted_as(folder)
+        if root is None or root != _resolved(folder) or str(root) in self.allowed:
+            return self
+        own = (thing for thing in things if thing.folder and _resolved(thing.folder) == root)
+        return self.with_allowed(root, own)
+
+    def with_approval(
+        self, folder: Path, tool: str, approval: Approval | None, source: str = ""
+    ) -> Trust:
+        """Remember an approval, or with None forget it."""
+        key = str(_resolved(folder))
+        tools = dict(self.approvals.get(key, {}))
+        tools.pop(tool, None)
+        if approval is not None:
+            tools[tool] = ChosenApproval(approval, source)
+        return replace(self, approvals={**self.approvals, key: tools})
+
+
+class TrustStore:
+    """Keeps `Trust` in a file; read at every question, so that two windows agree."""
+
+    def __init__(self, path: Path | None = None) -> None:
+        self._path = path or user_paths().data / "trust.json"
+        self.definitions = DefinitionStore(self._path.with_suffix(".tools"))
+        """What the tools were when the user allowed them."""
+
+    @property
+    def current(self) -> Trust:
+        """What is allowed now; a file that cannot be read allows nothing."""
+        try:
+            data = json.loads(self._path.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return Trust()
+        return _from_json(data)
+
+    def is_trusted(self, path: Path) -> bool:
+        """Whether a file or folder lies in a trusted folder."""
+        return self.current.covers(path)
+
+    def trust(self, folder: Path, things: Iterable[Want] | None = None) -> None:
+        """Remember that the person trusts a folder and what is below.
+
+        Args:
+            folder: the folder.
+            things: those that the user was shown, and that are allowed by this; None where nothing
+                was shown: then what the folder names at first sight is allowed.
+        """
+        trust = self.current.with_folder(folder)
+        self._write(trust if things is None else trust.with_allowed(folder, things))
+
+    def allow(self, folder: Path, things: Iterable[Want]) -> None:
+        """Remember that the user allows things of a trusted folder as they are."""
+        self._write(self.current.with_allowed(folder, things))
+
+    def adopt(self, folder: Path, things: Iterable[Want]) -> Trust:
+        """Allow what a folder names at first sight, where `Trust.adopted` says so.
+
+        Returns:
+            What is allowed now.
+        """
+        before = self.current
+        after = before.adopted(folder, things)
+        if after is not before:
+            self._write(after)
+        return after
+
+    def forget(self, folder: Path) -> None:
+        """Trust a folder no more, and forget what its tools were."""
+        self._write(self.current.without_folder(folder))
+        self.definitions.forget(_resolved(folder))
+
+    def remember_approval(
+        self, folder: Path, tool: str, approval: Approval | None, source: str = ""
+    ) -> None:
+        """Keep the person's choice for a tool of a folder, as its source has it."""
+        self._write(self.current.with_approval(folder, tool, approval, source))
+
+    def _write(self, trust: Trust) -> None:
+        text = json.dumps(
+            {
+                "folders": sorted(str(folder) for folder in trust.folders),
+                "approvals": {
+                    folder: {
+                        tool: [each.when, each.source] if each.source else each.when
+                        for tool, each in tools.items()
+                    }
+                    for folder, tools in trust.approvals.items()
+                },
+                "allowed": {
+                    folder: {key: [pin.digest, *pin.lines] for key, pin in things.items()}
+                    for folder, things in trust.allowed.items()
+                },
+            },
+            ensure_ascii=False,
+            indent=2,
+        )
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        fresh = self._path.with_suffix(".new")
+        fresh.write_text(text + "\n", encoding="utf-8")
+        os.replace(fresh, self._path)  # noqa: PTH105 - atomic, also where the target exists
+
+
+def _from_json(data: object) -> Trust:
+    if not isinstance(data, dict):
+        return Trust()
+    folders = data.get("folders")
+    return Trust(
+        frozenset(Path(item) for item in folders if isinstance(item, str))
+        if isinstance(folders, list)
+        else frozenset(),
+        _approvals(data.get("approvals")),
+        _allowed(data.get("allowed")),
+    )
+
+
+def _approvals(data: object) -> dict[str, dict[str, ChosenApproval]]:
+    found: dict[str, dict[str, ChosenApproval]] = {}
+    for folder, tools in data.items() if isinstance(data, dict) else ():
+        found[folder] = {}
+        for tool, kept in tools.items() if isinstance(tools, dict) else ():
+            when, source = kept if isinstance(kept, list) and len(kept) == 2 else (kept, "")
+            if when in get_args(Approval):
+                found[folder][tool] = ChosenApproval(when, str(source))
+    return found
+
+
+def _allowed(data: object) -> dict[str, dict[str, Pin]]:
+    """What is allowed one by one; what is not as we write it allows nothing."""
+    found: dict[str, dict[str, Pin]] = {}
+    for folder, things in data.items() if isinstance(data, dict) else ():
+        found[folder] = {}
+        for key, texts in things.items() if isinstance(things, dict) else ():
+            match texts:
+                case [str() as digest, *lines]:
+                    found[folder][key] = Pin(digest, tuple(str(line) for line in lines))
+    return found
+
+
+def _bundled() -> Path:
+    return resource_root().resolve() / "examples"
+
+
+def _resolved(path: Path) -> Path:
+    try:
+        return path.resolve()
+    except (OSError, RuntimeError):
+        return path.absolute()

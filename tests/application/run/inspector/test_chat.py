@@ -1,0 +1,68 @@
+"""The turns of a thread, with the answers as they are after the person's edits."""
+
+from __future__ import annotations
+
+from studio.application.run.cards.card_text import card_text
+from studio.application.run.cards.timeline import cards_of_step, timeline_of
+from studio.application.run.inspector.chat import thread_markdown, turns_of
+from studio.core.agent.loop.machine import advance
+from studio.core.agent.values.events import (
+    AnswerChecked,
+    AnswerEdited,
+    AnswerReturned,
+    Event,
+    Passed,
+    Rendered,
+    TreatedAsFinal,
+)
+from studio.core.agent.values.pause_point import PausePoint
+from studio.core.agent.values.state import RunState
+from studio.core.prompty.messages import Message, TextPart
+from studio.core.runs.run_index import shape_of
+from studio.core.runs.step_summary import step_summary_text, summarized_step
+from tests.application.run import examples as run
+
+
+def _after(state: RunState, *events: Event) -> RunState:
+    for event in events:
+        state, _ = advance(state, event)
+    return state
+
+
+def _gone_on(state: RunState) -> RunState:
+    asked = (Message("user", (TextPart("And of Spain?"),)),)
+    return _after(state, AnswerChecked(), AnswerReturned("And of Spain?"), Rendered(asked))
+
+
+def test_an_edited_answer_stays_in_the_turns_that_follow() -> None:
+    state = _gone_on(
+        _after(run.at_answer(), AnswerEdited("It is Paris."), Passed(PausePoint.ANSWER))
+    )
+
+    turns = turns_of(state)
+    assert [turn.answer for turn in turns] == ["It is Paris.", ""]
+    assert turns[1].question == "And of Spain?"
+    assert "It is Paris." in thread_markdown(state)
+    final = next(card for card in timeline_of(state).cards if card.kind == "final")
+    assert final.summary == card_text(state, final) == "It is Paris."
+
+
+def test_what_was_taken_as_the_answer_has_a_card_and_a_turn() -> None:
+    taken = _after(run.at_broken_reply(), TreatedAsFinal("Paris, I say."))
+    last = timeline_of(taken).cards[-1]
+    assert (last.kind, last.summary) == ("final", "Paris, I say.")
+
+    state = _gone_on(_after(taken, Passed(PausePoint.ANSWER)))
+    assert turns_of(state)[0].answer == "Paris, I say."
+    (step,) = state.steps
+    kept = summarized_step(step_summary_text(step))
+    assert shape_of(step).endswith("f")
+    assert kept is not None
+    assert cards_of_step(kept) == cards_of_step(step)
+
+
+def test_an_answer_that_nobody_changed_is_the_models() -> None:
+    state = _gone_on(_after(run.at_answer(), Passed(PausePoint.ANSWER)))
+
+    assert turns_of(state)[0].answer == "The answer is **Paris**, and 25."
+    assert all(step.answer is None for step in state.steps)

@@ -1,0 +1,164 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+from studio.application.run.inspector.reply import read_pieces
+from studio.application.run.inspector.tabs import (
+    Inspection,
+    InspectorView,
+    inspector_view,
+    usage_rows,
+)
+from studio.application.run.inspector.tool import truth_blocks
+from studio.application.run.messages import messages_view
+from studio.application.run.text import Piece, json_block, plain_text
+from studio.core.agent.values.reading import ReadSpan
+from studio.core.agent.values.state import RunSetup, RunState
+from studio.core.prompty.messages import Message, MessageOrigin, TextPart
+from studio.core.text.span import Span
+from studio.core.text.values import JsonObject
+from studio.core.wire.reply import Reply
+from tests.application.run import examples as run
+
+
+def _look(state: RunState, tab: str, step: int = 0, **more: object) -> InspectorView:
+    return inspector_view(state, Inspection(step, tab, **more), run.SOURCES)  # type: ignore[arg-type]
+
+
+def test_messages_mark_what_is_new_since_the_step_before() -> None:
+    view = _look(run.at_second_request(), "messages")
+    added = [block.text for block in view.blocks if block.kind == "added"]
+
+    assert added == [run.HISTORY[1:]]
+    assert "the same as in the iteration before" in plain_text(view.blocks)
+    assert view.summary == "2 messages · 4 lines new"
+    assert view.blocks[view.first_change].kind in ("added", "removed")
+
+
+def test_messages_of_the_first_step_have_no_marks() -> None:
+    view = _look(run.at_second_request(), "messages", step=1)
+
+    assert not [block for block in view.blocks if block.kind in ("added", "removed", "rule")]
+
+
+def test_only_changes_folds_what_is_the_same() -> None:
+    view = _look(run.at_second_request(), "messages", only_changes=True)
+
+    assert any(block.kind == "same" and "12 lines as before" in block.text for block in view.blocks)
+    assert not any("Rule 5" in block.text for block in view.blocks)
+
+
+def test_an_added_message_is_new_as_a_whole() -> None:
+    old = (Message("user", (TextPart("Hi"),)),)
+    new = (*old, Message("assistant", (TextPart("Hello\nthere"),)))
+    view = messages_view(new, old)
+
+    assert view.summary == "2 messages · 1 message added, 2 lines new"
+    assert [block.text for block in view.blocks if block.kind == "added"] == ["Hello\nthere"]
+
+
+def test_a_reply_is_coloured_by_what_was_read_as_what() -> None:
+    view = _look(run.at_call(), "reply")
+    body = next(block for block in view.blocks if block.kind == "body")
+    styles = {piece.style for piece in body.pieces}
+
+    assert {"thought", "tool", "args", "ignored"} <= styles
+    assert body.text == run.FIRST
+    assert any(block.kind == "warning" for block in view.blocks)
+    assert ("ignored", "ignored") in view.legend
+
+
+def test_pieces_of_a_reply_are_the_reply() -> None:
+    text = "a😀bc"
+    spans = (ReadSpan("thought", Span(1, 3)), ReadSpan("args", Span(2, 9)))
+
+    pieces = read_pieces(text, spans)
+
+    assert "".join(piece.text for piece in pieces) == text
+    assert [piece.style for piece in pieces] == ["muted", "thought", "args"]
+
+
+def test_a_reply_that_cannot_be_read_says_why_and_what_would_mend_it() -> None:
+    text = plain_text(_look(run.at_broken_reply(), "reply").blocks)
+
+    assert "Repair offered" in text
+    assert "cannot be read" in text
+
+
+def test_a_model_that_failed_says_what_to_do() -> None:
+    text = plain_text(_look(run.at_refused_key(), "reply").blocks)
+
+    assert text == "The server refused the key. Check the key of the connection."
+
+
+def test_a_streaming_reply_is_shown_as_it_is() -> None:
+    view = inspector_view(run.answering(), Inspection(1, "reply"), run.SOURCES, Reply("Thought: I"))
+
+    assert view.is_streaming
+    assert plain_text(view.blocks) == "Thought: I"
+
+
+def test_the_tool_tab_tells_arguments_check_result_and_error_stream() -> None:
+    text = plain_text(_look(run.at_result(), "tool", call=0).blocks)
+
+    for part in (
+        '"fact": "capital of France"', "fit the tool's schema", "Paris", "reading facts.json",
+        "84 ms", "tools.py",
+    ):  # fmt: skip
+        assert part in text
+
+
+def test_the_truth_table_tells_declared_sent_called_answered() -> None:
+    lines = plain_text(_look(run.at_result(), "tool").blocks).splitlines()
+    table = [line.split() for line in lines if line.startswith(("calculator", "lookup  "))]
+
+    # The messages of this example name no tool: the model was never told of one.
+    assert ["calculator", "✓", "–", "–", "–"] in table
+    assert ["lookup", "✓", "–", "1", "1"] in table
+
+
+def test_a_tool_counts_as_sent_only_where_the_request_tells_of_it() -> None:
+    state = run.at_result()
+    words = (TextPart("Tools: lookup, and calculators."),)
+    told = (Message("system", words, origin=MessageOrigin("template")),)
+
+    def rows(setup: RunSetup, request: JsonObject | str | None) -> dict[str, str]:
+        lines = plain_text(truth_blocks(state.step, setup, told, request)).splitlines()[2:]
+        return {line.split()[0]: line.split()[2] for line in lines}
+
+    assert rows(state.setup, None) == {"lookup": "✓", "calculator": "–"}
+    native = replace(state.setup, protocol="native")
+    chat: JsonObject = {"tools": [{"type": "function", "function": {"name": "calculator"}}]}
+    other: JsonObject = {"tools": [{"name": "lookup", "input_schema": {}}]}
+    assert rows(native, chat) == {"lookup": "–", "calculator": "✓"}
+    assert rows(native, other) == {"lookup": "✓", "calculator": "–"}
+    for nothing in (None, "no body", {}, {"tools": 3}, {"tools": [1]}):
+        assert set(rows(native, nothing).values()) == {"–"}  # type: ignore[arg-type]
+
+
+def test_the_request_tab_shows_the_exact_body() -> None:
+    view = _look(run.at_request(), "request")
+
+    assert view.blocks == (json_block({"model": "scripted", "step": 1}),)
+    assert view.blocks[0].text == '{\n  "model": "scripted",\n  "step": 1\n}'
+
+
+def test_the_answer_is_shown_once_there_is_one() -> None:
+    assert _look(run.done(), "answer").answer == "The answer is **Paris**, and 25."
+    assert not _look(run.at_call(), "messages").has_answer
+
+
+def test_usage_adds_up() -> None:
+    rows = usage_rows(run.done())
+
+    assert [row.label for row in rows] == ["Iteration 1", "Iteration 2", "Total"]
+    assert rows[-1].cells[:2] == ("824", "76")
+    assert rows[0].cells[-1] == "84 ms"
+
+
+def test_a_reply_that_grows_is_the_same_piece_whatever_blank_it_ends_with() -> None:
+    def pieces(text: str) -> tuple[Piece, ...]:
+        return read_pieces(text, (ReadSpan("answer", Span(0, len(text.rstrip()))),))
+
+    assert pieces("The old ") == (Piece("The old ", "answer"),)
+    assert pieces("The old mill\n") == (Piece("The old mill\n", "answer"),)

@@ -1,0 +1,152 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from studio.application.run.edits.in_place import (
+    EditError,
+    EditResult,
+    EditSpec,
+    command_of,
+    problem_of,
+    with_text,
+)
+from studio.application.run.offers.at_pause import offers_of
+from studio.application.run.offers.offer import Offer
+from studio.core.agent.run.requests import facts_of
+from studio.core.agent.values.commands import (
+    AnswerCall,
+    Approve,
+    Continue,
+    EditCall,
+    EditMessages,
+    EditReply,
+    RaiseLimit,
+    TakeRepair,
+)
+from studio.core.agent.values.state import RunState
+from studio.core.prompty.messages import Message, TextPart, ToolCallPart, ToolResultPart
+from studio.core.wire.reply import Reply, Usage
+from tests.application.run import examples as run
+
+
+def _offer(state: RunState, label: str) -> Offer:
+    return next(offer for offer in offers_of(state).offers if offer.label == label)
+
+
+@pytest.mark.parametrize(
+    ("make", "labels"),
+    [
+        (
+            run.at_request,
+            ["Send it", "Edit messages…", "Answer in its place…", "Put in a message…"],
+        ),
+        (run.at_reply, ["Go on", "Edit the reply…"]),
+        (run.at_call, ["Approve", "Edit arguments…", "Reject…", "Answer myself…", "Skip"]),
+        (run.at_result, ["Tell the model", "Edit observation…"]),
+        (run.at_answer, ["Accept", "Edit the answer…", "Send back…"]),
+        (run.at_limit, ["Allow 5 more", "No limit", "Stop"]),
+        (run.at_refused_key, ["Try again", "Answer in its place…"]),
+        (run.answering, []),
+    ],
+)
+def test_what_can_be_done_at_each_place(make: Callable[[], RunState], labels: list[str]) -> None:
+    assert [offer.label for offer in offers_of(make()).offers] == labels
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        run.at_request, run.at_reply, run.at_call, run.at_result, run.at_answer,
+        run.at_broken_reply, run.at_bad_arguments, run.at_refused_key, run.at_limit, run.done,
+    ],
+)  # fmt: skip
+def test_every_button_sends_what_the_machine_takes(make: Callable[[], RunState]) -> None:
+    state = make()
+    for offer in offers_of(state).offers:
+        for command in offer.commands[:1]:
+            facts_of(state, command)
+        if offer.edit is not None:
+            text = offer.edit.text or "words"
+            result = EditResult(text, offer.edit.tool, messages=offer.edit.messages)
+            facts_of(state, command_of(offer.edit, result))
+
+
+def test_a_broken_reply_offers_its_repair_first_after_telling_the_model() -> None:
+    offers = offers_of(run.at_broken_reply())
+
+    assert offers.is_error
+    assert offers.offers[0].label == "Tell the model"
+    assert isinstance(offers.offers[1].commands[0], TakeRepair)
+
+
+def test_bad_arguments_can_be_edited() -> None:
+    offer = _offer(run.at_bad_arguments(), "Edit arguments…")
+
+    assert offer.edit is not None
+    assert offer.edit.text == '{\n  "expression": "5 ** 2"\n}'
+    assert offer.edit.tools == ("calculator", "lookup")
+
+
+def test_a_limit_is_raised_and_the_run_goes_on() -> None:
+    assert _offer(run.at_limit(), "Allow 5 more").commands == (
+        RaiseLimit("iterations", 6.0), Continue(),
+    )  # fmt: skip
+
+
+def test_approving_names_the_call() -> None:
+    assert _offer(run.at_call(), "Approve").commands == (Approve(0),)
+
+
+def test_edited_arguments_become_a_command() -> None:
+    spec = EditSpec("arguments", "", tool="lookup", call=1)
+
+    assert command_of(spec, EditResult('{"a": 1}', "calculator")) == EditCall(
+        1, "calculator", {"a": 1}
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('{"a": 1,}', "Line 1, column"),
+        ("[1]", "one JSON object"),
+        ('{"a": NaN}', "NaN is not JSON"),
+        ("[" * 100_000, "nested too deeply"),
+    ],
+)
+def test_what_is_wrong_with_arguments_is_said(text: str, said: str) -> None:
+    assert said in problem_of(EditSpec("arguments", ""), EditResult(text))
+
+
+def test_a_message_to_the_model_needs_words() -> None:
+    with pytest.raises(EditError, match="Write a message first"):
+        command_of(EditSpec("steer", ""), EditResult("  "))
+
+
+def test_an_edited_reply_keeps_its_figures() -> None:
+    reply = Reply("old", usage=Usage(1, 2))
+    command = command_of(EditSpec("reply", "", reply=reply), EditResult("new"))
+
+    assert command == EditReply(Reply("new", usage=Usage(1, 2)))
+
+
+def test_an_answer_of_the_person_may_be_empty() -> None:
+    assert command_of(EditSpec("answer_call", ""), EditResult("")) == AnswerCall(0, "")
+
+
+def test_messages_need_at_least_one() -> None:
+    assert problem_of(EditSpec("messages", ""), EditResult())
+    one = (Message("user", (TextPart("x"),)),)
+    assert command_of(EditSpec("messages", ""), EditResult(messages=one)) == EditMessages(one)
+
+
+def test_other_words_keep_calls_and_results() -> None:
+    call = ToolCallPart("c1", "lookup", "{}")
+    asked = with_text(Message("assistant", (TextPart("a"), call)), "b")
+    told = with_text(Message("tool", (ToolResultPart("a"),)), "b")
+
+    assert asked.parts == (TextPart("b"), call)
+    assert told.parts == (ToolResultPart("b"),)
+    assert with_text(asked, "").parts == (call,)

@@ -1,0 +1,79 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+from studio.application.run.past.compare import RunSide, branches_of, compare
+from studio.application.run.text import plain_text
+from studio.core.agent.past.tree import RunTree
+from studio.core.agent.values.pause_point import PausePoint
+from studio.core.agent.values.persistent_list import PersistentList
+from tests.application.run import examples as run
+
+
+def test_the_same_way_has_no_difference() -> None:
+    comparison = compare(RunSide("A", run.done()), RunSide("B", run.done()))
+
+    assert comparison.first_difference is None
+    assert comparison.summary.startswith("Both say the same")
+
+
+def test_two_ways_part_where_an_observation_differs() -> None:
+    other = run.Fold()
+    other.ask()
+    other.whole_step(run.FIRST, "Lyon")
+    other.ask(run.HISTORY)
+    comparison = compare(RunSide("A", run.done()), RunSide("B", other.pause()))
+    first = comparison.first_difference
+
+    assert first is not None
+    row = comparison.rows[first]
+    assert row.left is not None
+    assert row.right is not None
+    assert (row.left.summary, row.right.summary) == ("Paris", "Lyon")
+    assert [row.match for row in comparison.rows[-2:]] == ["left", "left"]
+    assert comparison.summary == "They part in iteration 1, at “Observation”; 3 of 7 rows differ."
+
+
+def test_texts_count_whole_not_as_far_as_a_card_shows_them() -> None:
+    state = run.done()
+    call = state.steps[0].calls[0]
+    sides = []
+    for end in ("one", "two"):
+        said = replace(call, observation="x" * 5_000 + f"\nthe end is {end}")
+        steps = PersistentList([replace(state.steps[0], calls=(said,)), *state.steps[1:]])
+        sides.append(RunSide(end, replace(state, steps=steps)))
+    comparison = compare(*sides)
+    first = comparison.first_difference
+
+    assert first is not None
+    row = comparison.rows[first]
+    assert row.left is not None
+    assert row.right is not None
+    assert row.left.summary == row.right.summary
+    texts = comparison.texts(first)
+    assert [block.kind for block in texts.left] == ["body", "gone"]
+    assert plain_text(texts.right[1:]) == "the end is two"
+
+
+def test_branches_are_named_by_how_far_they_go() -> None:
+    places = RunTree()
+    places.reach(2, PausePoint.BEFORE_REQUEST, 1, None)
+    places.reach(9, PausePoint.ANSWER, 2, None)
+    places.fork(10, 2)  # went nowhere
+    places.fork(13, 2)
+    places.reach(14, PausePoint.OBSERVATION, 1, 0)
+    first, second = branches_of(places, 14)
+
+    assert (first.title, first.detail) == ("First way", "to iteration 2, with the answer")
+    assert (second.title, second.last, second.is_current) == ("Branch 2", 14, True)
+
+
+def test_branches_bear_the_names_that_they_were_given() -> None:
+    places = RunTree()
+    places.reach(2, PausePoint.BEFORE_REQUEST, 1, None)
+    places.fork(8, 2)
+    places.reach(9, PausePoint.ANSWER, 2, None)
+    first, second = branches_of(places, 2, {1: "with Lyon", 0: ""})
+
+    assert (first.title, second.title) == ("First way", "with Lyon")
+    assert (first.is_current, second.is_current) == (True, False)

@@ -1,0 +1,57 @@
+"""Values of a run are given or defaults; a sample is one only when the user says so."""
+
+from __future__ import annotations
+
+import pytest
+
+from studio.application.run.start.readiness import refusal_of
+from studio.core.prompty.parse import parse
+from studio.core.text.values import Json
+
+TEXT = """---
+inputs:
+  city: {kind: string, sample: Lisbon, required: true}
+  days: {kind: integer, example: 3, required: true}
+  guide: {kind: string, default: Mina, sample: Ann, required: true}
+  note: {kind: string, sample: none}
+  when: {kind: string, required: true}
+---
+user:
+{{ city }} {{ days }} {{ guide }} {{ note }} {{ when }}
+"""
+
+
+def test_what_is_missing_is_named_with_its_samples() -> None:
+    refusal = refusal_of(parse(TEXT), {})
+    assert refusal is not None
+    assert refusal.missing == ("city", "days", "when")
+    assert refusal.samples == {"city": "Lisbon", "days": 3}
+    assert refusal.text == "These have no value: 'city', 'days', 'when'."
+    assert "sample" in refusal.hint
+    assert [problem.code for problem in refusal.problems] == ["missing-input"] * 3
+    assert parse(TEXT).source.slice(refusal.span) == "city"
+
+
+@pytest.mark.parametrize("city", ["Rome", "", None])
+def test_what_is_given_counts_and_so_does_a_default(city: Json) -> None:
+    assert refusal_of(parse(TEXT), {"city": city, "days": 1, "when": "May"}) is None
+    left = refusal_of(parse(TEXT), {"city": city, "days": 1})
+    assert left is not None
+    assert (left.missing, left.samples) == (("when",), {})
+    assert left.text == "The input 'when' is required and has no value."
+    assert "sample" not in left.hint
+
+
+def test_a_prompt_with_an_error_is_not_run_whatever_is_given() -> None:
+    refusal = refusal_of(parse("---\ninputs: [\n---\nuser:\n{% if %}\n"), {})
+    assert refusal is not None
+    assert refusal.missing == ()
+    assert refusal.text.startswith("The prompt has an error: ")
+
+
+def test_a_parameter_without_a_value_is_missing_too() -> None:
+    text = "---\ntemplate: {parser: {kind: section}}\n---\nuser:\n${params:who}\n"
+    refusal = refusal_of(parse(text), {})
+    assert refusal is not None
+    assert (refusal.missing, refusal.samples) == (("who",), {})
+    assert refusal_of(parse(text), {"who": "Ann"}) is None

@@ -1,0 +1,59 @@
+"""Names that a provider refuses are mapped to ones that it takes, and back at the call."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from studio.core.tools.session import ToolSession
+from studio.core.tools.sources.safe_names import safe_names
+from studio.core.tools.trust.store import TrustStore
+from tests.core.tools.conftest import WritePrompt
+from tests.core.tools.trust.test_review import WEATHER, Server
+
+
+def test_names_that_every_provider_takes_stay() -> None:
+    assert safe_names(["get_x", "get-y", "A1"]) == {"get_x": "get_x", "get-y": "get-y", "A1": "A1"}
+    assert safe_names(["with space", "with_space", "ünï", ""]) == {
+        "with space": "with_space_2",
+        "with_space": "with_space",
+        "ünï": "uni",
+        "": "tool",
+    }
+    long = "a" * 70
+    assert [len(each) for each in safe_names([long, long + "b"]).values()] == [64, 64]
+
+
+@settings(derandomize=True, deadline=None)
+@given(st.lists(st.text(max_size=80), max_size=12))
+def test_any_names_give_as_many_safe_ones(names: list[str]) -> None:
+    found = safe_names(names)
+    assert set(found) == set(names)
+    assert len(set(found.values())) == len(found)
+    assert all(re.fullmatch(r"[A-Za-z0-9_-]{1,64}", each) for each in found.values())
+
+
+async def test_a_tool_is_offered_by_the_safe_name_and_called_by_its_own(
+    prompt: WritePrompt, tmp_path: Path
+) -> None:
+    server = Server(tmp_path)
+    script = tmp_path / "server.py"
+    echo = '"text": json.dumps(asked["params"])'
+    script.write_text(
+        script.read_text(encoding="utf-8").replace('"text": "called"', echo), encoding="utf-8"
+    )
+    server.has({**WEATHER, "name": "get weather <b>"}, WEATHER)
+    TrustStore().trust(tmp_path)
+    session = ToolSession(TrustStore())
+    registry = await session.load(prompt("name: a\nmetadata: {agent: {mcp_servers: [weather]}}\n"))
+    assert [spec.name for spec in registry.specs] == ["get_weather_b", "get_weather"]
+    entry = registry.entry("get_weather_b")
+    assert entry is not None
+    assert entry.source_name == "get weather <b>"
+    outcome = await session.toolbox().call("get_weather_b", {"city": "Rome"})
+    assert json.loads(outcome.text)["name"] == "get weather <b>"
+    await session.close()

@@ -1,0 +1,69 @@
+"""The person's word about folders, and nobody else's."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from studio.core.resource_files import resource
+from studio.core.tools.trust.store import TrustStore
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> TrustStore:
+    return TrustStore(tmp_path / "data" / "trust.json")
+
+
+def test_a_folder_is_untrusted_until_told(store: TrustStore, tmp_path: Path) -> None:
+    folder = tmp_path / "work"
+    assert not store.is_trusted(folder)
+    store.trust(folder)
+    assert store.is_trusted(folder)
+    assert store.is_trusted(folder / "deep" / "tools.py")
+    assert not store.is_trusted(tmp_path)
+    assert not store.is_trusted(tmp_path / "workshop")
+    store.forget(folder)
+    assert not store.is_trusted(folder)
+
+
+def test_a_link_out_of_a_trusted_folder_is_not_trusted(store: TrustStore, tmp_path: Path) -> None:
+    inside, outside = tmp_path / "inside", tmp_path / "outside"
+    inside.mkdir()
+    outside.mkdir()
+    (outside / "tools.py").write_text("", encoding="utf-8")
+    (inside / "tools.py").symlink_to(outside / "tools.py")
+    store.trust(inside)
+    assert not store.is_trusted(inside / "tools.py")
+    assert not store.is_trusted(inside / ".." / "outside" / "tools.py")
+
+
+def test_the_bundled_examples_are_trusted(store: TrustStore) -> None:
+    assert store.is_trusted(resource("examples", "tools.py"))
+    assert not store.is_trusted(resource("examples").parent)
+
+
+def test_two_stores_agree(store: TrustStore, tmp_path: Path) -> None:
+    other = TrustStore(tmp_path / "data" / "trust.json")
+    store.trust(tmp_path / "a")
+    other.trust(tmp_path / "b")
+    assert store.is_trusted(tmp_path / "a")
+    assert store.is_trusted(tmp_path / "b")
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{", '{"folders": [5], "approvals": [1]}', "\x00"])
+def test_a_broken_file_allows_nothing(store: TrustStore, tmp_path: Path, text: str) -> None:
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "trust.json").write_text(text, encoding="utf-8")
+    assert not store.is_trusted(tmp_path)
+    store.trust(tmp_path)
+    assert store.is_trusted(tmp_path)
+
+
+def test_approvals_are_kept_by_folder_and_tool(store: TrustStore, tmp_path: Path) -> None:
+    store.remember_approval(tmp_path, "send", "always")
+    store.remember_approval(tmp_path, "read", "allow")
+    assert store.current.approval(tmp_path, "send") == "always"
+    assert store.current.approval(tmp_path, "read") == "allow"
+    assert store.current.approval(tmp_path / "other", "send") is None
+    assert not store.is_trusted(tmp_path)
