@@ -26,7 +26,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "resources" / "i18n"
 LANGUAGES = ("de",)
-TABLES = {"base/actions.py": "Actions", "completion/words.py": "CompletionWords"}
+TABLES = {"base/actions.py": "Actions", "editing/words.py": "CompletionWords"}
 """Files whose tables are translated where they are shown, with their context."""
 
 

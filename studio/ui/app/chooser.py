@@ -109,7 +109,7 @@ class Chooser(QObject):
 
     def ask_snippet(self) -> None:
         """Choose a snippet that is right at the caret, and put it in."""
-        from studio.ui.editor.completion.offers import snippets_at
+        from studio.application.editing.offers import snippets_at
 
         page = self._window.tabs.current
         if page is None:

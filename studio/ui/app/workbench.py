@@ -10,6 +10,7 @@ from uuid import uuid4
 from PySide6.QtCore import QObject
 
 from studio.application.connections.tools import tool_connection
+from studio.application.editing.editor_context import editor_context_of
 from studio.application.inputs.sample import sample_edits
 from studio.application.preview.meter import meter
 from studio.application.preview.target import preview_target
@@ -39,7 +40,6 @@ from studio.ui.app.run_coordinator import RunCoordinator
 from studio.ui.app.run_files import RunFiles
 from studio.ui.app.tools_coordinator import ToolsCoordinator
 from studio.ui.base.services import Services
-from studio.ui.editor.completion.editor_context import editor_context_of
 from studio.ui.history.pane import HistoryPane
 from studio.ui.inputs.pane import InputsPane
 from studio.ui.preview.pane import PreviewPane

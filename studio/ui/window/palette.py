@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from studio.ui.base.fuzzy import score
+from studio.core.text.fuzzy import score
 
 _WIDTH = 620
 _ROW = 34

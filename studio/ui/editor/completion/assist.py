@@ -13,14 +13,14 @@ from PySide6.QtCore import QEvent, QObject, QPoint, QTimer, Signal
 from PySide6.QtGui import QHelpEvent, QTextCursor
 from PySide6.QtWidgets import QMenu, QToolTip
 
+from studio.application.editing.editor_context import NOTHING, EditorContext
 from studio.core.text.problem import Fix, Problem, TextEdit
 from studio.core.text.span import Span
-from studio.ui.editor.completion.editor_context import NOTHING, EditorContext
 from studio.ui.style.icons import icon
 
 if TYPE_CHECKING:
+    from studio.application.editing.completion_items import CompletionItem
     from studio.core.spelling import Misspelled
-    from studio.ui.editor.completion.completion_items import CompletionItem
     from studio.ui.editor.completion.popup import CompletionPopup
     from studio.ui.editor.text.snippet_session import SnippetSession
     from studio.ui.editor.text.view import PromptEditor
@@ -89,7 +89,7 @@ class EditorAssist(QObject):
         if not self._editor.hasFocus() and not asked:
             return
         # Rules of completion, hover and names load with their first use, not with the window.
-        from studio.ui.editor.completion.offers import complete
+        from studio.application.editing.offers import complete
 
         caret = self._editor.caret()
         document = self._editor.parsed
@@ -233,7 +233,7 @@ class EditorAssist(QObject):
 
     def hover_text(self, at: QPoint) -> str:
         """What there is to say about a point of the viewport, as rich text."""
-        from studio.ui.editor.completion.hover import hover
+        from studio.application.editing.hover import hover
 
         document = self._editor.parsed
         if document is None:

@@ -8,7 +8,7 @@ from PySide6.QtCore import QCoreApplication, QEvent, QObject, QPoint, QSize, Qt,
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QFrame, QLabel, QListWidget, QListWidgetItem, QVBoxLayout
 
-from studio.ui.editor.completion.completion_items import CompletionItem, CompletionList
+from studio.application.editing.completion_items import CompletionItem, CompletionList
 from studio.ui.style.icons import icon
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QInputDialog, QLineEdit
 
-from studio.ui.editor.text.names import (
+from studio.application.editing.names import (
     definition,
     file_at,
     name_at,

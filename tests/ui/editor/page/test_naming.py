@@ -8,14 +8,14 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QInputDialog, QToolTip
 from pytestqt.qtbot import QtBot
 
+from studio.application.editing.editor_context import EditorContext, editor_context_of
+from studio.application.editing.hover import hover
+from studio.application.editing.names import name_at, places_of, tool_rename
 from studio.core.prompty.parse import parse
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.problem import apply_edits
 from studio.ui.app.main_window import MainWindow
-from studio.ui.editor.completion.editor_context import EditorContext, editor_context_of
-from studio.ui.editor.completion.hover import hover
 from studio.ui.editor.page.page import EditorPage
-from studio.ui.editor.text.names import name_at, places_of, tool_rename
 from tests.support.modal import answering
 
 pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")

@@ -7,10 +7,10 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QTextCursor
 from pytestqt.qtbot import QtBot
 
+from studio.application.editing.snippets import SNIPPETS, Snippet, expand, fitting
 from studio.core.prompty.parse import parse
 from studio.core.text.span import Span
 from studio.ui.editor.completion.assist import EditorAssist
-from studio.ui.editor.text.snippets import SNIPPETS, Snippet, expand, fitting
 from studio.ui.editor.text.view import PromptEditor
 from studio.ui.style.theme import LIGHT
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from PySide6.QtCore import QCoreApplication
-
+from studio.application.editing import words as known
+from studio.application.editing.completion_items import CompletionItem
+from studio.application.editing.snippets import fitting
+from studio.application.words import translate
 from studio.core.prompty.document import InputDeclaration, PromptDocument
-from studio.ui.editor.completion import words as known
-from studio.ui.editor.completion.completion_items import CompletionItem
-from studio.ui.editor.text.snippets import fitting
 
 _WORD = re.compile(r"[\w-]*$")
 _LOOP = re.compile(
@@ -73,24 +72,20 @@ def variables(text: str, caret: int, document: PromptDocument | None) -> list[Co
                 CompletionItem(
                     name,
                     name,
-                    QCoreApplication.translate("Completion", "each of {source}").format(
-                        source=source
-                    ),
+                    translate("Completion", "each of {source}").format(source=source),
                     "word",
                 ),
             )
     for name in _SET.findall(text[:caret]):
         found.setdefault(
             name,
-            CompletionItem(
-                name, name, QCoreApplication.translate("Completion", "set in the template"), "word"
-            ),
+            CompletionItem(name, name, translate("Completion", "set in the template"), "word"),
         )
     if "loop" not in found and loops:
         found["loop"] = CompletionItem(
             "loop",
             "loop",
-            QCoreApplication.translate("Completion", "index, first, last, length"),
+            translate("Completion", "index, first, last, length"),
             "word",
         )
     for name, help_ in known.RESERVED.items():
@@ -117,9 +112,7 @@ def _fields(
     if root == "loop":
         names = ("index", "index0", "first", "last", "length", "previtem", "nextitem")
         return [
-            CompletionItem(
-                name, name, QCoreApplication.translate("Completion", "of the loop"), "word"
-            )
+            CompletionItem(name, name, translate("Completion", "of the loop"), "word")
             for name in names
         ]
     sources = {

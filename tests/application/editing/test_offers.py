@@ -2,11 +2,11 @@ from __future__ import annotations
 
 import pytest
 
+from studio.application.editing.editor_context import EditorContext
+from studio.application.editing.offers import complete
+from studio.application.editing.yaml_path import path_at
 from studio.core.prompty.parse import parse
 from studio.core.prompty.tool_spec import ToolSpec
-from studio.ui.editor.completion.editor_context import EditorContext
-from studio.ui.editor.completion.offers import complete
-from studio.ui.editor.completion.yaml_path import path_at
 
 AROUND = EditorContext(
     tools=(ToolSpec("calculator", "Counts"),),

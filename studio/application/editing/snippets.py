@@ -9,13 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal, TypeAlias
 
-from PySide6.QtCore import QCoreApplication
-
+from studio.application.words import marked, translate
 from studio.core.prompty.document import Dialect, PromptDocument, TemplateFormat
 from studio.core.text.span import Span
-from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
+
+_tr = partial(translate, "Snippets")
 
 SnippetContext: TypeAlias = Literal["body", "statement", "root", "inputs", "tools"]
 """Where a snippet can stand: the body, after `{%`, and mappings of the front matter."""
@@ -48,7 +49,7 @@ class Snippet:
     @property
     def detail(self) -> str:
         """What it is, in the person's language."""
-        return QCoreApplication.translate("Snippets", self.help)
+        return _tr(self.help)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,87 +100,87 @@ _JINJA: tuple[TemplateFormat, ...] = ("jinja2",)
 _MUSTACHE: tuple[TemplateFormat, ...] = ("mustache",)
 
 SNIPPETS: tuple[Snippet, ...] = (
-    Snippet("system section", QT_TRANSLATE_NOOP("Snippets", "Instructions for the model"),
+    Snippet("system section", marked("Instructions for the model"),
             "system:\n${1:You are a helpful assistant.}\n$0"),
-    Snippet("user section", QT_TRANSLATE_NOOP("Snippets", "What the person says"),
+    Snippet("user section", marked("What the person says"),
             "user:\n{{ ${1:question} }}\n$0", formats=("jinja2", "mustache")),
-    Snippet("user section", QT_TRANSLATE_NOOP("Snippets", "What the person says"),
+    Snippet("user section", marked("What the person says"),
             "user:\n{${1:question}}\n$0", formats=("fstring",)),
-    Snippet("assistant section", QT_TRANSLATE_NOOP("Snippets", "An answer, as an example"),
+    Snippet("assistant section", marked("An answer, as an example"),
             "assistant:\n${1:An answer}\n$0"),
-    Snippet("developer section", QT_TRANSLATE_NOOP("Snippets", "Instructions for newer models"),
+    Snippet("developer section", marked("Instructions for newer models"),
             "developer:\n${1:Instructions}\n$0"),
-    Snippet("example", QT_TRANSLATE_NOOP("Snippets", "A question and its answer"),
+    Snippet("example", marked("A question and its answer"),
             "user:\n${1:A question}\n\nassistant:\n${2:Its answer}\n\n$0"),
-    Snippet("user with a name", QT_TRANSLATE_NOOP("Snippets", "Who speaks is named"),
+    Snippet("user with a name", marked("Who speaks is named"),
             'user[name="${1:name}"]:\n${2:Text}\n$0', dialects=_SECTION),
-    Snippet("tool result", QT_TRANSLATE_NOOP("Snippets", "What a tool answered"),
+    Snippet("tool result", marked("What a tool answered"),
             'tool[name="${1:name}", tool_call_id="${2:call_1}"]:\n${3:Result}\n$0',
             dialects=_SECTION),
-    Snippet("tool call", QT_TRANSLATE_NOOP("Snippets", "A call that the model made"),
+    Snippet("tool call", marked("A call that the model made"),
             'assistant[type="tool_call"]:\nid: ${1:call_1}\ntype: function\nfunction:\n'
             "  name: ${2:name}\n  arguments:\n    ${3:city}: ${4:Oslo}\n$0",
             dialects=_SECTION),
-    Snippet("tools block", QT_TRANSLATE_NOOP("Snippets", "Tools of this prompt, before any text"),
+    Snippet("tools block", marked("Tools of this prompt, before any text"),
             "tools:\n  - id: ${1:name}\n    type: ${2:function}\n    options:\n"
             "      ${3:key}: ${4:value}\n\n$0", dialects=_SECTION),
-    Snippet("thread", QT_TRANSLATE_NOOP("Snippets", "The conversation so far"),
+    Snippet("thread", marked("The conversation so far"),
             "![thread]\n$0", dialects=_SECTION),
-    Snippet("thread", QT_TRANSLATE_NOOP("Snippets", "The conversation so far"),
+    Snippet("thread", marked("The conversation so far"),
             "{{ ${1:thread} }}\n$0", dialects=_OTHERS, formats=("jinja2", "mustache")),
-    Snippet("image", QT_TRANSLATE_NOOP("Snippets", "A picture, by path or address"),
+    Snippet("image", marked("A picture, by path or address"),
             "![image](${1:picture.png})$0", dialects=_SECTION),
-    Snippet("image with quality", QT_TRANSLATE_NOOP("Snippets", "A picture with attributes"),
+    Snippet("image with quality", marked("A picture with attributes"),
             '![type="image", quality="${1:high}"](${2:picture.png})$0', dialects=_SECTION),
-    Snippet("file", QT_TRANSLATE_NOOP("Snippets", "A file, by path or address"),
+    Snippet("file", marked("A file, by path or address"),
             "![file](${1:paper.pdf})$0", dialects=_SECTION),
-    Snippet("code", QT_TRANSLATE_NOOP("Snippets", "Fenced code"),
+    Snippet("code", marked("Fenced code"),
             "```${1:python}\n${2:code}\n```\n$0"),
-    Snippet("if block", QT_TRANSLATE_NOOP("Snippets", "Text under a condition"),
+    Snippet("if block", marked("Text under a condition"),
             "{% if ${1:condition} %}\n${2:Text}\n{% endif %}\n$0", formats=_JINJA),
-    Snippet("if else block", QT_TRANSLATE_NOOP("Snippets", "One text or another"),
+    Snippet("if else block", marked("One text or another"),
             "{% if ${1:condition} %}\n${2:Text}\n{% else %}\n${3:Text}\n{% endif %}\n$0",
             formats=_JINJA),
-    Snippet("for block", QT_TRANSLATE_NOOP("Snippets", "Text for each item of a list"),
+    Snippet("for block", marked("Text for each item of a list"),
             "{% for ${1:item} in ${2:items} %}\n- {{ ${3:item} }}\n{% endfor %}\n$0",
             formats=_JINJA),
-    Snippet("set", QT_TRANSLATE_NOOP("Snippets", "A name for a value"),
+    Snippet("set", marked("A name for a value"),
             "{% set ${1:name} = ${2:value} %}\n$0", formats=_JINJA),
-    Snippet("list block", QT_TRANSLATE_NOOP("Snippets", "Text for each item of a list"),
+    Snippet("list block", marked("Text for each item of a list"),
             "{{#${1:items}}}\n- {{${2:.}}}\n{{/${3:items}}}\n$0", formats=_MUSTACHE),
-    Snippet("if", QT_TRANSLATE_NOOP("Snippets", "With its end"),
+    Snippet("if", marked("With its end"),
             "if ${1:condition} %}${2:text}{% endif", "statement", formats=_JINJA),
-    Snippet("if else", QT_TRANSLATE_NOOP("Snippets", "With its end"),
+    Snippet("if else", marked("With its end"),
             "if ${1:condition} %}${2:text}{% else %}${3:text}{% endif", "statement",
             formats=_JINJA),
-    Snippet("for", QT_TRANSLATE_NOOP("Snippets", "With its end"),
+    Snippet("for", marked("With its end"),
             "for ${1:item} in ${2:items} %}${3:text}{% endfor", "statement", formats=_JINJA),
-    Snippet("model block", QT_TRANSLATE_NOOP("Snippets", "Which model, and how it samples"),
+    Snippet("model block", marked("Which model, and how it samples"),
             "model:\n  id: ${1:gpt-4o-mini}\n  provider: ${2:openai}\n  options:\n"
             "    temperature: ${3:0.7}\n$0", "root", ("prompty", "section")),
-    Snippet("inputs block", QT_TRANSLATE_NOOP("Snippets", "What the prompt is given"),
+    Snippet("inputs block", marked("What the prompt is given"),
             "inputs:\n  ${1:question}:\n    kind: ${2:string}\n"
             "    description: ${3:What is asked}\n    sample: ${4:Why is the sky blue?}\n$0",
             "root", ("prompty", "section")),
-    Snippet("tools list", QT_TRANSLATE_NOOP("Snippets", "A function that the model may call"),
+    Snippet("tools list", marked("A function that the model may call"),
             "tools:\n  - name: ${1:get_weather}\n    kind: function\n"
             "    description: ${2:The weather in a city}\n    parameters:\n"
             "      - name: ${3:city}\n        kind: ${4:string}\n        required: ${5:true}\n$0",
             "root", ("prompty", "section")),
-    Snippet("template block", QT_TRANSLATE_NOOP("Snippets", "Template language and rule set"),
+    Snippet("template block", marked("Template language and rule set"),
             "template:\n  format:\n    kind: ${1:jinja2}\n  parser:\n    kind: ${2:prompty}\n$0",
             "root", ("prompty",)),
-    Snippet("template block", QT_TRANSLATE_NOOP("Snippets", "Template language and rule set"),
+    Snippet("template block", marked("Template language and rule set"),
             "template:\n  format:\n    kind: ${1:jinja2}\n  parser:\n    kind: ${2:section}\n$0",
             "root", _SECTION),
-    Snippet("new input", QT_TRANSLATE_NOOP("Snippets", "One more input"),
+    Snippet("new input", marked("One more input"),
             "${1:name}:\n  kind: ${2:string}\n  description: ${3:What it is}\n$0", "inputs",
             ("prompty", "section")),
-    Snippet("new function tool", QT_TRANSLATE_NOOP("Snippets", "One more tool"),
+    Snippet("new function tool", marked("One more tool"),
             "- name: ${1:name}\n  kind: function\n  description: ${2:What it does}\n"
             "  parameters:\n    - name: ${3:city}\n      kind: ${4:string}\n"
             "      required: ${5:true}\n$0", "tools", ("prompty", "section")),
-    Snippet("new MCP tool", QT_TRANSLATE_NOOP("Snippets", "The tools of an MCP server"),
+    Snippet("new MCP tool", marked("The tools of an MCP server"),
             "- name: ${1:name}\n  kind: mcp\n  serverName: ${2:server}\n  connection:\n"
             "    kind: ${3:reference}\n    name: ${2:server}\n$0", "tools",
             ("prompty", "section")),

@@ -5,14 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from PySide6.QtCore import QCoreApplication
-
+from studio.application.editing.completion_items import CompletionItem
+from studio.application.editing.editor_context import EditorContext
+from studio.application.editing.snippets import SnippetContext, fitting
+from studio.application.editing.yaml_path import path_at
+from studio.application.words import translate
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.front.schema import key_at, keys_below, values_at
-from studio.ui.editor.completion.completion_items import CompletionItem
-from studio.ui.editor.completion.editor_context import EditorContext
-from studio.ui.editor.completion.yaml_path import path_at
-from studio.ui.editor.text.snippets import SnippetContext, fitting
 
 _KEY_LINE = re.compile(r"(?P<lead>\s*(?:- )*)(?P<word>[\w$-]*)$")
 _VALUE_LINE = re.compile(r"\s*(?:- )*(?P<key>[\w$-]+):\s+[\"']?(?P<word>[\w./:-]*)$")
@@ -85,7 +84,6 @@ def _models(offered: Sequence[str]) -> list[CompletionItem]:
     """What the connection offers, then ids that something is known of; others can be typed too."""
     from studio.core.models.capabilities import known_models
 
-    translate = QCoreApplication.translate
     found = {
         name: CompletionItem(
             name, name, translate("Completion", "Offered by the connection"), "value"

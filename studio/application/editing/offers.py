@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import re
 
+from studio.application.editing import words as known
+from studio.application.editing.completion_items import CompletionItem, CompletionList
+from studio.application.editing.editor_context import NOTHING, EditorContext
+from studio.application.editing.front import PLACES, front_matter
+from studio.application.editing.snippets import Snippet, fitting
+from studio.application.editing.template import expression_words, variables
+from studio.application.editing.yaml_path import path_at
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.split import in_front_matter
+from studio.core.text.fuzzy import score
 from studio.core.text.span import Span
-from studio.ui.base.fuzzy import score
-from studio.ui.editor.completion import words as known
-from studio.ui.editor.completion.completion_items import CompletionItem, CompletionList
-from studio.ui.editor.completion.editor_context import NOTHING, EditorContext
-from studio.ui.editor.completion.front import PLACES, front_matter
-from studio.ui.editor.completion.template import expression_words, variables
-from studio.ui.editor.completion.yaml_path import path_at
-from studio.ui.editor.text.snippets import Snippet, fitting
 
 _EXPRESSION = re.compile(r"(?P<open>\{\{\{?[#^/&]?|\{%[-+]?)(?P<inside>(?:(?!\}\}|%\}).)*)$")
 _FSTRING = re.compile(r"(?<!\{)\{(?P<word>[A-Za-z_]\w*)?$")

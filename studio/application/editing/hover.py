@@ -7,15 +7,14 @@ from collections.abc import Sequence
 from html import escape
 from pathlib import Path
 
-from PySide6.QtCore import QCoreApplication
-
+from studio.application.editing.editor_context import NOTHING, EditorContext
+from studio.application.editing.names import file_at, name_at, variable_at, word_at
 from studio.application.preview.secrets import mask_secrets
+from studio.application.words import translate
 from studio.core.prompty.document import InputDeclaration, PromptDocument
 from studio.core.prompty.front.schema import key_at
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.problem import Problem
-from studio.ui.editor.completion.editor_context import NOTHING, EditorContext
-from studio.ui.editor.text.names import file_at, name_at, variable_at, word_at
 
 _LONGEST = 240
 
@@ -29,11 +28,7 @@ def hover(
     """The tooltip for a place; empty when there is nothing to say."""
     parts = [
         f"<b>{problem.severity.value.capitalize()}</b>&nbsp; {escape(problem.message)}"
-        + (
-            QCoreApplication.translate("Hover", "<br><i>Ctrl+. offers a fix</i>")
-            if problem.fixes
-            else ""
-        )
+        + (translate("Hover", "<br><i>Ctrl+. offers a fix</i>") if problem.fixes else "")
         for problem in problems
         if problem.span.touches(offset)
     ][:3]
@@ -55,7 +50,6 @@ def _variable(document: PromptDocument, offset: int, editor_context: EditorConte
     if found is None:
         return ""
     name, default = found
-    translate = QCoreApplication.translate
     known = editor_context.environment()
     if known is None:
         said = translate("Hover", "not looked up: this folder is not trusted")
@@ -72,7 +66,6 @@ def _file(document: PromptDocument, offset: int) -> str:
     name = file_at(document, offset)
     if name is None:
         return ""
-    translate = QCoreApplication.translate
     own = document.source.path
     path = own.parent / name if own is not None else Path(name)
     try:
@@ -90,14 +83,13 @@ def _name(document: PromptDocument, offset: int, editor_context: EditorContext) 
     if declared is None and document.parameter(name) is not None:
         return _parameter(name, editor_context)
     if declared is None:
-        return QCoreApplication.translate(
-            "Hover", "<b>{name}</b> is not declared under <code>inputs</code>"
-        ).format(name=escape(name))
+        return translate("Hover", "<b>{name}</b> is not declared under <code>inputs</code>").format(
+            name=escape(name)
+        )
     return _input(declared, editor_context)
 
 
 def _parameter(name: str, editor_context: EditorContext) -> str:
-    translate = QCoreApplication.translate
     lines = [translate("Hover", "<b>{name}</b>: a parameter of the run").format(name=escape(name))]
     if name in editor_context.values:
         shown = mask_secrets({name: editor_context.values[name]})
@@ -114,25 +106,24 @@ def _input(declared: InputDeclaration, editor_context: EditorContext) -> str:
         lines.append(escape(declared.description))
     if declared.enum:
         lines.append(
-            QCoreApplication.translate("Hover", "One of ")
-            + ", ".join(escape(str(value)) for value in declared.enum)
+            translate("Hover", "One of ") + ", ".join(escape(str(value)) for value in declared.enum)
         )
     if declared.has_default:
         lines.append(
-            QCoreApplication.translate("Hover", "Default: <code>{default}</code>").format(
+            translate("Hover", "Default: <code>{default}</code>").format(
                 default=_value(declared.default)
             )
         )
     if declared.has_sample:
         lines.append(
-            QCoreApplication.translate("Hover", "Sample: <code>{sample}</code>").format(
+            translate("Hover", "Sample: <code>{sample}</code>").format(
                 sample=_value(declared.sample)
             )
         )
     if declared.name in editor_context.values:
         shown = mask_secrets({declared.name: editor_context.values[declared.name]})
         lines.append(
-            QCoreApplication.translate("Hover", "Value now: <code>{value}</code>").format(
+            translate("Hover", "Value now: <code>{value}</code>").format(
                 value=_value(shown[declared.name])
             )
         )
@@ -147,7 +138,7 @@ def _key(document: PromptDocument, offset: int) -> str:
                 return ""
             text = f"<b>{escape(key.name)}</b><br>{escape(key.help)}"
             if key.values:
-                text += QCoreApplication.translate("Hover", "<br>One of ") + ", ".join(
+                text += translate("Hover", "<br>One of ") + ", ".join(
                     f"<code>{escape(value)}</code>" for value in key.values
                 )
             return text
@@ -162,7 +153,7 @@ def _tool(document: PromptDocument, offset: int, editor_context: EditorContext) 
 
 
 def _spec(tool: ToolSpec) -> str:
-    text = QCoreApplication.translate("Hover", "<b>{name}</b> ({kind} tool)").format(
+    text = translate("Hover", "<b>{name}</b> ({kind} tool)").format(
         name=escape(tool.name), kind=escape(tool.kind)
     )
     if tool.description:
