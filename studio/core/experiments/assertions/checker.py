@@ -1,0 +1,171 @@
+"""The child process that runs the code of assertions: Python as it is, JavaScript shut in.
+
+Speaks lines of JSON on the standard streams. Started by `child.AssertionChild`, with an
+environment without keys; Python only for experiments in trusted folders.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import io
+import json
+import os
+import sys
+import traceback
+from functools import lru_cache
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+JAVASCRIPT_SECONDS = 1.0
+"""The longest time of one JavaScript assertion."""
+
+JAVASCRIPT_BYTES = 64 * 1024 * 1024
+"""The most memory of one."""
+
+_LONGEST_REASON = 2000
+
+
+def main() -> int:
+    """Answer line by line, until there are no more."""
+    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)  # what the user's code prints is no answer
+    sys.dont_write_bytecode = True
+    _bound_memory()
+    for line in sys.stdin.buffer:
+        asked = json.loads(line)
+        answer: dict[str, Any] = {"id": asked["id"]}
+        try:
+            value = _javascript(asked) if asked["language"] == "javascript" else _python(asked)
+            answer["value"] = value
+            text = json.dumps(answer, default=str)
+        except ImportError as error:
+            missing = getattr(error, "name", "") == "jsbox"
+            answer.pop("value", None)
+            answer["missing" if missing else "error"] = str(error)
+            text = json.dumps(answer)
+        except BaseException as error:  # noqa: BLE001 - the border to the user's code
+            if isinstance(error, KeyboardInterrupt):
+                return 130
+            answer.pop("value", None)
+            answer["error"] = _told(error)
+            text = json.dumps(answer)
+        answers.write(text + "\n")
+        answers.flush()
+    return 0
+
+
+def _bound_memory(megabytes: int = 2048) -> None:
+    if sys.platform == "linux":
+        import resource
+
+        most = megabytes * 1024 * 1024
+        _, hard = resource.getrlimit(resource.RLIMIT_AS)
+        if hard != resource.RLIM_INFINITY:
+            most = min(most, hard)
+        resource.setrlimit(resource.RLIMIT_AS, (most, hard))
+
+
+def _told(error: BaseException) -> str:
+    """An error in one line, with the line of the user's code."""
+    frames = [
+        each for each in traceback.extract_tb(error.__traceback__) if each.filename != __file__
+    ]
+    where = f" (line {frames[-1].lineno})" if frames else ""
+    words = " ".join(f"{type(error).__name__}: {error}".split())
+    return f"{words[:_LONGEST_REASON]}{where}"
+
+
+# JavaScript ---------------------------------------------------------------------------------------
+
+
+def _javascript(asked: dict[str, Any]) -> Any:  # noqa: ANN401 - any JSON
+    import jsbox
+
+    code = asked["code"]
+    if asked["file"]:
+        code = _module(Path(asked["file"]), code)
+    values = f"{json.dumps(asked['output'])}, {json.dumps(asked['context'])}"
+    # A runtime of its own for each: nothing is handed on from one answer to the next.
+    runtime = jsbox.Runtime(memory_limit=JAVASCRIPT_BYTES)
+    try:
+        runtime.check_syntax(f"(async (output, context) => (\n{code}\n))")
+        body = f"return (\n{code}\n);"
+    except jsbox.JavaScriptError:
+        body = code
+    script = f"(async (output, context) => {{ {body}\n }})({values})"
+    return runtime.eval(script, timeout=JAVASCRIPT_SECONDS)
+
+
+def _module(path: Path, function: str) -> str:
+    """The code of a file as an expression that calls what it exports."""
+    text = path.read_text(encoding="utf-8")
+    if "export default" in text:
+        text = text.replace("export default", "module.exports =", 1)
+    called = f"[{json.dumps(function)}]" if function else ""
+    return (
+        "(() => { const module = {exports: {}}; const exports = module.exports;\n"
+        f"{text}\nreturn module.exports{called}; }})()(output, context)"
+    )
+
+
+# Python -------------------------------------------------------------------------------------------
+
+
+def _python(asked: dict[str, Any]) -> Any:  # noqa: ANN401 - any JSON
+    output, context = asked["output"], asked["context"]
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        if asked["file"]:
+            module = _file(asked["file"], Path(asked["file"]).stat().st_mtime_ns)
+            name = asked["code"] or "get_assert"
+            function = getattr(module, name, None)
+            if function is None:
+                raise AttributeError(f"{Path(asked['file']).name} has no function {name!r}")
+            return _settled(function(output, context))
+        return _inline(asked["code"], output, context)
+
+
+def _inline(code: str, output: Any, context: Any) -> Any:  # noqa: ANN401
+    names: dict[str, Any] = {"output": output, "context": context}
+    try:
+        compiled = compile(code.strip(), "<assertion>", "eval")
+    except SyntaxError:
+        lines = "\n".join(f"    {line}" for line in code.splitlines())
+        exec(compile(f"def _assertion(output, context):\n{lines}\n", "<assertion>", "exec"), names)
+        return _settled(names["_assertion"](output, context))
+    return _settled(eval(compiled, names))
+
+
+def _settled(value: Any) -> Any:  # noqa: ANN401
+    """What a function gave; of an `async` one, when it is done."""
+    if hasattr(value, "__await__"):
+        import asyncio
+
+        async def settle() -> Any:  # noqa: ANN401
+            return await value
+
+        value = asyncio.run(settle())
+    if hasattr(value, "pass_"):  # promptfoo's GradingResult
+        return {"pass": value.pass_, "score": value.score, "reason": value.reason}
+    if type(value).__module__ == "numpy" and hasattr(value, "item"):
+        return value.item()
+    return value
+
+
+@lru_cache(maxsize=32)
+def _file(path: str, _changed: int) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(Path(path).stem, path)
+    if spec is None or spec.loader is None:
+        raise ImportError(f"{path} is no Python file")
+    module = importlib.util.module_from_spec(spec)
+    folder = str(Path(path).parent)
+    if folder not in sys.path:
+        sys.path.insert(0, folder)
+    spec.loader.exec_module(module)
+    return module
+
+
+if __name__ == "__main__":
+    sys.exit(main())

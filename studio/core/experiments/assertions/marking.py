@@ -1,0 +1,305 @@
+"""Marking an answer: every assertion, then the score and verdict of the cell."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Protocol
+
+from studio.core.experiments.assertions.code import CodeLanguage, CodeRunner, verdict_of_code
+from studio.core.experiments.assertions.measures import MEASURES
+from studio.core.experiments.assertions.result import (
+    AssertionContext,
+    AssertionResult,
+    AssertionState,
+    CellAnswer,
+    NotRunError,
+    UndecidedError,
+    Verdict,
+)
+from studio.core.experiments.assertions.structure import decide_json
+from studio.core.experiments.assertions.text import TEXT_DECISIONS
+from studio.core.experiments.assertions.trajectory import TRAJECTORY
+from studio.core.experiments.file.assertions import FOREIGN
+from studio.core.experiments.values import AssertionSpec
+from studio.core.prompty.templates import render_template
+from studio.core.text.problem import Severity
+from studio.core.text.values import Json
+
+JUDGED = (
+    "llm-rubric", "factuality", "model-graded-factuality", "g-eval", "model-graded-closedqa",
+)  # fmt: skip
+"""Types that a judge decides: a prompt, run by a model."""
+
+_CODE: Mapping[str, CodeLanguage] = {"python": "python", "javascript": "javascript"}
+_DUMP = re.compile(r"\|\s*dump\b")
+_FILE = re.compile(r"^(?P<path>.+?\.(?:py|js|mjs|cjs|ts))(?::(?P<function>\w+))?$")
+
+
+class Judge(Protocol):
+    """Decides by a model; `application.experiments.judge` is one."""
+
+    async def grade(
+        self, spec: AssertionSpec, value: Json, answer: CellAnswer, context: AssertionContext
+    ) -> Verdict:
+        """Whether an answer meets a rubric.
+
+        Raises:
+            UndecidedError: the judge failed, or answered nonsense.
+            NotRunError: there is no judge.
+        """
+        ...
+
+    async def similarity(self, spec: AssertionSpec, value: Json, answer: CellAnswer) -> Verdict:
+        """How near the meaning of an answer is to a text.
+
+        Raises:
+            UndecidedError: the embeddings failed.
+            NotRunError: there is nobody to make them.
+        """
+        ...
+
+
+@dataclass(frozen=True)
+class Markers:
+    """What assertions need that is no pure function."""
+
+    read: Callable[[str], str]
+    """Reads a file beside the experiment; raises `UndecidedError` where it cannot."""
+
+    find: Callable[[str], str]
+    """The path of a file beside the experiment; raises `UndecidedError` where there is none."""
+
+    code: CodeRunner | None = None
+    """Runs Python and JavaScript."""
+
+    judge: Judge | None = None
+    """Decides by a model."""
+
+
+@dataclass(frozen=True)
+class CellMarks:
+    """What all assertions of a cell found."""
+
+    passed: bool
+    """Whether the cell passes."""
+
+    score: float
+    """The weighted mean."""
+
+    results: tuple[AssertionResult, ...] = ()
+    """In the order of the file."""
+
+    is_undecided: bool = False
+    """Whether an assertion could not be decided or was not run, so that the cell neither passes
+    nor fails by itself."""
+
+    metrics: Mapping[str, float] = field(default_factory=dict)
+    """Scores by the names that assertions give."""
+
+    @property
+    def cost(self) -> float:
+        """What judges cost, in US dollars."""
+        return sum(each.cost for each in self.results)
+
+
+async def mark_answer(
+    assertions: Sequence[AssertionSpec],
+    threshold: float | None,
+    answer: CellAnswer,
+    context: AssertionContext,
+    markers: Markers,
+) -> CellMarks:
+    """Decide every assertion of a cell. Never raises for what stands in them.
+
+    Args:
+        assertions: of the row, defaults included.
+        threshold: the score from which the cell passes; None asks for every assertion.
+        answer: what came.
+        context: the row.
+        markers: what runs code and judges.
+    """
+    results = tuple([await _mark(each, answer, context, markers) for each in assertions])
+    passed, score = _summed(results, threshold)
+    undecided = any(each.state in ("error", "not_run") and each.weight > 0 for each in results)
+    metrics: dict[str, list[float]] = {}
+    for each in results:
+        if each.metric:
+            metrics.setdefault(each.metric, []).append(each.score)
+    means = {name: sum(scores) / len(scores) for name, scores in metrics.items()}
+    return CellMarks(passed, score, results, undecided, means)
+
+
+def _summed(results: Sequence[AssertionResult], threshold: float | None) -> tuple[bool, float]:
+    """Verdict and score; an assertion of weight 0 only measures."""
+    weight = sum(each.weight for each in results)
+    score = sum(each.score * each.weight for each in results) / weight if weight else 1.0
+    if threshold is not None and results:
+        return score >= threshold, score
+    return all(each.passed for each in results if each.weight > 0), score
+
+
+async def _mark(
+    spec: AssertionSpec, answer: CellAnswer, context: AssertionContext, markers: Markers
+) -> AssertionResult:
+    if spec.type == "assert-set":
+        nested = tuple([await _mark(each, answer, context, markers) for each in spec.nested])
+        passed, score = _summed(nested, spec.threshold)
+        if not passed and any(each.state in ("error", "not_run") for each in nested):
+            state: AssertionState = "error"
+        else:
+            state = "passed" if passed else "failed"
+        held = sum(each.passed for each in nested)
+        reason = f"{held} of {len(nested)} hold."
+        return AssertionResult(
+            spec.metric or "set", state, score, reason, spec.weight, spec.metric, nested=nested,
+            cost=sum(each.cost for each in nested),
+        )  # fmt: skip
+    try:
+        value = rendered_value(spec.value, context)
+        label = replace(spec, value=value).label
+        verdict = await _decide(spec, value, answer, context, markers)
+    except (UndecidedError, NotRunError) as error:
+        state = "not_run" if isinstance(error, NotRunError) else "error"
+        return AssertionResult(spec.label, state, 0.0, str(error), spec.weight, spec.metric)
+    return _result(spec, label, verdict)
+
+
+def _result(spec: AssertionSpec, label: str, verdict: Verdict) -> AssertionResult:
+    passed = verdict.passed is not spec.negated
+    score = verdict.score
+    if score is None:
+        score = float(passed)
+    elif spec.negated:
+        score = 1.0 - score
+    score = min(1.0, max(0.0, score))
+    return AssertionResult(
+        label, "passed" if passed else "failed", score, verdict.reason, spec.weight, spec.metric,
+        verdict.span, cost=verdict.cost,
+    )  # fmt: skip
+
+
+async def _decide(
+    spec: AssertionSpec, value: Json, answer: CellAnswer, context: AssertionContext,
+    markers: Markers,
+) -> Verdict:  # fmt: skip
+    kind = spec.type
+    if spec.transform:
+        raise NotRunError("`transform` is not followed here.")
+    if kind in FOREIGN:
+        raise NotRunError(f"Assertions of type {kind!r} are not run here.")
+    if kind in _CODE:
+        return await _decide_by_code(spec, _CODE[kind], value, answer, context, markers)
+    if isinstance(value, str) and value.startswith("file://") and kind not in JUDGED:
+        value = markers.read(value.removeprefix("file://"))
+        if kind not in ("is-json", "contains-json"):
+            value = value.strip()
+    if kind in TEXT_DECISIONS:
+        return TEXT_DECISIONS[kind](spec, value, answer)
+    if kind in ("is-json", "contains-json"):
+        return decide_json(spec, value, answer)
+    if kind in MEASURES:
+        return MEASURES[kind](spec, value, answer)
+    if kind in TRAJECTORY:
+        return TRAJECTORY[kind](spec, value, answer, context)
+    if markers.judge is None:
+        raise NotRunError(f"There is no judge for {kind!r}.")
+    if kind == "similar":
+        return await markers.judge.similarity(spec, value, answer)
+    return await markers.judge.grade(spec, value, answer, context)
+
+
+async def _decide_by_code(
+    spec: AssertionSpec, language: CodeLanguage, value: Json, answer: CellAnswer,
+    context: AssertionContext, markers: Markers,
+) -> Verdict:  # fmt: skip
+    if not isinstance(value, str):
+        raise UndecidedError("The value is the code, or file://checks.py:function.")
+    if markers.code is None:
+        raise NotRunError("Code is not run here.")
+    file, code = "", value
+    if value.startswith("file://"):
+        found = _FILE.match(value.removeprefix("file://").strip())
+        if found is None:
+            raise UndecidedError(f"{value!r} names no Python or JavaScript file.")
+        if found["path"].endswith(".ts"):
+            raise NotRunError("TypeScript is not run here; write it as JavaScript.")
+        file, code = markers.find(found["path"]), found["function"] or ""
+        language = "python" if found["path"].endswith(".py") else "javascript"
+    given: dict[str, Json] = {
+        "vars": dict(context.variables), "prompt": context.prompt, "config": dict(spec.config),
+        "latencyMs": answer.latency_ms, "cost": answer.cost,
+    }  # fmt: skip
+    return verdict_of_code(spec, await markers.code.run(language, code, file, answer.text, given))
+
+
+def rendered_value(value: Json, context: AssertionContext) -> Json:
+    """A value with the row's variables put in; in a list and a mapping, each text of it.
+
+    Raises:
+        UndecidedError: a text is a template that cannot be read.
+    """
+    if isinstance(value, list):
+        return [rendered_value(each, context) for each in value]
+    if isinstance(value, Mapping):
+        return {key: rendered_value(item, context) for key, item in value.items()}
+    if not isinstance(value, str) or ("{{" not in value and "{%" not in value):
+        return value
+    text = _DUMP.sub("| tojson", value)  # Nunjucks' name
+    rendering = render_template(text, context.variables, format="jinja2")
+    wrong = next((each for each in rendering.problems if each.severity is Severity.ERROR), None)
+    if wrong is not None:
+        raise UndecidedError(f"The value {value[:60]!r} cannot be filled in: {wrong.message}")
+    return rendering.text
+
+
+def results_as_json(results: Sequence[AssertionResult]) -> str:
+    """Results as they are kept."""
+    return json.dumps([_as_json(each) for each in results], ensure_ascii=False)
+
+
+def results_of_json(text: str) -> tuple[AssertionResult, ...]:
+    """Kept results again."""
+    return tuple(_of_json(each) for each in json.loads(text))
+
+
+def _as_json(result: AssertionResult) -> dict[str, Json]:
+    made: dict[str, Json] = {
+        "label": result.label, "state": result.state, "score": round(result.score, 6),
+        "reason": result.reason,
+    }  # fmt: skip
+    if result.weight != 1.0:
+        made["weight"] = result.weight
+    if result.metric:
+        made["metric"] = result.metric
+    if result.span is not None:
+        made["span"] = [result.span.start, result.span.end]
+    if result.nested:
+        made["nested"] = [_as_json(each) for each in result.nested]
+    if result.cost:
+        made["cost"] = result.cost
+    return made
+
+
+def _of_json(data: Mapping[str, Json]) -> AssertionResult:
+    from studio.core.text.span import Span
+
+    span = data.get("span")
+    nested = data.get("nested", [])
+    state = data["state"]
+    assert state in ("passed", "failed", "error", "not_run")
+    return AssertionResult(
+        str(data["label"]),
+        state,  # type: ignore[arg-type]
+        float(str(data["score"])),
+        str(data["reason"]),
+        float(str(data.get("weight", 1.0))),
+        str(data.get("metric", "")),
+        Span(int(str(span[0])), int(str(span[1]))) if isinstance(span, list) else None,
+        tuple(_of_json(each) for each in nested if isinstance(each, Mapping))
+        if isinstance(nested, list)
+        else (),
+        float(str(data.get("cost", 0.0))),
+    )

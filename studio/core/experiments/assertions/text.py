@@ -1,0 +1,234 @@
+"""Assertions on the text of an answer, with promptfoo's meaning."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+import re
+from collections.abc import Callable, Mapping
+from io import StringIO
+
+from studio.core.experiments.assertions.result import CellAnswer, UndecidedError, Verdict
+from studio.core.experiments.values import AssertionSpec
+from studio.core.patterns import PatternError, schema_pattern
+from studio.core.text.span import Span
+from studio.core.text.values import Json
+
+_PATTERN_SECONDS = 1.0
+_USUAL_DISTANCE = 5
+_LONGEST_DISTANCE = 4_000_000
+_REFUSAL = re.compile(
+    r"(?i)\b(?:i (?:can(?:no|['’]?)t|am (?:unable|not able)|won['’]t)\b[^.!?]{0,60}"
+    r"\b(?:help|assist|comply|provide|do|fulfill|answer|share|discuss|support)"
+    r"|i['’]m (?:sorry|unable|not able|afraid)\b|as an ai\b|sorry, but i\b)"
+)
+
+TextDecision = Callable[[AssertionSpec, Json, CellAnswer], Verdict]
+
+
+def decide_equals(spec: AssertionSpec, value: Json, answer: CellAnswer) -> Verdict:
+    """The whole answer is the text, or the same JSON."""
+    if isinstance(value, Mapping | list):
+        try:
+            found = json.loads(answer.text)
+        except ValueError:
+            return Verdict(False, "The answer is no JSON.")
+        return Verdict(found == value, "The JSON is the same." if found == value else
+                       "The answer is other JSON.")  # fmt: skip
+    wanted = as_text(value)
+    if answer.text == wanted:
+        return Verdict(True, "The answer is the expected text.")
+    at = next((i for i, pair in enumerate(zip(answer.text, wanted, strict=False))
+               if pair[0] != pair[1]), min(len(answer.text), len(wanted)))  # fmt: skip
+    reason = f"Expected {_quoted(wanted)}; the answer differs from character {at + 1} on."
+    return Verdict(False, reason, span=Span(at, len(answer.text)))
+
+
+def decide_contains(spec: AssertionSpec, value: Json, answer: CellAnswer) -> Verdict:
+    """The text stands in the answer."""
+    wanted = as_text(value)
+    found = _find(answer.text, wanted, ignores_case=spec.type == "icontains")
+    if found is None:
+        return Verdict(False, f"The answer does not contain {_quoted(wanted)}.")
+    return Verdict(True, f"Found at character {found.start + 1}.", span=found)
+
+
+def decide_contains_any(spec: AssertionSpec, value: Json, answer: CellAnswer) -> Verdict:
+    """One of the texts stands in the answer."""
+    wanted = as_texts(value)
+    for text in wanted:
+        found = _find(answer.text, text, ignores_case=spec.type.startswith("i"))
+        if found is not None:
+            return Verdict(True, f"It contains {_quoted(text)}.", span=found)
+    return Verdict(False, f"The answer contains none of {', '.join(map(_quoted, wanted))}.")
+
+
+def decide_contains_all(spec: AssertionSpec, value: Json, answer: CellAnswer) -> Verdict:
+    """All of the texts stand in the answer."""
+    wanted = as_texts(value)
+    ignores = spec.type.startswith("i")
+    missing = [each for each in wanted if _find(answer.text, each, ignores_case=ignores) is None]
+    if missing:
+        return Verdict(False, f"The answer does not contain {', '.join(map(_quoted, missing))}.")
+    return Verdict(True, f"It contains all {len(wanted)} texts.")
+
+
+def decide_starts_with(spec: AssertionSpec, value: Json, answer: CellAnswer) -> Verdict:
+    """The answer begins, or ends, with the text."""
+    wanted = as_text(value)
+    if spec.type == "ends-with":
+        size = len(answer.text)
+        return Verdict(answer.text.endswith(wanted), f"The answer ends with {_tail(answer.text)}.",
+                       span=Span(max(0, size - len(wanted)), size))  # fmt: skip
+    return Verdict(
+        answer.text.startswith(wanted),
+        f"The answer begins with {_quoted(answer.text[: max(20, len(wanted))])}.",
+        span=Span(0, min(len(wanted), len(answer.text))),
+    )
+
+
+def decide_regex(spec: AssertionSpec, value: Json, answer: CellAnswer) -> Verdict:
+    """The pattern is found in the answer; it means what JavaScript's means."""
+    written = as_text(value)
+    try:
+        pattern = schema_pattern(_as_javascript(written))
+        found = pattern.search(answer.text, timeout=_PATTERN_SECONDS)
+    except PatternError as error:
+        raise UndecidedError(f"The pattern {written!r} cannot be read: {error}.") from error
+    except TimeoutError as error:
+        raise UndecidedError(
+            f"The pattern {written!r} takes longer than {_PATTERN_SECONDS:g} s in this answer."
+        ) from error
+    if found is None:
+        return Verdict(False, f"The answer does not match {written}.")
+    return Verdict(True, f"It matches at character {found.start() + 1}.",
+                   span=Span(found.start(), found.end()))  # fmt: skip
+
+
+def _as_javascript(pattern: str) -> str:
+    """A pattern whose `$` means the end only, as in JavaScript without flags."""
+    made: list[str] = []
+    in_class = escaped = False
+    for letter in pattern:
+        if escaped:
+            escaped = False
+        elif letter == "\\":
+            escaped = True
+        elif letter == "[":
+            in_class = True
+        elif letter == "]":
+            in_class = False
+        elif letter == "$" and not in_class:
+            made.append(r"\Z")
+            continue
+        made.append(letter)
+    return "".join(made)
+
+
+def decide_levenshtein(spec: AssertionSpec, value: Json, answer: CellAnswer) -> Verdict:
+    """Few edits lead from the answer to the text."""
+    wanted = as_text(value)
+    most = _USUAL_DISTANCE if spec.threshold is None else spec.threshold
+    if len(wanted) * len(answer.text) > _LONGEST_DISTANCE:
+        raise UndecidedError("The texts are too long to count the edits between them.")
+    distance = levenshtein(answer.text, wanted)
+    return Verdict(distance <= most, f"{distance} edits lead to the expected text; {most:g} are "
+                   "allowed.")  # fmt: skip
+
+
+def levenshtein(one: str, other: str) -> int:
+    """How many letters must be put in, taken out or changed."""
+    before = list(range(len(other) + 1))
+    for row, letter in enumerate(one, 1):
+        now = [row]
+        for column, its in enumerate(other, 1):
+            now.append(min(before[column] + 1, now[-1] + 1, before[column - 1] + (letter != its)))
+        before = now
+    return before[-1]
+
+
+def decide_refusal(spec: AssertionSpec, value: Json, answer: CellAnswer) -> Verdict:
+    """The model declined: it says so, the answer reads so, or there is none."""
+    if answer.is_refusal or not answer.text.strip():
+        return Verdict(True, "The model declined to answer.")
+    found = _REFUSAL.search(answer.text[:2000])
+    if found is None:
+        return Verdict(False, "The answer reads as no refusal.")
+    return Verdict(True, "The answer reads as a refusal.", span=Span(found.start(), found.end()))
+
+
+def decide_word_count(spec: AssertionSpec, value: Json, answer: CellAnswer) -> Verdict:
+    """The answer has as many words as wanted: exactly, or between `min` and `max`."""
+    count = len(answer.text.split())
+    low, high = 0.0, math.inf
+    if isinstance(value, Mapping):
+        low, high = as_number(value.get("min", 0)), as_number(value.get("max", math.inf))
+    elif value is not None:
+        low = high = as_number(value)
+    return Verdict(low <= count <= high, f"The answer has {count} words.")
+
+
+TEXT_DECISIONS: Mapping[str, TextDecision] = {
+    "equals": decide_equals,
+    "contains": decide_contains,
+    "icontains": decide_contains,
+    "contains-any": decide_contains_any,
+    "icontains-any": decide_contains_any,
+    "contains-all": decide_contains_all,
+    "icontains-all": decide_contains_all,
+    "starts-with": decide_starts_with,
+    "ends-with": decide_starts_with,
+    "regex": decide_regex,
+    "levenshtein": decide_levenshtein,
+    "is-refusal": decide_refusal,
+    "word-count": decide_word_count,
+}
+"""What decides each type."""
+
+
+def as_text(value: Json) -> str:
+    """A value as promptfoo compares it."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return json.dumps(value, ensure_ascii=False)
+
+
+def as_texts(value: Json) -> list[str]:
+    """A list of texts; one text is split at its commas, quotes kept together."""
+    if isinstance(value, list | tuple):
+        return [as_text(each) for each in value]
+    row = next(csv.reader(StringIO(as_text(value)), skipinitialspace=True), [])
+    return [each.strip() for each in row]
+
+
+def as_number(value: Json) -> float:
+    """A number.
+
+    Raises:
+        UndecidedError: it is none.
+    """
+    try:
+        return float(str(value))
+    except ValueError:
+        raise UndecidedError(f"{value!r} is no number.") from None
+
+
+def _find(text: str, wanted: str, *, ignores_case: bool) -> Span | None:
+    if not ignores_case:
+        at = text.find(wanted)
+        return Span(at, at + len(wanted)) if at >= 0 else None
+    at = text.lower().find(wanted.lower())
+    # Lower-casing a few letters changes their number; the place is exact for all others.
+    return Span(at, min(at + len(wanted), len(text))) if at >= 0 else None
+
+
+def _quoted(text: str) -> str:
+    short = " ".join(text.split())
+    return f'"{short[:60]}…"' if len(short) > 60 else f'"{short}"'
+
+
+def _tail(text: str) -> str:
+    return _quoted(text[-20:])

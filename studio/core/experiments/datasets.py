@@ -1,0 +1,350 @@
+"""Files of rows: CSV, JSONL, JSON and YAML. Every text in them is data."""
+
+from __future__ import annotations
+
+import csv
+import json
+import random
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from studio.core.experiments.file.assertions import assertion_of_column
+from studio.core.experiments.file.cases import read_case
+from studio.core.experiments.file.nodes import FileFindings, YamlNode
+from studio.core.experiments.values import AssertionSpec, DatasetReference, ExperimentCase
+from studio.core.prompty.templates.jinja.conditions import ConditionError, compile_condition
+from studio.core.prompty.yaml.reader import read_yaml
+from studio.core.text.source import SourceText
+from studio.core.text.values import Json
+
+MOST_ROWS = 200_000
+"""Rows that are taken from one file without `take`."""
+
+_LONGEST_CELL = 4_000_000
+_LONGEST_FILE = 64_000_000
+"""Bytes of a JSON or YAML file, which is read whole."""
+
+_OWN_COLUMNS = frozenset(("id", "tags", "expected"))
+
+
+class DatasetError(Exception):
+    """A file of rows that cannot be used; the text says which line, and what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class DatasetRows:
+    """What was taken from a file of rows."""
+
+    cases: tuple[ExperimentCase, ...]
+    """In the order of the file."""
+
+    warnings: tuple[str, ...] = ()
+    """What is odd about it, a sentence each."""
+
+
+def read_dataset(reference: DatasetReference, path: Path) -> DatasetRows:
+    """Read the rows of a file.
+
+    Args:
+        reference: what the experiment asks for.
+        path: the file.
+
+    Raises:
+        DatasetError: it is missing, or a row of it is wrong.
+    """
+    warnings: list[str] = []
+    try:
+        found = _cases(reference, path, warnings)
+        kept = _where(found, reference.where, path)
+        if reference.take is not None:
+            return DatasetRows(tuple(_drawn(kept, reference.take, reference.seed)), tuple(warnings))
+        cases = tuple(islice(kept, MOST_ROWS + 1))
+    except FileNotFoundError:
+        raise DatasetError(f"{path.name}: there is no such file beside the experiment") from None
+    except OSError as error:
+        raise DatasetError(f"{path.name} cannot be read: {error.strerror or error}") from None
+    except UnicodeDecodeError as error:
+        raise DatasetError(
+            f"{path.name}: the text is not UTF-8 ({error.reason}); save the file as UTF-8"
+        ) from None
+    if len(cases) > MOST_ROWS:
+        raise DatasetError(
+            f"{path.name} has more than {MOST_ROWS:,} rows; draw some of them with `take: 1000`"
+        )
+    if not cases and not reference.where:
+        warnings.append(f"{path.name} holds no rows.")
+    return DatasetRows(cases, tuple(warnings))
+
+
+def _cases(
+    reference: DatasetReference, path: Path, warnings: list[str]
+) -> Iterator[ExperimentCase]:
+    match path.suffix.lower():
+        case ".csv":
+            return _csv(reference, path, warnings)
+        case ".jsonl" | ".ndjson":
+            return _jsonl(reference, path)
+        case _:
+            return _document(reference, path)
+
+
+def _drawn(cases: Iterator[ExperimentCase], count: int, seed: int) -> list[ExperimentCase]:
+    """Some cases, drawn evenly (reservoir sampling), in the order of the file."""
+    chance = random.Random(seed)
+    held: list[tuple[int, ExperimentCase]] = []
+    for number, case in enumerate(cases):
+        if len(held) < count:
+            held.append((number, case))
+        else:
+            at = chance.randint(0, number)
+            if at < count:
+                held[at] = (number, case)
+    return [case for _, case in sorted(held, key=lambda each: each[0])]
+
+
+def _where(cases: Iterator[ExperimentCase], condition: str, path: Path) -> Iterator[ExperimentCase]:
+    """The cases that meet a condition on their columns."""
+    if not condition:
+        yield from cases
+        return
+    for case in cases:
+        values: dict[str, Json] = {
+            "tags": list(case.tags), "id": case.id, "expected": case.expected,
+            "metadata": dict(case.metadata), **case.variables,
+        }  # fmt: skip
+        try:
+            if compile_condition(condition, tuple(values))(values):
+                yield case
+        except ConditionError as error:
+            raise DatasetError(f"{path.name}: where {condition!r}: {error}") from None
+
+
+# CSV ----------------------------------------------------------------------------------------------
+
+
+def _csv(reference: DatasetReference, path: Path, warnings: list[str]) -> Iterator[ExperimentCase]:
+    csv.field_size_limit(_LONGEST_CELL)
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        head_line = file.readline()
+        file.seek(0)
+        reader = csv.reader(_without_nul(file, path), delimiter=_delimiter(head_line))
+        try:
+            head = [name.strip() for name in next(reader, [])]
+            _check_head(head, path, warnings)
+            before = reader.line_num
+            for cells in reader:
+                line, before = before + 1, reader.line_num
+                if not any(cells):
+                    continue
+                if len(cells) != len(head):
+                    raise DatasetError(
+                        f"{path.name}, line {line}: the row has {len(cells)} cells and the head "
+                        f"has {len(head)}; a cell with commas or line breaks stands in quotes"
+                    )
+                yield _row(dict(zip(head, cells, strict=True)), reference, path, line)
+        except csv.Error as error:
+            raise DatasetError(f"{path.name}, line {reader.line_num}: {error}") from None
+
+
+def _without_nul(lines: Iterable[str], path: Path) -> Iterator[str]:
+    for number, line in enumerate(lines, 1):
+        if "\0" in line:
+            raise DatasetError(f"{path.name}, line {number}: the line holds a NUL character")
+        yield line
+
+
+def _delimiter(head: str) -> str:
+    if "," in head:
+        return ","
+    return next((each for each in (";", "\t") if each in head), ",")
+
+
+def _check_head(head: list[str], path: Path, warnings: list[str]) -> None:
+    if not any(head):
+        raise DatasetError(f"{path.name}: the first line must name the columns")
+    twice = sorted({name for name in head if name and head.count(name) > 1})
+    if twice:
+        raise DatasetError(f"{path.name}, line 1: the column {twice[0]!r} is there twice")
+    for name in head:
+        if name.startswith("__") and not _is_known(name):
+            warnings.append(f"{path.name}: the column {name!r} is not known; it is not read.")
+
+
+def _is_known(name: str) -> bool:
+    exact = ("__expected", "__threshold", "__metric", "__description", "__prefix", "__suffix",
+             "__metadata", "__providerOutput")  # fmt: skip
+    numbered = name.startswith("__expected") and name.removeprefix("__expected").isdecimal()
+    return name in exact or numbered or name.startswith(("__metadata:", "__config:__expected"))
+
+
+def _row(
+    cells: Mapping[str, str], reference: DatasetReference, path: Path, line: int
+) -> ExperimentCase:
+    """A case of a line of text columns."""
+    metric = cells.get("__metric", "")
+    assertions: list[AssertionSpec] = []
+    for name, text in cells.items():
+        if not (name == "__expected" or _expected_number(name)) or not text.strip():
+            continue
+        spec = assertion_of_column(text)
+        number = _expected_number(name) or 1
+        given = next(
+            (cells[key] for key in (f"__config:__expected{number}:threshold",
+                                    *(("__config:__expected:threshold",) if number == 1 else ()))
+             if key in cells), "",
+        )  # fmt: skip
+        threshold = _float(given, path, line) if given else spec.threshold
+        assertions.append(replace(spec, metric=metric or spec.metric, threshold=threshold))
+    metadata: dict[str, Json] = {}
+    for name, text in cells.items():
+        if name.startswith("__metadata:") and text:
+            key = name.removeprefix("__metadata:")
+            metadata[key.removesuffix("[]")] = (
+                [each.strip() for each in text.split(",")] if key.endswith("[]") else text
+            )
+    least = cells.get("__threshold", "").strip()
+    options = {key: cells[f"__{key}"] for key in ("prefix", "suffix") if cells.get(f"__{key}")}
+    variables: dict[str, Json] = {
+        name: text for name, text in cells.items() if name and not name.startswith("__")
+    }
+    case = ExperimentCase(
+        variables=variables,
+        assertions=tuple(assertions),
+        description=cells.get("__description", ""),
+        metadata=metadata,
+        threshold=_float(least, path, line) if least else None,
+        options=options,
+    )
+    return _placed(_named(case, reference), path, line)
+
+
+def _expected_number(name: str) -> int:
+    digits = name.removeprefix("__expected")
+    return int(digits) if name.startswith("__expected") and digits.isdecimal() else 0
+
+
+def _float(text: str, path: Path, line: int) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise DatasetError(
+            f"{path.name}, line {line}: the threshold {text!r} is no number"
+        ) from None
+
+
+# JSON and YAML ------------------------------------------------------------------------------------
+
+
+def _jsonl(reference: DatasetReference, path: Path) -> Iterator[ExperimentCase]:
+    with path.open(encoding="utf-8-sig") as file:
+        for number, line in enumerate(file, 1):
+            if not line.strip():
+                continue
+            try:
+                value = json.loads(line.rstrip())
+            except (ValueError, RecursionError) as error:
+                said = getattr(error, "msg", "it is nested too deeply")
+                column = getattr(error, "colno", 1)
+                raise DatasetError(
+                    f"{path.name}, line {number}, column {column}: no JSON ({said})"
+                ) from None
+            yield _record(value, reference, path, number)
+
+
+def _document(reference: DatasetReference, path: Path) -> Iterator[ExperimentCase]:
+    if path.stat().st_size > _LONGEST_FILE:
+        raise DatasetError(
+            f"{path.name} has more than {_LONGEST_FILE // 1_000_000} MB; "
+            "write large datasets as JSONL or CSV, which are read line by line"
+        )
+    text = path.read_text(encoding="utf-8-sig")
+    lines: dict[int, int] = {}
+    value: Any
+    if path.suffix.lower() == ".json":
+        try:
+            value = json.loads(text)
+        except (ValueError, RecursionError) as error:
+            raise DatasetError(f"{path.name}: no JSON ({error})") from None
+    else:
+        reading = read_yaml(text)
+        source = SourceText(text, path)
+        if reading.broken or any(each.code == "yaml-too-large" for each in reading.problems):
+            problem = reading.problems[0]
+            line = source.position(problem.span.start).line
+            raise DatasetError(f"{path.name}, line {line}: {problem.message}")
+        value = reading.value
+        lines = {
+            entry.path[0]: source.position(entry.key.start).line
+            for entry in reading.entries
+            if len(entry.path) == 1 and isinstance(entry.path[0], int)
+        }
+    if isinstance(value, Mapping):
+        value = value.get("tests", value.get("data", [value]))
+    if not isinstance(value, list):
+        raise DatasetError(f"{path.name} must hold a list of rows")
+    for index, item in enumerate(value):
+        yield _record(item, reference, path, lines.get(index, index + 1))
+
+
+def _record(value: Json, reference: DatasetReference, path: Path, line: int) -> ExperimentCase:
+    """A case of an object: a test with `vars`, an item of OpenAI's Evals, or plain columns."""
+    if not isinstance(value, Mapping):
+        raise DatasetError(f"{path.name}, line {line}: a row is an object with names and values")
+    if isinstance(value.get("item"), Mapping) and set(value) <= {"item", "sample"}:
+        value = value["item"]  # OpenAI Evals: {"item": {…}, "sample": {…}}
+        assert isinstance(value, Mapping)
+    if not isinstance(value.get("vars"), Mapping) and "assert" not in value:
+        columns = {str(key): item for key, item in value.items()}
+        if "input" in columns and "target" in columns and "expected" not in columns:
+            columns["expected"] = columns["target"]  # Inspect: input and target
+        return _placed(_named(ExperimentCase(variables=columns), reference), path, line)
+    findings = FileFindings()
+    node = YamlNode(value, (), {}, findings)
+    case = read_case(node, {}, SourceText("", path))
+    wrong = next((each for each in findings.problems if each.severity == "error"), None)
+    if wrong is not None:
+        raise DatasetError(f"{path.name}, line {line}: {wrong.message}")
+    return _placed(_mapped(case, reference), path, line)
+
+
+def _placed(case: ExperimentCase, path: Path, line: int) -> ExperimentCase:
+    return replace(case, file=path.name, line=line)
+
+
+def _mapped(case: ExperimentCase, reference: DatasetReference) -> ExperimentCase:
+    """A case with its columns where the experiment wants them."""
+    if not reference.columns:
+        return case
+    variables = dict(case.variables)
+    for column, meaning in reference.columns.items():
+        if column in variables:
+            value = variables.pop(column)
+            variables[meaning.removeprefix("vars.")] = value
+    return replace(case, variables=variables)
+
+
+def _named(case: ExperimentCase, reference: DatasetReference) -> ExperimentCase:
+    """A case whose `id`, `tags` and `expected` columns are what they say; they stay values too."""
+    case = _mapped(case, reference)
+    variables = case.variables
+    tags, expected, identity = (variables.get(name) for name in ("tags", "expected", "id"))
+    listed = [str(each) for each in tags] if isinstance(tags, list) else str(tags or "").split(",")
+    return replace(
+        case,
+        id=str(identity) if isinstance(identity, str | int) else "",
+        tags=tuple(each.strip() for each in listed if each.strip()),
+        expected=_as_text(expected) if expected is not None else None,
+    )
+
+
+def _as_text(value: Json) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def unread_columns(cases: Iterable[ExperimentCase], read: frozenset[str]) -> tuple[str, ...]:
+    """Columns that no prompt of the experiment reads, in order; `id` and the like are not meant."""
+    names = dict.fromkeys(name for case in cases for name in case.variables)
+    return tuple(name for name in names if name not in read and name not in _OWN_COLUMNS)

@@ -1,0 +1,175 @@
+"""Assertions as an experiment file states them."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator, Mapping
+
+from studio.core.experiments.file.nodes import YamlNode
+from studio.core.experiments.values import AssertionSpec
+from studio.core.text.problem import Fix, TextEdit
+from studio.core.text.values import Json
+
+TYPES = (
+    "assert-set", "contains", "contains-all", "contains-any", "contains-json", "cost", "equals",
+    "factuality", "final-answer", "finish-reason", "g-eval", "icontains", "icontains-all",
+    "icontains-any", "is-json", "is-refusal", "is-valid-openai-tools-call",
+    "is-valid-openai-function-call", "javascript", "latency", "levenshtein", "llm-rubric",
+    "model-graded-closedqa", "model-graded-factuality", "no-error", "python", "regex", "similar",
+    "starts-with", "ends-with", "tokens", "tool-call-f1", "trace-error-spans",
+    "trace-span-count", "trajectory:step-count", "trajectory:tool-args-match",
+    "trajectory:tool-sequence", "trajectory:tool-used", "word-count",
+)  # fmt: skip
+"""Types that are decided here."""
+
+FOREIGN = (
+    "agent-rubric", "answer-relevance", "bleu", "classifier", "context-faithfulness",
+    "context-recall", "context-relevance", "conversation-relevance", "gleu", "guardrails",
+    "human", "is-html", "is-sql", "is-xml", "contains-html", "contains-sql", "contains-xml",
+    "max-score", "meteor", "moderation", "perplexity", "perplexity-score", "pi", "rouge-n",
+    "ruby", "search-rubric", "select-best", "skill-used", "trace-span-duration",
+    "video-rubric", "webhook",
+)  # fmt: skip
+"""Types of promptfoo that are not decided here: such an assertion is "not run", never passed."""
+
+_KEYS = (
+    "type", "value", "threshold", "weight", "metric", "provider", "rubricPrompt", "transform",
+    "config", "assert", "contextTransform", "$ref",
+)  # fmt: skip
+_WITHOUT_VALUE = frozenset((
+    "is-json", "contains-json", "is-refusal", "is-valid-openai-tools-call", "no-error",
+    "is-valid-openai-function-call", "latency", "cost", "assert-set", "tokens", "final-answer",
+    "trace-error-spans", "word-count",
+))  # fmt: skip
+
+
+def read_assertions(
+    node: YamlNode, templates: Mapping[str, YamlNode], depth: int = 0
+) -> Iterator[AssertionSpec]:
+    """The assertions of a list.
+
+    Args:
+        node: the list, or one assertion.
+        templates: `assertionTemplates`, by name.
+        depth: how many sets are around it.
+    """
+    if node.value is not None and not isinstance(node.value, list | Mapping):
+        node.wrong("assert is a list of assertions, each with a `type`.")
+        return
+    for item in node.items():
+        resolved = _referenced(item, templates)
+        if resolved is not None:
+            made = _assertion(resolved, templates, depth)
+            if made is not None:
+                yield made
+
+
+def _referenced(item: YamlNode, templates: Mapping[str, YamlNode]) -> YamlNode | None:
+    """The assertion itself, or the template that its `$ref` names."""
+    reference = item.get("$ref").value
+    if not isinstance(reference, str):
+        return item
+    name = reference.rpartition("/")[2]
+    if name in templates:
+        return templates[name]
+    known = ", ".join(repr(each) for each in templates) or "none"
+    item.get("$ref").wrong(f"There is no assertion template {name!r}; there are: {known}.")
+    return None
+
+
+def _assertion(
+    item: YamlNode, templates: Mapping[str, YamlNode], depth: int
+) -> AssertionSpec | None:
+    if not isinstance(item.value, Mapping):
+        item.wrong("An assertion is a mapping with a `type`, such as {type: contains, value: yes}.")
+        return None
+    item.check_keys(_KEYS, "An assertion")
+    kind = item.get("type")
+    written = kind.text("The type of an assertion").strip()
+    if not written:
+        if not isinstance(kind.value, str | None) or "type" not in item:
+            item.wrong("The assertion has no `type`.", "assertion-type")
+        return None
+    name = written.removeprefix("not-")
+    if name not in TYPES and name not in FOREIGN:
+        _unknown_type(kind, name, negated=name != written)
+    elif name in FOREIGN:
+        message = f"Assertions of type {name!r} are not run here; they are shown as not run."
+        kind.findings.warning("assertion-not-run", message, kind.span)
+    value = item.get("value")
+    if name in TYPES and "value" not in item and name not in _WITHOUT_VALUE:
+        item.wrong(f"An assertion of type {name!r} needs a `value`.", "assertion-value")
+    nested: tuple[AssertionSpec, ...] = ()
+    if name == "assert-set":
+        if depth >= 4:
+            item.wrong("Sets of assertions are nested too deeply.")
+            return None
+        nested = tuple(read_assertions(item.get("assert"), templates, depth + 1))
+        if not nested:
+            item.wrong("The set holds no assertions.", "assertion-value")
+    if "transform" in item:
+        message = "`transform` is not followed here: the assertion is shown as not run."
+        item.findings.warning("assertion-not-run", message, item.get("transform").key_span)
+    weight = item.get("weight").number("The weight", 0)
+    return AssertionSpec(
+        name,
+        negated=name != written,
+        value=value.value,
+        threshold=item.get("threshold").number("The threshold"),
+        weight=1.0 if weight is None else weight,
+        metric=item.get("metric").text("The metric"),
+        provider=item.get("provider").value,
+        rubric=item.get("rubricPrompt").value,
+        transform=item.get("transform").text("transform"),
+        config=item.get("config").object("config"),
+        nested=nested,
+        span=item.span,
+    )
+
+
+def _unknown_type(kind: YamlNode, name: str, *, negated: bool) -> None:
+    near = difflib.get_close_matches(name, TYPES, 1)
+    written = f"not-{near[0]}" if near and negated else near[0] if near else ""
+    fixes = (Fix(f"Write {written!r}", (TextEdit(kind.span, written),)),) if near else ()
+    meant = f" Did you mean {written!r}?" if near else ""
+    message = f"There is no assertion type {name!r}.{meant}"
+    kind.findings.error("assertion-type", message, kind.span, *fixes)
+
+
+def assertion_of_column(text: str, span_line: int = 0) -> AssertionSpec:
+    """An assertion as a cell of a CSV file states it: `contains: Paris`, `is-json`, or a text.
+
+    Source: promptfoo, "Test case configuration": a text without a type means `equals`.
+    """
+    written = text.strip()
+    negated = written.startswith("not-")
+    body = written.removeprefix("not-")
+    for prefix, kind in (("javascript:", "javascript"), ("fn:", "javascript"),
+                         ("eval:", "javascript"), ("python:", "python"), ("grade:", "llm-rubric"),
+                         ("file://", "javascript")):  # fmt: skip
+        if body.startswith(prefix):
+            if prefix == "file://":
+                return AssertionSpec("python" if ".py" in body else kind, negated, body)
+            return AssertionSpec(kind, negated, body.removeprefix(prefix).strip())
+    head, colon, rest = body.partition(":")
+    name, bracket, inner = head.partition("(")
+    threshold = _number(inner.rstrip(")")) if bracket else None
+    name = name.strip()
+    if name in TYPES or name in FOREIGN:
+        value: Json = rest.strip() if colon else None
+        if name.endswith(("-all", "-any")) and isinstance(value, str):
+            value = [each.strip() for each in value.split(",") if each.strip()]
+        if name in ("latency", "cost") and threshold is None:
+            threshold, value = _number(str(value or "")), None
+        return AssertionSpec(name, negated, value, threshold)
+    for kind in ("trajectory:tool-used", "trajectory:tool-sequence", "trajectory:step-count"):
+        if body.startswith(f"{kind}:"):
+            return AssertionSpec(kind, negated, body.removeprefix(f"{kind}:").strip())
+    return AssertionSpec("equals", value=written)
+
+
+def _number(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None

@@ -1,0 +1,143 @@
+"""Cases as an experiment file states them: inline, scenarios, and references to datasets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Literal
+
+from studio.core.experiments.file.assertions import read_assertions
+from studio.core.experiments.file.nodes import YamlNode
+from studio.core.experiments.values import DatasetReference, ExperimentCase
+from studio.core.text.source import SourceText
+
+CASE_KEYS = (
+    "vars", "assert", "threshold", "description", "metadata", "options", "provider", "providers",
+    "prompts", "providerOutput", "id", "expected", "tags", "assertScoringFunction",
+)  # fmt: skip
+_DATASET_KEYS = ("path", "take", "seed", "where", "columns", "config")
+DATA_SUFFIXES = (".csv", ".jsonl", ".ndjson", ".json", ".yaml", ".yml")
+"""Files that rows are read from."""
+
+CaseEntry = ExperimentCase | DatasetReference | Literal["samples"]
+
+
+def read_cases(
+    node: YamlNode, templates: Mapping[str, YamlNode], source: SourceText
+) -> Iterator[CaseEntry]:
+    """What `tests:` lists."""
+    for item in node.items():
+        if isinstance(item.value, str):
+            if item.value == "samples":
+                yield "samples"
+            else:
+                made = _dataset(item, item.value)
+                if made is not None:
+                    yield made
+        elif isinstance(item.value, Mapping) and "path" in item and "vars" not in item:
+            made = _dataset(item, item.get("path").text("The path"))
+            if made is not None:
+                yield made
+        elif isinstance(item.value, Mapping):
+            yield read_case(item, templates, source)
+        else:
+            item.wrong("A test is a mapping with `vars`, or the path of a file of rows.")
+
+
+def read_case(
+    node: YamlNode, templates: Mapping[str, YamlNode], source: SourceText
+) -> ExperimentCase:
+    """One case; also `defaultTest`."""
+    node.check_keys(CASE_KEYS, "A test")
+    for name in ("transform", "storeOutputAs", "transformVars", "postprocess"):
+        if name in node.get("options"):
+            where = node.get("options").get(name)
+            message = f"`{name}` is not followed here; answers are marked as they come."
+            node.findings.warning("experiment-unsupported", message, where.key_span)
+    if "providerOutput" in node:
+        message = "`providerOutput` is not followed here; the model is asked."
+        node.findings.warning(
+            "experiment-unsupported", message, node.get("providerOutput").key_span
+        )
+    expected = node.get("expected")
+    values = node.get("vars")
+    if isinstance(values.value, str | list):
+        values.wrong("vars is a mapping of names and values here; put files under tests.")
+    variables = values.object("vars") if isinstance(values.value, Mapping) else {}
+    return ExperimentCase(
+        variables={str(key): value for key, value in variables.items()},
+        assertions=tuple(read_assertions(node.get("assert"), templates)),
+        id=node.get("id").text("The id"),
+        description=node.get("description").text("The description"),
+        tags=node.get("tags").texts("A tag"),
+        metadata=node.get("metadata").object("metadata"),
+        threshold=node.get("threshold").number("The threshold"),
+        expected=expected.text("expected") if "expected" in node else None,
+        options=node.get("options").object("options"),
+        line=source.position(node.span.start).line,
+    )
+
+
+def read_scenarios(
+    node: YamlNode, templates: Mapping[str, YamlNode], source: SourceText
+) -> Iterator[ExperimentCase]:
+    """Every test of a scenario with every one of its configurations."""
+    for scenario in node.items():
+        if not isinstance(scenario.value, Mapping):
+            scenario.wrong("A scenario is a mapping with `config` and `tests`.")
+            continue
+        tests = [
+            each
+            for each in read_cases(scenario.get("tests"), templates, source)
+            if isinstance(each, ExperimentCase)
+        ] or [ExperimentCase()]
+        for config in scenario.get("config").items():
+            outer = read_case(config, templates, source)
+            for test in tests:
+                yield merged_case(outer, test)
+
+
+def merged_case(outer: ExperimentCase, inner: ExperimentCase) -> ExperimentCase:
+    """A case with what holds around it; its own values count."""
+    drops = inner.options.get("disableDefaultAsserts") is True
+    return replace(
+        inner,
+        variables={**outer.variables, **inner.variables},
+        assertions=inner.assertions if drops else (*outer.assertions, *inner.assertions),
+        description=inner.description or outer.description,
+        tags=tuple(dict.fromkeys((*outer.tags, *inner.tags))),
+        metadata={**outer.metadata, **inner.metadata},
+        threshold=outer.threshold if inner.threshold is None else inner.threshold,
+        expected=outer.expected if inner.expected is None else inner.expected,
+        options={**outer.options, **inner.options},
+    )
+
+
+def _dataset(item: YamlNode, written: str) -> DatasetReference | None:
+    path = written.removeprefix("file://")
+    if written.startswith("huggingface://"):
+        item.wrong(
+            "Datasets are not loaded from a hub: export it as CSV or JSONL and name the file.",
+            "experiment-unsupported",
+        )
+        return None
+    if written.startswith(("http:", "https:")):
+        item.wrong("Rows are read from files only: save it beside the experiment and name it.")
+        return None
+    if not path.lower().endswith(DATA_SUFFIXES):
+        kinds = ", ".join(DATA_SUFFIXES)
+        item.wrong(f"Rows cannot be read from {path!r}; files of rows end in {kinds}.")
+        return None
+    columns: dict[str, str] = {}
+    if isinstance(item.value, Mapping):
+        item.check_keys(_DATASET_KEYS, "A file of rows")
+        for name, value in item.get("columns").fields():
+            columns[name] = value.text("The meaning of a column")
+    return DatasetReference(
+        path,
+        take=item.get("take").whole("take", 1) if isinstance(item.value, Mapping) else None,
+        seed=(item.get("seed").whole("seed") or 0) if isinstance(item.value, Mapping) else 0,
+        where=item.get("where").text("where") if isinstance(item.value, Mapping) else "",
+        columns=columns,
+        span=item.span,
+    )

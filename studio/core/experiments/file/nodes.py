@@ -1,0 +1,174 @@
+"""YAML values with their places, read key by key; what is wrong is collected on the way."""
+
+from __future__ import annotations
+
+import difflib
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from studio.core.prompty.document import FrontMatterEntry
+from studio.core.prompty.yaml.reader import read_yaml
+from studio.core.text.problem import Fix, Problem, Severity, TextEdit
+from studio.core.text.span import Span
+from studio.core.text.values import Json, JsonObject
+
+KeyNames = Sequence[str]
+
+
+@dataclass
+class FileFindings:
+    """What is wrong in one file."""
+
+    problems: list[Problem] = field(default_factory=list)
+    """In the order found."""
+
+    notes: list[str] = field(default_factory=list)
+    """What is read and not followed, a sentence each."""
+
+    def error(self, code: str, message: str, span: Span, *fixes: Fix) -> None:
+        """Add what keeps the experiment from running."""
+        self.problems.append(Problem(code, Severity.ERROR, message, span, fixes))
+
+    def warning(self, code: str, message: str, span: Span, *fixes: Fix) -> None:
+        """Add what works and probably not as intended."""
+        self.problems.append(Problem(code, Severity.WARNING, message, span, fixes))
+
+
+@dataclass(frozen=True)
+class YamlNode:
+    """A value of the file, with its place and those of what it holds."""
+
+    value: Json
+    """The plain value; None where the key is missing."""
+
+    path: tuple[str | int, ...]
+    """Keys from the root."""
+
+    places: Mapping[tuple[str | int, ...], FrontMatterEntry]
+    """Every place of the file."""
+
+    findings: FileFindings
+    """Where problems go."""
+
+    @property
+    def span(self) -> Span:
+        """The value as written; the key's place for an empty one."""
+        entry = self.places.get(self.path)
+        if entry is None:
+            return self.parent_span
+        return entry.value if len(entry.value) else entry.key
+
+    @property
+    def key_span(self) -> Span:
+        """The key."""
+        entry = self.places.get(self.path)
+        return entry.key if entry is not None else self.parent_span
+
+    @property
+    def parent_span(self) -> Span:
+        """The nearest place around it."""
+        path = self.path
+        while path:
+            path = path[:-1]
+            if path in self.places:
+                return self.places[path].key
+        return Span(0, 0)
+
+    def __contains__(self, key: object) -> bool:
+        return isinstance(self.value, Mapping) and key in self.value
+
+    def get(self, key: str | int) -> YamlNode:
+        """What stands under a key, or at an index; a node without a value where nothing does."""
+        value: Json = None
+        if isinstance(self.value, Mapping) and isinstance(key, str):
+            value = self.value.get(key)
+        elif isinstance(self.value, list) and isinstance(key, int) and key < len(self.value):
+            value = self.value[key]
+        return YamlNode(value, (*self.path, key), self.places, self.findings)
+
+    def items(self) -> Iterator[YamlNode]:
+        """The items of a list; a single value counts as a list of one."""
+        if isinstance(self.value, list):
+            yield from (self.get(index) for index in range(len(self.value)))
+        elif self.value is not None:
+            yield self
+
+    def fields(self) -> Iterator[tuple[str, YamlNode]]:
+        """The entries of a mapping."""
+        if isinstance(self.value, Mapping):
+            yield from ((str(key), self.get(str(key))) for key in self.value)
+
+    def wrong(self, message: str, code: str = "experiment-value") -> None:
+        """Say what is wrong with the value."""
+        self.findings.error(code, message, self.span)
+
+    def text(self, what: str) -> str:
+        """A text; empty where there is none. Numbers count as written."""
+        if self.value is None:
+            return ""
+        if isinstance(self.value, str):
+            return self.value
+        if isinstance(self.value, int | float) and not isinstance(self.value, bool):
+            return str(self.value)
+        self.wrong(f"{what} must be a text.")
+        return ""
+
+    def number(self, what: str, least: float = -math.inf, most: float = math.inf) -> float | None:
+        """A number within bounds; None where there is none."""
+        if self.value is None:
+            return None
+        if isinstance(self.value, int | float) and not isinstance(self.value, bool):
+            if least <= self.value <= most:
+                return float(self.value)
+            bounds = f"from {least:g} to {most:g}" if most < math.inf else f"at least {least:g}"
+            self.wrong(f"{what} must be {bounds}; it is {self.value:g}.")
+            return None
+        self.wrong(f"{what} must be a number; it is {self.value!r}.")
+        return None
+
+    def whole(self, what: str, least: int = 0) -> int | None:
+        """A whole number; None where there is none."""
+        found = self.number(what, least)
+        if found is None:
+            return None
+        if found != int(found):
+            self.wrong(f"{what} must be a whole number; it is {found:g}.")
+            return None
+        return int(found)
+
+    def object(self, what: str) -> JsonObject:
+        """A mapping; empty where there is none."""
+        if self.value is None:
+            return {}
+        if isinstance(self.value, Mapping):
+            return self.value
+        self.wrong(f"{what} must be a mapping of names and values.")
+        return {}
+
+    def texts(self, what: str) -> tuple[str, ...]:
+        """A list of texts; one text counts as a list, split at commas."""
+        if isinstance(self.value, str):
+            return tuple(each.strip() for each in self.value.split(",") if each.strip())
+        return tuple(filter(None, (item.text(what) for item in self.items())))
+
+    def check_keys(self, known: KeyNames, what: str) -> None:
+        """Say which keys nobody reads, with the word that was probably meant."""
+        for key, child in self.fields():
+            if key in known or key.startswith(("$", "x-")):
+                continue
+            near = difflib.get_close_matches(key, known, 1)
+            meant = f" Did you mean {near[0]!r}?" if near else ""
+            message = f"{what} has no key {key!r}; it is not read.{meant}"
+            fixes = (
+                (Fix(f"Write {near[0]!r}", (TextEdit(child.key_span, near[0]),)),) if near else ()
+            )
+            self.findings.warning("experiment-key", message, child.key_span, *fixes)
+
+
+def read_nodes(text: str, findings: FileFindings) -> YamlNode:
+    """The root of a YAML text; syntax errors go to `findings`."""
+    reading = read_yaml(text)
+    findings.problems += reading.problems
+    places = {entry.path: entry for entry in reading.entries}
+    return YamlNode(reading.value, (), places, findings)

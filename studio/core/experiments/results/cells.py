@@ -1,0 +1,184 @@
+"""Cells of a result: where each is, and what came of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import IntEnum
+
+from studio.core.experiments.assertions.result import AssertionResult, MadeCall
+from studio.core.text.values import Json
+
+
+class CellState(IntEnum):
+    """How far a cell is; the numbers are those of the file."""
+
+    PENDING = 0
+    """Nobody has begun it."""
+
+    LEASED = 1
+    """It is under way."""
+
+    DONE = 2
+    """It has an answer, and marks."""
+
+    ERROR = 3
+    """It has no answer: the model or a tool could not be used. Never "failed"."""
+
+    CANCELLED = 4
+    """It was given up."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class CellKey:
+    """One cell of a result."""
+
+    repeat: int
+    """From 1."""
+
+    row: int
+    """From 1."""
+
+    variant: int
+    """From 0."""
+
+
+@dataclass(frozen=True)
+class CellOutcome:
+    """What came of a cell."""
+
+    state: CellState
+    """`DONE` or `ERROR`."""
+
+    output: str = ""
+    """The answer."""
+
+    passed: bool | None = None
+    """Whether it passes; None where an assertion could not be decided."""
+
+    score: float = 0.0
+    """From 0 to 1."""
+
+    cost: float | None = None
+    """US dollars, judges included; None where the price is not known."""
+
+    input_tokens: int = 0
+    """Tokens of all requests."""
+
+    output_tokens: int = 0
+    """Tokens of all replies."""
+
+    ms: float = 0.0
+    """How long it took when it was asked."""
+
+    steps: int = 0
+    """Model calls."""
+
+    error: str = ""
+    """Why there is no answer, one sentence."""
+
+    is_cached: bool = False
+    """Whether it was taken from an earlier result."""
+
+    results: tuple[AssertionResult, ...] = ()
+    """What its assertions found."""
+
+    facts: Mapping[str, Json] = field(default_factory=dict)
+    """What marking it again needs: calls, finish reason, errors, the first price."""
+
+
+@dataclass(frozen=True, slots=True)
+class RowTotal:
+    """The repeats of one row and variant, added up."""
+
+    row: int
+    """From 1."""
+
+    variant: int
+    """From 0."""
+
+    done: int
+    """Repeats with an answer."""
+
+    passed: int
+    """Repeats that pass."""
+
+    score: float
+    """Mean score of those with an answer."""
+
+    errors: int
+    """Repeats without an answer."""
+
+    undecided: int = 0
+    """Repeats of which an assertion could not be decided."""
+
+    ms: float = 0.0
+    """Mean time."""
+
+    @property
+    def is_flaky(self) -> bool:
+        """Whether some repeats pass and others do not."""
+        return 0 < self.passed < self.done
+
+
+@dataclass(frozen=True, slots=True)
+class VariantTotal:
+    """All cells of one variant, added up."""
+
+    variant: int
+    """From 0."""
+
+    cells: int
+    """All."""
+
+    done: int
+    """With an answer."""
+
+    passed: int
+    """That pass."""
+
+    errors: int
+    """Without an answer."""
+
+    undecided: int
+    """Of which an assertion could not be decided."""
+
+    cached: int
+    """Taken from earlier results."""
+
+    cost: float
+    """US dollars of what was asked now."""
+
+    tokens: int
+    """Of what was asked now."""
+
+    unpriced: int = 0
+    """Cells whose price is not known."""
+
+
+def facts_of(calls: tuple[MadeCall, ...], **others: Json) -> dict[str, Json]:
+    """What marking again needs, as it is kept."""
+    made: dict[str, Json] = {name: value for name, value in others.items() if value}
+    if calls:
+        made["calls"] = [
+            {"tool": each.tool, "arguments": dict(each.arguments), "is_error": each.is_error,
+             "is_valid": each.is_valid}
+            for each in calls
+        ]  # fmt: skip
+    return made
+
+
+def calls_of(facts: Mapping[str, Json]) -> tuple[MadeCall, ...]:
+    """The kept tool calls."""
+    kept = facts.get("calls")
+    made = []
+    for each in kept if isinstance(kept, list) else []:
+        if isinstance(each, Mapping):
+            arguments = each.get("arguments")
+            made.append(MadeCall(
+                str(each.get("tool", "")),
+                arguments if isinstance(arguments, Mapping) else {},
+                is_error=each.get("is_error") is True,
+                is_valid=each.get("is_valid") is not False,
+            ))  # fmt: skip
+    return tuple(made)

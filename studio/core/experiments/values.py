@@ -1,0 +1,340 @@
+"""What an experiment file says: variants, rows and assertions, each with its place in the file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+from studio.core.text.problem import Problem
+from studio.core.text.source import SourceText
+from studio.core.text.span import Span
+from studio.core.text.values import Json, JsonObject
+
+_NOWHERE = Span(0, 0)
+
+KeepRule: TypeAlias = Literal["all", "failed", "none"]
+"""Whose runs stay openable: of all cells, of those that did not pass, of none."""
+
+PassRule: TypeAlias = Literal["all", "any", "mean"] | float
+"""How repeats make a row pass: each, one, the mean score, or a share of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class AssertionSpec:
+    """One assertion, as the file states it."""
+
+    type: str
+    """Its type without `not-`, or `assert-set`."""
+
+    negated: bool = False
+    """Whether `not-` stands before the type."""
+
+    value: Json = None
+    """What is expected; a text may hold `{{ variables }}` of the row."""
+
+    threshold: float | None = None
+    """The score, or the measure, from which it passes."""
+
+    weight: float = 1.0
+    """Its part in the score of the cell; 0 leaves it out of the verdict."""
+
+    metric: str = ""
+    """A name under which results are added up."""
+
+    provider: Json = None
+    """Which connection or model judges, where one does."""
+
+    rubric: Json = None
+    """The judge's own prompt (`rubricPrompt`)."""
+
+    transform: str = ""
+    """An expression that changes the answer first; not followed, and named."""
+
+    config: JsonObject = field(default_factory=dict)
+    """Settings of the assertion."""
+
+    nested: tuple[AssertionSpec, ...] = ()
+    """The assertions of a set."""
+
+    span: Span = _NOWHERE
+    """Where it stands."""
+
+    @property
+    def label(self) -> str:
+        """The assertion as a person names it: `not-contains "Paris"`."""
+        name = f"not-{self.type}" if self.negated else self.type
+        if self.metric:
+            return f"{self.metric} ({name})"
+        if isinstance(self.value, str) and self.value:
+            text = " ".join(self.value.split())
+            return f'{name} "{text[:60]}{"…" if len(text) > 60 else ""}"'
+        if isinstance(self.value, int | float) and not isinstance(self.value, bool):
+            return f"{name} {self.value:g}"
+        return name
+
+
+@dataclass(frozen=True, slots=True)
+class PromptEntry:
+    """A prompt of the experiment."""
+
+    id: str
+    """As it is written: a path, or the text itself."""
+
+    label: str
+    """Name for people; variants are named by it."""
+
+    text: str | None = None
+    """An inline prompt; None where it is a file."""
+
+    revision: str = ""
+    """Git revision of the file (`x.prompty@HEAD~3`); empty for the working tree."""
+
+    edit: Mapping[str, str] = field(default_factory=dict)
+    """Sections that are replaced, by title or `role#number`: a text or `file://…`."""
+
+    protocol: str = ""
+    """The loop's protocol, over the prompt's own."""
+
+    span: Span = _NOWHERE
+    """Where it stands."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProviderEntry:
+    """A model that answers."""
+
+    id: str
+    """A connection's name, or `provider:model`; empty for what the prompt itself asks for."""
+
+    label: str = ""
+    """Name for people."""
+
+    config: JsonObject = field(default_factory=dict)
+    """Model options, over the prompt's own."""
+
+    span: Span = _NOWHERE
+    """Where it stands."""
+
+
+@dataclass(frozen=True, slots=True)
+class VariantEntry:
+    """One column of the experiment: a prompt with a model."""
+
+    name: str
+    """Unique in the experiment."""
+
+    prompt: PromptEntry
+    """What is sent."""
+
+    provider: ProviderEntry
+    """Who answers."""
+
+
+@dataclass(frozen=True, slots=True)
+class DatasetReference:
+    """A file of rows."""
+
+    path: str
+    """Relative to the experiment file."""
+
+    take: int | None = None
+    """How many rows are drawn from it; None takes all."""
+
+    seed: int = 0
+    """Of the draw."""
+
+    where: str = ""
+    """A condition on the columns that rows must meet."""
+
+    columns: Mapping[str, str] = field(default_factory=dict)
+    """Columns by what they become: `{question: vars.q, answer: expected}`."""
+
+    span: Span = _NOWHERE
+    """Where it stands."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExperimentCase:
+    """One case as it stands in the file or a dataset, before defaults are added."""
+
+    variables: Mapping[str, Json] = field(default_factory=dict)
+    """Values by input name."""
+
+    assertions: tuple[AssertionSpec, ...] = ()
+    """What must hold of the answer."""
+
+    id: str = ""
+    """Its name; empty takes the hash of the variables."""
+
+    description: str = ""
+    """For people."""
+
+    tags: tuple[str, ...] = ()
+    """For filters and slices."""
+
+    metadata: JsonObject = field(default_factory=dict)
+    """For filters and slices."""
+
+    threshold: float | None = None
+    """Score from which it passes; None asks for every assertion."""
+
+    expected: str | None = None
+    """The expected answer, for `{{ expected }}` in assertions."""
+
+    options: JsonObject = field(default_factory=dict)
+    """`disableDefaultAsserts`, `disableVarExpansion`, `prefix`, `suffix`."""
+
+    file: str = ""
+    """The dataset that it comes from; empty for the experiment file."""
+
+    line: int = 0
+    """Its line there, from 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExperimentRow:
+    """One row: a case with everything that holds for it, its lists spread."""
+
+    key: str
+    """Unique in the experiment; the same in later results of the same case."""
+
+    case: ExperimentCase
+    """Its values and assertions, defaults included."""
+
+    number: int
+    """From 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class Gates:
+    """What must hold of the whole experiment."""
+
+    pass_rate: float | None = None
+    """Share of cells that pass, of each variant that is no baseline."""
+
+    row_pass_rate: float | None = None
+    """Share of rows that pass."""
+
+    pass_hat: tuple[int, float] | None = None
+    """(k, at least): share of rows of which k repeats would all pass."""
+
+    lost_rows: int | None = None
+    """Rows at most that the baseline passes and a variant does not."""
+
+    p_value: float | None = None
+    """A variant that is worse than the baseline fails below this."""
+
+    cost: float | None = None
+    """US dollars at most."""
+
+    p95_ms: float | None = None
+    """The 95th percentile of the time of a cell at most."""
+
+    slices: Mapping[str, Gates] = field(default_factory=dict)
+    """Gates of each value of a tag group or metadata key."""
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is asked for."""
+        return self == Gates()
+
+
+@dataclass(frozen=True, slots=True)
+class ExperimentBudget:
+    """What an experiment may use before it pauses."""
+
+    cost: float | None = None
+    """US dollars."""
+
+    tokens: int | None = None
+    """Input and output tokens."""
+
+    minutes: float | None = None
+    """Minutes of one start."""
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluateOptions:
+    """How the cells are run."""
+
+    repeat: int = 1
+    """How often each row is asked."""
+
+    concurrency: int | None = None
+    """Cells at once at most; None finds out."""
+
+    timeout_ms: int | None = None
+    """The longest time of one cell."""
+
+    minutes: float | None = None
+    """The longest time of the whole (`maxEvalTimeMs`)."""
+
+    delay_ms: int = 0
+    """Wait before each cell."""
+
+    cache: bool = True
+    """Whether cells that were answered before are taken from there."""
+
+
+@dataclass(frozen=True)
+class ExperimentFile:
+    """Everything an experiment file says. Made for any text; what is wrong is in `problems`."""
+
+    source: SourceText
+    """The text, whole."""
+
+    description: str = ""
+    """For people."""
+
+    tags: tuple[str, ...] = ()
+    """For lists."""
+
+    variants: tuple[VariantEntry, ...] = ()
+    """The columns."""
+
+    cases: tuple[ExperimentCase | DatasetReference | Literal["samples"], ...] = ()
+    """The rows, in order; datasets are read when the experiment is planned."""
+
+    default: ExperimentCase = field(default_factory=ExperimentCase)
+    """Holds for every case."""
+
+    options: EvaluateOptions = field(default_factory=EvaluateOptions)
+    """How it is run."""
+
+    pass_rule: PassRule = "mean"
+    """How repeats make a row pass."""
+
+    baseline: str = ""
+    """A variant's name, or an earlier result."""
+
+    gates: Gates = field(default_factory=Gates)
+    """What decides."""
+
+    budget: ExperimentBudget = field(default_factory=ExperimentBudget)
+    """What may be used."""
+
+    keep: KeepRule = "all"
+    """Whose runs stay openable."""
+
+    mocks: Mapping[str, Json] = field(default_factory=dict)
+    """Answers of tools, by tool."""
+
+    problems: tuple[Problem, ...] = ()
+    """What is wrong, in source order."""
+
+    notes: tuple[str, ...] = ()
+    """What is not followed here, a sentence each."""
+
+    @property
+    def path(self) -> Path | None:
+        """The file."""
+        return self.source.path
+
+    @property
+    def name(self) -> str:
+        """Name for people: the file's, without its endings."""
+        if self.path is None:
+            return self.description or "experiment"
+        return self.path.name.removesuffix(".yaml").removesuffix(".yml").removesuffix(".experiment")

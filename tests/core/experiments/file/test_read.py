@@ -1,0 +1,130 @@
+"""Experiment files: promptfoo's names, problems at their place, fixes that mend."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from studio.core.experiments.file.read import is_experiment, read_experiment
+from studio.core.experiments.values import DatasetReference, ExperimentCase
+from studio.core.text.problem import apply_edits
+
+WHOLE = """\
+description: Is the edit better?
+prompts:
+  - {id: support.prompty@main, label: main}
+  - {id: support.prompty, label: edit, edit: {Tone: file://tone.md}}
+  - Say hello to {{ name }}
+providers: [{id: small, config: {temperature: 0.2}}, "openai:gpt-x"]
+exclude: [{prompt: edit, provider: "openai:gpt-x"}]
+tests:
+  - {path: file://cases.jsonl, take: 300, seed: 1, where: "tag == 'refund'"}
+  - vars: {name: Ann, language: [de, en]}
+    assert:
+      - {type: not-contains, value: "{{ name }}", metric: fact, weight: 2}
+      - type: assert-set
+        threshold: 0.5
+        assert: [{type: is-json}, {$ref: "#/assertionTemplates/short"}]
+assertionTemplates: {short: {type: word-count, value: {max: 5}}}
+defaultTest: {assert: [{type: latency, threshold: 900}], threshold: 0.7}
+evaluateOptions: {repeat: 4, maxConcurrency: 3, timeoutMs: 5000}
+passRule: 0.75
+baseline: main
+gates: {lost_rows: 3, pass_hat: {k: 4, at_least: 0.7}, slices: {language: {pass_rate: 0.85}}}
+budget: {cost: 4.0}
+keep: failed
+"""
+
+
+def test_a_whole_file_is_read() -> None:
+    file = read_experiment(WHOLE, Path("refund.experiment.yaml"))
+    assert not file.problems
+    assert file.name == "refund"
+    names = [each.name for each in file.variants]
+    assert names[:3] == ["main · small", "edit · small", "Say hello to {{ name }} · small"]
+    assert "edit · openai:gpt-x" not in names
+    assert len(names) == 5
+    first, second = file.variants[0].prompt, file.variants[1].prompt
+    assert (first.id, first.revision) == ("support.prompty", "main")
+    assert second.edit == {"Tone": "file://tone.md"}
+    assert file.variants[2].prompt.text == "Say hello to {{ name }}"
+    dataset, case = file.cases
+    assert isinstance(dataset, DatasetReference)
+    assert (dataset.path, dataset.take, dataset.where) == ("cases.jsonl", 300, "tag == 'refund'")
+    assert isinstance(case, ExperimentCase)
+    fact, group = case.assertions
+    assert (fact.type, fact.negated, fact.metric, fact.weight) == ("contains", True, "fact", 2)
+    assert [each.type for each in group.nested] == ["is-json", "word-count"]
+    assert file.options.repeat == 4
+    assert file.pass_rule == 0.75
+    assert file.gates.pass_hat == (4, 0.7)
+    assert file.gates.slices["language"].pass_rate == 0.85
+    assert file.keep == "failed"
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "place"),
+    [
+        (
+            "prompts: [a]\ntests:\n  - assert: [{type: contians, value: x}]",
+            "assertion-type",
+            (3, 21),
+        ),
+        ("prompts: [a]\ntests:\n  - assert: [{type: contains}]", "assertion-value", (3, 14)),
+        ("prompts: [a]\ntests:\n  - assert: [{value: x}]", "assertion-type", (3, 14)),
+        ("prompts: [a]\npassRule: often", "experiment-value", (2, 11)),
+        ("prompts: [a]\ngates: {pass_rate: 90}", "experiment-value", (2, 20)),
+        ("prompts: [a]\nproviders: [file://p.py]", "experiment-unsupported", (2, 13)),
+        ("tests: [rows.txt]\nprompts: [a]", "experiment-value", (1, 9)),
+        ("tests: []", "experiment-prompts", (1, 1)),
+        ("- a", "experiment-value", (1, 1)),
+        ("prompts: [a", "yaml-syntax", (1, 10)),
+    ],
+)
+def test_problems_stand_at_their_place(text: str, code: str, place: tuple[int, int]) -> None:
+    file = read_experiment(text)
+    wrong = [each for each in file.problems if each.severity == "error"]
+    assert [each.code for each in wrong] == [code]
+    at = file.source.position(wrong[0].span.start)
+    assert (at.line, at.column) == place
+
+
+def test_a_slip_of_the_pen_is_mended_by_its_fix() -> None:
+    text = "prompts: [a]\ntets: [{vars: {x: 1}, assert: [{type: not-contians, value: a}]}]"
+    file = read_experiment(text)
+    fixed = apply_edits(text, file.problems[0].fixes[0].edits)
+    file = read_experiment(fixed)
+    fixed = apply_edits(fixed, file.problems[0].fixes[0].edits)
+    assert "tests:" in fixed
+    assert "type: not-contains" in fixed
+    assert not read_experiment(fixed).problems
+
+
+def test_what_is_not_followed_is_named_and_not_lost() -> None:
+    file = read_experiment(
+        "prompts: [a]\nredteam: {plugins: []}\ntests: [{assert: [{type: moderation}]}]"
+    )
+    assert [each.code for each in file.problems] == ["experiment-unsupported", "assertion-not-run"]
+    assert all(each.severity == "warning" for each in file.problems)
+    assert file.notes == ("`redteam` is not followed here.",)
+
+
+def test_scenarios_are_every_test_with_every_configuration() -> None:
+    file = read_experiment(
+        "prompts: [a]\nscenarios:\n  - config: [{vars: {x: 1}}, {vars: {x: 2}}]\n"
+        "    tests: [{vars: {y: 1}}, {vars: {y: 2}}, {vars: {y: 3}}]\n"
+    )
+    found = [dict(each.variables) for each in file.cases if isinstance(each, ExperimentCase)]
+    assert found == [{"x": x, "y": y} for x in (1, 2) for y in (1, 2, 3)]
+
+
+@pytest.mark.parametrize(
+    ("name", "is_one"),
+    [
+        ("a.experiment.yaml", True), ("b/A.Experiment.YML", True), ("promptfooconfig.yaml", True),
+        ("a.yaml", False), ("a.prompty", False),
+    ],
+)  # fmt: skip
+def test_experiments_are_known_by_their_name(name: str, is_one: bool) -> None:
+    assert is_experiment(name) is is_one
