@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
+from typing import TypeAlias
 
 from studio.application.words import translate
-from studio.core.export.fixes import with_fixes
 from studio.core.export.source import ExportValues, make_source
 from studio.core.export.target import ExportResult, ExportTarget
 from studio.core.export.targets import all_targets
 from studio.core.export.written_keys import make_checked
-from studio.core.prompty.document import PromptDocument
+from studio.core.prompty.document import InputDeclaration, PromptDocument
+from studio.core.prompty.edit.edits import set_value
 from studio.core.prompty.reference_values import references_beside
 from studio.core.prompty.tool_spec import ToolSpec
+from studio.core.text.problem import Fix, Problem, TextEdit
 from studio.core.text.values import Json, JsonObject
 
 _tr = partial(translate, "Export")
@@ -118,3 +121,30 @@ def _bytes(path: Path) -> bytes | None:
         return path.read_bytes()
     except OSError:
         return None
+
+
+Edits: TypeAlias = tuple[TextEdit, ...]
+
+
+def with_fixes(problems: Iterable[Problem], document: PromptDocument) -> tuple[Problem, ...]:
+    """The problems, with a fix where the document itself shows the way."""
+    return tuple(
+        replace(problem, fixes=(*problem.fixes, *_fixes(problem, document))) for problem in problems
+    )
+
+
+def _fixes(problem: Problem, document: PromptDocument) -> Iterator[Fix]:
+    if problem.code != "missing-input":
+        return
+    for index, item in enumerate(document.inputs):
+        if item.has_sample and problem.span in (item.name_span, item.span):
+            edits = _default(document, item, index)
+            if edits:
+                yield Fix(f"Make the sample of {item.name!r} its default", edits)
+
+
+def _default(document: PromptDocument, item: InputDeclaration, index: int) -> Edits:
+    written = json.dumps(item.sample, ensure_ascii=False)
+    if isinstance(document.data.get("inputs"), list):
+        return set_value(document, ("inputs", index, "default"), written)
+    return set_value(document, ("inputs", item.name, "default"), written)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import partial
 from typing import Final, Literal, TypeAlias
@@ -237,3 +237,55 @@ def show_value(value: FieldValue) -> str:
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
     text = " ".join(text.split())
     return text if len(text) <= 80 else f"{text[:79]}…"
+
+
+_MOST = 50
+
+
+@dataclass(slots=True)
+class ValueHistory:
+    """The earlier texts of one field, oldest first; kept for the session only."""
+
+    _texts: list[str] = field(default_factory=list)
+    _place: int | None = None
+    _draft: str = ""
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The earlier texts."""
+        return tuple(self._texts)
+
+    def keep(self, text: str) -> None:
+        """Remember a text; one that is known already becomes the newest."""
+        self._place = None
+        if not text:
+            return
+        if text in self._texts:
+            self._texts.remove(text)
+        self._texts.append(text)
+        del self._texts[:-_MOST]
+
+    def step(self, back: bool, shown: str) -> str | None:
+        """The text to show instead, or `None` where there is none further that way.
+
+        Args:
+            back: towards older ones.
+            shown: what stands in the field; an unkept draft comes back at the end.
+        """
+        if self._place is not None and self._texts[self._place : self._place + 1] != [shown]:
+            self._place = None  # edited since
+        if self._place is None:
+            if not back:
+                return None
+            self._draft = shown
+            older = [index for index, text in enumerate(self._texts) if text != shown]
+            self._place = older[-1] if older else None
+            return self._texts[older[-1]] if older else None
+        place = self._place - 1 if back else self._place + 1
+        if place < 0:
+            return None
+        if place >= len(self._texts):
+            self._place = None
+            return self._draft
+        self._place = place
+        return self._texts[place]

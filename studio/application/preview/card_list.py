@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from studio.application.preview.attributes import attribute_place
 from studio.application.preview.cards import CardData
+from studio.core.prompty.body.roles import read_marker
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.messages import Message, TextPart, ToolResultPart
 from studio.core.prompty.rendering import Segment
@@ -64,3 +64,13 @@ def _warnings(message: Message, problems: Sequence[Problem]) -> Iterator[Problem
     for problem in problems:
         if problem.span in spans:
             yield problem
+
+
+def attribute_place(document: PromptDocument, marker: Span, name: str) -> Span | None:
+    """The value of an attribute; `None` where the marker's line has none of that name."""
+    line = document.source.slice(marker)
+    read = read_marker(line, document.dialect)
+    for item in reversed(read.attributes if read is not None else ()):
+        if item.key == name:
+            return item.value_span.shift(marker.start)
+    return None

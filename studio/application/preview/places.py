@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from studio.application.preview.attributes import attribute_place
+from studio.application.preview.card_list import attribute_place
 from studio.application.preview.secrets import unmasked_place
 from studio.application.preview.value import Preview, RequestPreview
 from studio.core.prompty.document import PromptDocument

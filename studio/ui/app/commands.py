@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QFileDialog
 from studio.core.resource_files import resource
 from studio.core.text.problem import Fix
 from studio.ui.app.editor_commands import EditorCommands
-from studio.ui.app.mirror import EnabledMirror
+from studio.ui.base.actions import EnabledMirror
 from studio.ui.editor.page.page import EditorPage
 from studio.viewmodels.app.notifications import Notification, NotificationAction
 

@@ -18,12 +18,11 @@ from studio.ui.outline.pane import OutlinePane
 from studio.ui.style.application import Themes, apply_theme, fonts_of, theme_for
 from studio.ui.style.theme import Theme
 from studio.ui.window.docks import Docks
-from studio.ui.window.menus import build_menus
 from studio.ui.window.notices import NoticeArea
 from studio.ui.window.panes import Panes
 from studio.ui.window.parts import WindowParts
 from studio.ui.window.status import StatusBar
-from studio.ui.window.toolbar import RunChoices, build_toolbar
+from studio.ui.window.toolbar import RunChoices, build_menus, build_toolbar
 from studio.ui.window.welcome import WelcomePage
 from studio.viewmodels.app.notifications import Notification
 

@@ -9,8 +9,7 @@ from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QLineEdit, QPlainTextEdit, QVBoxLayout, QWidget
 
-from studio.application.inputs.fields import ABSENT, FieldSpec
-from studio.application.inputs.history import ValueHistory
+from studio.application.inputs.fields import ABSENT, FieldSpec, ValueHistory
 from studio.application.inputs.schema import schema_fields
 from studio.core.text.values import Json, JsonObject
 from studio.ui.inputs.compound import make_editor

@@ -1,4 +1,4 @@
-"""The toolbar: the actions used most, and what a run will use."""
+"""The menu bar and the toolbar, from the table of actions."""
 
 from __future__ import annotations
 
@@ -7,13 +7,25 @@ from typing import TYPE_CHECKING, TypeVar
 
 from PySide6.QtCore import QCoreApplication, QSize, Qt, Signal
 from PySide6.QtGui import QFocusEvent
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QSizePolicy, QToolBar, QToolButton, QWidget
+from PySide6.QtWidgets import (
+    QComboBox,
+    QHBoxLayout,
+    QMenu,
+    QMenuBar,
+    QSizePolicy,
+    QToolBar,
+    QToolButton,
+    QWidget,
+)
 
+from studio.ui.base.actions import MENUS, PANES, RECENT, SEPARATOR, ActionSet
 from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
 from studio.ui.connections.model_field import make_editable
 
 if TYPE_CHECKING:
     from studio.ui.base.actions import ActionSet
+    from studio.ui.window.docks import Docks
+
 
 _GROUPS = (
     ("file.new", "file.open", "file.save"),
@@ -181,3 +193,22 @@ def build_toolbar(actions: ActionSet, choices: RunChoices) -> QToolBar:
         actions["view.commands"].setIconText(QCoreApplication.translate("Toolbar", " Commands"))
         commands.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
     return bar
+
+
+def build_menus(bar: QMenuBar, actions: ActionSet, docks: Docks) -> QMenu:
+    """Fill the menu bar; returns the menu of recent files, which is filled when it opens."""
+    recent = QMenu(QCoreApplication.translate("Menus", "Open recent"), bar)
+    for title, identifiers in MENUS:
+        menu = bar.addMenu(QCoreApplication.translate("Actions", title))
+        menu.setToolTipsVisible(True)
+        for identifier in identifiers:
+            if identifier == SEPARATOR:
+                menu.addSeparator()
+            elif identifier == RECENT:
+                menu.addMenu(recent)
+            elif identifier == PANES:
+                menu.addActions(docks.toggles())
+                menu.addSeparator()
+            else:
+                menu.addAction(actions[identifier])
+    return recent

@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from studio.application.inputs.fields import input_fields, own_count
-from studio.application.inputs.history import ValueHistory
+from studio.application.inputs.fields import ValueHistory, input_fields, own_count
 from studio.application.inputs.sample import sample_edits
 from studio.application.inputs.sets import (
     InputFileError,

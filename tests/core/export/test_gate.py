@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from studio.core.export.fixes import with_fixes
+from studio.application.exchange.export import with_fixes
 from studio.core.export.round_trip import Meaning, compare
 from studio.core.export.target import VALUES_OF_NOW
 from studio.core.export.targets import TARGETS

@@ -1,10 +1,11 @@
 from __future__ import annotations
 
+import struct
 from pathlib import Path
 
 import pytest
 
-from studio.core.models.base import ModelRequest
+from studio.core.models.base import ModelError, ModelRequest
 from studio.core.models.embedded.client import LlamaClient
 from studio.core.models.embedded.prompt import template_messages
 from studio.core.models.embedded.server import EmbeddedServer
@@ -13,8 +14,10 @@ from studio.core.prompty.messages import Message, TextPart
 from studio.core.prompty.parse import parse
 from studio.core.prompty.prepare import prepare
 from studio.core.prompty.tool_spec import ToolSpec
-from studio.core.tokens.embedded import EmbeddedTokenizer, count_embedded
+from studio.core.tokens.embedded import BytePairs, EmbeddedTokenizer, can_count, count_embedded
+from studio.core.tokens.gguf import GgufError, GgufTokenizer, read_tokenizer
 from studio.core.tokens.tokenizers import Tokenizers
+from tests.support.soon import soon
 
 REQUEST = ModelRequest(
     prepare(
@@ -90,3 +93,76 @@ async def test_the_figures_are_the_servers_own() -> None:
     finally:
         await server.stop()
     assert await count_embedded(server, REQUEST, {}) is None
+
+
+COUNTS = {
+    "": 0,
+    "Hello world": 2,
+    "  two  spaces\n\n\nand\tlines 12345 67.8": 20,
+    "na\xefve caf\xe9 \U0001f642\U0001f642 \u65e5\u672c\u8a9e \u30c6\u30b9\u30c8": 20,
+    "a" * 300: 75,
+    "don't you'll I'M it's": 9,
+    "x=1;y==2!=3 // comment\n    indent\n\treturn": 16,
+    "<|im_start|>user\nhi<|im_end|>\n": 6,
+    "\xa0nbsp\u2003em": 6,
+    "\u0663\u0664\u0665 \u216b \xbd\xb2": 13,
+    "\r\nCRLF\r\n": 6,
+    "   ": 1,
+    "end   ": 2,
+    "5 5  5   5": 7,
+    "\u0645\u0631\u062d\u0628\u0627 \u0628\u0627\u0644\u0639\u0627\u0644\u0645": 10,
+    "\U0001f1e9\U0001f1ea\U0001f469\u200d\U0001f469\u200d\U0001f467": 19,
+    "e\u0301e\u0301": 6,
+}
+
+
+@pytest.fixture(scope="module")
+def pairs() -> BytePairs:
+    try:
+        tokenizer = read_tokenizer(bundled_weights().path)
+    except ModelError as error:
+        pytest.skip(error.message)
+    assert can_count(tokenizer)
+    return BytePairs(tokenizer, "own")
+
+
+@pytest.mark.parametrize("text", COUNTS)
+def test_texts_are_counted_as_the_server_counts_them(pairs: BytePairs, text: str) -> None:
+    assert pairs.count(text) == COUNTS[text]
+
+
+def test_a_long_word_takes_no_square_of_its_length(pairs: BytePairs) -> None:
+    with soon():  # its square is an hour
+        assert 0 < pairs.count("ab" * 50_000) <= 100_000
+
+
+def test_a_file_that_is_none_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "model.gguf"
+    for content in (
+        b"",
+        b"GGUF",
+        b"x" * 100,
+        b"GGUF" + struct.pack("<IQQ", 3, 0, 5) + b"\xff" * 40,
+    ):
+        path.write_bytes(content)
+        with pytest.raises(GgufError, match=r"model\.gguf|GGUF|head|list"):
+            read_tokenizer(path)
+    with pytest.raises(GgufError):
+        read_tokenizer(tmp_path / "none.gguf")
+
+
+def test_a_tokenizer_of_another_kind_is_not_guessed_at() -> None:
+    assert not can_count(GgufTokenizer("llama", "default", (), (), ""))
+    assert not can_count(GgufTokenizer("gpt2", "qwen2", ("a b",), (), ""))
+    assert can_count(GgufTokenizer("gpt2", "gpt-2", ("a b",), (), ""))
+
+
+def test_pairs_are_joined_in_the_order_of_their_ranks() -> None:
+    merges = ("b c", "a b", "bc d", "\N{CJK UNIFIED IDEOGRAPH-4E00} b")
+    pairs = BytePairs(GgufTokenizer("gpt2", "gpt-2", merges, ("<s>",), ""), "t")
+    assert pairs.count("abc") == 2  # a and bc: "bc" comes before "ab"
+    assert pairs.count("ab") == 1
+    assert pairs.count("abab") == 2
+    assert pairs.count("abcd") == 2
+    assert pairs.count("<s>abc<s>") == 4
+    assert pairs.count("") == 0

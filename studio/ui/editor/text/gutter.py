@@ -13,12 +13,45 @@ from studio.core.text.problem import Severity
 from studio.ui.style.icons import icon
 
 if TYPE_CHECKING:
+    from studio.core.prompty.document import PromptDocument
     from studio.ui.editor.text.prompt_view import PromptView
     from studio.ui.style.theme import Theme
 
 _MARKS = 18
 _FOLDS = 16
 _RIGHT = int((Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter).value)
+
+
+class Breakpoints:
+    """Kept by name, so that they stay with their tool or message while lines move."""
+
+    def __init__(self) -> None:
+        self._tools: frozenset[str] = frozenset()
+        self._messages: frozenset[str] = frozenset()
+
+    def show(self, tools: frozenset[str], messages: frozenset[str]) -> None:
+        """Take the names of what a run stops before."""
+        self._tools, self._messages = tools, messages
+
+    def lines(self, document: PromptDocument | None) -> frozenset[int]:
+        """The lines, from 0, where the marked ones begin in a document."""
+        if document is None or not (self._tools or self._messages):
+            return frozenset()
+        # Rules of the format load with the first breakpoint, not with the window.
+        from studio.core.prompty.named_messages import named_messages
+
+        line_of = document.source.line_of
+        tools = {
+            line_of(tool.span.start)
+            for tool in document.tools
+            if tool.span is not None and tool.name in self._tools
+        }
+        messages = {
+            line_of(section.span.start)
+            for name, section in named_messages(document)
+            if name in self._messages
+        }
+        return frozenset(tools | messages)
 
 
 class Gutter(QWidget):

@@ -5,15 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from PySide6.QtGui import QColor, QTextCharFormat, QTextCursor, QTextDocument, QTextFormat
-from PySide6.QtWidgets import QTextEdit
+from PySide6.QtGui import (
+    QColor,
+    QTextBlock,
+    QTextCharFormat,
+    QTextCursor,
+    QTextDocument,
+    QTextFormat,
+)
+from PySide6.QtWidgets import QPlainTextEdit, QTextEdit
 
 from studio.core.text.problem import Problem, Severity
 from studio.core.text.span import Span
+from studio.ui.editor.text.typing_rules import matching_bracket
 
 if TYPE_CHECKING:
     from studio.core.text.source import SourceText
     from studio.ui.style.theme import Theme
+
 
 MOST_SQUIGGLES = 500
 """More would cost every repaint; the Problems list has them all."""
@@ -104,3 +113,91 @@ def range_marks(
             selection.format.setFontWeight(700)
         made.append(selection)
     return made
+
+
+class ShownMarks:
+    """Keeps the extra selections of an editor, and sets them anew only where they change."""
+
+    def __init__(self, editor: QPlainTextEdit, theme: Theme) -> None:
+        self._editor = editor
+        self._theme = theme
+        self._squiggles: list[Selection] = []
+        self._found: list[Selection] = []
+        self._stops: list[Selection] = []
+        self._spelling: list[Selection] = []
+        self._line = QTextCursor()
+        """In the caret's line as marked. No `QTextBlock`: that of a line which went away still says
+        that it is valid, and Qt crashes on it.
+        """
+        self._line_shown = False
+        self._bracket: tuple[int, int] | None = None
+
+    def set_theme(self, theme: Theme) -> None:
+        """Take other colours, from the next marks on."""
+        self._theme = theme
+
+    def set_problems(self, problems: Sequence[Problem], source: SourceText) -> None:
+        """Underline problems of a text."""
+        self._squiggles = squiggles(self._editor.document(), source, problems, self._theme)
+        self.show()
+
+    def set_found(self, ranges: Sequence[tuple[int, int]]) -> None:
+        """Mark matches of a search, given in UTF-16 positions."""
+        color = "#f6dca0" if self._theme.name == "light" else "#5c4a1e"
+        self._found = range_marks(self._editor.document(), ranges[:MOST_SQUIGGLES], color)
+        self.show()
+
+    def set_spelling(self, spans: Sequence[Span], source: SourceText) -> None:
+        """Underline words that the dictionary does not have, fainter than problems."""
+        if not spans and not self._spelling:
+            return
+        self._spelling = dashed(self._editor.document(), source, spans, self._theme.muted)
+        self.show()
+
+    def set_stops(self, ranges: Sequence[tuple[int, int]]) -> None:
+        """Mark the places of a snippet that are still to be filled, in UTF-16 positions."""
+        self._stops = range_marks(self._editor.document(), ranges, self._theme.raised)
+        self.show()
+
+    def follow_caret(self) -> QTextBlock | None:
+        """The caret moved: mark its line and bracket; returns the line left, where there is one.
+
+        Within a line the marks move with the text: setting them anew paints everything.
+        """
+        cursor, before = self._editor.textCursor(), self._line.block()
+        if (
+            cursor.block() == before
+            and self._line_shown != cursor.hasSelection()
+            and self._bracket is None
+            and self._pair() is None
+        ):
+            return None
+        self.show()
+        return before if before.isValid() and cursor.block() != before else None
+
+    def show(self) -> None:
+        """Set every mark."""
+        cursor = self._editor.textCursor()
+        self._line_shown = not cursor.hasSelection()
+        self._line = QTextCursor(cursor.block())
+        self._bracket = self._pair()
+        shown: list[Selection] = []
+        if self._line_shown:
+            shown.append(line_mark(cursor, self._theme.current_line))
+        shown += self._stops
+        shown += self._found
+        shown += self._brackets()
+        shown += self._spelling
+        shown += self._squiggles
+        self._editor.setExtraSelections(shown)
+
+    def _pair(self) -> tuple[int, int] | None:
+        cursor = self._editor.textCursor()
+        return matching_bracket(cursor.block().text(), cursor.positionInBlock())
+
+    def _brackets(self) -> list[Selection]:
+        if self._bracket is None:
+            return []
+        start = self._line.block().position()
+        ranges = [(start + at, start + at + 1) for at in self._bracket]
+        return range_marks(self._editor.document(), ranges, self._theme.selection, strong=True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,10 +12,15 @@ from PySide6.QtCore import QMimeData, QObject, Signal
 from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QInputDialog, QLineEdit
 
+from studio.core.text.problem import TextEdit
+from studio.core.text.span import Span
+
 if TYPE_CHECKING:
+    from studio.core.prompty.document import PromptDocument
     from studio.ui.editor.text.parse_tracker import ParseTracker
     from studio.ui.editor.text.prompt_view import PromptView
     from studio.viewmodels.app.notifications import Notifications
+
 
 _OPENED = (".prompty",)
 
@@ -66,7 +73,6 @@ class MediaDrop(QObject):
         """Put one file in at the caret, as one step that can be undone."""
         from studio.core.prompty.parse import parse
         from studio.core.prompty.split import in_front_matter
-        from studio.ui.editor.text.media import edits_for
 
         own, text, caret = self._path(), self._editor.text(), self._editor.caret()
         document = self._reading.now() or parse(text, own)
@@ -76,7 +82,6 @@ class MediaDrop(QObject):
         self._editor.ensureCursorVisible()  # a new input in the front matter moves the text down
 
     def _paste_image(self, image: QImage) -> None:
-        from studio.ui.editor.text.media import free_image_name
 
         own = self._path()
         if own is None:
@@ -115,3 +120,82 @@ def _files(data: QMimeData) -> list[Path]:
         return []
     paths = [Path(url.toLocalFile()) for url in data.urls() if url.isLocalFile()]
     return paths if len(paths) == len(data.urls()) else []
+
+
+_KINDS = {
+    "image": (".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp", ".svg", ".avif", ".tif", ".tiff"),
+    "audio": (".mp3", ".wav", ".ogg", ".flac", ".m4a", ".aac", ".opus"),
+    "video": (".mp4", ".webm", ".mov", ".mkv", ".avi"),
+}
+
+
+_NUMBERED = re.compile(r"image-(\d+)\.png")
+
+
+def media_word(path: Path) -> str:
+    """What kind of part a file is: `image`, `audio`, `video` or `file` (docs/format.md)."""
+    suffix = path.suffix.lower()
+    return next((word for word, suffixes in _KINDS.items() if suffix in suffixes), "file")
+
+
+def address(path: Path, folder: Path | None) -> str:
+    """The path as a prompt writes it: from the prompt's folder, with slashes.
+
+    A file on another drive, or a prompt that has no folder yet, gives the whole path.
+    """
+    if folder is not None:
+        try:
+            path = Path(os.path.relpath(path, folder))
+        except ValueError:
+            path = path.absolute()
+    return path.as_posix()
+
+
+def edits_for(
+    document: PromptDocument, path: Path, folder: Path | None, at: int, *, yaml: bool
+) -> tuple[TextEdit, ...]:
+    """Edits that put a file into a prompt at an offset, in the words of its dialect.
+
+    YAML gets a reference, a body of the section dialect a media token. The other dialects have no
+    such token: they get an input of that kind whose default is the path, and its use.
+    """
+    written, word = address(path, folder), media_word(path)
+    here = Span(at, at)
+    if yaml:
+        return (TextEdit(here, f"${{file:{written}}}"),)
+    if document.dialect == "section":
+        target = f"<{written}>" if ' "' in written else written
+        return (TextEdit(here, f"![{word}]({target})"),)
+    kind = word if word != "video" else "file"
+    name = _free_name(document, path)
+    key = "type" if document.dialect == "legacy" else "kind"
+    from studio.core.prompty.edit.edits import insert_below, write_scalar
+
+    value = write_scalar(written)
+    if isinstance(document.data.get("inputs"), list):
+        lines = [f"- name: {name}", f"  {key}: {kind}", f"  default: {value}"]
+    else:
+        lines = [f"{name}:", f"  {key}: {kind}", f"  default: {value}"]
+    inner = f"{key}: {kind}, default: {value}"
+    listed = isinstance(document.data.get("inputs"), list)
+    flow = f"{{name: {name}, {inner}}}" if listed else f"{name}: {{{inner}}}"
+    use = f"{{{name}}}" if document.template.format == "fstring" else f"{{{{ {name} }}}}"
+    return (*insert_below(document, ("inputs",), lines, flow), TextEdit(here, use))
+
+
+def _free_name(document: PromptDocument, path: Path) -> str:
+    stem = re.sub(r"\W+", "_", path.stem).strip("_").lower() or "file"
+    name = stem if not stem[0].isdigit() else f"file_{stem}"
+    number = 1
+    while document.input(name) is not None:
+        number += 1
+        name = f"{stem}_{number}"
+    return name
+
+
+def free_image_name(folder: Path) -> str:
+    """A name for a pasted picture that no file beside the prompt has."""
+    taken = [
+        int(match[1]) for each in folder.iterdir() if (match := _NUMBERED.fullmatch(each.name))
+    ]
+    return f"image-{max(taken, default=0) + 1}.png"

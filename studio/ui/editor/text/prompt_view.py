@@ -11,8 +11,8 @@ from PySide6.QtWidgets import QToolTip, QWidget
 
 from studio.ui.editor.text import marks
 from studio.ui.editor.text.block_view import BlockView
+from studio.ui.editor.text.marks import ShownMarks
 from studio.ui.editor.text.prompt_text import PromptText
-from studio.ui.editor.text.shown_marks import ShownMarks
 
 if TYPE_CHECKING:
     from studio.core.text.problem import TextEdit

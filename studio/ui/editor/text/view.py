@@ -18,8 +18,7 @@ from PySide6.QtWidgets import QFrame, QPlainTextEdit, QWidget
 
 from studio.application.editing.names import message_on_line, tool_on_line
 from studio.core.text.problem import Problem, Severity
-from studio.ui.editor.text.breakpoints import Breakpoints
-from studio.ui.editor.text.gutter import Gutter
+from studio.ui.editor.text.gutter import Breakpoints, Gutter
 from studio.ui.editor.text.parse_tracker import ParseTracker
 from studio.ui.editor.text.prompt_text import PromptText
 from studio.ui.editor.text.text_input import TextInput

@@ -14,7 +14,7 @@ from studio.core.text.span import Span
 from studio.ui.editor.completion.assist import EditorAssist
 from studio.ui.editor.page.find_bar import FindBar
 from studio.ui.editor.page.naming import Naming
-from studio.ui.editor.text.shown_marks import ShownMarks
+from studio.ui.editor.text.marks import ShownMarks
 from studio.ui.editor.text.view import PromptEditor
 from studio.ui.style.theme import DARK, LIGHT
 
