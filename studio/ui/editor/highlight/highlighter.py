@@ -17,7 +17,7 @@ from PySide6.QtGui import (
     QTextDocument,
 )
 
-from studio.ui.editor.highlight.lexer_state import START, State, Token
+from studio.application.highlight.lexer_state import START, State, Token
 
 if TYPE_CHECKING:
     from studio.ui.style.theme import Theme
@@ -163,7 +163,7 @@ class Highlighter(QSyntaxHighlighter):
             self._put_off(block)
             return
         # Its tables take longer to load than a window to paint.
-        from studio.ui.editor.highlight.lexer import lex_line
+        from studio.application.highlight.lexer import lex_line
 
         before = self.state_before(block)
         tokens, after = lex_line(text if text.isascii() else _readable(text), before)

@@ -11,7 +11,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from studio.application.document.files import FileError
-from studio.ui.editor.highlight.lexer_state import PYTHON_FILE
+from studio.application.highlight.lexer_state import PYTHON_FILE
 from studio.ui.editor.page.page import EditorPage
 from studio.ui.editor.tabs.file_questions import Unsaved, ask_open, ask_save, ask_unsaved
 from studio.ui.editor.tabs.sides import EditorSides

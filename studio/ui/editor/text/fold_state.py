@@ -2,105 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QCoreApplication, QObject, Signal
+from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QTextCursor, QTextDocument
 
+from studio.application.editing.folding import FoldingRange, folds
 from studio.viewmodels.app.jobs import LatestJob
 
 if TYPE_CHECKING:
     from studio.core.prompty.document import PromptDocument
-
-
-_FENCE = re.compile(r"^[^\S\n]{0,3}(?P<mark>`{3,}|~{3,})(?P<rest>.*)", re.MULTILINE)
-
-
-@dataclass(frozen=True, slots=True)
-class FoldingRange:
-    """Lines that can hide behind their first line."""
-
-    first: int
-    """The line that stays, from 0."""
-
-    last: int
-    """The last line that goes away."""
-
-    summary: str = ""
-    """What it is, for the accessible name."""
-
-
-def folds(document: PromptDocument) -> tuple[FoldingRange, ...]:
-    """Front matter, its blocks, role sections and fenced code, in the order of their lines."""
-    lines = document.source.text.split("\n")
-    found: dict[int, FoldingRange] = {}
-    for fold in (
-        *_front_matter(document, lines),
-        *_sections(document, lines),
-        *_fences(document.source.text),
-    ):
-        if fold.last > fold.first and fold.first not in found:
-            found[fold.first] = fold
-    return tuple(sorted(found.values(), key=lambda fold: fold.first))
-
-
-def _front_matter(document: PromptDocument, lines: list[str]) -> list[FoldingRange]:
-    if document.front_matter is None:
-        return []
-    source = document.source
-    first = source.line_of(document.front_matter.start)
-    last = source.line_of(max(document.front_matter.start, document.front_matter.end - 1))
-    found = [
-        FoldingRange(max(0, first - 1), last, QCoreApplication.translate("Folding", "front matter"))
-    ]
-    for entry in document.entries:
-        line = source.line_of(entry.key.start)
-        end = line
-        indent = _indent(lines[line]) if line < len(lines) else 0
-        for number in range(line + 1, min(last + 1, len(lines))):
-            if lines[number].strip() and _indent(lines[number]) <= indent:
-                break
-            if lines[number].strip():
-                end = number
-        found.append(FoldingRange(line, end, str(entry.path[-1]) if entry.path else ""))
-    return found
-
-
-def _sections(document: PromptDocument, lines: list[str]) -> list[FoldingRange]:
-    source = document.source
-    found = []
-    for section in document.sections:
-        if section.marker is None:
-            continue
-        first = source.line_of(section.marker.start)
-        last = source.line_of(max(section.span.start, section.span.end - 1))
-        while last > first and not lines[min(last, len(lines) - 1)].strip():
-            last -= 1
-        found.append(FoldingRange(first, last, section.role))
-    return found
-
-
-def _fences(text: str) -> list[FoldingRange]:
-    found = []
-    opened: tuple[int, str] | None = None
-    line = at = 0
-    for match in _FENCE.finditer(text):
-        line += text.count("\n", at, match.start())
-        at = match.start()
-        mark = match["mark"]
-        if opened is None:
-            opened = (line, mark)
-        elif mark.startswith(opened[1]) and not match["rest"].strip():
-            found.append(FoldingRange(opened[0], line, "code"))
-            opened = None
-    return found
-
-
-def _indent(line: str) -> int:
-    return len(line) - len(line.lstrip(" "))
 
 
 _LONG = 100_000

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from studio.ui.editor.highlight.lexer import lex_line
-from studio.ui.editor.highlight.lexer_state import PYTHON_FILE, START, State
+from studio.application.highlight.lexer import lex_line
+from studio.application.highlight.lexer_state import PYTHON_FILE, START, State
 
 
 def styles(text: str, state: State = START) -> list[list[tuple[str, str]]]:

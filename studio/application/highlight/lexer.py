@@ -18,8 +18,8 @@ from pygments.lexers import get_lexer_by_name
 from pygments.token import _TokenType
 from pygments.util import ClassNotFound
 
-from studio.ui.editor.highlight.lexer_state import State, Template, Token
-from studio.ui.editor.highlight.lexer_tables import LINE_LEXERS, style_of
+from studio.application.highlight.lexer_state import State, Template, Token
+from studio.application.highlight.lexer_tables import LINE_LEXERS, style_of
 
 _ROLES = "system|user|assistant|developer|tool|function|tools|thread"
 _MARKER = re.compile(
