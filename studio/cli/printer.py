@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import re
 import sys
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
+from studio.core.agent.loop.steps import steps_of
 from studio.core.agent.values.events import (
     CallDecided,
     CallsChecked,
@@ -119,5 +121,9 @@ def print_end(state: RunState, *, as_json: bool) -> None:
         print(json_line(result))
     elif state.answer is not None and state.status in ("done", "incomplete"):
         print(printable(state.answer))
+    made = Counter(name for step in steps_of(state) for name in step.repairs)
+    if made:
+        names = ", ".join(f"{name} ({count})" for name, count in made.items())
+        print(printable(f"prompt-studio: repaired in the replies: {names}"), file=sys.stderr)
     if failed is not None:
         print(printable(f"prompt-studio: {error} {failed.hint}".rstrip()), file=sys.stderr)

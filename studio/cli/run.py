@@ -95,6 +95,13 @@ def add_run(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--record", type=Path, metavar="CASSETTE", help="add what the model answers to this file"
     )
+    parser.add_argument(
+        "--repair",
+        choices=("ask", "always", "never"),
+        default="ask",
+        help="what happens to a reply that a small change would make readable: offered where the "
+        "run stands still (the usual), repaired without asking, or told to the model as it is",
+    )
     past = parser.add_mutually_exclusive_group()
     past.add_argument(
         "--replay",
@@ -225,6 +232,7 @@ def _run_options(
         headless=not is_stepped,
         approve="always" if options.yes or is_exact else "ask",
         breakpoints=breaks,
+        repair=options.repair,
         pause_at=frozenset(PausePoint) if options.step else frozenset(),
     )
 

@@ -157,6 +157,8 @@ def facts_of(state: RunState) -> str:
                 else translate("RunView", "Iteration {iteration} of {limit}")
             ).format(iteration=state.iteration, limit=limit)
         )
+    if state.repaired:
+        parts.append(translate("RunView", "{count} repaired").format(count=state.repaired))
     if state.usage.total_tokens:
         parts.append(tokens(state.usage.total_tokens))
     if state.usage.cost is not None:

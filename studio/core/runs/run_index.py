@@ -90,6 +90,12 @@ class Snapshot:
     released: frozenset[str] = frozenset()
     """References of secrets whose values are sent."""
 
+    repaired: int = 0
+    """Repairs that were made of replies so far."""
+
+    answer_so_far: str = ""
+    """What came of an answer that was cut and that the model now goes on with."""
+
 
 @dataclass(frozen=True, slots=True)
 class StepRow:
@@ -250,6 +256,8 @@ def snapshot_of(state: RunState) -> Snapshot | None:
         state.characters,
         tuple(state.past_calls[-_RECENT:]),
         state.released,
+        state.repaired,
+        state.answer_so_far,
     )
 
 
@@ -300,4 +308,6 @@ def state_of(setup: RunSetup, snapshot: Snapshot, before: SnapshotPast) -> RunSt
         steering=snapshot.steering,
         injected=snapshot.injected,
         released=snapshot.released,
+        repaired=snapshot.repaired,
+        answer_so_far=snapshot.answer_so_far,
     )

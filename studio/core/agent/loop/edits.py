@@ -122,11 +122,13 @@ def _reply(state: RunState, event: ReplyEdited) -> RunState:
     mark = "repaired" if event.repair else "edited"
     repairs = state.repairs | ({event.repair} if event.repair and event.always else set())
     origin = "person" if event.given else state.step.reply_origin
-    unread = replace(state.step, reading=None, calls=(), answer=None)
+    made = (*state.step.repairs, event.repair) if event.repair else state.step.repairs
+    unread = replace(state.step, reading=None, calls=(), answer=None, repairs=made)
     step = replace(unread, reply=event.reply, reply_origin=origin)
     state = replace(
-        state, step=step, place=PausePoint.REPLY, call=None, error=None, repairs=repairs
-    )
+        state, step=step, place=PausePoint.REPLY, call=None, error=None, repairs=repairs,
+        repaired=state.repaired + bool(event.repair),
+    )  # fmt: skip
     # A repaired or mended reply is no second failure.
     return replace(_marked(state, mark), format_errors=max(0, state.format_errors - 1))
 

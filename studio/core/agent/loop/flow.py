@@ -30,6 +30,7 @@ from studio.core.agent.values.effects import (
     TrimContext,
 )
 from studio.core.agent.values.pause_point import PausePoint
+from studio.core.agent.values.reading import Repair
 from studio.core.agent.values.state import RunState, Step, StepError
 from studio.core.prompty.messages import Message
 
@@ -122,6 +123,11 @@ def next_step(state: RunState) -> Move:
     return begin_step(close_step(state))
 
 
+def offered(state: RunState, repairs: tuple[Repair, ...]) -> tuple[Repair, ...]:
+    """The repairs that the run may be offered."""
+    return () if state.setup.repair == "never" else repairs
+
+
 # Calls --------------------------------------------------------------------------------------------
 
 
@@ -136,7 +142,8 @@ def calls_checked(state: RunState) -> Move:
         state = replace(state, format_errors=state.format_errors + 1)
     message = "; ".join(call.problems)
     observation = call_error_text(state, call)
-    error = StepError(kind, kind, message, "", call.repairs, observation=observation)
+    repairs = offered(state, call.repairs)
+    error = StepError(kind, kind, message, "", repairs, observation=observation)
     return at_error(state, error, bad)
 
 

@@ -22,6 +22,7 @@ from studio.core.agent.loop.flow import (
     next_call,
     next_result,
     next_step,
+    offered,
     pending,
     rendered,
     request_ready,
@@ -205,7 +206,8 @@ def _format_error(state: RunState, reading: FormatError) -> Move:
     state = replace(state, format_errors=state.format_errors + 1)
     observation = format_feedback(state.protocol, reading.message)
     error = StepError(
-        "format", reading.code, f"{reading.message}.", "", reading.repairs, reading.answer,
+        "format", reading.code, f"{reading.message}.", "", offered(state, reading.repairs),
+        reading.answer,
         observation, retryable=True,
     )  # fmt: skip
     return at_error(state, error)

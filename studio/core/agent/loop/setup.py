@@ -73,6 +73,7 @@ def make_setup(
         compose=compose_template(document),
         plain_is_final=options.plain_is_final,
         repairs=options.repairs,
+        repair=options.repair,
         reading=reading_style(document),
         context_budget=options.context_budget,
     )

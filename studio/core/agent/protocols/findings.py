@@ -8,6 +8,7 @@ from dataclasses import replace
 from studio.core.agent.protocols.base import ReadRules
 from studio.core.agent.protocols.labels import Label
 from studio.core.agent.protocols.thinking import TextWithoutReasoning, blank_reasoning
+from studio.core.agent.protocols.unclosed_thinking import open_thinking
 from studio.core.agent.protocols.warnings import remark
 from studio.core.agent.values.reading import (
     FormatError,
@@ -43,6 +44,11 @@ class Findings:
         if self.reply.refusal or self.reply.finish_reason == "refusal":
             return Refused(text=self.reply.refusal or self.reply.text.strip())
         return None
+
+    @property
+    def open_thinking(self) -> FormatError | None:
+        """What is to be read where the reply is nothing but thinking that never ends."""
+        return open_thinking(self.reply, self._thinking, decides=True)
 
     @property
     def spans(self) -> tuple[ReadSpan, ...]:

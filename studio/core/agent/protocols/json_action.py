@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from studio.core.agent.protocols.base import ReadRules, only_parameter, takes_text
+from studio.core.agent.protocols.call_syntax import hidden_arguments, near_name
 from studio.core.agent.protocols.findings import Findings, read_without_reasoning
 from studio.core.agent.protocols.json_repair import (
     LARGEST,
@@ -31,6 +32,7 @@ from studio.core.agent.values.reading import (
     Repair,
     RequestedCall,
 )
+from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.span import Span
 from studio.core.text.values import Json
 from studio.core.wire.reply import Reply
@@ -124,13 +126,14 @@ class _Reader:
             return replace(reading, warnings=(*reading.warnings, remark("native_call")))
         match self._found.reply.finish_reason:
             case "length":
-                return self._found.error(
+                return self._found.open_thinking or self._found.error(
                     "truncated", "The reply ended at the token limit before any text"
                 )
             case "content_filter":
                 return self._found.error("filtered", "The provider's filter removed the reply")
             case _:
-                return self._found.error("empty", "The reply is empty")
+                empty = self._found.error("empty", "The reply is empty")
+                return self._found.open_thinking or empty
 
     def _no_json(self) -> Reading:
         text = _TICKS.sub("", self._found.raw(0, len(self._text))).strip()
@@ -165,17 +168,46 @@ class _Reader:
         tool = named.strip()
         given = self._input(root.value, action_key)
         self._rest(root)
+        left = _left_over(root.value, action_key) if given in (None, {}, "") else ()
+        if left:
+            return self._unknown_keys(left, action_key, thought, root)
         if self._is_end(tool):
             return self._final(tool, given, thought, root)
         arguments = self._arguments(tool, given, root)
         if isinstance(arguments, FormatError):
             return replace(arguments, thought=thought)
-        call = RequestedCall("call_1", tool, arguments, json_text(given))
+        near = near_name(tool, [each.name for each in self._found.rules.tools])
+        repairs = (self._renamed(root, action_key, tool, near),) if near else ()
+        text = json_text(given)
+        call = RequestedCall("call_1", tool, arguments, text, repairs=repairs)
         return Action(
             thought=thought, calls=(call,), spans=self._found.spans,
             warnings=self._found.warnings,
             kept=self._found.raw(0, root.end).strip(),
         )  # fmt: skip
+
+    def _unknown_keys(
+        self, left: tuple[str, ...], action_key: str, thought: str, root: _Root
+    ) -> FormatError:
+        """The arguments stand under keys that are not known: they are never taken as none."""
+        tool = str(root.value[action_key]).strip()
+        held = {key: root.value[key] for key in left}
+        key = _key(root.value, _INPUT_KEYS) or "action_input"
+        given: Json = held
+        if len(left) == 1 and not _is_parameter(left[0], self._found.rules.tool(tool)):
+            given = held[left[0]]  # one key with all of it: `params`, `action_inputs`, `answer`
+        if self._is_end(tool) and len(left) > 1:
+            given = None
+        repairs: tuple[Repair, ...] = ()
+        if isinstance(given, dict) or self._is_end(tool):
+            kept = {name: item for name, item in root.value.items() if name not in left}
+            value: Json = {**kept, key: given}
+            if given is not None:
+                found = repair_of(self._text, root.start, root.end, value, ("argument_keys",))
+                repairs = (found,)
+        names = ", ".join(repr(name) for name in left)
+        message = f"There is no {key!r}, but there are keys that mean nothing here: {names}"
+        return self._found.error("no_args", message, thought, tool=tool, repairs=repairs)
 
     def _input(self, value: Mapping[str, Json], action_key: str) -> Json:
         key = _key(value, _INPUT_KEYS)
@@ -222,17 +254,25 @@ class _Reader:
             return {}
         known = self._found.rules.tool(tool)
         name = only_parameter(known)
+        hidden = hidden_arguments(given, known) if isinstance(given, str) else None
+        if hidden is not None:
+            arguments, slip = hidden
+            message = '"action_input" is a text that holds the arguments'
+            repair = self._wrap(root, arguments, slip)
+            return self._found.error("args_not_object", message, tool=tool, repairs=(repair,))
         if known is None or (isinstance(given, str) and takes_text(known)):
             self._found.warn("bare_value", name or "input")
             return {name or "input": given}
         repairs: tuple[Repair, ...] = ()
-        if isinstance(given, str) and (inner := _object_in(given)) is not None:
-            # The input is an object written as a string: a second decoding may differ, so ask.
-            repairs = (self._wrap(root, inner, "unwrapped_string"),)
-        elif name is not None:
+        if name is not None:
             repairs = (self._wrap(root, {name: given}, "wrap_argument"),)
         message = '"action_input" is not a JSON object'
         return self._found.error("args_not_object", message, tool=tool, repairs=repairs)
+
+    def _renamed(self, root: _Root, action_key: str, tool: str, near: str) -> Repair:
+        value: Json = {**root.value, action_key: near}
+        repair = repair_of(self._text, root.start, root.end, value, ("tool_name",))
+        return replace(repair, title=f"Use the tool {near!r}", before=tool)
 
     def _wrap(self, root: _Root, arguments: Json, name: str) -> Repair:
         key = _key(root.value, _INPUT_KEYS) or "action_input"
@@ -270,15 +310,28 @@ def _key(value: Mapping[str, Json], keys: tuple[str, ...]) -> str | None:
     return next((lowered[key] for key in keys if key in lowered), None)
 
 
+_BESIDE = frozenset((
+    "thought", "thoughts", "thinking", "reasoning", "reason", "rationale", "explanation", "comment",
+    "id", "type", "step", "plan", "status", "log", "confidence", "observation", "action_output",
+))  # fmt: skip
+"""Keys that stand beside an action and are no arguments of it."""
+
+
+def _left_over(value: Mapping[str, Json], action_key: str) -> tuple[str, ...]:
+    """Keys that are neither the action, nor its input, nor known to stand beside them."""
+    known = {*_INPUT_KEYS, *_BESIDE, action_key.strip().lower()}
+    return tuple(
+        key for key, held in value.items() if key.strip().lower() not in known and held is not None
+    )
+
+
+def _is_parameter(name: str, tool: ToolSpec | None) -> bool:
+    properties = tool.parameters.get("properties") if tool is not None else None
+    return isinstance(properties, Mapping) and name in properties
+
+
 def _bare_word(word: str) -> str:
     return re.sub(r"[\s_-]", "", word).lower()
-
-
-def _object_in(text: str) -> Json:
-    decoded = decode_at(text, 0) if text.startswith("{") else None
-    return (
-        decoded.value if isinstance(decoded, Decoded) and isinstance(decoded.value, dict) else None
-    )
 
 
 def _looks_like_action(piece: str) -> bool:

@@ -43,6 +43,9 @@ _TITLES = {
     "doubled_braces": "remove the doubled braces",
     "unwrapped_string": "read the string as the object that it holds",
     "wrap_argument": "put the value into the only argument",
+    "odd_blanks": "use plain spaces",
+    "named_values": "read the named values as JSON",
+    "argument_keys": "take the other keys as the arguments",
 }
 
 
@@ -82,6 +85,15 @@ def repair_object(text: str, start: int) -> RepairedObject | None:
     except (_Cut, _Hopeless):
         return None
     return RepairedObject(value, reader.at, tuple(dict.fromkeys(reader.names)))
+
+
+def read_value(text: str, start: int) -> tuple[Json, int] | None:
+    """A value that stands somewhere in a text, forgiving as above, and where it ends."""
+    reader = _Reader(text, start)
+    try:
+        return reader.value(0), reader.at
+    except (_Cut, _Hopeless):
+        return None
 
 
 def ends_inside(text: str, start: int) -> bool:
@@ -174,6 +186,8 @@ class _Reader:
         text = self._text
         while self.at < len(text):
             if text[self.at].isspace():
+                if text[self.at] not in " \t\r\n":
+                    self.names.append("odd_blanks")
                 self.at += 1
             elif text.startswith("/*", self.at):
                 self._skip_to("*/", 2)

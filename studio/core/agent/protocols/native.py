@@ -5,8 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from studio.core.agent.protocols.base import ReadRules, only_parameter
+from studio.core.agent.protocols.call_syntax import near_name
 from studio.core.agent.protocols.json_repair import ends_inside, find_repair, repair_of
+from studio.core.agent.protocols.text_calls import find_text_calls
 from studio.core.agent.protocols.thinking import TextWithoutReasoning, blank_reasoning
+from studio.core.agent.protocols.unclosed_thinking import open_thinking
 from studio.core.agent.protocols.warnings import remark
 from studio.core.agent.values.json_text import Decoded, decode_at
 from studio.core.agent.values.reading import (
@@ -43,7 +46,11 @@ def read_native(reply: Reply, rules: ReadRules) -> Reading:
         reading = Refused(text=reply.refusal or text)
     else:
         spans += _text_spans(thinking, "answer")
-        reading = _answer(reply, text)
+        reading = (
+            find_text_calls(reply, thinking.text, rules)
+            or open_thinking(reply, thinking, decides=False)
+            or _answer(reply, text)
+        )
     ordered = tuple(sorted(spans, key=lambda item: item.span))
     return replace(reading, reasoning=reasoning, spans=ordered, kept=text)
 
@@ -82,13 +89,25 @@ def _calls(reply: Reply, rules: ReadRules, text: str) -> Action | FormatError:
             return FormatError(
                 thought=text, code="no_tool_name", message="A tool call names no tool"
             )
-        calls.append(_read_call(call, index, rules, reply.finish_reason == "length"))
+        is_last = index == len(reply.tool_calls) - 1
+        was_cut = is_last and reply.finish_reason == "length"
+        asked = _read_call(call, index, rules, was_cut)
+        near = near_name(call.name, [tool.name for tool in rules.tools])
+        if near and not asked.error:
+            named = Repair("tool_name", f"Use the tool {near!r}", call.name, near, call=index,
+                           tool=near)  # fmt: skip
+            asked = replace(asked, repairs=(named,))
+        calls.append(asked)
     return Action(thought=text, calls=tuple(calls))
 
 
 def _read_call(call: ToolCall, index: int, rules: ReadRules, was_cut: bool) -> RequestedCall:
     call_id = call.id or f"call_{index + 1}"
     text = call.arguments
+    if was_cut:
+        # Whole JSON proves nothing here: some servers close what the model did not.
+        message = "The arguments are incomplete: the reply ended while the call was written"
+        return RequestedCall(call_id, call.name, None, text, "truncated", message)
     if not text.strip() or text.strip() == "null":
         return RequestedCall(call_id, call.name, {}, text)
     start = len(text) - len(text.lstrip())
@@ -103,8 +122,6 @@ def _read_call(call: ToolCall, index: int, rules: ReadRules, was_cut: bool) -> R
     else:
         code, why = decoded.code, decoded.message
     if code == "bad_args" and text.startswith("{", start) and ends_inside(text, start):
-        code = "truncated"
-    if was_cut and code == "bad_args" and not text.rstrip().endswith(("}", "```")):
         code = "truncated"
     if code == "truncated":
         message = "The arguments are incomplete: the reply ended while the call was written"

@@ -11,17 +11,21 @@ from dataclasses import replace
 from itertools import islice
 
 from studio.core.agent.protocols.base import ReadRules
+from studio.core.agent.protocols.call_syntax import near_name
 from studio.core.agent.protocols.findings import Findings, read_without_reasoning
 from studio.core.agent.protocols.labels import Label, find_labels
 from studio.core.agent.protocols.react_args import FENCE, ArgsReader, line_end
+from studio.core.agent.protocols.react_slips import find_slip
 from studio.core.agent.protocols.warnings import remark
 from studio.core.agent.values.reading import (
     Action,
     Final,
     FormatError,
     Reading,
+    Repair,
     RequestedCall,
 )
+from studio.core.text.span import Span
 from studio.core.wire.reply import Reply
 
 _DECISIVE = ("action", "final")
@@ -73,13 +77,14 @@ class _Reader:
             return _from_native(self._found.reply)
         match self._found.reply.finish_reason:
             case "length":
-                return self._found.error(
+                return self._found.open_thinking or self._found.error(
                     "truncated", "The reply ended at the token limit before any text"
                 )
             case "content_filter":
                 return self._found.error("filtered", "The provider's filter removed the reply")
             case _:
-                return self._found.error("empty", "The reply is empty")
+                empty = self._found.error("empty", "The reply is empty")
+                return self._found.open_thinking or empty
 
     def _no_decision(self, labels: list[Label]) -> Reading:
         text = self._found.piece(0, len(self._text))
@@ -146,6 +151,9 @@ class _Reader:
         self._found.label(label)
         name_start, name_end = self._name_line(label.end)
         raw_name = self._found.mark("tool", name_start, name_end)
+        slip = find_slip(self._found, label, name_start, name_end, thought)
+        if slip is not None:
+            return slip
         tool = clean_name(raw_name)
         if not tool:
             return self._found.error("no_tool_name", "'Action:' names no tool", thought)
@@ -157,9 +165,13 @@ class _Reader:
         if isinstance(args, FormatError):
             return args
         self._rest(args.end)
+        near = near_name(tool, [each.name for each in self._found.rules.tools])
+        line = Span(name_start, name_end)
+        renamed = Repair("tool_name", f"Use the tool {near!r}", tool, f" {near}", line)
         call = RequestedCall(
-            "call_1", tool, args.arguments, self._found.reply.text[args.start : args.end]
-        )
+            "call_1", tool, args.arguments, self._found.reply.text[args.start : args.end],
+            repairs=(renamed,) if near else (),
+        )  # fmt: skip
         return Action(
             thought=thought, calls=(call,), spans=self._found.spans,
             warnings=self._found.warnings, kept=self._kept(args.end),

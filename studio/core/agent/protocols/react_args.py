@@ -6,17 +6,29 @@ import re
 from dataclasses import dataclass
 
 from studio.core.agent.protocols.base import only_parameter, takes_text
+from studio.core.agent.protocols.call_syntax import hidden_arguments
 from studio.core.agent.protocols.findings import Findings
-from studio.core.agent.protocols.json_repair import ends_inside, find_repair, repair_of
+from studio.core.agent.protocols.json_repair import (
+    ends_inside,
+    find_repair,
+    read_value,
+    repair_of,
+)
 from studio.core.agent.protocols.labels import Label, find_labels
-from studio.core.agent.values.json_text import Decoded, decode_at
+from studio.core.agent.values.json_text import Decoded, decode_at, json_text
 from studio.core.agent.values.reading import FormatError, FormatErrorCode, Repair
+from studio.core.text.span import Span
 from studio.core.text.values import Json, JsonObject
 
 FENCE = re.compile(r"[ \t]*```[\w-]*[ \t]*\r?\n?")
 """The line that opens a fence."""
 
 _TICKS = re.compile(r"`{3,}[\w-]*|`")
+_OTHER_LABEL = re.compile(
+    r"\s*(?:\*\*)?(?P<word>[^\W\d][\w _-]{0,30}?)(?:\*\*)?[ \t]{0,9}[:=：](?:\*\*)?\s{0,9}"
+    r"(?:```\w{0,9}\s{0,9})?(?=\{)"
+)
+_MEANT_AS_JSON = re.compile(r"\{\s*(?:[\"'“‘`}]|[\w-]+\s*:)")
 _HALF_STOP = re.compile(r"\n[ \t]*Obs(?:e|er|erv|erva|ervat|ervati|ervatio|ervation)?[ \t]*\Z")
 
 
@@ -50,12 +62,38 @@ class ArgsReader:
         if self._text.startswith("{", value) and (label is None or value < label.start):
             self._found.warn("missing_args_label")
             return self._args_value(start, tool, thought, None)
+        between = self._text[start : label.start if label is not None else len(self._text)]
+        named = _OTHER_LABEL.match(between)
+        if named is not None:
+            return self._other_label(start, between, named, tool, thought)
         if self._found.reply.finish_reason == "length" and label is None:
             return self._found.error(
                 "truncated", "The reply was cut off before its arguments", thought
             )
         self._found.warn("no_args")
         return ReadArgs({}, start, start)
+
+    def _other_label(
+        self, start: int, between: str, named: re.Match[str], tool: str, thought: str
+    ) -> FormatError:
+        """Arguments under a label that is not known are never taken as none."""
+        at, end = start + named.end(), start + len(between.rstrip("`\n\r\t "))
+        place, word = start + named.start("word"), named["word"]
+        decoded = decode_at(self._text, at)
+        if not isinstance(decoded, Decoded) and ends_inside(self._text, at):
+            message = "The arguments cannot be read: the JSON is cut off"
+            return self._found.error("truncated", message, thought, tool=tool)
+        read = read_value(self._text, at)
+        repairs: tuple[Repair, ...] = ()
+        if read is not None and isinstance(read[0], dict):
+            written = f"Args: {json_text(read[0])}"
+            piece = Span(place, max(read[1], at))
+            before = self._text[piece.start : piece.end]
+            title = f"Read {word!r} as 'Args'"
+            repairs = (Repair("args_label", title, before, written, piece),)
+        self._found.mark("args", place, end)
+        message = f"There are no 'Args:', but {word!r}, which means nothing here"
+        return self._found.error("no_args", message, thought, tool=tool, repairs=repairs)
 
     def _skip_open_fence(self, start: int) -> int:
         text = self._text
@@ -90,8 +128,13 @@ class ArgsReader:
             return ReadArgs({}, at if at < limit else start, at if at < limit else start)
         if not text.startswith("{", at) and (bare := self._bare_value(at, limit, tool, thought)):
             return bare
-        if self._allows_text(tool, label) and (plain := self._plain_text(start, limit, tool)):
-            return plain
+        if self._allows_text(tool, label):
+            is_last = after is None and self._found.reply.finish_reason == "length"
+            if is_last and not text.startswith("{", at):
+                message = "The reply was cut off in its arguments"
+                return self._found.error("truncated", message, thought, tool=tool)
+            if plain := self._plain_text(start, limit, tool, thought):
+                return plain
         return self._bad_args(at, limit, tool, thought)
 
     def _bare_value(
@@ -101,6 +144,9 @@ class ArgsReader:
         decoded = decode_at(self._text, at)
         if not isinstance(decoded, Decoded) or self._text[decoded.end : limit].strip("`\n\r\t "):
             return None
+        known = self._found.rules.tool(tool)
+        if isinstance(decoded.value, str) and (hidden := hidden_arguments(decoded.value, known)):
+            return self._hidden(hidden, at, decoded.end, tool, thought)
         if decoded.value is None:
             self._found.warn("null_args")
             self._found.mark("args", at, decoded.end)
@@ -116,6 +162,16 @@ class ArgsReader:
         message = "The arguments are not a JSON object"
         return self._found.error("args_not_object", message, thought, tool=tool, repairs=repairs)
 
+    def _hidden(
+        self, hidden: tuple[JsonObject, str], at: int, end: int, tool: str, thought: str
+    ) -> FormatError:
+        """A text that holds the arguments: as JSON in a string, or as named values."""
+        arguments, slip = hidden
+        repair = repair_of(self._text, at, end, arguments, (slip,))
+        self._found.mark("args", at, end)
+        message = "The arguments are a text that holds them, not a JSON object"
+        return self._found.error("args_not_object", message, thought, tool=tool, repairs=(repair,))
+
     def _wrapped(self, value: Json, start: int, end: int, tool: str, code: str) -> ReadArgs:
         name = only_parameter(self._found.rules.tool(tool)) or "input"
         self._found.warn(code, name)
@@ -130,7 +186,9 @@ class ArgsReader:
         known = self._found.rules.tool(tool)
         return known is None or takes_text(known)
 
-    def _plain_text(self, start: int, limit: int, tool: str) -> ReadArgs | None:
+    def _plain_text(
+        self, start: int, limit: int, tool: str, thought: str
+    ) -> ReadArgs | FormatError | None:
         """Free text up to the next label, unless it is JSON gone wrong."""
         text = self._text[start:limit]
         half = _HALF_STOP.search(text)
@@ -141,7 +199,12 @@ class ArgsReader:
         if "{" in text and find_repair(self._text, start, limit) is not None:
             return None
         value = self._text[start:limit].strip()
+        if _MEANT_AS_JSON.match(value):
+            return None
         at = start + self._text[start:limit].find(value)
+        hidden = hidden_arguments(value, self._found.rules.tool(tool))
+        if hidden is not None:
+            return self._hidden(hidden, at, at + len(value), tool, thought)
         return self._wrapped(value, at, at + len(value), tool, "free_text_args")
 
     def _bad_args(self, at: int, limit: int, tool: str, thought: str) -> FormatError:

@@ -231,18 +231,31 @@ def repaired(reply: Reply, repair: Repair) -> Reply:
     """The reply with a repair made."""
     if repair.span is not None:
         text = reply.text[: repair.span.start] + repair.after + reply.text[repair.span.end :]
-        return replace(reply, text=text)
+        return replace(reply, text=text, tool_calls=(*reply.tool_calls, *repair.calls))
     calls = list(reply.tool_calls)
-    calls[repair.call] = replace(calls[repair.call], arguments=repair.after)
+    if repair.tool:
+        calls[repair.call] = replace(calls[repair.call], name=repair.tool)
+    else:
+        calls[repair.call] = replace(calls[repair.call], arguments=repair.after)
     return replace(reply, tool_calls=tuple(calls))
+
+
+_MOST_REPAIRS = 20
+"""Repairs of one reply that are made without asking; a reply that wants more is told as it is."""
 
 
 def repair_switched_on(state: RunState) -> ReplyEdited | None:
     """The first offered repair all of whose steps are made without asking in this run."""
     if state.place != PausePoint.ERROR or state.error is None or state.step.reply is None:
         return None
+    if len(state.step.repairs) >= _MOST_REPAIRS:
+        return None
     for repair in state.error.repairs:
-        is_on = repair.name in state.repairs or set(repair.name.split("+")) <= state.repairs
+        is_on = (
+            state.setup.repair == "always"
+            or repair.name in state.repairs
+            or set(repair.name.split("+")) <= state.repairs
+        )
         if is_on:
             return ReplyEdited(repaired(state.step.reply, repair), repair.name)
     return None

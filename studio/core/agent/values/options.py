@@ -59,6 +59,9 @@ class RunOptions:
     repairs: frozenset[str] = frozenset()
     """Repairs that are made without asking."""
 
+    repair: Literal["ask", "always", "never"] = "ask"
+    """Whether any other repair is offered, made without asking, or neither."""
+
     plain_is_final: bool = False
     """Whether a reply without any label counts as the answer."""
 

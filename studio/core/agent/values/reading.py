@@ -7,6 +7,7 @@ from typing import Literal, TypeAlias
 
 from studio.core.text.span import Span
 from studio.core.text.values import JsonObject
+from studio.core.wire.reply import ToolCall
 
 ReadAs: TypeAlias = Literal["thought", "label", "tool", "args", "answer", "reasoning", "ignored"]
 """What a piece of the raw reply was taken for; `ignored` is shown struck through."""
@@ -69,6 +70,12 @@ class Repair:
 
     call: int = 0
     """For a native call: which one, from 0."""
+
+    tool: str = ""
+    """For a native call: the tool that it is to name, in place of other arguments."""
+
+    calls: tuple[ToolCall, ...] = ()
+    """Native calls that the piece of text in `before` stands for."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Literal
 
 from studio.core.models.base import ProtocolName
 from studio.core.prompty.tool_spec import ToolSpec
@@ -104,6 +105,9 @@ class RunSetup:
 
     repairs: frozenset[str] = frozenset()
     """Repairs that are made without asking."""
+
+    repair: Literal["ask", "always", "never"] = "ask"
+    """Whether any other repair is offered, made without asking, or neither."""
 
     reading: ReadingStyle = field(default_factory=ReadingStyle)
     """What the prompt teaches about the format of replies."""

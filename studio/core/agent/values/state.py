@@ -199,6 +199,9 @@ class Step:
     appended: tuple[Message, ...] = ()
     """Messages that this step added to the conversation."""
 
+    repairs: tuple[str, ...] = ()
+    """Repairs that were made of its reply, in order."""
+
     marks: frozenset[str] = frozenset()
     """"edited", "replayed", "mocked", "repaired", "warned", "retried", "forked"."""
 
@@ -312,6 +315,9 @@ class RunState:
     answer_problems: tuple[str, ...] = ()
     """What is wrong with the answer: it is cut, filtered, empty, or does not fit the declared
     outputs."""
+
+    repaired: int = 0
+    """Repairs that were made of replies so far."""
 
     answer_so_far: str = ""
     """What came of an answer that was cut and that the model now goes on with."""

@@ -57,8 +57,19 @@ def test_arguments_that_cannot_be_read(text, code, repair):
 
 
 def test_calls_decide_and_not_the_finish_reason():
-    for finish in ("stop", "length", "content_filter", "tool_calls"):
+    for finish in ("stop", "content_filter", "tool_calls", "unknown"):
         assert read_args('{"query": "a"}', finish).arguments == {"query": "a"}
+
+
+@pytest.mark.parametrize("text", ["", "null", '{"query": "a', '{"query": "a"}'])
+def test_the_call_that_the_limit_cut_is_never_run(text):
+    # Some servers close the JSON that the model did not: whole arguments prove nothing.
+    assert read_args(text, "length").error == "truncated"
+    before = ToolCall("1", "search", '{"query": "b"}')
+    reading = read_native(
+        Reply(tool_calls=(before, ToolCall("2", "search", text)), finish_reason="length"), RULES
+    )
+    assert [call.error for call in reading.calls] == [None, "truncated"]
 
 
 def test_parallel_calls_keep_their_order_and_siblings():
