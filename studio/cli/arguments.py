@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,6 +10,7 @@ from pathlib import Path
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.inputs import RESERVED_SAMPLES
 from studio.core.prompty.parse import parse
+from studio.core.text.foreign_json import parse_json
 from studio.core.text.values import Json
 from studio.core.tools.trust.store import TrustStore
 
@@ -99,7 +99,7 @@ def given_inputs(options: argparse.Namespace, document: PromptDocument) -> dict[
     values: dict[str, Json] = {}
     if options.inputs is not None:
         try:
-            loaded = json.loads(options.inputs.read_text(encoding="utf-8"))
+            loaded = parse_json(options.inputs.read_text(encoding="utf-8"))
         except (OSError, ValueError) as error:
             raise UsageError(f"{options.inputs}: {error}") from None
         if not isinstance(loaded, dict):
@@ -148,7 +148,7 @@ def _value(document: PromptDocument, name: str, text: str) -> Json:
     if kind in ("string", "image", "file", "audio"):
         return text
     try:
-        value: Json = json.loads(text)
+        value = parse_json(text)
     except ValueError:
         what = "input" if declared else "parameter"
         how = "is declared as" if declared else "is used as"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 
 from studio.core.agent.past.tree import RunTree
@@ -13,7 +12,7 @@ from studio.core.agent.values.commands import Command
 from studio.core.agent.values.pause_point import PausePoint
 from studio.core.agent.values.state import RunState
 from studio.core.prompty.shapes import message_text
-from studio.core.text.values import JsonObject
+from studio.core.text.foreign_json import parse_json
 from studio.core.wire.reply import Reply
 
 HELP = """\
@@ -187,7 +186,7 @@ def _arguments(rest: str, state: RunState) -> Command:
         raise CommandError("there is no call here")
     row = state.call or 0
     try:
-        value: JsonObject = json.loads(rest)
+        value = parse_json(rest)
     except ValueError as error:
         raise CommandError(f"the arguments are no JSON: {error}") from None
     if not isinstance(value, dict):

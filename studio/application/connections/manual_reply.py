@@ -6,6 +6,7 @@ import json
 from collections.abc import Sequence
 
 from studio.application.words import translate
+from studio.core.text.foreign_json import JsonBoundError, parse_json
 from studio.core.text.values import JsonObject
 from studio.core.wire.reply import Reply, ToolCall
 
@@ -21,11 +22,15 @@ def reply_problem(text: str, tool: str, arguments: str) -> str:
     if not tool:
         return "" if text.strip() else translate("ManualReply", "Type or paste the reply.")
     try:
-        value = json.loads(arguments or "{}")
+        value = parse_json(arguments or "{}")
     except json.JSONDecodeError as error:
         return translate(
             "ManualReply", "The arguments are not JSON: line {lineno}, column {colno}."
         ).format(lineno=error.lineno, colno=error.colno)
+    except JsonBoundError as error:
+        return translate("ManualReply", "The arguments cannot be used: {reason}.").format(
+            reason=error
+        )
     return (
         ""
         if isinstance(value, dict)

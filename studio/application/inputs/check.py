@@ -10,6 +10,7 @@ from functools import partial
 from studio.application.inputs.fields import ABSENT, FieldSpec, FieldValue
 from studio.application.words import translate
 from studio.core.patterns import SLOW_SECONDS, PatternError, schema_pattern
+from studio.core.text.foreign_json import JsonBoundError, parse_json
 
 _tr = partial(translate, "InputsCheck")
 
@@ -69,9 +70,7 @@ def read_json(text: str) -> TypedValue:
     if not text.strip():
         return TypedValue(ABSENT)
     try:
-        return TypedValue(json.loads(text, parse_constant=_no_constant))
-    except RecursionError:
-        return TypedValue(ABSENT, _tr("The JSON is nested too deeply."))
+        return TypedValue(parse_json(text, parse_constant=_no_constant))
     except json.JSONDecodeError as error:
         return TypedValue(
             ABSENT,
@@ -79,6 +78,8 @@ def read_json(text: str) -> TypedValue:
                 lineno=error.lineno, colno=error.colno, msg=error.msg.lower()
             ),
         )
+    except JsonBoundError as error:
+        return TypedValue(ABSENT, _tr("It cannot be used: {reason}.").format(reason=error))
     except ValueError as error:
         return TypedValue(ABSENT, str(error))
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import re
+from typing import Any
 
 from studio.core.prompty.messages import (
     MediaPart,
@@ -14,6 +14,7 @@ from studio.core.prompty.messages import (
     ToolCallPart,
     ToolResultPart,
 )
+from studio.core.text.foreign_json import parse_json
 
 MESSAGES = "\n## Messages\n"
 """The heading that the messages stand under."""
@@ -53,9 +54,10 @@ def _part(kind: str, text: str) -> Part:
         case "result":
             return ToolResultPart(text)
         case "json media":
-            data = json.loads(text)
+            data: Any = parse_json(text)
             return MediaPart(data["kind"], data["source"], data["attributes"], data["alt"])
         case "json call":
-            return ToolCallPart(**json.loads(text))
+            call: Any = parse_json(text)
+            return ToolCallPart(**call)
         case _:
             return TextPart(text)

@@ -6,7 +6,6 @@ Source: promptfoo's configuration reference: `prompts`, `providers`, `tests[].va
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 from itertools import islice, product
@@ -19,6 +18,7 @@ from studio.core.prompty.messages import Message, TextPart
 from studio.core.prompty.templates import find_variables
 from studio.core.prompty.threads import read_thread
 from studio.core.prompty.yaml.reader import read_yaml
+from studio.core.text.foreign_json import parse_json
 from studio.core.text.values import Json, JsonObject
 
 ReadFile = Callable[[str], str]
@@ -125,7 +125,7 @@ def _chat(text: str) -> Json:
     stripped = text.strip()
     if stripped.startswith("["):
         try:
-            value: Json = json.loads(stripped)
+            value: Json = parse_json(stripped)
         except ValueError:
             return None
     elif re.match(r"-\s+role:", stripped):

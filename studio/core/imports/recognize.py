@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 from studio.core.imports.chat_text import import_chat_text
@@ -17,6 +16,7 @@ from studio.core.prompty.reference_values import (
     confined_path,
 )
 from studio.core.prompty.yaml.reader import read_yaml
+from studio.core.text.foreign_json import parse_json
 from studio.core.text.values import Json
 
 MOST_BYTES = 10_000_000
@@ -112,8 +112,8 @@ def _json(text: str, path: Path | None, choose: int) -> Imported:
     if suffix == ".jsonl" or (len(lines) > 1 and _is_json(lines[0]) and not _is_json(text)):
         return _json_lines(lines, path, choose)
     try:
-        data: Json = json.loads(text)
-    except (ValueError, RecursionError) as error:
+        data = parse_json(text)
+    except ValueError as error:
         raise ImportFailure(f"The JSON cannot be read: {error}.") from error
     return _value(text, data, path, choose)
 
@@ -133,8 +133,8 @@ def _json_lines(lines: list[str], path: Path | None, choose: int) -> Imported:
         raise ImportFailure(f"There are {len(lines)} lines; there is no number {choose + 1}.")
     try:
         line = lines[choose]
-        made = _value(line, json.loads(line), path, 0)
-    except (ValueError, RecursionError) as error:
+        made = _value(line, parse_json(line), path, 0)
+    except ValueError as error:
         raise ImportFailure(f"Line {choose + 1} is no JSON: {error}.") from error
     if len(lines) == 1:
         return made
@@ -145,8 +145,8 @@ def _json_lines(lines: list[str], path: Path | None, choose: int) -> Imported:
 
 def _is_json(text: str) -> bool:
     try:
-        json.loads(text)
-    except (ValueError, RecursionError):
+        parse_json(text)
+    except ValueError:
         return False
     return True
 

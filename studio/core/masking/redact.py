@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from studio.core.masking.looks import DOTS, names_secret, without_keys
+from studio.core.text.foreign_json import parse_json
 from studio.core.text.values import Json
 
 _LONGEST_JSON = 1_000_000
@@ -35,8 +36,8 @@ def redact(value: Any, dots: str = DOTS, *, inside: bool = True) -> Json:  # noq
 def _redacted_text(text: str, dots: str) -> str:
     if text.lstrip()[:1] in ("{", "[") and len(text) <= _LONGEST_JSON:
         try:
-            inner = json.loads(text)
-        except (ValueError, RecursionError):
+            inner = parse_json(text)
+        except ValueError:
             return without_keys(text, dots)
         hidden = redact(inner, dots)
         return text if hidden == inner else json.dumps(hidden, ensure_ascii=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import tempfile
 import tomllib
@@ -18,6 +19,7 @@ _HEAD = (
     "# Connections of Prompt Studio. Keys are never kept here: `key` says where each one is.\n\n"
 )
 _FIELDS = {each.name: each.default for each in fields(Connection)}
+_BOUNDS = ("_seconds", "_megabytes", "_kilobytes")
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,6 +157,8 @@ def _connection(entry: object) -> Connection | str:
         expected = _type_of(name)
         if not isinstance(value, expected) or isinstance(value, bool):
             return f"{entry['name']!r}: {name!r} has a value of a wrong type"
+        if isinstance(value, int | float) and name.endswith(_BOUNDS) and not 0 < value < math.inf:
+            return f"{entry['name']!r}: {name!r} must be more than 0"
         values[name] = value
     if not is_reference(values.get("key", "")):
         # Its text is not repeated: it is a key.
@@ -165,6 +169,7 @@ def _connection(entry: object) -> Connection | str:
 def _type_of(name: str) -> type | tuple[type, ...]:
     if name in ("headers", "settings", "capabilities"):
         return dict
-    if name.endswith("_seconds"):
+    default = _FIELDS[name]
+    if isinstance(default, float):
         return (int, float)
-    return int if name == "retries" else str
+    return int if isinstance(default, int) else str

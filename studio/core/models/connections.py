@@ -79,6 +79,12 @@ class Connection:
     reply_megabytes: float = 64.0
     """The most that is read of a reply, after unpacking."""
 
+    event_megabytes: float = 16.0
+    """The most that is read of one event of a reply."""
+
+    error_kilobytes: float = 256.0
+    """The most that is read of a refusal; what is beyond is left."""
+
     @property
     def is_remote(self) -> bool:
         """Whether requests leave this process."""

@@ -25,6 +25,7 @@ from studio.core.models.faults import (
 )
 from studio.core.models.proxies import Proxy, transport_to
 from studio.core.models.secrets import KEYRING, Secret, SecretLookup
+from studio.core.text.foreign_json import parse_json
 from studio.core.text.values import JsonObject
 from studio.core.wire.server_events import EventSplitter, ServerEvent
 
@@ -227,13 +228,14 @@ class OpenAIClient:
         """The named fault of whatever the SDK raised, without any key in it."""
         from openai import APIConnectionError, APIError, APIStatusError
 
-        from studio.core.models.bounded import too_much
+        from studio.core.wire.bounded import too_much
 
         if (much := too_much(error)) is not None:
             return ModelError(
                 "too-large",
                 f"{self._target.name} was stopped: {much}.",
-                "What had come is kept. Allow more in the connection (reply_megabytes).",
+                "What had come is kept. Allow more in the connection "
+                "(reply_megabytes, event_megabytes).",
             )
         if isinstance(error, APIStatusError):
             body = _whole_body(error)
@@ -317,8 +319,8 @@ def _whole_body(error: APIStatusError) -> object:
     if not isinstance(error.body, str):
         return error.body
     try:
-        whole: object = json.loads(error.response.text)
-    except (ValueError, RecursionError, RuntimeError):  # no JSON, too deep, or not read any more
+        whole = parse_json(error.response.text)
+    except (ValueError, RuntimeError):  # no JSON, or not read any more
         return error.body
     return whole
 
@@ -350,10 +352,14 @@ def _make_client(
     import httpx2
     from openai import AsyncAzureOpenAI, AsyncOpenAI, DefaultAsyncHttpxClient, Omit
 
-    from studio.core.models.bounded import BoundedTransport, ReplyBounds
+    from studio.core.wire.bounded import BoundedTransport, ReplyBounds
 
-    most = int(connection.reply_megabytes * 1024 * 1024)
-    bounds = ReplyBounds(body=most, event=min(most, ReplyBounds().event))
+    most = int(connection.reply_megabytes * 1024**2)
+    bounds = ReplyBounds(
+        most,
+        min(most, int(connection.event_megabytes * 1024**2)),
+        int(connection.error_kilobytes * 1024),
+    )
     bounded = BoundedTransport(transport, bounds)
     headers: dict[str, Any] = dict(connection.headers)
     if connection.kind != "openai":

@@ -18,6 +18,7 @@ from typing import Any
 from studio.core.masking.masker import Masker
 from studio.core.models.base import Capabilities, ChatModel, ModelError, ModelRequest
 from studio.core.models.bodies import request_body
+from studio.core.text.foreign_json import parse_json
 from studio.core.text.values import JsonObject
 from studio.core.wire.masked_reply import ReplyMask
 from studio.core.wire.reply import (
@@ -218,7 +219,7 @@ def read_recording(path: Path) -> tuple[RecordedRequest, ...]:
         if not line.strip():
             continue
         try:
-            entry = json.loads(line)
+            entry: Any = parse_json(line)
             failed = entry["error"]
             calls.append(
                 RecordedRequest(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from dataclasses import replace
 
@@ -12,7 +11,7 @@ from studio.core.models.capabilities import Price
 from studio.core.models.faults import Endpoint, RetryLaterError, stream_fault
 from studio.core.models.openai_client import EventStream, OpenAIClient
 from studio.core.models.scripted import deltas_of
-from studio.core.text.values import Json
+from studio.core.text.foreign_json import parse_json
 from studio.core.wire.chunks import chunk_error
 from studio.core.wire.events import chunk_reader
 from studio.core.wire.process import BadReplyError, read_response
@@ -138,8 +137,8 @@ class ReplyStream:
         except TimeoutError:
             raise self._too_long() from None
         try:
-            value: Json = json.loads(text)
-        except (ValueError, RecursionError):
+            value = parse_json(text)
+        except ValueError:
             # No JSON, a number of thousands of digits, or nested without end.
             raise self._client.bad_reply("its reply is not JSON that can be read") from None
         if not isinstance(value, Mapping):

@@ -9,6 +9,7 @@ from typing import get_args
 
 from studio.core.models.base import ModelError
 from studio.core.models.scripted import ScriptedReply, ScriptedTurn
+from studio.core.text.foreign_json import parse_json
 from studio.core.text.values import Json, JsonObject
 from studio.core.wire.reply import FinishReason, Reply, ToolCall
 
@@ -27,7 +28,7 @@ def read_script(path: Path) -> tuple[ScriptedReply, ...]:
         ModelError: "no-script"; the file is missing or not a script.
     """
     try:
-        items = json.loads(path.read_text(encoding="utf-8"))
+        items = parse_json(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise ModelError(
             "no-script", f"The script {path.name!r} cannot be read: {error.strerror}.", _HINT

@@ -5,7 +5,6 @@ Sources: Prompty 2 §4.3; docs/design/file-format.md, "References".
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from collections.abc import Iterator, Mapping
@@ -15,6 +14,7 @@ from typing import Literal
 
 from studio.core.masking.masker import Masker
 from studio.core.prompty.yaml.reader import read_yaml
+from studio.core.text.foreign_json import parse_json
 from studio.core.text.span import Span
 from studio.core.text.values import Json
 
@@ -226,8 +226,8 @@ def read_reference_file(path: str, context: ReferenceContext) -> Json:
     match target.suffix.lower():
         case ".json":
             try:
-                value: Json = json.loads(text)
-            except (ValueError, RecursionError) as error:
+                value = parse_json(text)
+            except ValueError as error:
                 raise UnresolvedReference(
                     "file-broken", f"File {path!r} is not valid JSON: {error}"
                 ) from None

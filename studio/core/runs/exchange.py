@@ -17,6 +17,7 @@ from studio.core.runs.report import report
 from studio.core.runs.store import RunStore
 from studio.core.runs.timing import fold_with_times
 from studio.core.runs.traces import chat_message, chat_reply, trace
+from studio.core.text.foreign_json import parse_json
 from studio.core.text.values import Json
 
 
@@ -47,7 +48,7 @@ def read_journal(text: str) -> Iterator[Event]:
         if not line.strip():
             continue
         try:
-            data = json.loads(line)
+            data = parse_json(line)
         except ValueError as error:
             if number == len(lines):
                 return

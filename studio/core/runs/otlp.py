@@ -23,6 +23,7 @@ from studio.core.prompty.messages import (
     ToolResultPart,
 )
 from studio.core.runs.timing import CallTimes, fold_with_times
+from studio.core.text.foreign_json import parse_json
 from studio.core.text.values import Json
 from studio.core.wire.reply import Reply
 
@@ -217,8 +218,8 @@ def _short(source: str) -> str:
 
 def _arguments(text: str) -> Json:
     try:
-        value: Json = json.loads(text)
-    except (ValueError, RecursionError):
+        value = parse_json(text)
+    except ValueError:
         return text
     return value
 

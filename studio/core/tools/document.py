@@ -13,6 +13,8 @@ Keys under `metadata.agent`:
 * `env`: names of variables that its Python tools are given; the user is asked about each.
 * `tool_seconds`: the longest time of a call.
 * `tool_megabytes`: the most memory of a Python file's process.
+* `server_megabytes`: the most memory that an MCP server holds with all that it started.
+* `tool_answer_megabytes`: the longest answer of an MCP server.
 * `not_secret`: names of environment variables whose values are shown and kept as they are.
 """
 
@@ -106,6 +108,8 @@ class PluginTool:
 
 _LONGEST_SECONDS = 86_400
 _LEAST_MEGABYTES = 256
+_MOST_MEGABYTES = 2**24
+_LEAST_ANSWER, _MOST_ANSWER = 0.001, 2048.0
 _TOLD = ("description", "bindings")
 """Options of a tool of the body that stand in its specification by themselves."""
 
@@ -170,14 +174,26 @@ def tool_variables(document: PromptDocument) -> tuple[str, ...]:
 
 
 def tool_limits(document: PromptDocument, base: ToolLimits) -> ToolLimits:
-    """The bounds of calls, with the document's own time limit where it names a usable one."""
-    memory = _agent(document).get("tool_megabytes")
-    if isinstance(memory, int) and not isinstance(memory, bool) and memory >= _LEAST_MEGABYTES:
-        base = replace(base, memory_megabytes=memory)
-    seconds = _agent(document).get("tool_seconds")
-    if isinstance(seconds, bool) or not isinstance(seconds, int | float):
-        return base
-    return replace(base, seconds=float(seconds)) if 0 < seconds <= _LONGEST_SECONDS else base
+    """The bounds of calls, with those of the document where it names usable ones."""
+    agent = _agent(document)
+    memory = _number(agent.get("tool_megabytes"), _LEAST_MEGABYTES)
+    resident = _number(agent.get("server_megabytes"), _LEAST_MEGABYTES)
+    answer = _number(agent.get("tool_answer_megabytes"), _LEAST_ANSWER, _MOST_ANSWER)
+    seconds = _number(agent.get("tool_seconds"), 0.0, _LONGEST_SECONDS)
+    return replace(
+        base,
+        seconds=seconds or base.seconds,
+        memory_megabytes=int(memory or base.memory_megabytes),
+        resident_megabytes=int(resident or base.resident_megabytes),
+        answer_megabytes=answer or base.answer_megabytes,
+    )
+
+
+def _number(value: Json, least: float, most: float = _MOST_MEGABYTES) -> float | None:
+    """A number within bounds; None for anything else."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return float(value) if least <= value <= most else None
 
 
 def hoisted_spec(tool: HoistedTool) -> ToolSpec:

@@ -22,6 +22,12 @@ class ToolLimits:
     """Address space of a Python file's process and of each that it starts, where the system has
     such a bound (Linux)."""
 
+    resident_megabytes: int = 4096
+    """Memory that an MCP server may hold together with what it started."""
+
+    answer_megabytes: float = 32.0
+    """One answer of an MCP server, or one event of it, as it comes over the wire."""
+
     at_once: int = 4
     """Calls of one Python file that may run at the same time, each in a process of its own."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import assert_never
 
@@ -14,6 +13,7 @@ from studio.core.prompty.messages import (
     ToolResultPart,
 )
 from studio.core.prompty.tool_spec import ToolSpec
+from studio.core.text.foreign_json import parse_json
 from studio.core.text.problem import Severity
 from studio.core.text.values import Json
 from studio.core.wire.draft import RequestDraft, result_id, tool_calls
@@ -146,7 +146,7 @@ def _blocks(message: Message, draft: RequestDraft) -> list[Json]:
 def _input(call: ToolCallPart, draft: RequestDraft) -> Json:
     """The arguments as an object; text that is none is kept whole under a name that says so."""
     try:
-        value = json.loads(call.arguments or "{}")
+        value = parse_json(call.arguments or "{}")
     except ValueError:
         value = call.arguments
     if isinstance(value, Mapping):

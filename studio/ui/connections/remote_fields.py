@@ -52,11 +52,13 @@ class RemoteFields(QObject):
         self.headers.setPlaceholderText(self.tr("Name: value, one a line; none of them secret"))
         self.headers.setTabChangesFocus(True)
         self.headers.setFixedHeight(64)
-        self.first_byte, self.stall = QDoubleSpinBox(), QDoubleSpinBox()
-        for spin in (self.first_byte, self.stall):
-            spin.setRange(1, 3600)
-            spin.setDecimals(0)
-            spin.setSuffix(" s")
+        self.first_byte, self.stall, self.longest_call = (
+            _bound(" s", most) for most in (3600, 3600, 86_400)
+        )
+        self.longest_reply, self.longest_event = (
+            _bound(" MB", 2048, least=0.1, decimals=1) for _ in range(2)
+        )
+        self.longest_error = _bound(" KB", 65_536)
         self.retries = QSpinBox()
         self.retries.setRange(0, 10)
         self.limits = self._limits()
@@ -94,6 +96,10 @@ class RemoteFields(QObject):
         self.headers.setPlainText(headers_text(connection.headers))
         self.first_byte.setValue(connection.first_byte_seconds)
         self.stall.setValue(connection.stall_seconds)
+        self.longest_call.setValue(connection.call_seconds)
+        self.longest_reply.setValue(connection.reply_megabytes)
+        self.longest_event.setValue(connection.event_megabytes)
+        self.longest_error.setValue(connection.error_kilobytes)
         self.retries.setValue(connection.retries)
         self.abilities.set_value(connection.capabilities)
 
@@ -109,6 +115,10 @@ class RemoteFields(QObject):
             headers=read_headers(self.headers.toPlainText())[0],
             first_byte_seconds=self.first_byte.value(),
             stall_seconds=self.stall.value(),
+            call_seconds=self.longest_call.value(),
+            reply_megabytes=self.longest_reply.value(),
+            event_megabytes=self.longest_event.value(),
+            error_kilobytes=self.longest_error.value(),
             retries=self.retries.value(),
             capabilities=self.abilities.value(),
         )
@@ -124,7 +134,15 @@ class RemoteFields(QObject):
             part.changed.connect(commit)
         for line in (self.base_url, self.api_version):
             line.editingFinished.connect(commit)
-        for spin in (self.first_byte, self.stall, self.retries):
+        bounds = (
+            self.first_byte,
+            self.stall,
+            self.longest_call,
+            self.longest_reply,
+            self.longest_event,
+            self.longest_error,
+        )
+        for spin in (*bounds, self.retries):
             spin.editingFinished.connect(commit)
             spin.setMinimumHeight(28)
         self.api.activated.connect(commit)
@@ -139,8 +157,20 @@ class RemoteFields(QObject):
         for name, spin in (
             (self.tr("Reply begins within"), self.first_byte),
             (self.tr("Reply pauses at most"), self.stall),
+            (self.tr("A call ends within"), self.longest_call),
             (self.tr("Further tries"), self.retries),
+            (self.tr("Longest reply"), self.longest_reply),
+            (self.tr("Longest event of a reply"), self.longest_event),
+            (self.tr("Longest text of an error"), self.longest_error),
         ):
             spin.setAccessibleName(name)
             times.addRow(name, spin)
         return limits
+
+
+def _bound(unit: str, most: float, *, least: float = 1, decimals: int = 0) -> QDoubleSpinBox:
+    spin = QDoubleSpinBox()
+    spin.setDecimals(decimals)
+    spin.setRange(least, most)
+    spin.setSuffix(unit)
+    return spin

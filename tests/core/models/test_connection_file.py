@@ -22,6 +22,10 @@ FULL = Connection(
     first_byte_seconds=300.0,
     stall_seconds=12.5,
     retries=0,
+    call_seconds=90.0,
+    reply_megabytes=8.0,
+    event_megabytes=0.5,
+    error_kilobytes=32.0,
 )  # fmt: skip
 
 
@@ -125,3 +129,18 @@ def test_any_bytes_are_read(path: Path, junk: bytes) -> None:
 def test_presets_are_complete() -> None:
     assert len({preset.id for preset in PRESETS}) == len(PRESETS)
     assert len({preset.connection.name for preset in PRESETS}) == len(PRESETS)
+
+
+def test_bounds_are_numbers_above_zero(path: Path) -> None:
+    path.parent.mkdir(parents=True)
+    head = '[[connection]]\nname = "%s"\nkind = "compatible"\n'
+    wrong = ["reply_megabytes = 0", "call_seconds = -1.5", "event_megabytes = nan",
+             'error_kilobytes = "many"', "retries = 1.5"]  # fmt: skip
+    text = "".join(head % f"c{n}" + line + "\n" for n, line in enumerate(wrong))
+    path.write_text(text + head % "good" + "reply_megabytes = 1\nretries = 5\n", encoding="utf-8")
+    read = read_connections(path)
+    good = read.named("good")
+    assert good is not None
+    assert (good.reply_megabytes, good.retries) == (1, 5)
+    assert len(read.connections) == 2
+    assert all(line.split()[0] in told for line, told in zip(wrong, read.problems, strict=True))

@@ -271,3 +271,18 @@ def test_a_renamed_connection_is_followed(
     assert replay is not None
     assert replay.settings["through"] == "Home"
     dialog.set_theme(DARK)
+
+
+def test_every_bound_has_a_field_and_is_kept(dialog: ConnectionsDialog, user_home: Path) -> None:
+    add(dialog, "Ollama")
+    remote = dialog.form.remote
+    assert dialog.current is not None
+    whole = replace(
+        dialog.current, first_byte_seconds=11.0, stall_seconds=12.0, call_seconds=13.0, retries=4,
+        reply_megabytes=5.5, event_megabytes=2.5, error_kilobytes=64.0,
+    )  # fmt: skip
+    remote.set_value(whole)
+    assert remote.value(dialog.current) == whole
+    remote.longest_event.setValue(1.5)
+    remote.longest_event.editingFinished.emit()
+    assert saved(user_home)["connection"][-1]["event_megabytes"] == 1.5

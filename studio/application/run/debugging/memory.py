@@ -13,6 +13,7 @@ from studio.core.agent.values.breakpoints import Breakpoint
 from studio.core.agent.values.options import ExceptionFilter
 from studio.core.agent.values.pause_point import PausePoint
 from studio.core.export.write import write_atomically
+from studio.core.text.foreign_json import parse_json
 
 _MOST_FILES = 200
 """Files that are remembered; the one that was changed longest ago goes first."""
@@ -63,8 +64,8 @@ class DebugStore:
 
 def _read(path: Path) -> dict[str, Any]:
     try:
-        held = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
+        held = parse_json(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
         return {}
     return held if isinstance(held, dict) else {}
 

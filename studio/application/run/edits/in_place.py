@@ -35,6 +35,7 @@ from studio.core.prompty.messages import (
     ToolCallPart,
     ToolResultPart,
 )
+from studio.core.text.foreign_json import JsonBoundError, parse_json
 from studio.core.text.values import JsonObject
 from studio.core.wire.reply import Reply
 
@@ -170,13 +171,13 @@ def read_object(text: str) -> JsonObject:
         EditError: it is none; says where it goes wrong.
     """
     try:
-        value = json.loads(text, parse_constant=_refuse_constant)
+        value = parse_json(text, parse_constant=_refuse_constant)
     except json.JSONDecodeError as error:
         raise EditError(
             f"Line {error.lineno}, column {error.colno}: {error.msg[:1].lower()}{error.msg[1:]}."
         ) from error
-    except RecursionError as error:
-        raise EditError("This is nested too deeply.") from error
+    except JsonBoundError as error:
+        raise EditError(f"This cannot be used: {error}.") from error
     if not isinstance(value, dict):
         raise EditError("Arguments are one JSON object: { … }.")
     read: JsonObject = value

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -13,6 +12,7 @@ from studio.application.words import marked, translate
 from studio.core.agent.values.state import Call, CallStatus, RunSetup, Step
 from studio.core.prompty.messages import Message
 from studio.core.prompty.tool_spec import ToolSpec
+from studio.core.text.foreign_json import parse_json
 from studio.core.text.values import Json, JsonObject
 
 _tr = partial(translate, "RunTool")
@@ -88,17 +88,12 @@ def observation_block(text: str) -> Block:
     """An observation: as coloured JSON where it is JSON, else as the text it is."""
     if len(text) < _LONGEST and text.lstrip()[:1] in ("{", "["):
         try:
-            return json_block(_loads(text))
-        except (ValueError, RecursionError):
+            return json_block(parse_json(text))
+        except ValueError:
             pass
     if not text:
         return body(_tr("(empty)"), "muted")
     return body(text if len(text) <= _LONGEST else text[:_LONGEST] + "\n…")
-
-
-def _loads(text: str) -> Json:
-    value: Json = json.loads(text)
-    return value
 
 
 def _check(call: Call, spec: ToolSpec | None) -> list[Block]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import NoReturn
 
 from studio.core.agent.values.reading import FormatErrorCode
+from studio.core.text.foreign_json import JsonBoundError, within_depth
 from studio.core.text.values import Json
 
 
@@ -90,6 +91,10 @@ def decode_at(text: str, start: int) -> Decoded | Undecoded:
             has_raw_breaks = True
         except (ValueError, RecursionError):
             return _why(text, first)
+    try:
+        within_depth(value)
+    except JsonBoundError as error:
+        return Undecoded("too_deep", f"the JSON cannot be used: {error}", start)
     if has_lone_surrogate(value):
         return Undecoded("lone_surrogate", "a \\u escape gives half a character", start)
     return Decoded(value, end, has_raw_breaks)

@@ -26,6 +26,7 @@ from studio.core.prompty.document import TemplateFormat
 from studio.core.prompty.messages import Message
 from studio.core.prompty.templates import find_variables
 from studio.core.prompty.threads import read_thread
+from studio.core.text.foreign_json import parse_json
 from studio.core.text.values import Json, JsonObject
 from studio.core.wire.chat import function_definition
 from studio.core.wire.draft import is_sendable
@@ -312,7 +313,7 @@ def _calls(value: Json) -> list[Json]:
         if not isinstance(inner, Mapping) or not isinstance(call, Mapping):
             continue
         try:
-            arguments: Json = json.loads(str(inner.get("arguments") or "{}"))
+            arguments = parse_json(str(inner.get("arguments") or "{}"))
         except ValueError:
             arguments = {"_raw": inner.get("arguments")}
         made.append({"id": call.get("id"), "name": inner.get("name"), "args": arguments})

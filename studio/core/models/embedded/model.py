@@ -15,6 +15,7 @@ from studio.core.models.embedded.policy import GrammarLevel
 from studio.core.models.embedded.prompt import last_user_text, template_messages
 from studio.core.models.embedded.server import EmbeddedServer, EmbeddedSettings
 from studio.core.models.sending import as_sent
+from studio.core.text.foreign_json import parse_json
 from studio.core.text.values import Json, JsonObject
 from studio.core.wire.reply import (
     Finished,
@@ -235,7 +236,7 @@ def _call_of(text: str, request: ModelRequest) -> tuple[ReplyDelta, ...]:
     if not text:
         return ()
     try:
-        value = json.loads(text)
+        value = parse_json(text)
     except ValueError:
         return (TextDelta(text),)
     if not isinstance(value, dict) or not isinstance(value.get("name"), str):

@@ -20,7 +20,8 @@ from studio.core.models.base import ModelRequest
 from studio.core.models.embedded.bounded_schema import bounded
 from studio.core.patterns import PatternError, schema_pattern
 from studio.core.prompty.tool_spec import ToolSpec
-from studio.core.text.values import Json, JsonObject
+from studio.core.text.foreign_json import parse_json
+from studio.core.text.values import JsonObject
 
 _WORD = re.compile(r"\S+")
 _EDGES = "?.,!;:=\"'`“”‘’«»…"
@@ -201,8 +202,10 @@ def is_error(observation: str) -> bool:
     text = observation.strip()
     if text.startswith("{"):
         try:
-            value = json.loads(text)
+            value = parse_json(text)
         except ValueError:
+            return False
+        if not isinstance(value, Mapping):
             return False
         text = str(value.get("action_output", "Error" if "error" in value else ""))
     return text.partition(":")[0].strip() == "Error"
@@ -307,7 +310,7 @@ def _used(tool: str, past: Iterable[tuple[str, str]]) -> Mapping[str, frozenset[
 
 def _object(arguments: str) -> JsonObject:
     try:
-        values: Json = json.loads(arguments)
+        values = parse_json(arguments)
     except ValueError:
         return {}
     return values if isinstance(values, Mapping) else {}

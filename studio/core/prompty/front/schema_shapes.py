@@ -86,6 +86,8 @@ _AGENT = (
         "about each.", ("list", "text")),
     Key("tool_seconds", "The longest time of a tool's call.", ("number",)),
     Key("tool_megabytes", "The most memory of a Python tool's process.", ("integer",)),
+    Key("server_megabytes", "The most memory that an MCP server may hold.", ("integer",)),
+    Key("tool_answer_megabytes", "The longest answer of an MCP server.", ("number",)),
     Key(
         "not_secret",
         "Environment variables, by name, whose values are shown and kept as they are.",

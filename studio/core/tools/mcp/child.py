@@ -8,41 +8,56 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import errno
 import os
-import shutil
 import signal
 import subprocess
 import sys
 from collections import deque
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
-from studio.core.tools.mcp import launcher
-
-LONGEST_LINE = 32 * 1024 * 1024
-"""Bytes of one protocol line; a longer one ends the process."""
+from studio.core.tools.mcp.launch import LaunchPlan, plan_launch
+from studio.core.tools.mcp.resident import family_resident
+from studio.core.tools.mcp.windows_job import WindowsJob, job_limits
 
 LONGEST_LOG = 64 * 1024
 """Bytes of the error stream that are kept, the newest."""
 
-_HAS_LAUNCHER = sys.platform == "linux" and not getattr(sys, "frozen", False)
 _LAUNCHER_SECONDS = 1.0
 _MANY_LINES = 256
 _EXIT_SECONDS = 0.3
 _KILL_SECONDS = 2.0
+_LOOK_SECONDS = 0.5  # between two looks at how much memory it holds
+
+
+@dataclass(frozen=True, slots=True)
+class ChildBounds:
+    """What a child may take; what takes more is ended, and why is told."""
+
+    line: int = 32 * 1024 * 1024
+    """Bytes of one protocol line, which is one answer."""
+
+    resident: int = 0
+    """Bytes of memory that it may hold, together with what it started; 0 for no bound."""
+
+
+DEFAULT_BOUNDS = ChildBounds()
 
 
 class _Pipes(asyncio.SubprocessProtocol):
     """Collects what the process writes; `None` in `lines` is the end."""
 
-    def __init__(self) -> None:
+    def __init__(self, plan: LaunchPlan, bounds: ChildBounds) -> None:
+        self._plan = plan
+        self._bounds = bounds
+        self._job: WindowsJob | None = None
+        self.ended_for = ""
         self.lines: deque[bytes] = deque()
         self.arrived = asyncio.Event()
         self.exited = asyncio.Event()
         self.ended = False
-        self.overflow = False
         self.log = bytearray()
         self._part: list[bytes] = []
         self._size = 0
@@ -51,6 +66,9 @@ class _Pipes(asyncio.SubprocessProtocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast("asyncio.SubprocessTransport", transport)
+        if self._plan.ending == "job":
+            self._job = WindowsJob(job_limits(self._bounds.resident // 1024**2))
+            self._job.add(self._transport.get_pid())
 
     def pipe_data_received(self, fd: int, data: bytes) -> None:
         if fd == 2:
@@ -64,9 +82,9 @@ class _Pipes(asyncio.SubprocessProtocol):
         for piece in rest:
             self.lines.append(b"".join(self._part))
             self._part, self._size = [piece], len(piece)
-        if self._size > LONGEST_LINE:
-            self._part, self._size, self.overflow = [], 0, True
-            self.end()
+        if self._size > self._bounds.line:
+            self._part, self._size = [], 0
+            self.end_for(f"it sent an answer of more than {self._bounds.line / 1024**2:,.10g} MB")
         if len(self.lines) > _MANY_LINES:
             self.read_on(on=False)
         self.arrived.set()
@@ -82,6 +100,12 @@ class _Pipes(asyncio.SubprocessProtocol):
         # A grandchild that left the group may hold the pipe open: do not wait for its end forever.
         asyncio.get_running_loop().call_later(_EXIT_SECONDS, self.end)
 
+    def end_for(self, reason: str) -> None:
+        """End it because of what it did."""
+        self.ended_for = self.ended_for or reason
+        self.kill()
+        self.end()
+
     def end(self) -> None:
         self.ended = True
         self.arrived.set()
@@ -90,7 +114,7 @@ class _Pipes(asyncio.SubprocessProtocol):
         """End it with all that it started."""
         if self._killed or self._transport is None:
             return
-        if not _HAS_LAUNCHER:
+        if self._plan.ending != "launcher":
             self.kill_group()
             return
         # The launcher ends what left the group, too; if it does not, it goes the hard way.
@@ -104,13 +128,9 @@ class _Pipes(asyncio.SubprocessProtocol):
             return
         self._killed = True
         pid = self._transport.get_pid()
-        if sys.platform == "win32":
-            subprocess.Popen(
-                ["taskkill", "/F", "/T", "/PID", str(pid)],
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-            )
-        else:
+        if self._job is not None:
+            self._job.end()
+        elif sys.platform != "win32":
             # The group outlives its leader while anything is left in it.
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(pid, signal.SIGKILL)
@@ -128,15 +148,31 @@ class _Pipes(asyncio.SubprocessProtocol):
 class ChildProcess:
     """A running process; make one with `start`."""
 
-    def __init__(self, transport: asyncio.SubprocessTransport, pipes: _Pipes) -> None:
+    def __init__(
+        self, transport: asyncio.SubprocessTransport, pipes: _Pipes, bounds: ChildBounds
+    ) -> None:
         self._transport = transport
         self._pipes = pipes
+        self._watching: asyncio.Task[None] | None = None
+        if bounds.resident and sys.platform != "win32":
+            self._watching = asyncio.create_task(self._watch(bounds.resident))
 
     @classmethod
     async def start(
-        cls, command: Sequence[str], *, cwd: Path, env: Mapping[str, str]
+        cls,
+        command: Sequence[str],
+        *,
+        cwd: Path,
+        env: Mapping[str, str],
+        bounds: ChildBounds = DEFAULT_BOUNDS,
     ) -> ChildProcess:
         """Start a process as the leader of a new group.
+
+        Args:
+            command: program and arguments.
+            cwd: where it is started.
+            env: its environment.
+            bounds: what it may take.
 
         Raises:
             OSError: the command cannot be started.
@@ -148,26 +184,21 @@ class ChildProcess:
             )
         else:
             options["start_new_session"] = True
-        if _HAS_LAUNCHER:
-            if (
-                shutil.which(command[0], path=env.get("PATH", os.defpath)) is None
-                and not (cwd / command[0]).is_file()
-            ):
-                raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), command[0])
-            own = [sys.executable, "-I", "-S", str(Path(launcher.__file__)), str(os.getpid())]
-            command = [*own, *command]
+        plan = plan_launch(command, cwd, env)
+        options |= {
+            "stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE,
+            "cwd": cwd, "env": dict(env),
+        }  # fmt: skip
         loop = asyncio.get_running_loop()
-        transport, pipes = await loop.subprocess_exec(
-            _Pipes,
-            *command,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            cwd=cwd,
-            env=dict(env),
-            **options,
-        )
-        return cls(transport, pipes)
+
+        def pipes() -> _Pipes:
+            return _Pipes(plan, bounds)
+
+        if plan.line:
+            started = await loop.subprocess_shell(pipes, plan.line, **options)
+        else:
+            started = await loop.subprocess_exec(pipes, *plan.command, **options)
+        return cls(*started, bounds)
 
     @property
     def pid(self) -> int:
@@ -185,9 +216,9 @@ class ChildProcess:
         return self._transport.get_returncode()
 
     @property
-    def overflowed(self) -> bool:
-        """Whether it wrote a line beyond `LONGEST_LINE`."""
-        return self._pipes.overflow
+    def ended_for(self) -> str:
+        """Which bound it passed, for which it was ended; empty for none."""
+        return self._pipes.ended_for
 
     def take_log(self) -> str:
         """What it wrote on its error stream since the last time (the newest part)."""
@@ -236,3 +267,18 @@ class ChildProcess:
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self._pipes.exited.wait(), _KILL_SECONDS)
         self._transport.close()
+        if self._watching is not None:
+            self._watching.cancel()
+            await asyncio.wait({self._watching})
+
+    async def _watch(self, most: int) -> None:
+        """End it when it holds more memory than it may."""
+        while self.is_alive:
+            held = await asyncio.to_thread(family_resident, self.pid)
+            if held is not None and held > most:
+                self._pipes.end_for(
+                    f"it held {held / 1024**2:,.0f} MB of memory, more than {most / 1024**2:,.0f}"
+                )
+                return
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._pipes.exited.wait(), _LOOK_SECONDS)

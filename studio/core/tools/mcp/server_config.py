@@ -16,6 +16,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TypeAlias, assert_never
 
+from studio.core.text.foreign_json import parse_json
 from studio.core.text.values import Json, JsonObject
 from studio.core.tools.trust.wants import Approval, Pin
 
@@ -89,7 +90,7 @@ def find_own_servers(path: Path) -> WorkspaceServers:
 def read_workspace_servers(path: Path) -> WorkspaceServers:
     """Read one `.mcp.json`; anything wrong in it is said, never raised."""
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
+        data = parse_json(path.read_text(encoding="utf-8"))
     except OSError as error:
         return WorkspaceServers(path, problem=f"{path.name} cannot be read: {error.strerror}")
     except ValueError as error:

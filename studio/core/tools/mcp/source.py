@@ -18,7 +18,7 @@ from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.values import JsonObject
 from studio.core.tools.imports import MCP, import_packages
 from studio.core.tools.limits import DEFAULT_LIMITS, ToolLimits, cut
-from studio.core.tools.mcp.child import LONGEST_LOG, ChildProcess
+from studio.core.tools.mcp.child import LONGEST_LOG, ChildBounds, ChildProcess
 from studio.core.tools.mcp.connection import ConnectionLost, McpConnection, ServerRefusal
 from studio.core.tools.mcp.server_config import (
     HttpServer,
@@ -27,11 +27,18 @@ from studio.core.tools.mcp.server_config import (
     address_pin,
     expand,
 )
-from studio.core.tools.mcp.streams import command_line, over_child, over_http, safe_environment
+from studio.core.tools.mcp.streams import (
+    command_line,
+    over_child,
+    over_http,
+    safe_environment,
+)
+from studio.core.tools.mcp.values import HttpNotes
 from studio.core.tools.source import ServerOffer, ToolOutcome, ToolSourceError
 
 _SIGN_OF_LIFE_SECONDS = 2.0
 _FRESH_SECONDS = 30.0  # asked at every pause in typing; a list is asked for again after this time
+_MOST_UNREAD = 20  # lines on a server's output that are no messages; further ones are not told
 _PATIENCE_SECONDS = 5.0  # and a server that could not be started is not tried again before
 
 
@@ -80,6 +87,8 @@ class McpSource:
         self._opening = asyncio.Lock()
         self._calls = 0
         self._log = ""
+        self._unread = 0
+        self._notes = HttpNotes()
         self._listed: tuple[float, tuple[ToolSpec, ...]] | None = None
         self._facts: ServerFacts | None = None
         self._failure: tuple[float, ToolSourceError] | None = None
@@ -95,6 +104,9 @@ class McpSource:
         """The newest of what the server wrote on its error stream and logged by the protocol."""
         if self._child is not None:
             self._log += self._child.take_log()
+            ending = self._ending
+            if ending and ending not in self._log:
+                self._log += f"{ending}\n"
         if self._connection is not None:
             self._log += self._connection.take_messages()
         self._log = self._log[-LONGEST_LOG:]
@@ -119,8 +131,9 @@ class McpSource:
                 f"{self.label} did not list its tools within {self._limits.start_seconds:g} s"
             ) from error
         except (ServerRefusal, ConnectionLost) as error:
+            reason = self._reason(error)
             await self.restart()
-            raise ToolSourceError(f"{self.label} does not list its tools: {error}") from error
+            raise ToolSourceError(f"{self.label} does not list its tools: {reason}") from error
         specs = tuple(
             tool.spec for tool in listed if not self._allowed or tool.spec.name in self._allowed
         )
@@ -166,9 +179,9 @@ class McpSource:
             status = "timeout"
             self._check_later(connection)
         except ServerRefusal as error:
-            text, status = error.message, "error"
+            text, status = self._reason(error), "error"
         except ConnectionLost as error:
-            text = f"{self.label} went away while it ran {name}: {error}"
+            text = f"{self.label} went away while it ran {name}: {self._reason(error)}"
             status = "crashed"
             await self.restart()
         except BaseException:
@@ -207,9 +220,10 @@ class McpSource:
                 self._connection = await self._open()
             except ToolSourceError as error:
                 log = self.log.strip()
+                reason = self._reason(error)
                 await self.restart()
                 last = f" ({log.splitlines()[-1]})" if log else ""
-                failure = ToolSourceError(f"{self.label} {error}{last}")
+                failure = ToolSourceError(f"{self.label} {reason}{last}")
                 self._failure = (time.monotonic(), failure)
                 raise failure from error
             except BaseException:
@@ -224,9 +238,11 @@ class McpSource:
                 case HttpServer(url, headers):
                     known = self._environment()
                     ready = {key: expand(text, known) for key, text in headers.items()}
-                    opener = over_http(expand(url, known), ready)
+                    self._notes = HttpNotes()
+                    most = int(self._limits.answer_megabytes * 1024**2)
+                    opener = over_http(expand(url, known), ready, most, self._notes)
                 case StdioServer():
-                    opener = over_child(await self._start(self._address))
+                    opener = over_child(await self._start(self._address), self._note_unread)
                 case _:
                     assert_never(self._address)
         except LookupError as error:
@@ -238,16 +254,37 @@ class McpSource:
         command = expand(server.command, known)
         arguments = [expand(text, known) for text in server.arguments]
         given = {key: expand(text, known) for key, text in server.environment.items()}
+        self._unread = 0
         try:
             self._child = await ChildProcess.start(
                 [command, *arguments],
                 cwd=server.folder or Path.cwd(),
                 env={**safe_environment(), **given},
+                bounds=ChildBounds(
+                    int(self._limits.answer_megabytes * 1024**2),
+                    self._limits.resident_megabytes * 1024**2,
+                ),
             )
         except OSError as error:
             shown = command_line(server.command, server.arguments)
             raise ToolSourceError(f"cannot be started: {error.strerror}: {shown}") from error
         return self._child
+
+    @property
+    def _ending(self) -> str:
+        """Why the studio ended the process; empty where it did not."""
+        passed = self._child.ended_for if self._child is not None else ""
+        return f"the studio ended it, because {passed}" if passed else ""
+
+    def _reason(self, error: Exception) -> str:
+        """Why it failed: a bound that it passed, what it said by HTTP, or the error's own text."""
+        return self._ending or self._notes.said or str(error)
+
+    def _note_unread(self, text: str) -> None:
+        self._unread += 1
+        if self._unread > _MOST_UNREAD:
+            return
+        self._log += f"on its output, where only messages may stand: {text}\n"
 
     def _changed(self) -> None:
         self._listed = self._facts = None

@@ -5,22 +5,34 @@ With `mcp_connection.py` and `server.py` one of the three files that know the `m
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import TYPE_CHECKING
 
 from studio.core.tools.mcp.child import ChildProcess
+from studio.core.tools.mcp.values import HttpNotes
 
 if TYPE_CHECKING:
     from mcp.client._transport import TransportStreams
+    from mcp_types import JSONRPCMessage
+
+_LONGEST_UNREAD = 500
+_HEAD = 300
+_ANSWER = re.compile(rb'"id"\s*:\s*(\d{1,18}|"[^"\\]{1,100}")')
 
 Opener = Callable[[], "AbstractAsyncContextManager[TransportStreams]"]
 """Opens the streams of one transport."""
 
 
-def over_child(child: ChildProcess) -> Opener:
-    """Streams over a child's input and output; lines that are no messages are left out."""
+def over_child(child: ChildProcess, unread: Callable[[str], None] = lambda _: None) -> Opener:
+    """Streams over a child's input and output.
+
+    Args:
+        child: the process.
+        unread: is told what it wrote that is no message; a banner, mostly.
+    """
 
     @asynccontextmanager
     async def opened() -> AsyncIterator[TransportStreams]:
@@ -31,15 +43,11 @@ def over_child(child: ChildProcess) -> Opener:
         write, outgoing = anyio.create_memory_object_stream[SessionMessage](0)
 
         async def reader() -> None:
-            import mcp_types as types
-
             async with incoming:
                 while (line := await child.read_line()) is not None:
-                    try:
-                        message = types.jsonrpc_message_adapter.validate_json(line, by_name=False)
-                    except ValueError:
-                        continue
-                    await incoming.send(SessionMessage(message))
+                    message = _message(line, unread)
+                    if message is not None:
+                        await incoming.send(SessionMessage(message))
 
         async def writer() -> None:
             async with outgoing:
@@ -60,19 +68,54 @@ def over_child(child: ChildProcess) -> Opener:
     return opened
 
 
-def over_http(url: str, headers: Mapping[str, str]) -> Opener:
-    """Streams over streamable HTTP."""
+def _message(line: bytes, unread: Callable[[str], None]) -> JSONRPCMessage | None:
+    """The message of a line; an answer that cannot be read is one that says so."""
+    import mcp_types as types
+
+    try:
+        return types.jsonrpc_message_adapter.validate_json(line, by_name=False)
+    except ValueError as error:
+        if not line.strip():
+            return None
+        unread(line[:_LONGEST_UNREAD].decode("utf-8", "replace").strip())
+        found = _ANSWER.search(line[:_HEAD]) or _ANSWER.search(line[-_HEAD:])
+        if found is None or b'"result"' not in line:
+            return None
+        said = str(error).splitlines()[2:3] or [type(error).__name__]
+        refusal = types.ErrorData(
+            code=types.PARSE_ERROR, message=f"its answer cannot be read: {said[0].strip()}"
+        )
+        number = found[1].decode()
+        return types.JSONRPCError(
+            jsonrpc="2.0", id=number.strip('"') if '"' in number else int(number), error=refusal
+        )
+
+
+def over_http(url: str, headers: Mapping[str, str], most: int, notes: HttpNotes) -> Opener:
+    """Streams over streamable HTTP.
+
+    Args:
+        url: the endpoint.
+        headers: sent with each request.
+        most: bytes of an answer or of one event, after unpacking.
+        notes: is told what the SDK does not pass on.
+    """
 
     @asynccontextmanager
     async def opened() -> AsyncIterator[TransportStreams]:
         import httpx2
         from mcp.client.streamable_http import streamable_http_client
 
+        from studio.core.tools.mcp.noted_transport import NotedTransport, transport_to
+        from studio.core.wire.bounded import ReplyBounds
+
         # A server may hold a response open while a tool works: the call has its own limit.
         timeout = httpx2.Timeout(30.0, read=300.0)
+        bounds = ReplyBounds(body=most, event=most, is_endless=True)
+        transport = NotedTransport(transport_to(url), bounds, notes)
         async with (
-            httpx2.AsyncClient(headers=dict(headers), timeout=timeout) as http,
-            streamable_http_client(url, http_client=http) as streams,
+            httpx2.AsyncClient(headers=dict(headers), timeout=timeout, transport=transport) as http,
+            streamable_http_client(url, http_client=http, max_sse_event_size=None) as streams,
         ):
             yield streams
 

@@ -13,6 +13,14 @@ if TYPE_CHECKING:
     import mcp_types as types
 
 
+@dataclass
+class HttpNotes:
+    """What a server said by HTTP, beside the protocol."""
+
+    said: str = ""
+    """Its last refusal, or the bound that its last answer passed; empty after a good answer."""
+
+
 @dataclass(frozen=True, slots=True)
 class ListedTool:
     """A tool as a server lists it."""

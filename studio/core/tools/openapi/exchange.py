@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Mapping
 from contextlib import aclosing
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from studio.core.text.foreign_json import parse_json
 from studio.core.text.values import Json
 from studio.core.tools.imports import HTTP, import_packages
 from studio.core.tools.limits import ToolLimits, cut
@@ -86,7 +86,7 @@ def _exactly(request: HttpRequest) -> httpx2.Request:
 
 def _value(text: str) -> Json:
     try:
-        value: Any = json.loads(text)
-    except (ValueError, RecursionError):
+        value = parse_json(text)
+    except ValueError:
         return text
     return value if isinstance(value, Mapping | list | str | int | float | None) else text

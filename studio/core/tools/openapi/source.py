@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import time
@@ -14,6 +13,7 @@ from studio.core.masking.masker import Masker, key_reference
 from studio.core.masking.walk import masked
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.prompty.yaml.reader import read_yaml
+from studio.core.text.foreign_json import parse_json
 from studio.core.text.values import Json, JsonObject
 from studio.core.tools.limits import DEFAULT_LIMITS, ToolLimits
 from studio.core.tools.mcp.server_config import expand
@@ -218,7 +218,7 @@ class OpenApiSource:
 def _loaded(text: str) -> Json:
     """JSON or YAML; what is neither gives nothing."""
     try:
-        loaded: Json = json.loads(text)
+        loaded = parse_json(text)
     except ValueError:
         return read_yaml(text).value
     return loaded

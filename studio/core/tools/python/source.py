@@ -8,15 +8,16 @@ ones, and stopping a call ends its child and no other.
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import time
 from collections.abc import Callable, Coroutine, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
 from studio.core.prompty.tool_spec import ToolSpec
+from studio.core.text.foreign_json import JsonBoundError, parse_json
 from studio.core.text.values import Json, JsonObject
 from studio.core.tools.limits import DEFAULT_LIMITS, ToolLimits, cut
 from studio.core.tools.mcp.connection import ConnectionLost, ServerRefusal
@@ -180,7 +181,8 @@ class PythonFileSource:
         truncated = truncated or bool(result.meta.get(TRUNCATED))
         value: Json = result.text
         if result.meta.get(VALUE) == "json" and not truncated:
-            value = json.loads(result.text)
+            with suppress(JsonBoundError):  # the text is the value, then
+                value = parse_json(result.text)
         failure: Literal["error", "bad-arguments"] = "error"
         if result.meta.get(ARGUMENTS):
             failure = "bad-arguments"

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from studio.core.tools.limits import DEFAULT_LIMITS, ToolLimits
-from studio.core.tools.mcp.child import LONGEST_LINE, ChildProcess
+from studio.core.tools.mcp.child import ChildBounds, ChildProcess
 from studio.core.tools.mcp.connection import McpConnection
 from studio.core.tools.mcp.streams import over_child
 from studio.core.tools.python.environment import server_environment
@@ -91,7 +91,10 @@ async def start_worker(path: Path, limits: ToolLimits, given: Mapping[str, str])
         raise UnusableToolFileError(path, "the file does not exist")
     try:
         child = await ChildProcess.start(
-            server_command(path, limits), cwd=path.parent, env=server_environment(given)
+            server_command(path, limits),
+            cwd=path.parent,
+            env=server_environment(given),
+            bounds=_bounds(limits),
         )
     except OSError as error:
         raise UnusableToolFileError(path, f"its process cannot be started: {error}") from error
@@ -109,10 +112,16 @@ async def start_worker(path: Path, limits: ToolLimits, given: Mapping[str, str])
     return Worker(child, connection, signature)
 
 
+def _bounds(limits: ToolLimits) -> ChildBounds:
+    """Linux bounds the address space of the process itself; elsewhere what it holds is watched."""
+    watched = 0 if sys.platform == "linux" else limits.memory_megabytes * 1024**2
+    return ChildBounds(resident=watched)
+
+
 async def crash_text(worker: Worker, when: str) -> str:
     """How a process ended, in a sentence; `when` says what it did then."""
-    if worker.child.overflowed:
-        return f"its process wrote more than {LONGEST_LINE // 1_048_576} MB at once {when}"
+    if worker.child.ended_for:
+        return f"its process was ended {when}: {worker.child.ended_for}"
     code: int | None = None
     try:
         code = await asyncio.wait_for(worker.child.wait(), 1.0)

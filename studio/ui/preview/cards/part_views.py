@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 
 from studio.application.preview.cards import TextRun
 from studio.core.prompty.messages import ToolCallPart
+from studio.core.text.foreign_json import parse_json
 from studio.ui.preview.cards.text_body import TextBody
 from studio.ui.style.colors import paint_text, role_color
 from studio.ui.style.theme import Theme
@@ -56,6 +57,6 @@ class ToolCallView(QWidget):
 def pretty_json(text: str) -> str:
     """JSON text with its lines indented; anything else as it is."""
     try:
-        return json.dumps(json.loads(text), ensure_ascii=False, indent=2)
-    except (ValueError, RecursionError):
+        return json.dumps(parse_json(text), ensure_ascii=False, indent=2)
+    except ValueError:
         return text

@@ -113,7 +113,8 @@ def test_edited_arguments_become_a_command() -> None:
         ('{"a": 1,}', "Line 1, column"),
         ("[1]", "one JSON object"),
         ('{"a": NaN}', "NaN is not JSON"),
-        ("[" * 100_000, "nested too deeply"),
+        ("[" * 100_000, "nested more than 200 levels"),
+        ('{"a": 1' + "0" * 5000 + "}", "4,300 digits"),
     ],
 )
 def test_what_is_wrong_with_arguments_is_said(text: str, said: str) -> None:

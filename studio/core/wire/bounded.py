@@ -6,6 +6,7 @@ is decoded by the transport, in small pieces, so that no reader above it can be 
 
 from __future__ import annotations
 
+import sys
 import zlib
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
@@ -31,6 +32,9 @@ class ReplyBounds:
 
     error: int = 256 * 1024
     """The body of a refusal; what is beyond is not read."""
+
+    is_endless: bool = False
+    """Whether events may come for ever: then only each of them is bounded."""
 
 
 class TooMuchError(OSError):
@@ -87,6 +91,8 @@ class _BoundedStream(httpx2.AsyncByteStream):
     async def __aiter__(self) -> AsyncIterator[bytes]:
         is_error = self._answer.status_code >= 400
         most = self._bounds.error if is_error else self._bounds.body
+        if self._is_events and self._bounds.is_endless:
+            most = sys.maxsize
         total = event = 0
         assert isinstance(self._answer.stream, httpx2.AsyncByteStream)
         async for piece in _decoded(self._answer.stream, self._encodings):

@@ -1,0 +1,100 @@
+"""What a server says by HTTP itself, which the SDK's client does not pass on: its refusals."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
+
+import httpx2
+
+from studio.core.tools.mcp.values import HttpNotes
+from studio.core.wire.bounded import BoundedTransport, ReplyBounds, TooMuchError
+
+_LONGEST_SAID = 300
+_HINTS = {
+    401: "it asks for a login: give a key in the headers of the server's settings",
+    403: "what was sent as its key does not allow this",
+    404: "nothing answers at this address; an old server may have its own for events (/sse)",
+    405: "this address takes no messages; an old server may have its own for events (/sse)",
+    406: "it does not speak streamable HTTP",
+}
+
+
+class AnswerTooLargeError(httpx2.StreamError):
+    """A bound was passed, as the SDK takes note of it."""
+
+    def __init__(self, error: TooMuchError) -> None:
+        super().__init__(str(error))
+
+
+class NotedTransport(httpx2.AsyncBaseTransport):
+    """Carries requests within bounds, and keeps what a refusal says."""
+
+    def __init__(
+        self, inner: httpx2.AsyncBaseTransport, bounds: ReplyBounds, notes: HttpNotes
+    ) -> None:
+        self._inner = BoundedTransport(inner, bounds)
+        self._notes = notes
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        """Send, and look at the answer."""
+        try:
+            answer = await self._inner.handle_async_request(request)
+        except httpx2.HTTPError as error:
+            self._notes.said = f"it cannot be reached: {error}"
+            raise
+        assert isinstance(answer.stream, httpx2.AsyncByteStream)
+        stream = _NotedStream(answer.stream, self._notes)
+        made = httpx2.Response(
+            answer.status_code,
+            headers=answer.headers.raw,
+            stream=stream,
+            extensions=answer.extensions,
+        )
+        self._notes.said = ""
+        if made.status_code >= 400:
+            self._notes.said = await _refusal(made)
+        return made
+
+    async def aclose(self) -> None:
+        """Close the connections."""
+        await self._inner.aclose()
+
+
+class _NotedStream(httpx2.AsyncByteStream):
+    def __init__(self, inner: httpx2.AsyncByteStream, notes: HttpNotes) -> None:
+        self._inner = inner
+        self._notes = notes
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        try:
+            async for piece in self._inner:
+                yield piece
+        except TooMuchError as error:
+            self._notes.said = f"its answer was not read: {error}"
+            raise AnswerTooLargeError(error) from error
+
+    async def aclose(self) -> None:
+        """Close the connection."""
+        await self._inner.aclose()
+
+
+def transport_to(url: str) -> httpx2.AsyncHTTPTransport:
+    """What carries requests to a server: by the system's proxy, where it has one for it."""
+    parts = urlsplit(url)
+    host = parts.hostname or ""
+    proxies = getproxies()
+    way = proxies.get(parts.scheme) or proxies.get("all")
+    is_direct = not way or proxy_bypass(host) or host in ("localhost", "127.0.0.1", "::1")
+    return httpx2.AsyncHTTPTransport(proxy=None if is_direct else way)
+
+
+async def _refusal(answer: httpx2.Response) -> str:
+    """The status, what it means, and the server's words; they are read here, within bounds."""
+    text = " ".join((await answer.aread()).decode("utf-8", "replace").split())
+    status = f"HTTP {answer.status_code} {answer.reason_phrase}".strip()
+    hint = _HINTS.get(answer.status_code, "")
+    is_page = text[:1] == "<"
+    said = text[:_LONGEST_SAID] if text and not is_page else ""
+    return ": ".join(part for part in (status, hint, said) if part)

@@ -1,0 +1,128 @@
+"""How much memory a process holds together with all that it started.
+
+Address space says nothing of programs that reserve it (JavaScript engines do), so what counts is
+what is resident. Linux and macOS only: on Windows the job of a process has a bound of its own.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+_PS = ("/bin/ps", "-A", "-o", "pid=,ppid=,rss=")
+_PS_SECONDS = 5.0
+_RESIDENT_FIELD = 21  # of what follows the name in /proc/PID/stat, from 0
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessMemory:
+    """One process in the system's list."""
+
+    pid: int
+    """Its number."""
+
+    parent: int
+    """The number of the process that started it."""
+
+    resident: int
+    """Bytes that it holds in memory."""
+
+
+def family_resident(pid: int) -> int | None:
+    """Bytes that a process and its descendants hold in memory; None where the system cannot say."""
+    if sys.platform == "linux":
+        if Path(f"/proc/{pid}/task/{pid}/children").exists():
+            return _sum_below(pid, _children, _resident)
+        return family_sum(pid, _listed_by_proc())
+    if sys.platform == "win32":
+        return None
+    try:
+        listed = subprocess.run(
+            _PS, capture_output=True, text=True, timeout=_PS_SECONDS, check=True
+        ).stdout
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return family_sum(pid, read_ps(listed))
+
+
+def family_sum(pid: int, listed: Iterable[ProcessMemory]) -> int | None:
+    """What a process and its descendants hold, of a list of all processes; None: it is not there.
+
+    Args:
+        pid: the process at the top.
+        listed: every process.
+    """
+    known = {each.pid: each for each in listed}
+    if pid not in known:
+        return None
+    below: dict[int, list[int]] = {}
+    for each in known.values():
+        below.setdefault(each.parent, []).append(each.pid)
+    return _sum_below(pid, lambda one: below.get(one, ()), lambda one: known[one].resident)
+
+
+def read_ps(text: str) -> tuple[ProcessMemory, ...]:
+    """What `ps -A -o pid=,ppid=,rss=` lists; it counts in kilobytes."""
+    found = []
+    for line in text.splitlines():
+        match line.split():
+            case [pid, parent, resident] if (pid + parent + resident).isdecimal():
+                found.append(ProcessMemory(int(pid), int(parent), int(resident) * 1024))
+    return tuple(found)
+
+
+def read_stat(pid: int, text: str, page: int) -> ProcessMemory | None:
+    """What `/proc/PID/stat` says; the name in it may hold anything, brackets too."""
+    fields = text.rpartition(")")[2].split()
+    if len(fields) <= _RESIDENT_FIELD:
+        return None
+    return ProcessMemory(pid, int(fields[1]), int(fields[_RESIDENT_FIELD]) * page)
+
+
+def _sum_below(
+    pid: int, children: Callable[[int], Iterable[int]], resident: Callable[[int], int]
+) -> int:
+    total, left, seen = 0, [pid], {pid}
+    while left:
+        one = left.pop()
+        total += resident(one)
+        fresh = [each for each in children(one) if each not in seen]
+        seen.update(fresh)
+        left += fresh
+    return total
+
+
+def _children(pid: int) -> list[int]:
+    found: list[int] = []
+    try:
+        for thread in Path(f"/proc/{pid}/task").iterdir():
+            text = (thread / "children").read_text(encoding="ascii")
+            found += [int(each) for each in text.split()]
+    except OSError:  # it ended meanwhile
+        return found
+    return found
+
+
+def _resident(pid: int) -> int:
+    try:
+        text = Path(f"/proc/{pid}/statm").read_text(encoding="ascii")
+    except OSError:
+        return 0
+    return int(text.split()[1]) * os.sysconf("SC_PAGE_SIZE") if text else 0
+
+
+def _listed_by_proc() -> Iterable[ProcessMemory]:
+    page = os.sysconf("SC_PAGE_SIZE")
+    for place in Path("/proc").iterdir():
+        if place.name.isdecimal():
+            try:
+                text = (place / "stat").read_text(encoding="utf-8", errors="replace")
+            except OSError:
+                continue
+            found = read_stat(int(place.name), text, page)
+            if found is not None:
+                yield found

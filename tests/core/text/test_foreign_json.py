@@ -1,0 +1,96 @@
+"""JSON of others: read whole within the bounds, and refused by name beyond them, everywhere."""
+
+from __future__ import annotations
+
+import ast
+import json
+from pathlib import Path
+
+import pytest
+
+from studio.core.text.foreign_json import DEEPEST, JsonBoundError, parse_json
+
+STUDIO = Path(__file__).resolve().parents[3] / "studio"
+
+READS_ITS_OWN = {
+    "application/preview/places.py": "a string of a request that the studio wrote",
+    "core/export/bundle.py": "the manifest that it wrote a moment ago",
+    "core/export/requests.py": "a request that it wrote",
+    "core/models/capabilities.py": "a resource",
+    "core/models/embedded/child.py": "settings from the studio",
+    "core/models/embedded/client.py": "the embedded server",
+    "core/models/embedded/policy.py": "numbers of at most 16 digits",
+    "core/models/embedded/server.py": "its own child",
+    "core/prompty/body/rendered_yaml.py": "scalars of at most 18 digits",
+    "core/prompty/templates/jinja/conditions.py": "what it wrote",
+    "core/runs/step_summary.py": "the database of runs",
+    "core/runs/store.py": "the database of runs",
+    "core/runs/stored.py": "the database of runs",
+    "core/text/foreign_json.py": "the reader itself",
+    "core/tools/arguments.py": "what it wrote",
+    "core/tools/trust/definition_store.py": "the data folder",
+    "core/tools/openapi/description.py": "what it wrote",
+    "core/tools/trust/store.py": "the data folder",
+    "viewmodels/app/instance.py": "the user's own second start",
+    "viewmodels/app/session.py": "the data folder",
+    "viewmodels/document/swap.py": "the data folder",
+}
+"""Modules that read only JSON which the studio wrote; the others read with `parse_json`."""
+
+
+def nested(levels: int, opening: str = "[", inner: str = "1", closing: str = "]") -> str:
+    return opening * levels + inner + closing * levels
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "1", '"a"', '{"a": [1, {"b": null}]}', nested(DEEPEST), nested(DEEPEST, '{"a":', "1", "}"),
+        "[" + ",".join(["[1]"] * 10_000) + "]", "1" * 4300, b'{"\xc3\xa9": 1.5e300}',
+    ],
+)  # fmt: skip
+def test_what_is_within_the_bounds_is_the_same(text: str | bytes) -> None:
+    assert parse_json(text) == json.loads(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (nested(DEEPEST + 1), "more than 200 levels"),
+        (nested(DEEPEST + 1, '{"a":', "1", "}"), "more than 200 levels"),
+        (nested(100_000), "more than 200 levels"),
+        ("[[1], " + nested(DEEPEST) + "]", "more than 200 levels"),
+        ("1" * 4301, "4,300 digits"),
+        ('{"a": [' + "9" * 1_000_000 + "]}", "4,300 digits"),
+    ],
+)
+def test_what_is_beyond_is_named(text: str, said: str) -> None:
+    with pytest.raises(JsonBoundError, match=said):
+        parse_json(text)
+
+
+def test_what_is_no_json_is_told_with_its_place() -> None:
+    with pytest.raises(json.JSONDecodeError) as caught:
+        parse_json('{"a":\n 1,}')
+    assert caught.value.lineno == 2
+
+
+def test_a_refusal_of_the_caller_passes() -> None:
+    def refuse(word: str) -> object:
+        raise ValueError(f"{word} is not taken")
+
+    with pytest.raises(ValueError, match="NaN is not taken"):
+        parse_json("[NaN]", refuse)
+
+
+def test_json_of_others_is_read_nowhere_else() -> None:
+    users = {
+        path.relative_to(STUDIO).as_posix()
+        for path in STUDIO.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Attribute)
+        and node.attr in ("loads", "load")
+        and isinstance(node.value, ast.Name)
+        and node.value.id == "json"
+    }
+    assert users == set(READS_ITS_OWN)
