@@ -110,7 +110,7 @@ class EventStream:
         if event.data.startswith("[DONE]"):
             self.is_done = True
             return
-        value: object = json.loads(event.data)
+        value: object = parse_json(event.data)
         if event.name == "error" and not (isinstance(value, Mapping) and value.get("error")):
             value = {"error": value}
         self._come.append(value)
@@ -139,8 +139,8 @@ class EventStream:
 
 def _is_json(text: str) -> bool:
     try:
-        json.loads(text)
-    except (ValueError, RecursionError):
+        parse_json(text)
+    except ValueError:
         return False
     return True
 
