@@ -145,15 +145,26 @@ def _known_inputs(document: PromptDocument) -> set[str]:
 def _value(document: PromptDocument, name: str, text: str) -> Json:
     declared, parameter = document.input(name), document.parameter(name)
     kind = declared.kind if declared else parameter.kind if parameter else "string"
+    if declared is None and parameter is None and _is_listed(document, name):
+        kind = "a list"
     if kind in ("string", "image", "file", "audio"):
         return text
     try:
         value = parse_json(text)
     except ValueError:
-        what = "input" if declared else "parameter"
+        what = "parameter" if parameter and not declared else "input"
         how = "is declared as" if declared else "is used as"
         raise UsageError(f"{what} {name!r} {how} {kind}; {text!r} is not one in JSON") from None
     return value
+
+
+def _is_listed(document: PromptDocument, name: str) -> bool:
+    """Whether a reserved name stands for a list (`thread`, `history`), as a template uses it.
+
+    A format string has no lists: there only the conversation is one.
+    """
+    is_list = isinstance(RESERVED_SAMPLES.get(name), list)
+    return is_list and (name == "thread" or document.template.format != "fstring")
 
 
 def prompt_files(paths: Sequence[Path]) -> list[Path]:

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import asyncio
 import json
 import sys
 from pathlib import Path
 
-from studio.application.connections.tools import tool_session
 from studio.application.exchange.export import difference
 from studio.application.inputs.sets import InputFileError, read_sets, sets_path
-from studio.application.trust import is_trusted, references_of
+from studio.application.trust import references_of
 from studio.cli.arguments import (
     UsageError,
     add_inputs,
@@ -22,7 +20,7 @@ from studio.cli.arguments import (
     trust_of,
 )
 from studio.cli.exit_codes import FINE, PROBLEMS
-from studio.cli.findings import report, report_sources
+from studio.cli.findings import offered_tools, report
 from studio.core.export.source import ExportValues, make_source
 from studio.core.export.target import ExportResult
 from studio.core.export.targets import TARGETS, all_targets, find_target
@@ -30,14 +28,7 @@ from studio.core.export.write import write_atomically, write_bytes_atomically
 from studio.core.export.written_keys import make_checked
 from studio.core.imports.imported import Imported, ImportFailure
 from studio.core.imports.recognize import import_file
-from studio.core.models.connection_file import read_connections
-from studio.core.models.secrets import secret_store
-from studio.core.paths import user_paths
-from studio.core.prompty.document import PromptDocument
-from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.values import JsonObject
-from studio.core.tools.document import named_sources
-from studio.core.tools.trust.store import TrustStore
 
 
 def add_export(parser: argparse.ArgumentParser) -> None:
@@ -81,7 +72,7 @@ def _export(options: argparse.Namespace) -> int:
     trust = trust_of(options, options.file)
     allow_named(options, document, trust)
     values = ExportValues(
-        given_inputs(options, document), _sets(options.file), _tools(document, trust)
+        given_inputs(options, document), _sets(options.file), offered_tools(document, trust)
     )
     context = references_of(document.source.path, trust, masked=True)
     made = make_checked(target, make_source(document, target, values, context))
@@ -117,24 +108,6 @@ def _sets(path: Path) -> dict[str, JsonObject]:
         return read_sets(path)
     except InputFileError as error:
         raise UsageError(str(error)) from None
-
-
-def _tools(document: PromptDocument, trust: TrustStore) -> tuple[ToolSpec, ...] | None:
-    """What the prompt's sources offer, where they may be asked; None where there are none."""
-    if not named_sources(document) or not is_trusted(document.source.path, trust):
-        return None
-
-    async def ask() -> tuple[ToolSpec, ...]:
-        connections = read_connections(user_paths().config / "connections.toml")
-        session = tool_session(trust, connections, secret_store())
-        try:
-            registry = await session.load(document)
-            report_sources(registry.sources)
-            return registry.specs
-        finally:
-            await session.close()
-
-    return asyncio.run(ask())
 
 
 def _put(out: Path | None, made: ExportResult) -> None:

@@ -12,7 +12,6 @@ from studio.core.agent.protocols.choose import choose_protocol
 from studio.core.prompty.prepare import Prepared
 from studio.core.prompty.shapes import message_text, messages_to_json, tools_to_json
 from studio.core.text.values import Json
-from studio.core.tools.document import declared_tools
 from studio.core.wire.request import Provider, provider_of, to_request
 
 
@@ -38,7 +37,7 @@ def _report_all(prepared: Prepared) -> int:
 
 
 def _messages(options: argparse.Namespace) -> int:
-    prepared = prepared_prompt(options)
+    prepared, _ = prepared_prompt(options)
     code = _report_all(prepared)
     messages = prepared.messages
     if options.json:
@@ -55,13 +54,13 @@ def _messages(options: argparse.Namespace) -> int:
 
 
 def _request(options: argparse.Namespace) -> int:
-    prepared = prepared_prompt(options)
+    prepared, tools = prepared_prompt(options)
     code = _report_all(prepared)
     document = prepared.document
     is_native = choose_protocol(document).protocol == "native"
     request = to_request(
         prepared.messages.messages,
-        declared_tools(document, prepared.messages.tools) if is_native else (),
+        tools if is_native else (),
         document.model,
         provider=options.provider or provider_of(document.model),
         outputs=document.outputs,

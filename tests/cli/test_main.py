@@ -117,10 +117,74 @@ def test_a_missing_required_input_is_said_and_no_sample_is_taken_for_it(
     assert run_command([command, str(path)]) == PROBLEMS
     printed = capsys.readouterr()
     assert "missing-input" in printed.err
-    assert "Lisbon" not in printed.out
-    if command == "run":
+    if command != "run":  # they show what the window's preview shows, and say so
+        assert "Old Lisbon" in printed.out
+        assert "sample, not sent by a run: city\n" in printed.err
+    else:
+        assert "Lisbon" not in printed.out
         assert "to run with the samples: -i city='Old Lisbon'" in printed.err
     assert run_command([command, str(path), "-i", "city=Rome"]) == FINE
+
+
+LOOPS = {
+    "react": (
+        "Say Thought: and Action:, or Final Answer: at the end.\n{% for tool in tools %}"
+        "- {{ tool.name }}\n{% endfor %}\nQuestion: {{question}}\n"
+        "{% for h in history %}{{ h.thought }} {{ h.action }}{% endfor %}\n"
+    ),
+    "json": (
+        'Say {"action": "…", "action_input": "…"}\n{{ tool_names }}\n'
+        "{{ chat_history }}\n{{ agent_scratchpad }}\n"
+    ),
+}
+
+
+@pytest.mark.parametrize("name", LOOPS)
+def test_a_loop_prompt_wants_the_question_of_the_user(
+    name: str, tmp_path: Path, user_home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    script(user_home, "Final Answer: x", '{"action": "final_answer", "action_input": "x"}')
+    path = tmp_path / "loop.prompty"
+    tools = "---\nmetadata: {agent: {tools: [tools.py]}}\n---\n"
+    (tmp_path / "tools.py").write_text(
+        'def look(city: str) -> str:\n    """See a city."""\n    return city\n'
+    )
+    path.write_text(tools + LOOPS[name], encoding="utf-8")
+    for given in ([], ["-i", "question= "]):
+        assert run_command(["run", str(path), "--trust", *given]) == PROBLEMS
+        told = capsys.readouterr()
+        assert "'question'" in told.err
+        assert "-i question='What is 12 * 7?'" in told.err
+        assert not told.out
+    assert run_command(["messages", str(path), "--trust"]) == PROBLEMS
+    told = capsys.readouterr()
+    assert told.out.startswith("── user\n")  # as it was published
+    assert "What is 12 * 7?" in told.out
+    assert "look" in told.out
+    assert ("calculator" in told.out) is (name == "react")  # the sample of its history
+    samples = told.err.partition("sample, not sent by a run: ")[2].partition("\n")[0]
+    assert "question" in samples
+    assert "tools" not in samples
+    assert run_command(["request", str(path), "--trust", "-i", "question=Where am I?"]) == FINE
+    assert "Where am I?" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("value", "is_list"), [('[{"role": "user", "content": "Hi"}]', True), ("Hi", False)]
+)
+def test_a_conversation_is_given_as_a_list(
+    value: str, is_list: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "thread.prompty"
+    path.write_text("system:\nS\n\n![thread]\n\nuser:\nAnd?\n", encoding="utf-8")
+    code = run_command(["messages", str(path), "-i", f"thread={value}"])
+    printed = capsys.readouterr()
+    if is_list:
+        assert code == FINE
+        assert printed.out == "── system\nS\n── user\nHi\n── user\nAnd?\n"
+    else:
+        assert code == USAGE
+        assert "'thread' is used as a list" in printed.err
 
 
 def test_servers_that_a_prompt_does_not_name_are_not_told_of(

@@ -12,6 +12,7 @@ from typing import Final, Literal, TypeAlias
 from studio.application.words import translate
 from studio.core.prompty.document import InputDeclaration, Parameter, PromptDocument
 from studio.core.prompty.inputs import RESERVED_SAMPLES, preview_inputs
+from studio.core.prompty.loop_format import undeclared_question
 from studio.core.prompty.used_kind import used_kinds
 from studio.core.text.span import Span
 from studio.core.text.values import Json
@@ -147,6 +148,10 @@ def input_fields(document: PromptDocument) -> tuple[FieldSpec, ...]:
     parameters = {item.name: item for item in document.parameters}
     for parameter in document.parameters:
         first_use.setdefault(parameter.name, parameter.uses[0])
+    question = undeclared_question(document)
+    if question:
+        start = Span(document.body.start, document.body.start)
+        first_use.setdefault(question, first_use.get("chat_history", start))
     if "thread" in values:
         first_use.setdefault("thread", Span(document.body.start, document.body.start))
     kinds = used_kinds(document)

@@ -11,10 +11,12 @@ from studio.application.preview.requests import provider_problems, request_previ
 from studio.application.preview.target import target_of
 from studio.application.preview.value import Preview, PreviewTarget, VariableOrigin, VariableRow
 from studio.application.words import translate
+from studio.core.agent.loop.first_step import first_step_values
 from studio.core.agent.protocols.choose import ProtocolChoice, choose_protocol
 from studio.core.models.base import ModelRequest, ProtocolName
 from studio.core.prompty.document import PromptDocument
-from studio.core.prompty.inputs import RESERVED_SAMPLES
+from studio.core.prompty.inputs import RESERVED_SAMPLES, preview_inputs
+from studio.core.prompty.loop_format import question_input
 from studio.core.prompty.prepare import Prepared, prepare
 from studio.core.prompty.reference_values import references_beside
 from studio.core.prompty.tool_spec import ToolSpec
@@ -24,7 +26,6 @@ from studio.core.text.values import Json
 from studio.core.tokens.conversation import ConversationTokens, count_conversation
 from studio.core.tokens.tokenizers import Tokenizers
 from studio.core.tools.document import declared_tools
-from studio.core.tools.forms import tool_items, tool_names_text, tools_text
 from studio.core.wire.request import provider_of
 
 _tr = partial(translate, "PreviewBuild")
@@ -88,6 +89,7 @@ def build_preview(order: PreviewJob) -> Preview:
         tokens=tokens,
         target=target_of(order.target, model.id),
         protocol=protocol.protocol,
+        samples=prepared.samples,
         is_stale=bool(blockers),
         revision=order.revision,
     )
@@ -99,8 +101,10 @@ def prepare_order(order: PreviewJob) -> tuple[Prepared, tuple[ToolSpec, ...]]:
     document = order.document
     tools = order.tools if order.tools is not None else declared_tools(document, ())
     context = references_beside(document.source.path, trusted=order.trusted)
-    given = {**_protocol_values(document, tools), **order.inputs}
+    supplied, samples = supplied_values(order, tools)
+    given = {**supplied, **order.inputs}
     prepared = prepare(document, given, references=context, preview=True)
+    prepared = replace(prepared, samples=prepared.samples | samples)
     if order.tools is None:
         tools = declared_tools(document, prepared.messages.tools)
     return prepared, tuple(tools)
@@ -186,18 +190,28 @@ def _has_own_value(declared: object) -> bool:
     return bool(getattr(declared, "has_default", False) or getattr(declared, "has_sample", False))
 
 
-def _protocol_values(document: PromptDocument, tools: Sequence[ToolSpec]) -> dict[str, Json]:
-    """The real tools in place of sample ones, where the template lists them."""
+def supplied_values(
+    order: PreviewJob, tools: Sequence[ToolSpec]
+) -> tuple[dict[str, Json], frozenset[str]]:
+    """What the loop puts into the first call, and which of it only stands for a sample.
+
+    What a run has only later (its history) keeps the sample, by which an author sees the form.
+    """
+    document = order.document
+    shown, samples = preview_inputs(document, order.inputs)
+    named = {item.name for item in document.inputs} | {question_input(document)}
+    filled = {name: shown[name] for name in named & shown.keys()}
+    protocol = order.protocol
+    values = first_step_values(document, {**filled, **order.inputs}, tools, protocol)
     used = {variable.name for variable in document.variables}
-    if not tools or document.input("tools") is not None:
-        return {}
-    values: dict[str, Json] = {}
-    if "tools" in used:
-        text = document.template.format == "fstring"
-        values["tools"] = tools_text(tools) if text else list(tool_items(tools))
-    if "tool_names" in used and document.input("tool_names") is None:
-        values["tool_names"] = tool_names_text(tools)
-    return values
+    later = _LATER if tools else _LATER | {"tools", "tool_names"}
+    values = {name: each for name, each in values.items() if name in used - later}
+    is_sample = question_input(document) in samples
+    of_it = {"question", "input", "chat_history"} if is_sample else set()
+    return values, frozenset(of_it & values.keys())
+
+
+_LATER = frozenset({"history", "agent_scratchpad", "examples"})
 
 
 def _blockers(document: PromptDocument, prepared: Prepared) -> tuple[Problem, ...]:

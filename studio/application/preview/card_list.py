@@ -35,6 +35,7 @@ def cards(preview: Preview) -> tuple[CardData, ...]:
                 is_exact=preview.tokens.is_exact,
                 colors={name: colors[name] for name in _inputs(message) if name in colors},
                 warnings=warnings,
+                samples=_samples(message, preview.samples),
                 attribute_places=_attribute_places(preview.shown, message),
             )
         )
@@ -53,6 +54,11 @@ def _segments(message: Message) -> Iterator[Segment]:
     for part in message.parts:
         if isinstance(part, TextPart | ToolResultPart):
             yield from part.segments
+
+
+def _samples(message: Message, samples: frozenset[str]) -> tuple[str, ...]:
+    named = {*_inputs(message), message.origin.input} - {""}
+    return tuple(sorted(named & samples))
 
 
 def _inputs(message: Message) -> list[str]:

@@ -75,6 +75,9 @@ class CardData:
     warnings: tuple[Problem, ...] = ()
     """Problems about values in this message."""
 
+    samples: tuple[str, ...] = ()
+    """Inputs in it whose value is only a sample, which a run does not send."""
+
     attribute_places: Mapping[str, Span] = field(default_factory=dict, compare=False)
     """Attribute → where its value is written."""
 
@@ -92,6 +95,7 @@ class CardData:
             tuple(_part_look(part) for part in self.message.parts),
             tuple(self.colors.items()),
             tuple(sorted({problem.message for problem in self.warnings})),
+            self.samples,
         )
         object.__setattr__(self, "look", look)
         text = self.message.text[:CUT_CHARACTERS]

@@ -92,6 +92,9 @@ def _request(
     }
     for name in (name for name, is_left_out in unable.items() if is_left_out):
         notes.append(_tr("The model takes no {name}: left out.").format(name=name))
+    if prepared.samples:
+        names = ", ".join(sorted(prepared.samples))
+        notes.append(_tr("Samples, not sent by a run: {names}.").format(names=names))
     notes += [problem.message for problem in request.problems]
     body = mask_secrets(request.body)
     return RequestPreview(

@@ -150,6 +150,9 @@ class Preview:
     cards: tuple[CardData, ...] = ()
     """The messages as cards."""
 
+    samples: frozenset[str] = frozenset()
+    """Names whose value is only a sample: a run does not send it."""
+
     is_stale: bool = False
     """Whether the document has an error that gives no messages, so that older ones are shown."""
 

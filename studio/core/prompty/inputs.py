@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from studio.core.prompty.document import InputDeclaration, PromptDocument, ResolvedInputs
+from studio.core.prompty.loop_format import undeclared_question
 from studio.core.text.problem import Problem, Severity
 from studio.core.text.span import Span
 from studio.core.text.values import Json
@@ -104,7 +105,8 @@ def preview_inputs(
     for name in _wanted(document):
         if name not in given and name not in values:
             values[name] = _reserved_sample(document, name)
-            samples.add(name)
+            if values[name] != "":  # a run has nothing there either
+                samples.add(name)
     lone = _lone_thread(document)
     if lone and lone not in given and lone not in values and _has_thread_token(document):
         values[lone] = RESERVED_SAMPLES["thread"]
@@ -129,7 +131,7 @@ def _has_thread_token(document: PromptDocument) -> bool:
 def _wanted(document: PromptDocument) -> list[str]:
     """Reserved names that the template uses, or that an input declares without a value."""
     used = {variable.name for variable in document.variables}
-    used |= {item.name for item in document.inputs}
+    used |= {item.name for item in document.inputs} | {undeclared_question(document)}
     if not _lone_thread(document) and _has_thread_token(document):
         used.add("thread")
     return [name for name in RESERVED_SAMPLES if name in used]

@@ -133,3 +133,13 @@ def test_parameters_have_fields_of_what_they_are_used_as() -> None:
         "who": ("string", True, True),
     }
     assert all(spec.declared and not spec.supplied for spec in found.values())
+
+
+def test_a_prompt_with_the_conversation_has_a_field_for_the_question() -> None:
+    text = 'Write "action_input". {{ tool_names }}\n{{ chat_history }}\n{{ agent_scratchpad }}'
+    found = {spec.name: spec for spec in input_fields(parse(text))}
+    assert not found["question"].supplied
+    assert found["question"].fallback_origin == "sample"
+    assert {name for name, spec in found.items() if spec.supplied} == {
+        "tool_names", "chat_history", "agent_scratchpad"
+    }  # fmt: skip

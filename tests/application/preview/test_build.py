@@ -13,6 +13,7 @@ from studio.core.models.base import Capabilities, ModelRequest
 from studio.core.models.bodies import request_body
 from studio.core.models.scripted import ScriptedModel
 from studio.core.prompty.parse import parse
+from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.resource_files import resource
 from studio.core.text.values import Json
 from studio.core.wire.request import Provider
@@ -245,3 +246,24 @@ def test_the_options_of_a_tool_are_told_beside_the_request_and_not_sent() -> Non
         assert note.endswith('{"a": "1"}')
         assert '"a"' not in request.text
         assert len(request.body["tools"]) == 1  # type: ignore[arg-type]
+
+
+def test_a_preview_shows_what_a_run_sends_and_names_what_is_a_sample() -> None:
+    """The published JSON-action prompt: its question stands in the conversation only."""
+    text = 'Write "action_input". {{ tools }}\n{{ chat_history }}\n{{ agent_scratchpad }}'
+    tool = ToolSpec("look", description="See a city.")
+    unasked = build_preview(PreviewJob(parse(text), tools=(tool,)))
+    (card,) = unasked.cards
+    assert card.message.role == "user"
+    assert '"look"' in card.message.text
+    assert card.message.text.endswith("- Human: What is 12 * 7?")
+    assert card.samples == ("chat_history",)
+    assert any("chat_history" in note for note in unasked.requests["openai-chat"].notes)
+
+    asked = build_preview(PreviewJob(parse(text), {"question": "Why?"}, tools=(tool,)))
+    (card,) = asked.cards
+    assert card.message.text.endswith("- Human: Why?")
+    assert card.samples == ()
+    assert asked.samples == frozenset()
+    without = build_preview(PreviewJob(parse(text), {"question": "Why?"}))
+    assert without.cards[0].samples == ("tools",)

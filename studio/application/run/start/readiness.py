@@ -8,7 +8,8 @@ from functools import partial
 
 from studio.application.words import translate
 from studio.core.prompty.document import PromptDocument
-from studio.core.prompty.inputs import missing_inputs, resolve_inputs
+from studio.core.prompty.inputs import RESERVED_SAMPLES, missing_inputs, resolve_inputs
+from studio.core.prompty.loop_format import question_input
 from studio.core.prompty.parameters import lacking_parameters, missing_parameters
 from studio.core.text.problem import Problem, Severity
 from studio.core.text.span import Span
@@ -62,18 +63,36 @@ def refusal_of(document: PromptDocument, values: Mapping[str, Json]) -> Refusal 
             ),
             _tr("Mend it, then run again."),
         )
-    _, inputs = resolve_inputs(document, values)
+    filled, inputs = resolve_inputs(document, values)
     parameters = missing_parameters(document, values)
+    lacking = missing_inputs(document, values)
+    asked = question_input(document)
+    if any(item.name == asked for item in lacking) or str(filled.get(asked) or "").strip():
+        asked = ""
+    if asked:
+        inputs = (*inputs, _no_question(document, asked))
     if not inputs and not parameters:
         return None
-    lacking = missing_inputs(document, values)
-    names = tuple(item.name for item in lacking)
+    names = (*(item.name for item in lacking), *filter(None, (asked,)))
     others = tuple(item.name for item in lacking_parameters(document, values))
     samples = {item.name: item.sample for item in lacking if item.has_sample}
+    if asked:
+        declared = document.input(asked)
+        has_own = declared is not None and declared.has_sample
+        samples[asked] = declared.sample if declared and has_own else RESERVED_SAMPLES[asked]
     return Refusal(
         (*inputs, *parameters), _missing(names, others), _how_to_fill(samples),
         (*names, *others), samples,
     )  # fmt: skip
+
+
+def _no_question(document: PromptDocument, name: str) -> Problem:
+    """The user's question has a place in the prompt, and no words."""
+    uses = {item.name: item.span for item in reversed(document.variables)}
+    place = uses.get(name) or uses.get("chat_history")
+    message = f"The prompt asks for the user's {name!r}, and it is empty."
+    start = document.body.start
+    return Problem("missing-input", Severity.ERROR, message, place or Span(start, start))
 
 
 def _missing(inputs: tuple[str, ...], parameters: tuple[str, ...]) -> str:

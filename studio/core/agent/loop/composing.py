@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from studio.core.agent.protocols.choose import agent_settings
 from studio.core.agent.values.reading import Final, Reading
 from studio.core.agent.values.state import RunState, Step
 from studio.core.prompty.document import PromptDocument
+from studio.core.prompty.loop_format import agent_settings
 from studio.core.prompty.parse import parse
 
 

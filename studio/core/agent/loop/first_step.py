@@ -9,6 +9,7 @@ from studio.core.agent.loop.steps import new_state
 from studio.core.agent.protocols.choose import choose_protocol, reading_style
 from studio.core.agent.protocols.loops import loop_of
 from studio.core.agent.values.state import RunSetup
+from studio.core.models.base import ProtocolName
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.inputs import resolve_inputs
 from studio.core.prompty.tool_spec import ToolSpec
@@ -16,7 +17,10 @@ from studio.core.text.values import Json
 
 
 def first_step_values(
-    document: PromptDocument, inputs: Mapping[str, Json], tools: Sequence[ToolSpec]
+    document: PromptDocument,
+    inputs: Mapping[str, Json],
+    tools: Sequence[ToolSpec],
+    protocol: ProtocolName | None = None,
 ) -> dict[str, Json]:
     """The reserved variables of the prompt's protocol (docs/design/file-format.md).
 
@@ -24,13 +28,14 @@ def first_step_values(
         document: the prompt.
         inputs: the person's values; they count over what the loop would put in.
         tools: what the model may call.
+        protocol: in place of the prompt's own.
     """
     values, _ = resolve_inputs(document, inputs)
     setup = RunSetup(
         run="",
         inputs=dict(inputs),
         question=question_of(document, values),
-        protocol=choose_protocol(document).protocol,
+        protocol=protocol or choose_protocol(document).protocol,
         tools=tuple(tools),
         reading=reading_style(document),
     )

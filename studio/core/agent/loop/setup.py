@@ -9,7 +9,6 @@ from dataclasses import replace
 from studio.core.agent.loop.composing import compose_template
 from studio.core.agent.protocols.choose import (
     ProtocolChoice,
-    agent_settings,
     choose_protocol,
     reading_style,
 )
@@ -20,6 +19,7 @@ from studio.core.prompty.checks.secrets import source_without_secrets
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.front.declarations import output_schema
 from studio.core.prompty.inputs import resolve_inputs
+from studio.core.prompty.loop_format import QUESTION_NAMES, agent_settings
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.values import Json
 
@@ -28,7 +28,6 @@ _USUAL_STOP: dict[ProtocolName, tuple[str, ...]] = {
     "react": ("\nObservation:",),
     "json_action": (),
 }
-_QUESTION_NAMES = ("question", "input", "query", "prompt", "message")
 
 
 def make_setup(
@@ -114,7 +113,7 @@ def _positive(settings: Mapping[str, Json], name: str, usual: float) -> float:
 
 def question_of(document: PromptDocument, values: Mapping[str, Json]) -> str:
     """The person's question: the input of a usual name, else the first text input."""
-    for name in _QUESTION_NAMES:
+    for name in QUESTION_NAMES:
         if isinstance(value := values.get(name), str):
             return value
     for item in document.inputs:

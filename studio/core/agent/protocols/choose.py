@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import get_args
 
 from studio.core.agent.values.state import ReadingStyle
 from studio.core.models.base import ProtocolName
 from studio.core.prompty.document import PromptDocument
-from studio.core.text.values import Json
+from studio.core.prompty.loop_format import agent_settings, text_format
 
 _LOOPED = re.compile(
     r"\{%-?\s*for\s+[\w\s,]+?\s+in\s+(?P<jinja>\w+)|\{\{[#^]\s*(?P<mustache>\w+)\s*\}\}"
@@ -34,29 +33,12 @@ def choose_protocol(document: PromptDocument) -> ProtocolChoice:
     for name in get_args(ProtocolName):
         if named == name:
             return ProtocolChoice(name, "metadata.agent.protocol says so")
-    body = document.source.slice(document.body)
-    names = {variable.name for variable in document.variables}
-    if "action_input" in body or '"action"' in body:
-        used = next((name for name in ("agent_scratchpad", "tool_names") if name in names), None)
-        if used is not None:
-            return ProtocolChoice(
-                "json_action", f"the template uses {used} and asks for JSON actions"
-            )
-    if "history" in names and re.search(r"\.\s*action\b", body):
-        return ProtocolChoice("react", "the template lists the history of actions")
-    if re.search(r"Final Answer:", body) and re.search(r"(?m)^\s*(?:Action|Thought):", body):
-        return ProtocolChoice("react", "the prompt teaches 'Action:' and 'Final Answer:'")
-    if "agent_scratchpad" in names:
-        return ProtocolChoice("json_action", "the template uses agent_scratchpad")
+    taught, reason = text_format(document)
+    if taught is not None:
+        return ProtocolChoice(taught, reason)
     if document.tools:
         return ProtocolChoice("native", "the prompt declares tools and no scratchpad")
     return ProtocolChoice("native", "the prompt has no agent format")
-
-
-def agent_settings(document: PromptDocument) -> Mapping[str, Json]:
-    """`metadata.agent`, empty where there is none."""
-    settings = document.metadata.get("agent")
-    return settings if isinstance(settings, Mapping) else {}
 
 
 def reading_style(document: PromptDocument) -> ReadingStyle:

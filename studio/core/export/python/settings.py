@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from studio.core.agent.protocols.choose import agent_settings
 from studio.core.export.python.literal import python_literal
 from studio.core.export.target import ExportSource
 from studio.core.models.base import ProtocolName
 from studio.core.prompty.document import PromptDocument
+from studio.core.prompty.loop_format import agent_settings
 from studio.core.prompty.reference_values import whole_reference
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.values import Json, JsonObject

@@ -25,6 +25,7 @@ from studio.core.prompty.body.roles import STANDARD_ROLES, Marker, read_marker
 from studio.core.prompty.body.sections import YAML_TYPES, after_line, find_markers
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.look_up import LookUp
+from studio.core.prompty.loop_format import drives_loop
 from studio.core.prompty.messages import (
     HoistedTool,
     MediaPart,
@@ -138,7 +139,7 @@ def read_messages(
     first = markers[0].span.start if markers else len(masked.text)
     if masked.read(0, first).strip() or masked.rich_places(0, first):
         span = masked.source(0, first)
-        head = SectionHead("system", {}, MessageOrigin("implicit", span))
+        head = SectionHead(_implicit_role(document, markers), {}, MessageOrigin("implicit", span))
         read_content(talk, head, 0, first)
         talk.messages = [_for_user(message) for message in talk.messages]
     tools: list[HoistedTool] = []
@@ -152,6 +153,18 @@ def read_messages(
     _append_unused_threads(talk)
     talk.problems += injected_markers(document, masked, markers)
     return PromptMessages(tuple(talk.messages), tuple(tools), tuple(talk.problems))
+
+
+def _implicit_role(document: PromptDocument, markers: Sequence[Marker]) -> Role:
+    """Who says the text before the first marker: the system.
+
+    The published agent prompts have no marker at all, and their programs send them as what the user
+    says, question and all; so does the section dialect, in which they may stand as they are.
+    """
+    is_whole = all(marker.role == "tools" for marker in markers)
+    if is_whole and document.dialect == "section" and drives_loop(document):
+        return "user"
+    return "system"
 
 
 def _for_user(message: Message) -> Message:

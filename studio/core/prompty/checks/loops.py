@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 
 from studio.core.prompty.document import PromptDocument
+from studio.core.prompty.loop_format import drives_loop
 from studio.core.text.problem import Fix, Problem, Severity, TextEdit
 from studio.core.text.span import Span
 
@@ -33,6 +34,7 @@ def check_loop_prompt(document: PromptDocument) -> Iterator[Problem]:
     if document.template.format == "jinja2":
         for loop in islice(_LOOP.finditer(body), _MOST_LOOPS):
             yield from _history(body, loop, _end_of_loop(body, loop.end()), offset)
+    yield from _without_user(document)
     agent = document.metadata.get("agent")
     is_composed = isinstance(agent, Mapping) and bool(agent.get("compose"))
     found = _NO_ANSWER.search(body)
@@ -43,6 +45,39 @@ def check_loop_prompt(document: PromptDocument) -> Iterator[Problem]:
         )
         fix = Fix("Ask for the answer there", (TextEdit(place, '"the answer, as text"'),))
         yield Problem("answer-without-words", Severity.HINT, message, place, (fix,))
+
+
+_FOR_SYSTEM = frozenset({"system", "developer", "tools", ""})
+
+
+def _without_user(document: PromptDocument) -> Iterator[Problem]:
+    """A loop whose whole text is the system's: providers want a message of the user."""
+    roles = {section.role for section in document.sections}
+    is_as_published = document.dialect == "section" and not roles - {"", "tools"}
+    if not roles <= _FOR_SYSTEM or is_as_published or not drives_loop(document):
+        return
+    body = document.source.slice(document.body)
+    if not body.strip() or "![thread]" in body:
+        return
+    at = document.body.start
+    place = Span(at, at)
+    if roles & {"system", "developer"}:
+        asked = (item for item in document.variables if item.name in _OF_THE_USER)
+        question = min((item.expression.start for item in asked), default=None)
+        if question is None:
+            return
+        at = document.source.text.rfind("\n", 0, question) + 1
+        place = Span(at, question)
+    newline = "\r\n" if "\r\n" in document.source.text else "\n"
+    message = (
+        "All of this is a system message, and no message of the user goes with it: some providers "
+        "refuse that."
+    )
+    fix = Fix("Put user: before it", (TextEdit(Span(at, at), f"user:{newline}"),))
+    yield Problem("loop-without-user", Severity.WARNING, message, place, (fix,))
+
+
+_OF_THE_USER = frozenset({"question", "input", "chat_history"})
 
 
 def _history(body: str, loop: re.Match[str], end: int, offset: int) -> Iterator[Problem]:

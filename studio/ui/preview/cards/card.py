@@ -80,13 +80,23 @@ class CardHeader(QWidget):
             tip = self.tr("Attribute {key!r}").format(key=key)
             chip = self._chip(f"{key}={value}", theme, theme.muted, tip, attribute=key)
             self._chips.addWidget(chip)
+        if data.samples:
+            names = ", ".join(data.samples)
+            words = self.tr("sample, not sent: {names}").format(names=names)
+            tip = self.tr("A run does not take a sample by itself: it asks for the value.")
+            self._warnings.addWidget(self._chip(words, theme, theme.warning, tip))
         for problem in data.warnings:
             words = self.tr("⚠ looks like structure")
             chip = self._chip(words, theme, theme.warning, problem.message)
             chip.setAccessibleName(problem.message)
             self._warnings.addWidget(chip)
-        if data.warnings:
+        if data.warnings or data.samples:
             self._warnings.addStretch(1)
+        for layout in (self._chips, self._warnings):
+            for index in range(layout.count()):  # at once, as the card's content below
+                item = layout.itemAt(index)
+                if item is not None and (widget := item.widget()) is not None:
+                    widget.show()
 
     def _chip(self, text: str, theme: Theme, color: str, tip: str, attribute: str = "") -> Chip:
         chip = Chip(text, theme)

@@ -55,3 +55,48 @@ def test_a_parameter_without_a_value_is_missing_too() -> None:
     assert refusal is not None
     assert (refusal.missing, refusal.samples) == (("who",), {})
     assert refusal_of(parse(text), {"who": "Ann"}) is None
+
+
+REACT = "Thought: …\nAction: …\nFinal Answer: …\n"
+JSON = 'Write "action_input". Tools: {{ tool_names }}\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "sample"),
+    [
+        (REACT + "Question: {{ question }}", "question", "What is 12 * 7?"),
+        (JSON + "{{ input }}", "input", "What is 12 * 7?"),
+        (JSON + "{{ chat_history }}", "question", "What is 12 * 7?"),
+        ("user:\n{{ question }}", "question", "What is 12 * 7?"),  # no loop at all
+        (
+            "---\ninputs: {question: {kind: string, sample: Why?}}\n---\n"
+            + JSON
+            + "{{ question }}",
+            "question",
+            "Why?",
+        ),
+    ],
+)
+def test_the_question_of_the_user_is_asked_for_where_it_has_a_place(
+    text: str, name: str, sample: str
+) -> None:
+    for given in ({}, {name: ""}, {name: " \n"}):
+        refusal = refusal_of(parse(text), dict(given))
+        assert refusal is not None
+        assert (refusal.missing, refusal.samples) == ((name,), {name: sample})
+    assert refusal_of(parse(text), {name: "Why not?"}) is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        JSON + "Find the weather.",
+        "---\ninputs: {city: {kind: string, default: Rome}}\n---\n"
+        + JSON
+        + "{{ city }} {{ chat_history }}",
+        "---\ninputs: {question: {kind: string, default: Why?}}\n---\n" + JSON + "{{ question }}",
+        "---\ninputs: {question: {kind: string}}\n---\nuser:\n{{ question }}",  # not required
+    ],
+)
+def test_no_question_is_asked_for_where_the_prompt_has_another_way(text: str) -> None:
+    assert refusal_of(parse(text), {}) is None

@@ -1,0 +1,82 @@
+"""Whether a prompt teaches an agent format in its text, and where the user's question goes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Literal, TypeAlias
+
+from studio.core.prompty.document import PromptDocument
+from studio.core.text.values import Json
+
+TextFormat: TypeAlias = Literal["react", "json_action"]
+"""A format of actions that stands in the prompt's own text."""
+
+QUESTION_NAMES = ("question", "input", "query", "prompt", "message")
+"""Inputs that hold the user's question, by what they are usually called."""
+
+_RESERVED = ("question", "input")
+"""Those that a template may use without declaring them."""
+
+
+def agent_settings(document: PromptDocument) -> Mapping[str, Json]:
+    """`metadata.agent`, empty where there is none."""
+    settings = document.metadata.get("agent")
+    return settings if isinstance(settings, Mapping) else {}
+
+
+def text_format(document: PromptDocument) -> tuple[TextFormat | None, str]:
+    """The format of actions that a body teaches, and why; None where it teaches none."""
+    body = document.source.slice(document.body)
+    names = {variable.name for variable in document.variables}
+    if "action_input" in body or '"action"' in body:
+        used = next((name for name in ("agent_scratchpad", "tool_names") if name in names), None)
+        if used is not None:
+            return "json_action", f"the template uses {used} and asks for JSON actions"
+    if "history" in names and re.search(r"\.\s*action\b", body):
+        return "react", "the template lists the history of actions"
+    if re.search(r"Final Answer:", body) and re.search(r"(?m)^\s*(?:Action|Thought):", body):
+        return "react", "the prompt teaches 'Action:' and 'Final Answer:'"
+    if "agent_scratchpad" in names:
+        return "json_action", "the template uses agent_scratchpad"
+    return None, ""
+
+
+def drives_loop(document: PromptDocument) -> bool:
+    """Whether a run renders the prompt again at each step, as its text teaches."""
+    named = agent_settings(document).get("protocol")
+    if named in ("react", "json_action", "native"):
+        return named != "native"
+    return text_format(document)[0] is not None
+
+
+def question_input(document: PromptDocument) -> str:
+    """The input that a run refuses to go without: the user's question; empty where there is none.
+
+    A declared one counts where the prompt drives a loop; of other prompts the declaration says
+    whether it is required.
+    """
+    if drives_loop(document):
+        declared = {item.name for item in document.inputs}
+        for name in _RESERVED:
+            if name in declared:
+                return name
+    return undeclared_question(document)
+
+
+def undeclared_question(document: PromptDocument) -> str:
+    """The reserved name that the user's question comes by without a declaration, or empty.
+
+    A template that shows the conversation (`chat_history`) shows the question in it: the run puts
+    it there (published JSON-action prompt).
+    """
+    declared = {item.name for item in document.inputs}
+    used = {variable.name for variable in document.variables} - declared
+    for name in _RESERVED:
+        if name in used:
+            return name
+    has_own = bool(declared.intersection(QUESTION_NAMES))
+    has_own = has_own or any(item.kind in ("string", "thread") for item in document.inputs)
+    if "chat_history" in used and not has_own and drives_loop(document):
+        return "question"
+    return ""
