@@ -142,7 +142,7 @@ def test_go_to_symbol_file_and_command_and_tidy(
     key(Qt.Key.Key_G, CONTROL | SHIFT)
     write("kind")
     key(Qt.Key.Key_Return)
-    assert page.editor.textCursor().selectedText() == "kind"
+    assert page.editor.marks.flashed == "kind"
     key(Qt.Key.Key_P, CONTROL)
     write("b.pro")
     key(Qt.Key.Key_Return)

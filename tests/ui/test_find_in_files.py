@@ -82,5 +82,5 @@ def test_uses_of_inputs_and_tools(
     assert palette._field.placeholderText() == title
     assert [choice.detail for choice in palette._choices] == lines
     qtbot.keyClick(palette._field, Qt.Key.Key_Return)
-    qtbot.waitUntil(lambda: page.editor.textCursor().hasSelection())
-    assert page.editor.textCursor().selectedText() == title.rpartition(" ")[2]
+    qtbot.waitUntil(lambda: page.editor.marks.flashed == title.rpartition(" ")[2])
+    assert not page.editor.textCursor().hasSelection()

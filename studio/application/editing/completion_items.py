@@ -26,6 +26,9 @@ class CompletionItem:
     caret_back: int = 0
     """How far the caret goes back from the end of the text put in, in code points."""
 
+    closes: str = ""
+    """What it ends with that may stand behind the caret already, and is taken over then."""
+
     again: bool = False
     """Whether to offer again after it."""
 

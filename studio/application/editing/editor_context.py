@@ -37,7 +37,7 @@ class EditorContext:
     """Names of the variables that are set; None where the folder is not trusted."""
 
     files: Callable[[], tuple[str, ...]] = _no_files
-    """Paths beside the prompt that `${file:}` can read."""
+    """Paths beside the prompt that it can name."""
 
     def tool(self, name: str) -> ToolSpec | None:
         """The tool of that name."""

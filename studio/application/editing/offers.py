@@ -11,6 +11,7 @@ from studio.application.editing.front import PLACES, front_matter
 from studio.application.editing.snippets import Snippet, fitting
 from studio.application.editing.template import expression_words, variables
 from studio.application.editing.yaml_path import path_at
+from studio.core.prompty.body.media import kind_of_source
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.split import in_front_matter
 from studio.core.text.fuzzy import score
@@ -21,6 +22,10 @@ _FSTRING = re.compile(r"(?<!\{)\{(?P<word>[A-Za-z_]\w*)?$")
 _REFERENCE = re.compile(r"\$\{(?P<inside>[^}\s]*)$")
 _MARKER_OPEN = re.compile(r"#?\s*(?:\w+)\[(?:[^\]]*,)?\s*(?P<word>[\w-]*)$")
 _MEDIA_OPEN = re.compile(r"!\[(?P<word>\w*)$")
+_MEDIA_TARGET = re.compile(r"!\[(?P<word>\w*)\]\((?P<path>[^()\n]*)$")
+_MEDIA_KINDS = {"pdf": "file", "document": "file", "recording": "audio"}
+_READABLE = (".json", ".yaml", ".yml", ".txt", ".md", ".csv", ".jsonl")
+"""Endings of files that `${file:}` puts into a prompt."""
 _NAMED = re.compile(r"`(?P<word>[\w-]*)$")
 _TOOL_VALUE = re.compile(
     r"""(?:\s*(?:tool|function)\[(?:.*,)?\s*name=["']?|\s*name:\s+["']?|\s*Action:\s*)"""
@@ -95,12 +100,34 @@ def _find(
         ]
     media = _MEDIA_OPEN.search(line)
     if media:
-        return media["word"], [
-            CompletionItem(name, f"{name}]{'' if name == 'thread' else '()'}", help_, "value",
-                       0 if name == "thread" else 1)
-            for name, help_ in known.MEDIA.items()
-        ]  # fmt: skip
+        return media["word"], _media(text, caret)
+    target = _MEDIA_TARGET.search(line)
+    if target:
+        return target["path"], _media_files(target["word"], editor_context)
     return _roles(line, document, asked=asked)
+
+
+def _media(text: str, caret: int) -> list[CompletionItem]:
+    """Words in the brackets of a media token, with what is still missing behind them."""
+    if text.startswith("](", caret):
+        return [CompletionItem(name, name, help_, "value") for name, help_ in known.MEDIA.items()]
+    return [
+        CompletionItem(name, f"{name}]", help_, "value", closes="]")
+        if name == "thread"
+        else CompletionItem(name, f"{name}]()", help_, "value", 1, closes="]", again=True)
+        for name, help_ in known.MEDIA.items()
+    ]
+
+
+def _media_files(word: str, editor_context: EditorContext) -> list[CompletionItem]:
+    """Files that a media token can name: those of its kind, else all of them."""
+    kind = _MEDIA_KINDS.get(word, word)
+    files = editor_context.files()
+    fitting_ones = [name for name in files if kind_of_source(name) == kind] or list(files)
+    return [
+        CompletionItem(name, f"<{name}>" if ' "' in name else name, "", "file")
+        for name in fitting_ones
+    ]
 
 
 def _tools(document: PromptDocument | None, editor_context: EditorContext) -> list[CompletionItem]:
@@ -130,7 +157,11 @@ def _references(
             for name, help_ in known.REFERENCES.items()
         ]
     if kind == "file":
-        return rest, [CompletionItem(name, name, "", "file") for name in editor_context.files()]
+        return rest, [
+            CompletionItem(name, name, "", "file")
+            for name in editor_context.files()
+            if name.lower().endswith(_READABLE)
+        ]
     if kind == "env" and ":" not in rest:
         names = sorted(editor_context.environment() or ())
         return rest, [CompletionItem(name, name, "set", "value") for name in names]

@@ -75,7 +75,7 @@ class Chooser(QObject):
         self.palette.ask(
             self.tr("Go to symbol"),
             [
-                PaletteItem(name, partial(self._window.tabs.reveal, span))
+                PaletteItem(name, partial(self._window.tabs.go_to, span))
                 for name, span in self._window.outline.symbols()
             ],
         )
@@ -101,7 +101,7 @@ class Chooser(QObject):
             choices.append(
                 PaletteItem(
                     lines[line].strip() or name,
-                    partial(self._window.tabs.reveal, place),
+                    partial(self._window.tabs.go_to, place),
                     self.tr("line {line}").format(line=line + 1),
                 )
             )

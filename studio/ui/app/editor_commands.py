@@ -149,4 +149,4 @@ class EditorCommands(QObject):
             return
         opened = self._window.tabs.open(match.path)
         if opened is not None:
-            opened.editor.reveal(match.span)
+            opened.editor.reveal(match.span, select=True)

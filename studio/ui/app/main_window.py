@@ -124,6 +124,7 @@ class MainWindow(QMainWindow):
         tabs.opened.connect(self._on_opened)
         tabs.request_zoom.connect(self.commands.zoom)
         self.outline.request_reveal.connect(tabs.reveal)
+        self.outline.request_go.connect(tabs.go_to)
         self.files.request_open.connect(tabs.open)
         self.files.request_folder.connect(self.commands.ask_folder)
         self.welcome.request_open.connect(tabs.open)
@@ -176,6 +177,7 @@ class MainWindow(QMainWindow):
 
         pane = ProblemsPane(self.theme)
         pane.request_reveal.connect(self.tabs.reveal)
+        pane.request_go.connect(self.tabs.go_to)
         pane.request_fix.connect(self.commands.apply_fix)
         self.docks.fill({"problems": pane})
         return pane

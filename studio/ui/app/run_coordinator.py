@@ -252,7 +252,7 @@ class RunCoordinator(QObject):
         """
         if refusal.missing:
             self.request_input.emit(refusal.missing[0])
-        show = NotificationAction(self.tr("Show"), lambda: self._window.tabs.reveal(refusal.span))
+        show = NotificationAction(self.tr("Show"), lambda: self._window.tabs.go_to(refusal.span))
         offers: tuple[NotificationAction, ...] = (show,)
         if refusal.samples:
             one, many = self.tr("Run with the sample"), self.tr("Run with the samples")

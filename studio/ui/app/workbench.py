@@ -167,7 +167,7 @@ class Workbench(QObject):
         # inputs → preview, tools
         self.inputs_pane.values_changed.connect(self._on_values)
         self.inputs_pane.request_declare.connect(window.commands.declare_input)
-        self.inputs_pane.request_reveal.connect(window.tabs.reveal)
+        self.inputs_pane.request_reveal.connect(window.tabs.go_to)
         self.inputs_pane.request_samples.connect(self._keep_samples)
         self.inputs_pane.refused.connect(self.run_coordinator.refuse)
         # preview
@@ -191,7 +191,7 @@ class Workbench(QObject):
         self.tools_pane.request_cancel.connect(self.tools.cancel_trial)
         self.tools_pane.request_trust.connect(self.tools.trust_folder)
         self.tools_pane.request_reload.connect(self.tools.reload)
-        self.tools_pane.request_reveal.connect(window.tabs.reveal)
+        self.tools_pane.request_reveal.connect(window.tabs.go_to)
         self.tools_pane.request_open.connect(self._open_at)
         # run
         pane, coordinator, run = self.run_pane, self.run_coordinator, self.run

@@ -29,7 +29,8 @@ _SLICE = 250
 class OutlinePane(QStackedWidget):
     """A tree that follows the caret; choosing a line goes there."""
 
-    request_reveal = Signal(object)  # Span
+    request_reveal = Signal(object)  # Span, to look at
+    request_go = Signal(object)  # Span, to type on there
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
@@ -63,7 +64,7 @@ class OutlinePane(QStackedWidget):
         self.addWidget(empty)
         self.addWidget(self._tree)
         self._tree.itemActivated.connect(self._go)
-        self._tree.itemClicked.connect(self._go)
+        self._tree.itemClicked.connect(self._show)
 
     @property
     def is_settled(self) -> bool:
@@ -206,10 +207,15 @@ class OutlinePane(QStackedWidget):
         item.setForeground(0, QBrush(QColor(color or self._theme.muted)))
         item.setIcon(0, icon("message-square", color or self._theme.muted))
 
+    def _show(self, item: QTreeWidgetItem) -> None:
+        self.request_reveal.emit(self._span_of(item))
+
     def _go(self, item: QTreeWidgetItem) -> None:
+        self.request_go.emit(self._span_of(item))
+
+    def _span_of(self, item: QTreeWidgetItem) -> Span | None:
         number = item.data(0, _NUMBER)
-        if number is not None and number < len(self._spans):
-            self.request_reveal.emit(self._spans[number])
+        return self._spans[number] if number is not None and number < len(self._spans) else None
 
 
 _ICONS = {

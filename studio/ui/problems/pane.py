@@ -30,7 +30,8 @@ _MOST = 1000
 class ProblemsPane(QStackedWidget):
     """A list, the worst first."""
 
-    request_reveal = Signal(object)  # Span
+    request_reveal = Signal(object)  # Span, to look at
+    request_go = Signal(object)  # Span, to type on there
     request_fix = Signal(object)  # Fix
 
     def __init__(self, theme: Theme) -> None:
@@ -56,7 +57,7 @@ class ProblemsPane(QStackedWidget):
         self.addWidget(self._empty)
         self.addWidget(self._list)
         self._list.itemActivated.connect(self._go)
-        self._list.itemClicked.connect(self._go)
+        self._list.itemClicked.connect(self._show)
         self._list.customContextMenuRequested.connect(self._menu)
         self.clear()
 
@@ -114,8 +115,11 @@ class ProblemsPane(QStackedWidget):
         item.setData(0, _PROBLEM, problem)
         return item
 
-    def _go(self, item: QTreeWidgetItem) -> None:
+    def _show(self, item: QTreeWidgetItem) -> None:
         self.request_reveal.emit(item.data(0, _PROBLEM).span)
+
+    def _go(self, item: QTreeWidgetItem) -> None:
+        self.request_go.emit(item.data(0, _PROBLEM).span)
 
     def _menu(self, at: QPoint) -> None:
         item = self._list.itemAt(at)

@@ -88,7 +88,7 @@ def test_a_problem_leads_to_its_place(window: MainWindow, prompt: Path, qtbot: Q
     window.problems._list.itemActivated.emit(window.problems._list.topLevelItem(0), 0)
     page = window.tabs.current
     assert page is not None
-    assert "town" in page.editor.textCursor().selectedText()
+    assert "town" in page.editor.marks.flashed
 
 
 def test_outline_follows_the_caret_and_leads_back(
@@ -99,7 +99,7 @@ def test_outline_follows_the_caret_and_leads_back(
     tree = window.outline._tree
     qtbot.waitUntil(lambda: bool(tree.currentItem()) and "system" in tree.currentItem().text(0))
     window.outline._tree.itemActivated.emit(window.outline._tree.topLevelItem(0), 0)
-    assert page.editor.textCursor().selectedText() == "name"
+    assert page.editor.marks.flashed == "name"
 
 
 def test_the_keys_of_a_text_act_on_the_text_that_has_the_keyboard(

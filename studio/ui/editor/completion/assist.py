@@ -37,7 +37,7 @@ class EditorAssist(QObject):
     def __init__(self, editor: PromptEditor) -> None:
         super().__init__(editor)
         self._editor = editor
-        self._editor_context = NOTHING
+        self._editor_context = replace(NOTHING, files=self._files)
         self._misspelled: tuple[Misspelled, ...] = ()
         self._suggest: Callable[[str], tuple[str, ...]] = lambda _: ()
         self._soon = QTimer(self)
@@ -105,7 +105,10 @@ class EditorAssist(QObject):
     def _insert(self, item: CompletionItem, span: Span) -> None:
         """Put the chosen text in place of what was typed of it."""
         caret = self._editor.caret()
-        where = Span(min(span.start, caret), max(caret, min(span.end, len(self._editor.text()))))
+        text = self._editor.text()
+        where = Span(min(span.start, caret), max(caret, min(span.end, len(text))))
+        if item.closes and text.startswith(item.closes, where.end):
+            where = Span(where.start, where.end + len(item.closes))
         if item.snippet:
             self.insert_snippet(item.insert, where)
             return
@@ -246,12 +249,12 @@ class EditorAssist(QObject):
 
 
 def _files_beside(path: Path | None) -> tuple[str, ...]:
-    """Files that `${file:}` could read: those in the prompt's folder, two levels deep."""
+    """Files that a prompt can name: those in its folder, two levels deep."""
     if path is None:
         return ()
     found: list[str] = []
     for pattern in ("*", "*/*"):
         for each in itertools.islice(path.parent.glob(pattern), _MOST_FILES):
-            if each.suffix.lower() in (".json", ".yaml", ".yml", ".txt", ".md") and each != path:
+            if each.is_file() and each != path and not each.name.startswith("."):
                 found.append(each.relative_to(path.parent).as_posix())
     return tuple(sorted(found))

@@ -9,6 +9,7 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QFrame, QLabel, QListWidget, QListWidgetItem, QVBoxLayout
 
 from studio.application.editing.completion_items import CompletionItem, CompletionList
+from studio.core.text.fuzzy import score
 from studio.ui.style.icons import icon
 
 if TYPE_CHECKING:
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
 _ROWS = 9
 _WIDTH = 360
+_GAP = 4
 _ICONS = {
     "key": "key",
     "value": "square-check",
@@ -79,20 +81,36 @@ class CompletionPopup(QFrame):
         self.raise_()
 
     def _place(self) -> None:
-        rows = min(self._list.count(), _ROWS)
-        height = self._list.sizeHintForRow(0) * rows + 6
-        self._list.setFixedHeight(height)
-        self._detail.setFixedHeight(self._detail.fontMetrics().height() * 2 + 10)
-        size = QSize(_WIDTH, height + self._detail.height() + 8)
-        caret = self._editor.cursorRect()
-        at = self._editor.viewport().mapTo(self._editor, caret.bottomLeft())
-        room = self._editor.rect()
-        x = max(0, min(at.x() - 24, room.width() - size.width() - 4))
-        y = at.y() + 4
-        if y + size.height() > room.height():
-            above = self._editor.viewport().mapTo(self._editor, caret.topLeft()).y()
-            y = max(0, above - size.height() - 4)
-        self.setGeometry(QPoint(x, y).x(), y, size.width(), size.height())
+        """Below the line of the caret, else above it, with as many rows as there is room for.
+
+        The room is that of the window: an editor may be a few lines high. The line that is being
+        typed is never covered.
+        """
+        window = self._editor.window()
+        if self.parentWidget() is not window:
+            self.setParent(window)
+        caret, viewport = self._editor.cursorRect(), self._editor.viewport()
+        line_top = viewport.mapTo(window, caret.topLeft()).y() - _GAP
+        at = viewport.mapTo(window, caret.bottomLeft()) + QPoint(0, _GAP)
+        below, above = window.height() - at.y() - _GAP, line_top - _GAP
+        row = self._list.sizeHintForRow(0)
+        around = self._fit_detail() + 8 + 6
+        wanted = min(self._list.count(), _ROWS)
+        is_below = row * wanted + around <= below or below >= above
+        rows = max(1, min(wanted, ((below if is_below else above) - around) // row))
+        self._list.setFixedHeight(row * rows + 6)
+        height = row * rows + around
+        x = max(0, min(at.x() - 24, window.width() - _WIDTH - _GAP))
+        self.setGeometry(x, at.y() if is_below else line_top - height, _WIDTH, height)
+
+    def _fit_detail(self) -> int:
+        """Show the line of details only where there are any; gives its height."""
+        items = self._offered.items if self._offered is not None else ()
+        has_any = any(each.detail for each in items)
+        self._detail.setVisible(has_any)
+        if has_any:
+            self._detail.setFixedHeight(self._detail.fontMetrics().height() * 2 + 10)
+        return self._detail.height() if has_any else 0
 
     def _on_current(self, item: QListWidgetItem | None) -> None:
         completion: CompletionItem | None = item.data(_ITEM) if item else None
@@ -118,11 +136,15 @@ class CompletionPopup(QFrame):
             return False
         if not isinstance(event, QKeyEvent) or event.type() != QEvent.Type.KeyPress:
             return False
+        return self._press(event)
+
+    def _press(self, event: QKeyEvent) -> bool:
+        """Handle a key; False leaves it to the editor."""
         row, count = self._list.currentRow(), self._list.count()
         match event.key():
             case Qt.Key.Key_Escape:
                 self.hide()
-            case Qt.Key.Key_Return | Qt.Key.Key_Enter | Qt.Key.Key_Tab:
+            case Qt.Key.Key_Return | Qt.Key.Key_Enter | Qt.Key.Key_Tab if self._is_of_now():
                 self._take()
             case Qt.Key.Key_Down:
                 self._list.setCurrentRow((row + 1) % count)
@@ -132,9 +154,30 @@ class CompletionPopup(QFrame):
                 self._list.setCurrentRow(min(count - 1, row + _ROWS))
             case Qt.Key.Key_PageUp:
                 self._list.setCurrentRow(max(0, row - _ROWS))
-            case Qt.Key.Key_Left | Qt.Key.Key_Right | Qt.Key.Key_Home | Qt.Key.Key_End:
-                self.hide()
-                return False
             case _:
+                if not _goes_on(event):
+                    self.hide()  # the word is done; what follows it is offered anew
                 return False
         return True
+
+    def _is_of_now(self) -> bool:
+        """Whether the choice goes on with what is typed by now; the offer is some keys behind."""
+        item, offered, caret = self._list.currentItem(), self._offered, self._editor.caret()
+        if item is None or offered is None or caret < offered.span.start:
+            return False
+        typed = self._editor.text()[offered.span.start : caret]
+        completion: CompletionItem = item.data(_ITEM)
+        return "\n" not in typed and score(typed, completion.label) is not None
+
+
+_LEAVING = (
+    Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Tab, Qt.Key.Key_Left, Qt.Key.Key_Right,
+    Qt.Key.Key_Home, Qt.Key.Key_End,
+)  # fmt: skip
+
+
+def _goes_on(event: QKeyEvent) -> bool:
+    """Whether a key goes on with the word that is offered; no key of a command, such as Shift."""
+    return event.key() not in _LEAVING and all(
+        char.isalnum() or char in "_-./" or not char.isprintable() for char in event.text()
+    )

@@ -162,9 +162,7 @@ class CrumbBar(QWidget):
             action = menu.addAction(text.replace("&", "&&"))
             action.setCheckable(True)
             action.setChecked(each.place == crumb.place)
-            action.triggered.connect(
-                lambda _=False, place=each.place: self._editor.reveal(place, select=False)
-            )
+            action.triggered.connect(lambda _=False, place=each.place: self._editor.reveal(place))
             if each.place == crumb.place:
                 menu.setActiveAction(action)
 

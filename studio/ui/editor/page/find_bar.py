@@ -141,7 +141,7 @@ class FindBar(QWidget):
                 (match for match in reversed(self._matches) if match.end() <= at), self._matches[-1]
             )
         had_focus = self.window().focusWidget()
-        self._editor.reveal(Span(*chosen.span()))
+        self._editor.reveal(Span(*chosen.span()), select=True)
         if had_focus in (self._find, self._replace):
             had_focus.setFocus(Qt.FocusReason.OtherFocusReason)
         self._tell(self._matches.index(chosen) + 1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import Enum, auto
 from pathlib import Path
 
@@ -14,6 +15,10 @@ PROMPT_FILTER = QT_TRANSLATE_NOOP(
     "Tabs",
     "Prompts (*.prompty);;Markdown and text (*.md *.txt);;Python tools (*.py);;All files (*)",
 )
+
+
+_NAMED = 12
+"""So many documents are named in the question before they are only counted."""
 
 
 class Unsaved(Enum):
@@ -49,21 +54,28 @@ def ask_save(parent: QWidget, start: Path) -> Path | None:
     return path if path.suffix else path.with_suffix(".prompty")
 
 
-def ask_unsaved(parent: QWidget, title: str) -> Unsaved:
-    """What to do with the changes of a document that is to be closed."""
+def ask_unsaved(parent: QWidget, titles: Sequence[str]) -> Unsaved:
+    """What to do with the changes of the documents that are to be closed: one answer for all."""
     button = QMessageBox.StandardButton
     box = QMessageBox(parent)
     box.setIcon(QMessageBox.Icon.NoIcon)
     box.setWindowTitle(QCoreApplication.translate("EditorTabs", "Unsaved changes"))
-    box.setText(
-        QCoreApplication.translate("EditorTabs", "Save the changes to {title}?").format(title=title)
-    )
-    box.setInformativeText(
-        QCoreApplication.translate("EditorTabs", "Without saving they are lost.")
-    )
-    box.setStandardButtons(button.Save | button.Discard | button.Cancel)
-    box.setDefaultButton(button.Save)
+    lost = QCoreApplication.translate("EditorTabs", "Without saving they are lost.")
+    if len(titles) == 1:
+        said = QCoreApplication.translate("EditorTabs", "Save the changes to {title}?")
+        box.setText(said.format(title=titles[0]))
+        box.setInformativeText(lost)
+        save, discard = button.Save, button.Discard
+    else:
+        said = QCoreApplication.translate("EditorTabs", "Save the changes to {count} prompts?")
+        box.setText(said.format(count=len(titles)))
+        more = len(titles) - _NAMED
+        names = [*titles[:_NAMED], *([f"… +{more}"] if more > 0 else [])]
+        box.setInformativeText("\n".join([*names, "", lost]))
+        save, discard = button.SaveAll, button.Discard
+    box.setStandardButtons(save | discard | button.Cancel)
+    box.setDefaultButton(save)
     answer = box.exec()
-    if answer == button.Save:
+    if answer == save:
         return Unsaved.SAVE
-    return Unsaved.DISCARD if answer == button.Discard else Unsaved.STAY
+    return Unsaved.DISCARD if answer == discard else Unsaved.STAY

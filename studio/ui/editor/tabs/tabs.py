@@ -75,7 +75,14 @@ class EditorTabs(QStackedWidget):
         return page.document if page else None
 
     def reveal(self, span: Span | None) -> None:
-        """Bring a place of the shown text into view and give it the keyboard."""
+        """Bring a place of the shown text into view; the keyboard stays where it is."""
+        page = self.current
+        if page is not None and span is not None:
+            self.show_tabs()
+            page.editor.reveal(span, take_keyboard=False)
+
+    def go_to(self, span: Span | None) -> None:
+        """Bring a place of the shown text into view, and type on there."""
         page = self.current
         if page is not None and span is not None:
             self.show_tabs()
@@ -173,12 +180,11 @@ class EditorTabs(QStackedWidget):
     def close_page(self, page: EditorPage | None = None) -> bool:
         """Close a page; asks about unsaved text where no other page shows it."""
         page = page or self.current
-        if page is None:
-            return False
+        return page is not None and self._close([page])
+
+    def _drop(self, page: EditorPage) -> None:
         views = self.sides.views_of(page)
         if len(views) == 1:
-            if page.controller.is_dirty and not self._may_close(page):
-                return False
             page.close_document()
         else:
             page.hand_over(next(each for each in views if each is not page))
@@ -187,15 +193,22 @@ class EditorTabs(QStackedWidget):
         if not any(self.pages()):
             self.setCurrentWidget(self._welcome)
             self._on_current()
-        return True
 
     def close_others(self, page: EditorPage) -> bool:
         """Close every page but one; False when the person wants to stay."""
-        return all(self.close_page(each) for each in list(self.pages()) if each is not page)
+        return self._close([each for each in self.pages() if each is not page])
 
     def close_all(self) -> bool:
         """Close every page; False when the person wants to stay."""
-        return all(self.close_page(page) for page in list(self.pages()))
+        return self._close(list(self.pages()))
+
+    def _close(self, pages: list[EditorPage]) -> bool:
+        """Close pages; asked once for all of them, before the first one goes."""
+        if not self._may_close(pages):
+            return False
+        for page in pages:
+            self._drop(page)
+        return True
 
     # -- two sides ------------------------------------------------------------------------------
 
@@ -317,10 +330,23 @@ class EditorTabs(QStackedWidget):
             return str(page.controller.path.parent)
         return self._settings.value.workspace or str(Path.home())
 
-    def _may_close(self, page: EditorPage) -> bool:
-        self.sides.select(page)
-        answer = ask_unsaved(self.window(), page.controller.title)
-        return self.save(page) if answer is Unsaved.SAVE else answer is Unsaved.DISCARD
+    def _may_close(self, pages: list[EditorPage]) -> bool:
+        """Ask what becomes of the texts that no other page shows; nothing is closed meanwhile."""
+        dirty: dict[str, EditorPage] = {}
+        for page in pages:
+            if page.controller.is_dirty and all(
+                view in pages for view in self.sides.views_of(page)
+            ):
+                dirty[page.controller.id] = page
+        if not dirty:
+            return True
+        unsaved = list(dirty.values())
+        if len(unsaved) == 1:
+            self.sides.select(unsaved[0])
+        answer = ask_unsaved(self.window(), [page.controller.title for page in unsaved])
+        if answer is Unsaved.SAVE:
+            return all(self.save(page) for page in unsaved)
+        return answer is Unsaved.DISCARD
 
     def _learn(self, word: str) -> None:
         settings = self._settings.value

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from PySide6.QtCore import QTimer
 from PySide6.QtGui import (
     QColor,
     QTextBlock,
@@ -99,7 +100,11 @@ def line_mark(cursor: QTextCursor, color: str) -> Selection:
 
 
 def range_marks(
-    document: QTextDocument, ranges: Sequence[tuple[int, int]], color: str, *, strong: bool = False
+    document: QTextDocument,
+    ranges: Sequence[tuple[int, int]],
+    color: str | QColor,
+    *,
+    strong: bool = False,
 ) -> list[Selection]:
     """Backgrounds behind ranges of UTF-16 positions."""
     made = []
@@ -115,6 +120,12 @@ def range_marks(
     return made
 
 
+_FLASH_MS = 900
+"""How long a place is lit that someone was led to."""
+_FLASH_ALPHA = 56
+"""Of the accent: the text on it stays readable, and it does not look selected."""
+
+
 class ShownMarks:
     """Keeps the extra selections of an editor, and sets them anew only where they change."""
 
@@ -125,6 +136,11 @@ class ShownMarks:
         self._found: list[Selection] = []
         self._stops: list[Selection] = []
         self._spelling: list[Selection] = []
+        self._flashed: list[Selection] = []
+        self._flash_timer = QTimer(editor)
+        self._flash_timer.setSingleShot(True)
+        self._flash_timer.setInterval(_FLASH_MS)
+        self._flash_timer.timeout.connect(self._end_flash)
         self._line = QTextCursor()
         """In the caret's line as marked. No `QTextBlock`: that of a line which went away still says
         that it is valid, and Qt crashes on it.
@@ -153,6 +169,27 @@ class ShownMarks:
             return
         self._spelling = dashed(self._editor.document(), source, spans, self._theme.muted)
         self.show()
+
+    def flash(self, place: tuple[int, int]) -> None:
+        """Light a place up for a moment, given in UTF-16 positions; nothing is selected."""
+        color = QColor(self._theme.accent)
+        color.setAlpha(_FLASH_ALPHA)
+        self._flashed = range_marks(self._editor.document(), [place], color)
+        self._flash_timer.start()
+        self.show()
+
+    @property
+    def flashed(self) -> str:
+        """The text that is lit up now."""
+        return "".join(each.cursor.selectedText() for each in self._flashed)
+
+    def _end_flash(self) -> None:
+        self._flashed = []
+        self.show()
+
+    def rest(self) -> None:
+        """The editor closes: nothing goes out later."""
+        self._flash_timer.stop()
 
     def set_stops(self, ranges: Sequence[tuple[int, int]]) -> None:
         """Mark the places of a snippet that are still to be filled, in UTF-16 positions."""
@@ -184,6 +221,7 @@ class ShownMarks:
         shown: list[Selection] = []
         if self._line_shown:
             shown.append(line_mark(cursor, self._theme.current_line))
+        shown += self._flashed
         shown += self._stops
         shown += self._found
         shown += self._brackets()

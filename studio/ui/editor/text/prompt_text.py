@@ -232,10 +232,16 @@ class PromptText(QObject):
         end = common_start(old[len(old) - shortest :][::-1], text[len(text) - shortest :][::-1])
         self.apply_edits((TextEdit(Span(start, len(old) - end), text[start : len(text) - end]),))
 
-    def apply_edits(self, edits: Iterable[TextEdit]) -> None:
-        """Make the edits as one step that can be undone; all spans count in the text before."""
+    def apply_edits(self, edits: Iterable[TextEdit], caret: int = 0) -> None:
+        """Make the edits as one step that can be undone; all spans count in the text before.
+
+        Args:
+            edits: what to put in place of what.
+            caret: where an undo puts the caret, in UTF-16 units.
+        """
         source = self.source()
         cursor = QTextCursor(self.document)
+        cursor.setPosition(caret)  # Qt keeps for the undo where the cursor of the block stood
         cursor.beginEditBlock()
         for edit in reversed(sort_edits(edits)):
             place = marks.cursor_for(self.document, source, edit.span)

@@ -74,7 +74,7 @@ class PromptView(BlockView):
         Where the caret was on the screen it stays there, though lines come in above it.
         """
         was_shown = self.viewport().rect().intersects(self.cursorRect())
-        self.prompt.apply_edits(edits)
+        self.prompt.apply_edits(edits, self.textCursor().position())
         if was_shown:
             self.ensureCursorVisible()
 
@@ -82,15 +82,25 @@ class PromptView(BlockView):
         """The caret's offset."""
         return self.source().from_utf16(self.textCursor().position())
 
-    def reveal(self, span: Span, *, select: bool = True) -> None:
-        """Unfold, select and show a place, and take the keyboard."""
+    def reveal(self, span: Span, *, select: bool = False, take_keyboard: bool = True) -> None:
+        """Unfold and show a place: the caret goes to its start, and it lights up for a moment.
+
+        Args:
+            span: the place.
+            select: select it, as a search does with what it found. Nobody else does: the next key
+                would write over it.
+            take_keyboard: whether the next key is for the text; else the keyboard stays where it
+                is.
+        """
         cursor = marks.cursor_for(self.document(), self.source(), span)
         self.folding.show_line(self.document().findBlock(cursor.selectionStart()).blockNumber())
         if not select:
+            self.marks.flash((cursor.selectionStart(), cursor.selectionEnd()))
             cursor.setPosition(cursor.selectionStart())
         self.setTextCursor(cursor)
         self.centerCursor()
-        self.setFocus(Qt.FocusReason.OtherFocusReason)
+        if take_keyboard:
+            self.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def go_to_line(self, line: int, column: int = 1) -> None:
         """Show a line, counted from 1."""

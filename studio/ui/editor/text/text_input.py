@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QMimeData, QRect, QRectF, Qt, Signal
+from PySide6.QtCore import QEvent, QMimeData, QRect, QRectF, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QKeySequence, QWheelEvent
 
 from studio.ui.editor.text.prompt_view import PromptView
@@ -15,7 +15,11 @@ if TYPE_CHECKING:
     from studio.ui.editor.text.typing_keys import TypingKeys
 
 _RECTANGLES = (QRectF, QRect)
-_PALETTE_KEY = int(Qt.Modifier.CTRL.value) | int(Qt.Key.Key_K.value)
+_COMMANDS = (
+    Qt.KeyboardModifier.ControlModifier
+    | Qt.KeyboardModifier.AltModifier
+    | Qt.KeyboardModifier.MetaModifier
+)
 
 
 class TextInput(PromptView):
@@ -30,14 +34,33 @@ class TextInput(PromptView):
     snippet: SnippetSession | None = None
     """The snippet that is being filled, once there was one."""
 
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Let the typing rules see the key first; the window's palette has Ctrl+K before them.
+    def event(self, event: QEvent) -> bool:
+        """Leave the keys of the window's actions to the window.
 
-        The text widget takes Ctrl+K for itself, to delete to the line's end. It could be left to
-        the window in `event`, which Qt would then call seven times with every key, in Python.
+        The text widget claims keys by the habits of the desktop: on X11 Ctrl+D deletes, Ctrl+K
+        deletes to the line's end and Ctrl+U the line, which nobody expects of an editor.
         """
-        if event.keyCombination().toCombined() == _PALETTE_KEY and self._trigger_action():
-            return
+        if (
+            event.type() == QEvent.Type.ShortcutOverride
+            and isinstance(event, QKeyEvent)
+            and event.modifiers() & _COMMANDS
+            and self._is_of_window(event)
+        ):
+            event.ignore()
+            return False
+        return super().event(event)
+
+    def _is_of_window(self, event: QKeyEvent) -> bool:
+        pressed = QKeySequence(event.keyCombination())
+        return any(
+            pressed.matches(keys) != QKeySequence.SequenceMatch.NoMatch
+            for action in self.window().actions()
+            if action.isEnabled()
+            for keys in action.shortcuts()
+        )
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Let the typing rules see the key first."""
         filled = self.snippet is not None and self.snippet.press(event)
         if not filled and not self._keys.press(event):
             super().keyPressEvent(event)
@@ -48,14 +71,6 @@ class TextInput(PromptView):
             and not event.modifiers() & Qt.KeyboardModifier.ControlModifier
         ):
             self.character_typed.emit()
-
-    def _trigger_action(self) -> bool:
-        """Do what the window has on Ctrl+K; False where nothing is."""
-        for action in self.window().actions():
-            if action.isEnabled() and QKeySequence(_PALETTE_KEY) in action.shortcuts():
-                action.trigger()
-                return True
-        return False
 
     def inputMethodQuery(  # type: ignore[override] # Qt asks by the first of two forms
         self, query: Qt.InputMethodQuery

@@ -187,6 +187,7 @@ class PromptEditor(TextInput):
         self.reading.rest()
         self.prompt.left_by(self)
         self._caret_timer.stop()
+        self.marks.rest()
         if self.prompt.parent() is self:
             self.prompt.rest()
 

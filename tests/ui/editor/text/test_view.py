@@ -72,7 +72,7 @@ def test_offsets_are_code_points(editor: PromptEditor) -> None:
     assert editor.caret() == 2
     assert editor.textCursor().position() == 4
     editor.reveal(Span(2, 3))
-    assert editor.textCursor().selectedText() == "x"
+    assert editor.marks.flashed == "x"
 
 
 def test_reload_keeps_undo_and_the_caret(editor: PromptEditor) -> None:
@@ -161,7 +161,7 @@ def test_rename_changes_every_place_and_definition_goes_both_ways(editor: Prompt
     assist = Naming(editor)
     caret_at(editor, PROMPT.index("{{ city") + 4)
     assist.go_to_definition()
-    assert editor.textCursor().selectedText() == "city"
+    assert editor.marks.flashed == "city"
     assert editor.caret() == PROMPT.index("city") + 4
     assist.go_to_definition()
     assert editor.caret() == PROMPT.index("{{ city") + 7
