@@ -162,7 +162,7 @@ def test_rename_changes_every_place_and_definition_goes_both_ways(editor: Prompt
     caret_at(editor, PROMPT.index("{{ city") + 4)
     assist.go_to_definition()
     assert editor.marks.flashed == "city"
-    assert editor.caret() == PROMPT.index("city") + 4
+    assert editor.caret() == PROMPT.index("city")
     assist.go_to_definition()
     assert editor.caret() == PROMPT.index("{{ city") + 7
     assert assist.rename_to("place")
