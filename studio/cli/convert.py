@@ -17,9 +17,16 @@ from studio.core.prompty.convert.whole import convert
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.fmt import tidy_edits
 from studio.core.prompty.parse import parse
+from studio.core.prompty.reference_values import ReferenceContext
 from studio.core.text.problem import apply_edits
 
-_UNREADABLE = ("yaml-syntax", "front-matter-open", "front-matter-not-mapping", "file-too-large")
+_UNREADABLE = (
+    "yaml-syntax",
+    "yaml-portable",
+    "front-matter-open",
+    "front-matter-not-mapping",
+    "file-too-large",
+)
 """Problems with which nobody knows what a conversion would lose."""
 
 
@@ -58,11 +65,22 @@ def _convert(options: argparse.Namespace) -> int:
         return PROBLEMS
     if options.protocol is not None:
         return _convert_protocol(options, document)
-    made = convert(document, options.to)
+    made = convert(document, options.to, _files_beside(document))
     for note in made.notes:
         print(f"{options.file}: {note}", file=sys.stderr)
+    for loss in made.losses:
+        print(f"{options.file}: lost or changed: {loss}", file=sys.stderr)
     _put(options, document.source.text, made.text)
-    return FINE if made.same_messages else PROBLEMS
+    return FINE if made.same_messages and not made.losses else PROBLEMS
+
+
+def _files_beside(document: PromptDocument) -> ReferenceContext | None:
+    """Where the files are read that the prompt names: in its own folder. No variable is read.
+
+    The user named the file, so its samples and tools may be read too; nothing of it runs.
+    """
+    path = document.source.path
+    return ReferenceContext(path.parent, environment={}) if path is not None else None
 
 
 def _convert_protocol(options: argparse.Namespace, document: PromptDocument) -> int:

@@ -31,7 +31,14 @@ from studio.core.wire.request import provider_of
 _tr = partial(translate, "PreviewBuild")
 
 _UNREADABLE = frozenset(
-    {"yaml-syntax", "yaml-tab", "yaml-character", "front-matter-open", "front-matter-not-mapping"}
+    {
+        "yaml-syntax",
+        "yaml-portable",
+        "yaml-tab",
+        "yaml-character",
+        "front-matter-open",
+        "front-matter-not-mapping",
+    }
 )
 
 

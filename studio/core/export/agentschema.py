@@ -57,7 +57,7 @@ class AgentSchemaFile:
     def make(self, source: ExportSource) -> ExportResult:
         """The agent, proven by reading it back into a prompt."""
         document = source.document
-        converted = convert(document, "prompty")
+        converted = convert(document, "prompty", source.references)
         draft = ConversionDraft(converted.text)
         losses = [*converted.notes, *_losses(parse(converted.text, document.source.path))]
         text = _agent(draft, document)

@@ -81,7 +81,7 @@ class DialectFile:
     def make(self, source: ExportSource) -> ExportResult:
         """The converted text; what has no home in the dialect is a loss."""
         document = source.document
-        made = convert(document, self.dialect)
+        made = convert(document, self.dialect, source.references)
         fault = utf8_problem(made.text)
         if fault is not None:
             return result(made.text, (*document.problems, fault), before=document.source.text)

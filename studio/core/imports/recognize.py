@@ -31,7 +31,13 @@ def all_suffixes() -> tuple[str, ...]:
     return tuple(dict.fromkeys((*SUFFIXES, *plugin_suffixes())))
 
 
-_BROKEN = ("yaml-syntax", "front-matter-open", "front-matter-not-mapping", "file-too-large")
+_BROKEN = (
+    "yaml-syntax",
+    "yaml-portable",
+    "front-matter-open",
+    "front-matter-not-mapping",
+    "file-too-large",
+)
 
 
 def import_file(path: Path, choose: int = 0) -> Imported:
@@ -101,8 +107,9 @@ def _prompt_file(text: str, path: Path | None) -> Imported:
     if document.dialect != "legacy":
         form = "Prompty 2 file" if document.dialect == "prompty" else "section dialect file"
         return Imported(text, form, title=document.name)
-    made = convert(document, "prompty")
-    return Imported(made.text, "Prompty 1 file", made.notes, title=document.name)
+    context = ReferenceContext(path.parent, environment={}) if path is not None else None
+    made = convert(document, "prompty", context)
+    return Imported(made.text, "Prompty 1 file", (*made.notes, *made.losses), title=document.name)
 
 
 def _json(text: str, path: Path | None, choose: int) -> Imported:

@@ -11,6 +11,7 @@ from studio.core.prompty.body.sections import find_markers, sections_of
 from studio.core.prompty.checks import check_document
 from studio.core.prompty.dialect import decide_dialect
 from studio.core.prompty.document import BodySection, Dialect, PromptDocument, TemplateFormat
+from studio.core.prompty.edit.edits import set_value
 from studio.core.prompty.front.front_matter import read_front_matter
 from studio.core.prompty.parameters import find_parameters
 from studio.core.prompty.split import Split, split_front_matter
@@ -25,6 +26,7 @@ from studio.core.text.values import JsonObject
 MAX_TEXT = 5_000_000
 """Code points that are read; a longer file is shown, and not understood."""
 
+_MUSTACHE = re.compile(r"\{\{\{?[ ]*[#^/>&][ ]*[\w.]+[ ]*\}\}|\{\{\{[ ]*[\w.]+[ ]*\}\}\}")
 _NOT_NEWLINE = re.compile(r"[^\r\n]")
 
 
@@ -52,6 +54,8 @@ def parse(text: str, path: Path | None = None) -> PromptDocument:
     fields = read_front_matter(data, Places.of(reading.entries), dialect)
     form = fields.template.format
     variables, template_problems = find_variables(body, form, split.body.start)
+    if form == "jinja2" and template_problems and _reads_as_mustache(body):
+        variables, _ = find_variables(body, "mustache", split.body.start)
     document = PromptDocument(
         source,
         dialect,
@@ -72,8 +76,36 @@ def parse(text: str, path: Path | None = None) -> PromptDocument:
         variables,
     )
     document = replace(document, parameters=find_parameters(document))
+    template_problems = _as_mustache(document, template_problems)
     found = (*_split_problems(text, split, reading), *reading.problems, *template_problems)
     return check_document(document, found)
+
+
+def _reads_as_mustache(body: str) -> bool:
+    """Whether a body that is no Jinja2 is sound mustache with sections, or three braces."""
+    return _MUSTACHE.search(body) is not None and not any(
+        problem.severity is Severity.ERROR for problem in find_variables(body, "mustache")[1]
+    )
+
+
+def _as_mustache(document: PromptDocument, problems: tuple[Problem, ...]) -> tuple[Problem, ...]:
+    """The problems of a mustache template that is read as Jinja2: one, with the fix."""
+    body = document.source.slice(document.body)
+    found = _MUSTACHE.search(body)
+    if document.template.format != "jinja2" or found is None or not _reads_as_mustache(body):
+        return problems
+    if not any(problem.code == "template-syntax" for problem in problems):
+        return problems
+    data = document.data.get("template")
+    block = isinstance(data, Mapping) or document.dialect != "legacy"
+    path: tuple[str, ...] = ("template", "format", "kind") if block else ("template",)
+    if isinstance(data, Mapping) and not isinstance(data.get("format", {}), Mapping):
+        path = ("template", "format")
+    edits = set_value(document, path, "mustache")
+    place = Span(*found.span()).shift(document.body.start)
+    message = "This is Mustache, and the file is read as Jinja2: say so in template.format."
+    fix = Fix("Read it as Mustache", edits)
+    return (Problem("template-syntax", Severity.ERROR, message, place, (fix,)),)
 
 
 def _read_front(text: str, split: Split) -> YamlReading:

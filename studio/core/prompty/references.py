@@ -46,10 +46,18 @@ def resolve_document(
     """
     places = Places.of(document.entries)
     resolver = _Resolver(document, LookUp(context, preview), places, only)
-    data = resolver.resolve(document.data, ())
+    data = resolver.resolve(_with_sample_file(document), ())
     if resolver.changed and isinstance(data, Mapping):
         document = _with_data(document, data, places)
     return document, tuple(resolver.problems)
+
+
+def _with_sample_file(document: PromptDocument) -> JsonObject:
+    """The front matter; in Prompty 1 a `sample` that is a path names a file as `${file:…}` does."""
+    sample = document.data.get("sample")
+    if document.dialect != "legacy" or not isinstance(sample, str) or not sample.endswith(".json"):
+        return document.data
+    return {**document.data, "sample": f"${{file:{sample}}}"}
 
 
 def resolve_rendering(

@@ -170,7 +170,7 @@ def price(thing: Annotated[str, Field(min_length=1)], count: int = 1, shop: str 
 AGENT = (
     HEAD
     + """inputs:
-  question: {kind: string, sample: How much?, required: true}
+  question: {kind: string, sample: "How much?", required: true}
   where: {kind: string, default: Oslo}
 tools:
   - name: price

@@ -12,9 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from studio.core.export.round_trip import meaning, verify
+from studio.core.export.round_trip import verify
 from studio.core.export.target import ExportSource
 from studio.core.export.targets import TARGETS, find_target
+from studio.core.prompty.meaning import meaning
 from studio.core.prompty.parse import parse
 from studio.core.prompty.prepare import prepare
 from studio.core.prompty.reference_values import references_beside

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from studio.core.agent.protocols.choose import choose_protocol
 from studio.core.export.chat_items import THREAD, as_sent, chat_items, fill_items
 from studio.core.export.chat_template import ChatTemplate, chat_template, used_inputs
-from studio.core.export.consumers import CannotRender, Render, check_bounds, langchain_renderer
+from studio.core.export.consumers import Render, check_bounds, langchain_renderer
 from studio.core.export.python.literal import python_literal
 from studio.core.export.requests import lost
 from studio.core.export.round_trip import Meaning, compare, utf8_problem
@@ -24,6 +24,7 @@ from studio.core.export.unresolved import unlisted_tools, with_fixed_parameters
 from studio.core.imports.compose import literal
 from studio.core.prompty.document import TemplateFormat
 from studio.core.prompty.messages import Message
+from studio.core.prompty.runtimes.render import CannotRender
 from studio.core.prompty.templates import find_variables
 from studio.core.prompty.threads import read_thread
 from studio.core.text.foreign_json import parse_json

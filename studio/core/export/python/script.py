@@ -15,7 +15,7 @@ from studio.core.agent.loop.first_step import first_step_values
 from studio.core.agent.protocols.choose import choose_protocol, reading_style
 from studio.core.export.chat_items import as_sent, chat_items, fill_items
 from studio.core.export.chat_template import ChatTemplate, chat_template, used_inputs
-from studio.core.export.consumers import CannotRender, check_bounds, script_renderer
+from studio.core.export.consumers import check_bounds, script_renderer
 from studio.core.export.python import code
 from studio.core.export.python.literal import python_literal
 from studio.core.export.python.loops import PLAIN_RUN, RUNS
@@ -27,6 +27,7 @@ from studio.core.export.target import ExportResult, ExportSource, RoundTrip, Tar
 from studio.core.export.unresolved import unlisted_tools, with_fixed_parameters
 from studio.core.prompty.document import TemplateFormat
 from studio.core.prompty.loop_format import agent_settings
+from studio.core.prompty.runtimes.render import CannotRender
 from studio.core.text.problem import Problem, Severity
 from studio.core.text.span import Span
 from studio.core.text.values import Json

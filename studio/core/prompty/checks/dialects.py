@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from studio.core.prompty.body.media import find_media, find_threads
@@ -10,12 +11,15 @@ from studio.core.prompty.dialect import LIST_BELOW
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.edit.edits import set_value
 from studio.core.prompty.reference_values import find_references
-from studio.core.text.problem import Fix, Problem, Severity
+from studio.core.text.problem import Fix, Problem, Severity, TextEdit
 from studio.core.text.span import Span
+
+_BARE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 
 
 def check_dialect(document: PromptDocument) -> Iterator[Problem]:
     """What a Prompty 2 runtime would send as text; a file of Prompty 1."""
+    yield from _bare_references(document)
     match document.dialect:
         case "prompty":
             yield from _in_prompty(document)
@@ -23,6 +27,22 @@ def check_dialect(document: PromptDocument) -> Iterator[Problem]:
             yield from _legacy(document)
         case "section":
             yield from _in_section(document)
+
+
+def _bare_references(document: PromptDocument) -> Iterator[Problem]:
+    """`${NAME}`: a shell's way to write a variable, which no Prompty runtime reads."""
+    if "${" not in document.source.text or document.front_matter is None:
+        return
+    for entry in document.entries:
+        found = _BARE.fullmatch(document.source.slice(entry.value).strip("\"'"))
+        if found is not None:
+            message = (
+                f"{found[0]} stays as it is written; a variable of the environment is "
+                f"${{env:{found[1]}}}."
+            )
+            edit = TextEdit(entry.value, f"${{env:{found[1]}}}")
+            fix = Fix(f"Write ${{env:{found[1]}}}", (edit,))
+            yield Problem("bare-reference", Severity.WARNING, message, entry.value, (fix,))
 
 
 def _in_prompty(document: PromptDocument) -> Iterator[Problem]:
@@ -66,7 +86,7 @@ def _legacy(document: PromptDocument) -> Iterator[Problem]:
     entry = next((item for item in document.entries if item.path == ("model",)), None)
     message = (
         f"This is a Prompty 1 file ({document.dialect_reason}). It works here; "
-        "Prompty 2 runtimes refuse it. Convert to Prompty 2 keeps everything."
+        "Prompty 2 runtimes refuse it; convert it, and whatever changes is named."
     )
     yield Problem("legacy-file", Severity.HINT, message, entry.key if entry else place)
 

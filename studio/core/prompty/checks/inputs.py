@@ -29,7 +29,11 @@ def check_inputs(document: PromptDocument) -> Iterator[Problem]:
 
 
 def _check_values(item: InputDeclaration, place: Span) -> Iterator[Problem]:
-    values = (("default", item.has_default, item.default), ("sample", item.has_sample, item.sample))
+    is_sample = item.has_sample and item.sample == item.default  # Prompty 1: one value is both
+    values = (
+        ("default", item.has_default and not is_sample, item.default),
+        ("sample", item.has_sample, item.sample),
+    )
     for what, is_there, value in values:
         if not is_there or value is None or _is_reference(value):
             continue

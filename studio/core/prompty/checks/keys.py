@@ -8,6 +8,8 @@ from dataclasses import dataclass
 
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.edit.edits import write_scalar
+from studio.core.prompty.front.declarations import INPUT_KINDS, kind_of_word
+from studio.core.prompty.front.front_matter import FORMATS
 from studio.core.prompty.front.schema_shapes import LEGACY_KEYS, OPEN_SHAPES, SHAPES, Key
 from studio.core.prompty.yaml.places import KeyPath, Places
 from studio.core.text.problem import Fix, Problem, Severity, TextEdit
@@ -62,7 +64,9 @@ class _Walker:
             yield self._wrong_type(value, key, path)
             return
         if key.closed and isinstance(value, str) and value not in key.values:
-            yield self._wrong_word(value, key, path)
+            yield self._other_word(value, key, path) or self._wrong_word(value, key, path)
+        if path[-1] == "type" and self.document.dialect == "legacy" and key.name == "type":
+            yield from self._legacy_type(value, path)
         if key.shape is None:
             return
         if key.container == "one":
@@ -106,6 +110,28 @@ class _Walker:
             quoted = TextEdit(place, write_scalar(written) if '"' in written else f'"{written}"')
             fixes = (Fix("Write it as text", (quoted,)),)
         return Problem("wrong-type", Severity.WARNING, message, place, fixes)
+
+    def _other_word(self, value: str, key: Key, path: KeyPath) -> Problem | None:
+        """A word that is understood and spelled otherwise: in other letters, or by another name."""
+        lower = value.strip().lower()
+        word = lower if lower in key.values else ""
+        if key.name == "kind" and "jinja2" in key.values:
+            word = word or FORMATS.get(lower, "")
+        elif key.name == "kind" and "thread" in key.values:
+            word = word or kind_of_word(value)
+        if word not in key.values:
+            return None
+        message = f"{value!r} is read as {word!r} here; other programs know only that word."
+        place = self._value_place(path)
+        fix = Fix(f"Change to {word!r}", (TextEdit(place, word),))
+        return Problem("other-word", Severity.WARNING, message, place, (fix,))
+
+    def _legacy_type(self, value: Json, path: KeyPath) -> Iterator[Problem]:
+        """A word for a type that no program knows, in a Prompty 1 declaration."""
+        if isinstance(value, str) and kind_of_word(value) not in INPUT_KINDS:
+            message = f"{value!r} is no type; it is one of {', '.join(INPUT_KINDS[:6])}."
+            place = self._value_place(path)
+            yield Problem("invalid-value", Severity.WARNING, message, place)
 
     def _wrong_word(self, value: str, key: Key, path: KeyPath) -> Problem:
         near = difflib.get_close_matches(value, key.values, n=1, cutoff=0.5)

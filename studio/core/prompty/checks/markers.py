@@ -54,7 +54,12 @@ def check_markers(document: PromptDocument) -> Iterator[Problem]:
 def _nearly_right(document: PromptDocument, body: str, is_fenced: _Predicate) -> Iterator[Problem]:
     for found in _NEAR.finditer(body):
         role = found["role"].lower()
-        if role not in ROLES[document.dialect] or is_fenced(found.start()):
+        if is_fenced(found.start()):
+            continue
+        if role == "developer" and document.dialect == "legacy":
+            yield _later_role(document, found)
+            continue
+        if role not in ROLES[document.dialect]:
             continue
         line = found[0]
         if read_marker(line, document.dialect) is not None:
@@ -68,6 +73,16 @@ def _nearly_right(document: PromptDocument, body: str, is_fenced: _Predicate) ->
         message = f"{line.strip()!r} is text here; a role marker is {right!r} alone on its line."
         fix = Fix(f"Write {right}", (TextEdit(place, right),))
         yield Problem("near-marker", Severity.WARNING, message, place, (fix,))
+
+
+def _later_role(document: PromptDocument, found: re.Match[str]) -> Problem:
+    place = Span(*found.span()).shift(document.body.start)
+    message = (
+        f"{found[0].strip()!r} is text here: Prompty 1 has no role developer. Write system:, or "
+        "convert the file to Prompty 2."
+    )
+    fix = Fix("Write system:", (TextEdit(place, "system:"),))
+    return Problem("near-marker", Severity.WARNING, message, place, (fix,))
 
 
 def _right_marker(near: re.Match[str]) -> str:

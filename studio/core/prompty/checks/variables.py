@@ -6,8 +6,8 @@ import difflib
 import re
 from collections.abc import Iterator
 
-from studio.core.prompty.document import PromptDocument
-from studio.core.prompty.edit.edits import declare_input, set_value
+from studio.core.prompty.document import PromptDocument, Variable
+from studio.core.prompty.edit.edits import declare_inputs, set_value
 from studio.core.prompty.front.declarations import RICH_KINDS
 from studio.core.prompty.inputs import RESERVED_SAMPLES
 from studio.core.prompty.used_kind import used_kinds
@@ -29,26 +29,27 @@ def _undeclared(document: PromptDocument) -> Iterator[Problem]:
     if isinstance(document.data.get("inputs"), str):
         return  # a reference: the names are in another file
     declared = {item.name for item in document.inputs if item.name}
-    kinds = used_kinds(document)
-    fixes_by_name: dict[str, tuple[Fix, ...]] = {}
+    uses: dict[str, list[Variable]] = {}
     for variable in document.variables:
-        name = variable.name
-        if name in declared or name in RESERVED_SAMPLES or not variable.certain:
-            continue
-        if name not in fixes_by_name:
-            if len(fixes_by_name) >= _MOST_NAMES:
-                return
-            edits = declare_input(document, name, kinds[name])
-            fixes_by_name[name] = (Fix(f"Declare input {name!r}", edits),)
-        fixes = fixes_by_name[name]
-        message = f"{name!r} is not declared as an input; without a value it renders as nothing."
-        near = difflib.get_close_matches(name, declared, n=1, cutoff=0.75)
-        if near:
-            fixes = (
-                Fix(f"Change to {near[0]!r}", (TextEdit(variable.span, near[0]),)),
-                *fixes,
-            )
-        yield Problem("undeclared-variable", Severity.WARNING, message, variable.span, fixes)
+        if variable.name not in declared | RESERVED_SAMPLES.keys() and variable.certain:
+            uses.setdefault(variable.name, []).append(variable)
+    kinds = used_kinds(document)
+    names = list(uses)[:_MOST_NAMES]
+    every = declare_inputs(document, {name: kinds[name] for name in names})
+    for name in names:
+        spans = [variable.span for variable in uses[name]]
+        often = f", used {len(spans)} times," if len(spans) > 1 else ""
+        message = (
+            f"{name!r}{often} is not declared as an input; without a value it renders as nothing."
+        )
+        fixes = [
+            Fix(f"Change to {near!r}", tuple(TextEdit(span, near) for span in spans))
+            for near in difflib.get_close_matches(name, declared, n=1, cutoff=0.75)
+        ]
+        fixes.append(Fix(f"Declare input {name!r}", declare_inputs(document, {name: kinds[name]})))
+        if len(names) > 1:
+            fixes.append(Fix(f"Declare all {len(names)} inputs", every))
+        yield Problem("undeclared-variable", Severity.WARNING, message, spans[0], tuple(fixes))
 
 
 def _unused(document: PromptDocument) -> Iterator[Problem]:

@@ -7,13 +7,26 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
+from studio.core.prompty.convert.declarations import convert_declarations, convert_tools, items_of
 from studio.core.prompty.edit.draft import ConversionDraft
-from studio.core.prompty.edit.edits import insert_below
-from studio.core.prompty.front.declarations import LEGACY_KINDS, is_declaration, kind_of_value
-from studio.core.prompty.front.front_matter import LEGACY_OPTIONS, LEGACY_PROVIDERS, SAME_OPTIONS
+from studio.core.prompty.edit.edits import flow_value, insert_below
+from studio.core.prompty.front.declarations import is_declaration, kind_of_value
+from studio.core.prompty.front.front_matter import (
+    FORMATS,
+    LEGACY_OPTIONS,
+    LEGACY_PROVIDERS,
+    SAME_OPTIONS,
+)
 from studio.core.prompty.front.schema_shapes import SHAPES
-from studio.core.prompty.front.tool_shapes import function_tool
+from studio.core.prompty.front.tool_shapes import declared_tool, function_tool
+from studio.core.prompty.reference_values import (
+    ReferenceContext,
+    UnresolvedReference,
+    resolve_reference,
+    whole_reference,
+)
 from studio.core.text.values import Json
 
 LEGACY_HOME = ("metadata", "legacy")
@@ -27,15 +40,38 @@ _COMMENT = re.compile(r"(?:^|\s)#", re.MULTILINE)
 _EMITTED_MARKER = re.compile(r"^[ \t]*(?:#[ \t]*)?\{\{[^{}\n]*\}\}[ \t]*:[ \t]*\r?$", re.MULTILINE)
 
 
-def convert_front(draft: ConversionDraft, parser: str) -> None:
+@dataclass(frozen=True, slots=True)
+class Files:
+    """Reads the files that a prompt names, where that is allowed."""
+
+    context: ReferenceContext | None = None
+    """Where they are looked for; None: none is read."""
+
+    def read(self, value: str) -> Json:
+        """What the file holds that `${file:…}`, or a plain path to JSON, names; None: unknown."""
+        reference = whole_reference(value.strip())
+        if reference is None and value.strip().endswith(".json"):
+            reference = whole_reference(f"${{file:{value.strip()}}}")
+        if self.context is None or reference is None or reference.protocol != "file":
+            return None
+        try:
+            return resolve_reference(reference, self.context)
+        except UnresolvedReference:
+            return None
+
+
+def convert_front(
+    draft: ConversionDraft, parser: str, references: ReferenceContext | None = None
+) -> None:
     """Rewrite the front matter, key by key.
 
     Args:
         draft: The file.
         parser: The parser kind to write: `prompty` or `section`.
+        references: Where the files are looked for whose values Prompty 2 wants in place.
     """
     for step in _STEPS:
-        step(draft)
+        step(draft, Files(references))
     _template(draft, parser)
 
 
@@ -46,7 +82,7 @@ def keep(draft: ConversionDraft, path: tuple[str | int, ...], why: str) -> None:
     draft.notes.append(f"{'.'.join(map(str, path))}: {why}; kept under metadata.legacy")
 
 
-def _api(draft: ConversionDraft) -> None:
+def _api(draft: ConversionDraft, files: Files) -> None:
     api = draft.value("model", "api")
     if not draft.has("model", "api"):
         return
@@ -56,12 +92,15 @@ def _api(draft: ConversionDraft) -> None:
         keep(draft, ("model", "api"), f"Prompty 2 has no API named {api!r}")
 
 
-def _connection(draft: ConversionDraft) -> None:
+def _connection(draft: ConversionDraft, files: Files) -> None:
     if draft.has("model", "configuration"):
         if draft.has("model", "connection"):
             keep(draft, ("model", "configuration"), "there is a connection as well")
         else:
             draft.rename(("model", "configuration"), "connection")
+    value = draft.value("model", "connection")
+    if isinstance(value, str) and whole_reference(value) is None:  # the name of a kept connection
+        draft.replace(("model", "connection"), f"{{kind: reference, name: {flow_value(value)}}}")
     if not isinstance(draft.value("model", "connection"), Mapping):
         return
     _connection_type(draft)
@@ -100,7 +139,7 @@ def _connection_type(draft: ConversionDraft) -> None:
         draft.add_value(("model",), "provider", provider)
 
 
-def _options(draft: ConversionDraft) -> None:
+def _options(draft: ConversionDraft, files: Files) -> None:
     if draft.has("model", "parameters"):
         if draft.has("model", "options"):
             for key in list(draft.block("model", "parameters")):
@@ -117,7 +156,7 @@ def _options(draft: ConversionDraft) -> None:
                     draft.replace(path, f"[{draft.document.source.slice(entry.value)}]")
             draft.rename(path, LEGACY_OPTIONS[key])
         elif key == "tools":
-            _option_tools(draft)
+            _option_tools(draft, files)
         elif key not in _OPTION_KEYS and key not in SAME_OPTIONS:
             draft.move(path, ("model", "options", "additionalProperties"), key)
     if draft.has("model", "options") and draft.value("model", "options") is None:
@@ -126,112 +165,91 @@ def _options(draft: ConversionDraft) -> None:
         keep(draft, ("model", "response"), "Prompty 2 has no such setting")
 
 
-def _option_tools(draft: ConversionDraft) -> None:
+def _option_tools(draft: ConversionDraft, files: Files) -> None:
     """Tools among the options, in the shape of a request, become top-level tools."""
     path = ("model", "options", "tools")
     value = draft.value(*path)
     if isinstance(value, str):
-        draft.move(path, (), "tools")
-        draft.notes.append(
-            "model.options.tools: moved to tools; Prompty 2 runtimes want each tool of that file "
-            "as {name, kind: function, description, parameters}"
-        )
-        return
+        value = files.read(value)
+        if not isinstance(value, list):
+            draft.move(path, (), "tools")
+            draft.losses.append(
+                "model.parameters.tools: the file cannot be read here, and Prompty 2 wants each of "
+                "its tools as {name, kind: function, description, parameters}"
+            )
+            return
+        draft.notes.append("model.parameters.tools: the file's tools are written out under tools")
     entry = draft.document.entry(*path)
     if entry is not None and _COMMENT.search(draft.document.source.slice(entry.value)):
         draft.notes.append("model.options.tools: comments inside it are not carried over")
-    for item in value if isinstance(value, list) else []:
-        if isinstance(item, Mapping):
-            draft.add_item(("tools",), function_tool(item))
+    tools = [item for item in value if isinstance(item, Mapping)] if isinstance(value, list) else []
+    draft.add_items(("tools",), [function_tool(item) for item in tools])
     draft.remove(*path)
 
 
-def _inputs(draft: ConversionDraft) -> None:
-    inputs = draft.value("inputs")
-    if isinstance(inputs, str):
-        draft.notes.append(
-            f"inputs: the file behind {inputs} must declare each input with kind as well"
-        )
-        return
-    pairs = list(inputs.items()) if isinstance(inputs, Mapping) else []
-    for name, item in pairs:
-        path = ("inputs", name)
-        if not is_declaration(item):
-            _expand(draft, path, item)
+def _declarations(draft: ConversionDraft, files: Files) -> None:
+    for block in ("inputs", "outputs"):
+        value = draft.value(block)
+        if isinstance(value, str):
+            draft.notes.append(
+                f"{block}: the file behind {value} must declare each of them with kind as well"
+            )
             continue
-        if "type" in item and "kind" not in item:
-            word = item["type"]
-            if isinstance(word, str) and word in LEGACY_KINDS:
-                draft.replace((*path, "type"), LEGACY_KINDS[word])
-            draft.rename((*path, "type"), "kind")
-        elif "kind" not in item:
-            value = next((item[key] for key in ("default", "sample") if key in item), "")
-            draft.add_value(path, "kind", kind_of_value(value))
-        if "sample" in item and "example" not in item:
-            draft.rename((*path, "sample"), "example")
-        for key in ("json_schema", "strict"):
-            if key in item:
-                keep(draft, (*path, key), "a Prompty 2 input has no such key")
-        if draft.value(*path, "kind") == "array" and "items" not in item:
-            draft.add_value(path, "items", _items_of(item.get("default", item.get("sample"))))
+        for name, item in list(draft.block(block).items()):
+            for key in ("json_schema", "strict"):
+                if isinstance(item, Mapping) and is_declaration(item) and key in item:
+                    path = (block, name, key)
+                    keep(draft, path, "a Prompty 2 declaration has no such key")
+        convert_declarations(draft, block)
 
 
-def _expand(draft: ConversionDraft, path: tuple[str, str], value: Json) -> None:
-    """`name: value` becomes kind and default; the value's own text is kept."""
-    entry = draft.document.entry(*path)
-    if entry is None:
-        return
-    kind = kind_of_value(value)
-    items = _items_of(value) if kind == "array" else None
-    extra = f", items: {{kind: {items['kind']}}}" if items else ""
-    written = draft.document.source.slice(entry.value)
-    if not written or "\n" in written or written.startswith(("|", ">", "&", "*", "!")):
-        declared: dict[str, Json] = {"kind": kind}
-        if items:
-            declared["items"] = items
-        if value is not None:
-            declared["default"] = value
-        draft.remove(*path)
-        draft.add_value((path[0],), path[1], declared)
-        return
-    draft.replace(path, f"{{kind: {kind}{extra}, default: {_safe_in_flow(written, value)}}}")
-
-
-def _safe_in_flow(written: str, value: Json) -> str:
-    """A plain scalar as it may stand between braces."""
-    if isinstance(value, str) and written[0] not in "\"'" and any(c in written for c in ",[]{}"):
-        import json
-
-        return json.dumps(value, ensure_ascii=False)
-    return written
-
-
-def _items_of(value: Json) -> dict[str, Json]:
-    first = value[0] if isinstance(value, list) and value else ""
-    kind = kind_of_value(first)
-    return {"kind": kind}
-
-
-def _samples(draft: ConversionDraft) -> None:
-    """Root samples are what a run used: they become defaults."""
+def _samples(draft: ConversionDraft, files: Files) -> None:
+    """Root samples are what a run used: they become defaults, those of a file too."""
     sample = draft.value("sample")
     if not draft.has("sample"):
         return
+    if isinstance(sample, str):
+        told = sample
+        sample = files.read(sample)
+        if isinstance(sample, Mapping):
+            draft.notes.append(f"sample: the values of {told} are written into inputs")
     if not isinstance(sample, Mapping):
+        draft.losses.append(
+            "sample: only a mapping of samples has a place, or a file with one that can be read"
+        )
         keep(draft, ("sample",), "only a mapping of samples has a place")
         return
+    inputs = draft.value("inputs")
+    if isinstance(inputs, str):
+        keep(draft, ("sample",), "the inputs are declared in another file")
+        draft.losses.append("sample: the inputs are declared in another file")
+        return
+    is_list = isinstance(inputs, list)
+    names = (
+        [item.get("name") if isinstance(item, Mapping) else None for item in inputs]
+        if isinstance(inputs, list)
+        else list(draft.block("inputs"))
+    )
+    added: dict[str, dict[str, Json]] = {}
     for name, value in sample.items():
-        if not draft.has("inputs", name):
-            declared: dict[str, Json] = {"kind": kind_of_value(value)}
-            if declared["kind"] == "array":
-                declared["items"] = _items_of(value)
-            draft.add_value(("inputs",), name, {**declared, "default": value})
-        elif not draft.has("inputs", name, "default"):
-            draft.add_value(("inputs", name), "default", value)
+        if name not in names:
+            kind = kind_of_value(value)
+            items = {"items": items_of(value)} if kind == "array" else {}
+            added[name] = {"kind": kind, **items, "default": value}
+            continue
+        path = ("inputs", names.index(name) if is_list else name)
+        if draft.has(*path, "default") and draft.value(*path, "default") != value:
+            keep(draft, (*path, "default"), "Prompty 1 takes the sample, which is the default now")
+        if not draft.has(*path, "default"):
+            draft.add_value(path, "default", value)
+    if is_list:
+        draft.add_items(("inputs",), [{"name": name, **item} for name, item in added.items()])
+    else:
+        draft.add_values(("inputs",), added)
     draft.remove("sample")
 
 
-def _root_keys(draft: ConversionDraft) -> None:
+def _root_keys(draft: ConversionDraft, files: Files) -> None:
     for key in ("authors", "tags", "version"):
         if draft.has(key) and not draft.has("metadata", key):
             draft.move((key,), ("metadata",), key)
@@ -239,28 +257,21 @@ def _root_keys(draft: ConversionDraft) -> None:
         keep(draft, ("base",), "Prompty 2 has no base prompts")
 
 
-def _tools(draft: ConversionDraft) -> None:
-    """`id` and `type` of declared tools become name and kind."""
-    tools = draft.value("tools")
-    for index, item in enumerate(tools if isinstance(tools, list) else []):
-        if not isinstance(item, Mapping):
-            continue
-        for old, new in (("id", "name"), ("type", "kind")):
-            if old in item and new not in item:
-                draft.rename(("tools", index, old), new)
-        kind = item.get("kind", item.get("type"))
-        if isinstance(kind, str) and kind != "function" and "connection" not in item:
-            draft.notes.append(
-                f"tools.{index}: Prompty 2 wants a connection for a tool of kind {kind!r}"
+def _tools(draft: ConversionDraft, files: Files) -> None:
+    """Declared tools in Prompty 2's words; a file with tools in the shape of a request is read."""
+    value = draft.value("tools")
+    if isinstance(value, str):
+        tools = files.read(value)
+        if isinstance(tools, list) and any(
+            isinstance(item, Mapping) and "kind" not in item for item in tools
+        ):
+            draft.remove("tools")
+            draft.add_value(
+                (), "tools", [declared_tool(t) for t in tools if isinstance(t, Mapping)]
             )
-        parameters = item.get("parameters")
-        for at, parameter in enumerate(parameters if isinstance(parameters, list) else []):
-            if isinstance(parameter, Mapping) and "type" in parameter and "kind" not in parameter:
-                path = ("tools", index, "parameters", at, "type")
-                word = parameter["type"]
-                if isinstance(word, str) and word in LEGACY_KINDS:
-                    draft.replace(path, LEGACY_KINDS[word])
-                draft.rename(path, "kind")
+            draft.notes.append(f"tools: those of {value} are written out")
+        return
+    convert_tools(draft)
 
 
 def _template(draft: ConversionDraft, parser: str) -> None:
@@ -275,7 +286,7 @@ def _template(draft: ConversionDraft, parser: str) -> None:
         )
     value = draft.value("template")
     if not isinstance(value, Mapping):
-        kind = value if isinstance(value, str) else "jinja2"
+        kind = FORMATS.get(value, value) if isinstance(value, str) else "jinja2"
         block = f"{{format: {{kind: {kind}{strict}}}, parser: {{kind: {parser}}}}}"
         if draft.has("template"):
             draft.replace(("template",), block)
@@ -294,7 +305,8 @@ def _template(draft: ConversionDraft, parser: str) -> None:
         if emits:
             draft.set(("template", "format", "strict"), "false")
     elif isinstance(form, str):
-        draft.replace(("template", "format"), f"{{kind: {form}{strict}}}")
+        kind = FORMATS.get(form, form)
+        draft.replace(("template", "format"), f"{{kind: {kind}{strict}}}")
     else:
         draft.add_value(("template",), "format", {"kind": "jinja2", "strict": not emits})
     if isinstance(draft.value("template", "parser"), str):
@@ -303,11 +315,11 @@ def _template(draft: ConversionDraft, parser: str) -> None:
         draft.set(("template", "parser", "kind"), parser)
 
 
-_STEPS: tuple[Callable[[ConversionDraft], None], ...] = (
+_STEPS: tuple[Callable[[ConversionDraft, Files], None], ...] = (
     _api,
     _connection,
     _options,
-    _inputs,
+    _declarations,
     _samples,
     _root_keys,
     _tools,

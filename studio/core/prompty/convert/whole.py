@@ -5,13 +5,19 @@ from __future__ import annotations
 import difflib
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from studio.core.prompty.convert.body import convert_body, write_user_after_threads
 from studio.core.prompty.convert.front import convert_front
 from studio.core.prompty.convert.legacy import convert_to_legacy
 from studio.core.prompty.convert.parameters import parameters_to_inputs
+from studio.core.prompty.convert.runtime import (
+    Compared,
+    complete_for_runtimes,
+    differences,
+    runtime_difference,
+)
 from studio.core.prompty.document import Dialect, PromptDocument
 from studio.core.prompty.edit.draft import ConversionDraft
 from studio.core.prompty.parse import MAX_TEXT, parse
@@ -42,13 +48,20 @@ class Conversion:
     same_messages: bool
     """Whether the messages of a preview are the same before and after."""
 
+    losses: tuple[str, ...] = ()
+    """What the converted file does not carry, or what its readers make of it otherwise."""
 
-def convert(document: PromptDocument, to: Dialect) -> Conversion:
+
+def convert(
+    document: PromptDocument, to: Dialect, references: ReferenceContext | None = None
+) -> Conversion:
     """Convert a document to another dialect.
 
     Args:
         document: As `parse` gave it.
         to: The dialect to write; `legacy` is for programs that stayed with Prompty 1.
+        references: Where the files are read that the prompt names; variables stay references.
+            None: no file is read, so nothing of them can be compared either.
     """
     old = document.source.text
     if len(old) > MAX_TEXT:
@@ -58,6 +71,20 @@ def convert(document: PromptDocument, to: Dialect) -> Conversion:
     if document.parameters and to != "section" and document.dialect == "section":
         parameters_to_inputs(draft, document)
         document = parse(draft.text, document.source.path)
+    _rewrite(draft, document, to, references)
+    if to == "prompty":
+        complete_for_runtimes(draft)
+    if draft.text == old:
+        return Conversion((), old, (), True)
+    return _proven(draft, before, to, references)
+
+
+def _rewrite(
+    draft: ConversionDraft,
+    document: PromptDocument,
+    to: Dialect,
+    references: ReferenceContext | None,
+) -> None:
     if document.dialect != to and to == "legacy":
         convert_to_legacy(draft, document)
     elif document.dialect != to:
@@ -66,18 +93,45 @@ def convert(document: PromptDocument, to: Dialect) -> Conversion:
         elif document.dialect == "legacy":
             write_user_after_threads(draft, document)
         if document.dialect == "legacy":
-            convert_front(draft, to)
+            convert_front(draft, to, references)
         else:
             draft.set(("template", "parser", "kind"), to)
-    after = parse(draft.text, document.source.path)
+
+
+def _proven(
+    draft: ConversionDraft, before: PromptDocument, to: Dialect, references: ReferenceContext | None
+) -> Conversion:
+    """The conversion with what it changes: compared by our own rules, and by the runtime's."""
+    after = parse(draft.text, before.source.path)
+    context = references
+    if context is None and before.parameters:
+        context = ReferenceContext(trusted=False)
     # What a parameter is before is an input after: both get the same value to compare.
-    names: dict[str, Json] = {
+    values: dict[str, Json] = {
         item.name: item.name for item in before.parameters if before.input(item.name) is None
     }
-    same = _messages(before, names) == _messages(after, names)
+    broken = {"yaml-syntax", "yaml-portable", "yaml-tab", "duplicate-key"}
+    for problem in after.problems:
+        if problem.code in broken and not any(
+            item.code == problem.code for item in before.problems
+        ):
+            draft.losses.append(f"the front matter would not be read: {problem.message}")
+    pair = Compared(
+        prepare(before, values, references=context, preview=True),
+        prepare(after, values, references=context, preview=True),
+        loose=before.dialect == "legacy",
+    )
+    own = messages_to_json(pair.before.messages, "prompty")
+    same = own == messages_to_json(pair.after.messages, "prompty")
     if not same:
         draft.notes.append("the messages of a preview differ; compare them before you keep this")
-    return Conversion(line_edits(old, draft.text), draft.text, tuple(draft.notes), same)
+    if to == "prompty":
+        draft.losses += differences(pair)
+        told = runtime_difference(pair)
+        if told:
+            draft.losses.append(told)
+    edits = line_edits(before.source.text, draft.text)
+    return Conversion(edits, draft.text, tuple(draft.notes), same, tuple(draft.losses))
 
 
 def line_edits(old: str, new: str) -> tuple[TextEdit, ...]:
@@ -147,10 +201,3 @@ def _numbered(lines: Sequence[str]) -> Iterator[tuple[str, int]]:
     for line in lines:
         yield line, seen[line]
         seen[line] += 1
-
-
-def _messages(document: PromptDocument, values: Mapping[str, Json]) -> list[Json]:
-    """The messages of a preview in one shape for both dialects; no file or variable is read."""
-    references = ReferenceContext(trusted=False) if document.parameters else None
-    prepared = prepare(document, values, references=references, preview=True)
-    return messages_to_json(prepared.messages, "prompty")

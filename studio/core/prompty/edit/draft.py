@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from studio.core.prompty.document import FrontMatterEntry, PromptDocument
-from studio.core.prompty.edit.edits import insert_below, remove_entry, set_value
+from studio.core.prompty.edit.edits import flow_value, insert_below, remove_entry, set_value
 from studio.core.prompty.split import split_front_matter
 from studio.core.prompty.yaml.places import KeyPath, value_at
 from studio.core.prompty.yaml.reader import read_yaml, write_yaml
@@ -25,6 +25,9 @@ class ConversionDraft:
 
     notes: list[str] = field(default_factory=list)
     """What a person should know: what has no home, what could not be carried over."""
+
+    losses: list[str] = field(default_factory=list)
+    """What the file does not carry, or says otherwise, a sentence each."""
 
     _read: PromptDocument | None = None
 
@@ -98,7 +101,7 @@ class ConversionDraft:
         if not values:
             return
         self._make(path)
-        flow = ", ".join(f"{key}: {_flow(value)}" for key, value in values.items())
+        flow = ", ".join(f"{key}: {flow_value(value)}" for key, value in values.items())
         self.apply(insert_below(self.document, path, write_yaml(values), flow))
 
     def add_item(self, path: KeyPath, value: Json) -> None:
@@ -112,7 +115,7 @@ class ConversionDraft:
         if not self.has(*path):
             self.add_value(path[:-1], str(path[-1]), list(values))
             return
-        flow = ", ".join(map(_flow, values))
+        flow = ", ".join(map(flow_value, values))
         self.apply(insert_below(self.document, path, write_yaml(list(values)), flow))
 
     def remove(self, *path: str | int) -> bool:
@@ -136,7 +139,7 @@ class ConversionDraft:
             self.add_value(parent, key, value)
             return
         head = lines[0].partition(":")[2].strip()
-        self.add(parent, key, [head, *lines[1:]], f"{key}: {_flow(value)}")
+        self.add(parent, key, [head, *lines[1:]], f"{key}: {flow_value(value)}")
 
     def _make(self, path: KeyPath) -> None:
         """Make the mappings of a path that are missing."""
@@ -170,10 +173,3 @@ class ConversionDraft:
         while self.text[end : end + 1] in (" ", ","):
             end += 1
         return (TextEdit(Span(entry.key.start, end), ""),)
-
-
-def _flow(value: Json) -> str:
-    """A value in flow style; JSON is YAML."""
-    import json
-
-    return json.dumps(value, ensure_ascii=False)

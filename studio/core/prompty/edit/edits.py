@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from studio.core.prompty.document import FrontMatterEntry, InputDeclaration, PromptDocument
 from studio.core.prompty.split import split_front_matter
@@ -15,27 +15,39 @@ from studio.core.text.span import Span
 from studio.core.text.values import Json
 
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
+_PLAIN_IN_FLOW = re.compile(r"[A-Za-z_][\w./+-]*(?: [\w./+-]+)*")
 _PLAIN = re.compile(r"[A-Za-z_/.~][\w ./~+\-]*")
 
 
 def declare_input(
     document: PromptDocument, name: str, kind: str = "string"
 ) -> tuple[TextEdit, ...]:
-    """Edits that declare an input, in the form that the file's other inputs have.
+    """Edits that declare one input, as `declare_inputs`."""
+    return declare_inputs(document, {name: kind})
+
+
+def declare_inputs(document: PromptDocument, kinds: Mapping[str, str]) -> tuple[TextEdit, ...]:
+    """Edits that declare inputs, in the form that the file's other inputs have.
 
     Args:
         document: The document as it is.
-        name: Name of the input.
-        kind: Its kind; a Prompty 1 file gets `type`.
+        kinds: The kind of each by its name; a Prompty 1 file gets `type`.
     """
+    if not kinds:
+        return ()
     word = "type" if document.dialect == "legacy" else "kind"
-    if isinstance(document.data.get("inputs"), list):
-        lines = [f"- name: {write_scalar(name)}", f"  {word}: {kind}"]
-        flow = f"{{name: {write_scalar(name)}, {word}: {kind}}}"
-    else:
-        lines = [f"{write_scalar(name)}:", f"  {word}: {kind}"]
-        flow = f"{write_scalar(name)}: {{{word}: {kind}}}"
-    return insert_below(document, ("inputs",), lines, flow)
+    is_list = isinstance(document.data.get("inputs"), list)
+    lines: list[str] = []
+    flow: list[str] = []
+    for name, kind in kinds.items():
+        written = write_scalar(name)
+        if is_list:
+            lines += [f"- name: {written}", f"  {word}: {kind}"]
+            flow.append(f"{{name: {written}, {word}: {kind}}}")
+        else:
+            lines += [f"{written}:", f"  {word}: {kind}"]
+            flow.append(f"{written}: {{{word}: {kind}}}")
+    return insert_below(document, ("inputs",), lines, ", ".join(flow))
 
 
 def rename_input(document: PromptDocument, old: str, new: str) -> tuple[TextEdit, ...]:
@@ -144,6 +156,20 @@ def write_scalar(value: Json) -> str:
     if _PLAIN.fullmatch(value) and plain_scalar(value) == value and not value.endswith(" "):
         return value
     return json.dumps(value, ensure_ascii=False)
+
+
+def flow_value(value: Json) -> str:
+    """A value in flow style, on one line: JSON is YAML, and every reader takes it."""
+    match value:
+        case Mapping():
+            pairs = (f"{write_scalar(str(key))}: {flow_value(item)}" for key, item in value.items())
+            return "{" + ", ".join(pairs) + "}"
+        case list():
+            return "[" + ", ".join(flow_value(item) for item in value) + "]"
+        case str() if not _PLAIN_IN_FLOW.fullmatch(value):
+            return json.dumps(value, ensure_ascii=False)
+        case _:
+            return write_scalar(value)
 
 
 def _append_to_root(

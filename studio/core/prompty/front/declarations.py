@@ -18,8 +18,22 @@ INPUT_KINDS = (
 RICH_KINDS = frozenset({"thread", "image", "file", "audio"})
 """Kinds whose value is not text: it becomes messages or parts (§2.4, §5.3)."""
 
-LEGACY_KINDS = {"number": "float", "list": "array", "dict": "object", "bool": "boolean"}
-"""Words of Prompty 1's `type` that Prompty 2 spells otherwise."""
+LEGACY_KINDS = {
+    "number": "float", "double": "float", "decimal": "float", "list": "array", "tuple": "array",
+    "dict": "object", "map": "object", "bool": "boolean", "str": "string", "text": "string",
+    "int": "integer", "long": "integer",
+}  # fmt: skip
+"""Words of Prompty 1's `type` that Prompty 2 spells otherwise; Python's and promptflow's too."""
+
+
+def kind_of_word(word: str) -> str:
+    """The kind that a word for a type means, in any case of letters; the word where it is none.
+
+    What a generic type holds is not looked at: `List[str]` is an array.
+    """
+    plain = word.split("[", maxsplit=1)[0].split("<", maxsplit=1)[0].strip().lower()
+    kind = LEGACY_KINDS.get(plain, plain)
+    return kind if kind in INPUT_KINDS else word
 
 
 def read_declarations(
@@ -129,7 +143,7 @@ def _kind(item: Mapping[str, Json]) -> str:
     for key in ("kind", "type"):
         kind = item.get(key)
         if isinstance(kind, str) and kind:
-            return LEGACY_KINDS.get(kind, kind) if key == "type" else kind
+            return kind_of_word(kind)
     for key in ("default", "sample", "example"):
         if item.get(key) is not None:
             return kind_of_value(item[key])
@@ -142,7 +156,7 @@ def _read_items(value: Json, places: Places, path: KeyPath, depth: int) -> Input
     if isinstance(value, Mapping):
         return _read_one(_name_of(value), value, places, path, depth + 1)
     if isinstance(value, str):
-        return InputDeclaration("", LEGACY_KINDS.get(value, value), span=places.value(*path))
+        return InputDeclaration("", kind_of_word(value), span=places.value(*path))
     return None
 
 

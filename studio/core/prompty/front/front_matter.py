@@ -43,6 +43,7 @@ LEGACY_PROVIDERS = {
 FORMATS: dict[str, TemplateFormat] = {
     "jinja2": "jinja2",
     "jinja": "jinja2",
+    "nunjucks": "jinja2",
     "mustache": "mustache",
     "fstring": "fstring",
 }
@@ -98,6 +99,7 @@ def read_front_matter(data: JsonObject, places: Places, dialect: Dialect) -> Fro
 
 
 def _read_inputs(data: JsonObject, places: Places) -> tuple[InputDeclaration, ...]:
+    """The declared inputs, and those of a root `sample`, which is what Prompty 1 runs with."""
     inputs = read_declarations(data.get("inputs"), places, ("inputs",))
     samples = data.get("sample")
     if not isinstance(samples, Mapping):
@@ -106,9 +108,9 @@ def _read_inputs(data: JsonObject, places: Places) -> tuple[InputDeclaration, ..
     filled = tuple(
         replace(
             item,
-            default=item.default if item.has_default else samples[item.name],
+            default=samples[item.name],
             has_default=True,
-            sample=item.sample if item.has_sample else samples[item.name],
+            sample=samples[item.name],
             has_sample=True,
         )
         if item.name in samples

@@ -6,6 +6,7 @@ of them, and a half-typed front matter still gives what can be read of it.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -28,6 +29,7 @@ MAX_NODES = 50_000
 
 _RETRIES = 3
 _NOT_YAML = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_SUSPECT = re.compile("[\t\u2028\u2029\x85]|[|>][-+0-9]*#|(?:^|[\\s\\[{,])!", re.MULTILINE)
 _TAB_INDENT = re.compile(r"(?m)^( *)(\t[\t ]*)(?=\S)")
 _RESOLVERS = Resolver.yaml_implicit_resolvers
 _CONSTRUCTOR = SafeConstructor()
@@ -72,9 +74,61 @@ def read_yaml(text: str, offset: int = 0, path: tuple[str | int, ...] = ()) -> Y
         if shorter == attempt or error.code == "yaml-too-large":
             break
         attempt = shorter
+    if error is None and attempt is text and _is_suspect(text):
+        problems += _refused_by_pyyaml(tree)
     problems += tree.problems
     broken = attempt is not text or error is not None
     return YamlReading(tree.value, tuple(tree.entries), tuple(problems), broken)
+
+
+def _is_suspect(text: str) -> bool:
+    return _SUSPECT.search(text) is not None or ("?" in text and ("{" in text or "[" in text))
+
+
+def _refused_by_pyyaml(tree: TreeBuilder) -> list[Problem]:
+    """What PyYAML, with which Prompty's runtimes read, refuses and libyaml takes.
+
+    PyYAML's own reader is slow, so it only sees texts that hold one of the few things on which the
+    two differ (found by reading random texts with both).
+    """
+    try:
+        for _ in yaml.parse(tree.text, Loader=yaml.SafeLoader):
+            pass
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        at = min(mark.index if mark is not None else 0, len(tree.text))
+        what = str(error.problem or "it cannot be read")
+        if tree.text[at : at + 1] == "\t":
+            return [_tab_at(tree, at)]
+        entry = next((e for e in reversed(tree.entries) if _spans(e.value, at + tree.offset)), None)
+        message = f"Prompty's runtimes read with PyYAML, which refuses this: {what}."
+        if entry is None:
+            end = tree.text.find("\n", at)
+            place = Span(at, len(tree.text) if end < 0 else end)
+            return [tree.problem("yaml-portable", message, place)]
+        written = tree.text[entry.value.start - tree.offset : entry.value.end - tree.offset]
+        quoted = TextEdit(entry.value, json.dumps(written, ensure_ascii=False))
+        fix = (Fix("Quote it", (quoted,)),) if "\n" not in written else ()
+        if written[:1] in ("{", "[", '"', "'", "|", ">", "&", "!"):
+            fix = ()
+        return [Problem("yaml-portable", Severity.ERROR, message, entry.value, fix)]
+    except yaml.YAMLError as error:
+        return [tree.problem("yaml-portable", f"PyYAML refuses this: {error}", Span(0, 0))]
+    return []
+
+
+def _spans(place: Span, at: int) -> bool:
+    return place.start <= at <= place.end and len(place) > 0
+
+
+def _tab_at(tree: TreeBuilder, at: int) -> Problem:
+    end = at
+    while tree.text[end : end + 1] in ("\t", " "):
+        end += 1
+    place = Span(at, end).shift(tree.offset)
+    message = "Invalid frontmatter: PyYAML, as Prompty's runtimes have it, takes no tab here."
+    fix = Fix("Write a space", (TextEdit(place, " "),))
+    return Problem("yaml-tab", Severity.ERROR, message, place, (fix,))
 
 
 def plain_scalar(text: str) -> Json:

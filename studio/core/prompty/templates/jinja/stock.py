@@ -7,41 +7,57 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
+from typing import Literal, TypeAlias, assert_never
 
-from jinja2 import ChainableUndefined, TemplateError
-from jinja2.sandbox import SandboxedEnvironment
+from jinja2 import ChainableUndefined, DictLoader, TemplateError
+from jinja2.sandbox import ImmutableSandboxedEnvironment, SandboxedEnvironment
 
 from studio.core.text.values import Json
+
+Setup: TypeAlias = Literal["plain", "script", "prompty", "prompty-forgiving"]
+"""How a program sets Jinja2 up: as it comes; as an exported script does (undefined is empty, `true`
+and not `True`); as `prompty` does; the same, where what nobody gave reads as nothing."""
 
 
 class StockRenderError(Exception):
     """Jinja2 itself cannot render the template with these values; the text says why."""
 
 
-def render_stock(template: str, values: Mapping[str, Json], *, as_studio: bool) -> str:
+def render_stock(template: str, values: Mapping[str, Json], *, as_: Setup) -> str:
     """Render a template with Jinja2.
 
     Args:
         template: The template.
         values: Values by name.
-        as_studio: Set up as an exported script does (undefined is empty, `true` and not `True`);
-            otherwise as Jinja2 comes.
+        as_: How it is set up.
 
     Raises:
         StockRenderError: it cannot be rendered.
     """
-    environment = _scripted() if as_studio else SandboxedEnvironment()
     try:
-        return environment.from_string(template).render(dict(values))
+        return _environment(as_).from_string(template).render(dict(values))
     except (TemplateError, TypeError, ValueError, ArithmeticError, RecursionError) as error:
         raise StockRenderError(str(error)) from error
 
 
 @cache
-def _scripted() -> SandboxedEnvironment:
-    return SandboxedEnvironment(
-        undefined=ChainableUndefined, keep_trailing_newline=True, finalize=_plain
-    )
+def _environment(setup: Setup) -> SandboxedEnvironment:
+    nothing = DictLoader({})
+    match setup:
+        case "plain":
+            return SandboxedEnvironment()
+        case "script":
+            return SandboxedEnvironment(
+                undefined=ChainableUndefined, keep_trailing_newline=True, finalize=_plain
+            )
+        case "prompty":
+            return ImmutableSandboxedEnvironment(loader=nothing, keep_trailing_newline=True)
+        case "prompty-forgiving":
+            return ImmutableSandboxedEnvironment(
+                loader=nothing, keep_trailing_newline=True, undefined=ChainableUndefined
+            )
+        case _:
+            assert_never(setup)
 
 
 def _plain(value: object) -> object:

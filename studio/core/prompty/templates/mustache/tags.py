@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from studio.core.prompty.templates.faults import syntax_problem, unsupported_problem
-from studio.core.text.problem import Problem
+from studio.core.prompty.templates.faults import UNSUPPORTED, syntax_problem
+from studio.core.text.problem import Problem, Severity
 from studio.core.text.span import Span
 
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
@@ -93,8 +93,11 @@ def read_mustache(
         elif piece.sigil == "/":
             _close(piece.key, span, open_, problems)
         elif piece.sigil == ">":
-            reason = "'partial' needs other template files, and a prompt is one file."
-            problems.append(unsupported_problem(reason, span))
+            message = (
+                f"The partial {piece.key!r} is another template file, and a prompt is one file: it "
+                "renders as nothing."
+            )
+            problems.append(Problem(UNSUPPORTED, Severity.WARNING, message, span))
         elif piece.sigil not in ("!", "="):
             body.append(MustacheVariable(piece.key, name, span, not piece.sigil))
     for section in open_:

@@ -1,0 +1,106 @@
+"""What messages and tools say, without where they were written, and how two of them differ."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+from studio.core.prompty.messages import MediaPart, Message, TextPart, ToolCallPart, ToolResultPart
+from studio.core.prompty.tool_spec import ToolSpec
+
+
+def first_difference(expected: Sequence[Message], got: Sequence[Message]) -> str:
+    """The first difference of two conversations, as a sentence; empty where there is none."""
+    before, after = meaning(expected), meaning(got)
+    for index, (one, other) in enumerate(zip(before, after, strict=False)):
+        if one != other:
+            return f"message {index + 1} ({expected[index].role}) is different{_how(one, other)}."
+    if len(before) != len(after):
+        return f"there are {len(after)} messages instead of {len(before)}."
+    return ""
+
+
+def tool_difference(expected: Sequence[ToolSpec], got: Sequence[ToolSpec]) -> str:
+    """The difference of two lists of tools, as a sentence; empty where there is none."""
+    if tool_meaning(expected) == tool_meaning(got):
+        return ""
+    names = {tool.name for tool in expected} ^ {tool.name for tool in got}
+    told = ", ".join(sorted(names)) or "their descriptions or parameters"
+    return f"the tools are different: {told}."
+
+
+def meaning(messages: Sequence[Message]) -> list[object]:
+    """What messages say, without where it was written."""
+    return [
+        (message.role, _json(message.attributes), [_part(part) for part in message.parts])
+        for message in messages
+    ]
+
+
+def tool_meaning(tools: Sequence[ToolSpec]) -> list[object]:
+    """What tools are, without where they were declared."""
+    return [
+        (tool.name, tool.description, _json(tool.parameters), tool.kind, tool.strict,
+         _json(tool.bindings), _json(tool.options))
+        for tool in tools
+    ]  # fmt: skip
+
+
+def _part(part: TextPart | MediaPart | ToolCallPart | ToolResultPart) -> object:
+    match part:
+        case TextPart(text=text):
+            return ("text", text)
+        case MediaPart():
+            return (part.kind, part.source, part.alt, _json(part.attributes))
+        case ToolCallPart():
+            return ("call", part.id, part.name, part.arguments)
+        case ToolResultPart(text=text):
+            return ("result", text)
+
+
+def _how(one: object, other: object) -> str:
+    """Where two meanings part, in a few words."""
+    if not isinstance(one, tuple) or not isinstance(other, tuple):
+        return ""
+    if one[0] != other[0]:
+        return f": its role is {other[0]}"
+    if one[1] != other[1]:
+        return f": its attributes are {other[1]} instead of {one[1]}"
+    for before, after in zip(one[2], other[2], strict=False):
+        if before != after:
+            around = _around(before, after)
+            if around[0] == around[1]:
+                return f": the same text is {_kind(after)} instead of {_kind(before)}"
+            return ": {1} instead of {0}".format(*around)
+    return f": it has {len(other[2])} parts instead of {len(one[2])}"
+
+
+def _kind(part: object) -> str:
+    """What a part is, in words."""
+    kind = str(part[0]) if isinstance(part, tuple) and part else ""
+    return _KINDS.get(kind, f"an {kind}" if kind[:1] in "aeiou" else f"a {kind}")
+
+
+_KINDS = {"text": "a text", "call": "a tool call", "result": "a tool's result"}
+
+
+def _around(before: object, after: object) -> tuple[str, str]:
+    """Both parts, cut to where they first differ."""
+    one, other = (
+        str(part[1] if isinstance(part, tuple) and len(part) > 1 else part)
+        for part in (before, after)
+    )
+    at = next(
+        (at for at, pair in enumerate(zip(one, other, strict=False)) if pair[0] != pair[1]),
+        min(len(one), len(other)),
+    )
+    start = max(0, at - 16)
+    cut = [
+        f"{'…' if start else ''}{text[start : at + 32]}{'…' if len(text) > at + 32 else ''}"
+        for text in (one, other)
+    ]
+    return repr(cut[0]), repr(cut[1])
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, sort_keys=True, default=str)
