@@ -16,7 +16,7 @@ from studio.cli.main import run_command
 from studio.core.agent.loop.setup import make_setup
 from studio.core.agent.run.performer import check_answer
 from studio.core.agent.values.options import RunOptions
-from studio.core.export.requests import body_of
+from studio.core.export.request_script import body_of
 from studio.core.export.targets import find_target
 from studio.core.models.base import Capabilities, ModelRequest
 from studio.core.models.bodies import request_body

@@ -6,13 +6,16 @@ import argparse
 import json
 from typing import get_args
 
+from studio.application.preview.copy import request_as_json
+from studio.application.preview.requests import request_preview
+from studio.application.preview.value import PreviewTarget
 from studio.cli.arguments import add_inputs, add_trust
 from studio.cli.findings import merged, prepared_prompt, report
 from studio.core.agent.protocols.choose import choose_protocol
 from studio.core.prompty.prepare import Prepared
 from studio.core.prompty.shapes import message_text, messages_to_json, tools_to_json
 from studio.core.text.values import Json
-from studio.core.wire.request import Provider, provider_of, to_request
+from studio.core.wire.request import Provider, provider_of
 
 
 def add_messages(parser: argparse.ArgumentParser) -> None:
@@ -57,13 +60,13 @@ def _request(options: argparse.Namespace) -> int:
     prepared, tools = prepared_prompt(options)
     code = _report_all(prepared)
     document = prepared.document
-    is_native = choose_protocol(document).protocol == "native"
-    request = to_request(
-        prepared.messages.messages,
-        tools if is_native else (),
+    request = request_preview(
+        options.provider or provider_of(document.model),
+        prepared,
+        tools,
         document.model,
-        provider=options.provider or provider_of(document.model),
-        outputs=document.outputs,
+        choose_protocol(document),
+        PreviewTarget(),
     )
-    print(json.dumps(request.body, ensure_ascii=False, indent=2))
-    return max(code, report(document, request.problems))
+    print(request_as_json(request))
+    return max(code, report(document, request.made.problems if request.made else ()))

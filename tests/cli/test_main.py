@@ -217,6 +217,24 @@ def test_request_body_of_each_provider(capsys: pytest.CaptureFixture[str]) -> No
         assert len(body["tools"]) == 2
 
 
+def test_a_request_is_what_a_run_would_send(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "a.png").write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(60))
+    path = tmp_path / "react.prompty"
+    path.write_text(
+        "---\nmetadata: {agent: {protocol: react}}\ntemplate: {parser: {kind: section}}\n"
+        "tools: [{name: look, kind: function}]\n---\n"
+        "system:\n{{ tools }}\n\nuser:\nSee ![image](a.png)\n",
+        encoding="utf-8",
+    )
+    assert run_command(["request", str(path)]) == FINE
+    body = json.loads(capsys.readouterr().out)
+    assert any("Observation" in stop for stop in body["stop"])
+    assert "data:image/png;base64," in json.dumps(body)
+    assert "tools" not in body
+
+
 def test_environment_values_are_not_shown(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

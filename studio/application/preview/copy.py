@@ -1,13 +1,14 @@
-"""The messages of the preview as text for other places: JSON, Markdown, chat text."""
+"""What the preview shows as text for other places: its messages, and its request."""
 
 from __future__ import annotations
 
 import json
 
-from studio.application.preview.value import Preview
+from studio.application.preview.value import Preview, RequestPreview
+from studio.core.export.request_script import ApiEndpoint, curl_command, endpoint_of, python_script
 from studio.core.prompty.messages import Message
 from studio.core.prompty.shapes import message_text, part_text
-from studio.core.text.values import Json
+from studio.core.text.values import Json, JsonObject
 
 
 def messages_as_json(preview: Preview) -> str:
@@ -48,3 +49,28 @@ def messages_as_chat(preview: Preview) -> str:
 
 def _plain(message: Message) -> dict[str, Json]:
     return {"role": message.role, **message.attributes, "content": message_text(message)}
+
+
+def request_as_json(request: RequestPreview) -> str:
+    """The body with the content of its files."""
+    return json.dumps(_whole(request), ensure_ascii=False, indent=2)
+
+
+def request_as_curl(request: RequestPreview) -> str:
+    """A shell command that sends the body."""
+    return curl_command(_whole(request), *_endpoint(request))
+
+
+def request_as_python(request: RequestPreview) -> str:
+    """A script that sends the body and prints the reply."""
+    return python_script(_whole(request), *_endpoint(request))
+
+
+def _whole(request: RequestPreview) -> JsonObject:
+    return request.whole() if request.whole is not None else request.body
+
+
+def _endpoint(request: RequestPreview) -> tuple[ApiEndpoint, str]:
+    """Where the request goes; a connection's own address speaks OpenAI's API."""
+    endpoint = endpoint_of(request.provider, request.api)
+    return endpoint, request.base_url if endpoint.call else ""

@@ -39,7 +39,7 @@ def request_previews(
 ) -> Mapping[Provider, RequestPreview]:
     """The request body in every shape; only the native protocol sends tools beside messages."""
     return {
-        provider: _request(provider, prepared, tools, model, choice, target)
+        provider: request_preview(provider, prepared, tools, model, choice, target)
         for provider in PROVIDERS
     }
 
@@ -51,7 +51,7 @@ def provider_problems(prepared: Prepared) -> tuple[Problem, ...]:
     return message_problems(request)
 
 
-def _request(
+def request_preview(
     provider: Provider,
     prepared: Prepared,
     tools: Sequence[ToolSpec],

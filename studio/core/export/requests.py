@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import json
-import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
+from studio.core.export.request_script import (
+    body_of,
+    curl_command,
+    endpoint_of,
+    json_text,
+    sendable,
+)
 from studio.core.export.round_trip import Meaning, compare
 from studio.core.export.target import ExportResult, ExportSource, RoundTrip, TargetGroup, result
 from studio.core.export.unresolved import unlisted_tools, unresolved_references
@@ -15,7 +21,7 @@ from studio.core.prompty.messages import MediaPart, Message, Part, TextPart, Too
 from studio.core.prompty.prepare import Prepared
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.problem import Problem, Severity
-from studio.core.text.values import Json, JsonObject
+from studio.core.text.values import JsonObject
 from studio.core.wire.request import Provider, WireRequest, to_request
 
 LABELS: Mapping[Provider, str] = {
@@ -23,7 +29,6 @@ LABELS: Mapping[Provider, str] = {
     "openai-responses": "OpenAI responses",
     "anthropic": "Anthropic messages",
 }
-_END = "END_OF_BODY"
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +98,7 @@ class CurlCommand:
         )
 
     def make(self, source: ExportSource) -> ExportResult:
-        """The command; its body stands in a here-document, so nothing in it needs quoting."""
+        """The command."""
         request = request_of(source, self.provider)
         round_trips = request_round_trips(
             source, self.provider, lambda body: self._script(source, body)
@@ -106,37 +111,8 @@ class CurlCommand:
         )
 
     def _script(self, source: ExportSource, body: JsonObject) -> str:
-        own, path, headers = _ADDRESSES[self.provider]
-        address = (source.base_url or own).rstrip("/") + path
-        lines = [
-            "#!/bin/sh",
-            f"curl --silent --show-error {shlex.quote(address)} \\",
-            *(f'  --header "{header}" \\' for header in headers),
-            "  --header 'Content-Type: application/json' \\",
-            f"  --data @- <<'{_END}'",
-            json_text(body).rstrip("\n"),
-            _END,
-        ]
-        return "\n".join(lines) + "\n"
-
-
-_ADDRESSES: Mapping[Provider, tuple[str, str, tuple[str, ...]]] = {
-    "openai-chat": (
-        "https://api.openai.com/v1",
-        "/chat/completions",
-        ("Authorization: Bearer $OPENAI_API_KEY",),
-    ),
-    "openai-responses": (
-        "https://api.openai.com/v1",
-        "/responses",
-        ("Authorization: Bearer $OPENAI_API_KEY",),
-    ),
-    "anthropic": (
-        "https://api.anthropic.com/v1",
-        "/messages",
-        ("x-api-key: $ANTHROPIC_API_KEY", "anthropic-version: 2023-06-01"),
-    ),
-}
+        endpoint = endpoint_of(self.provider, source.prepared.document.model.api_type)
+        return "#!/bin/sh\n" + curl_command(body, endpoint, source.base_url)
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,14 +207,6 @@ def request_round_trips(
     return tuple(made)
 
 
-def body_of(text: str) -> JsonObject:
-    """The body inside a written request, command or line."""
-    if text.startswith("#!"):
-        text = text.partition(f"<<'{_END}'\n")[2].rpartition(f"\n{_END}")[0]
-    data: Json = json.loads(text)
-    return data if isinstance(data, Mapping) else {}
-
-
 def _is_told(tool: ToolSpec) -> bool:
     return tool.kind == "function" or tool.source != "document"
 
@@ -273,15 +241,3 @@ def _bare(part: Part, message: Message) -> Part:
     if isinstance(part, TextPart) and message.role == "tool":
         return ToolResultPart(part.text)
     return part
-
-
-def json_text(value: Json) -> str:
-    """JSON for people to read, ending in a line end."""
-    return sendable(json.dumps(value, ensure_ascii=False, indent=2)) + "\n"
-
-
-def sendable(text: str) -> str:
-    """The same JSON, with characters escaped that no UTF-8 file can hold."""
-    if not any("\ud800" <= char <= "\udfff" for char in text):
-        return text
-    return "".join(f"\\u{ord(char):04x}" if "\ud800" <= char <= "\udfff" else char for char in text)

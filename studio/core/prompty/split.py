@@ -59,11 +59,8 @@ def split_front_matter(text: str) -> Split:
 
 
 def in_front_matter(text: str, caret: int) -> bool:
-    """Whether the caret is between the delimiters of the front matter."""
-    body = text.removeprefix("\ufeff")
-    skipped = len(text) - len(body)
-    for delimiter in ("---", "+++"):
-        if body.startswith(f"{delimiter}\n") and caret > skipped + 3:
-            closed = re.compile(rf"^{re.escape(delimiter)}[ \t]*$", re.MULTILINE).search(body, 4)
-            return closed is None or caret - skipped < closed.start()
-    return False
+    """Whether the caret stands between the delimiters of the front matter."""
+    split = split_front_matter(text)
+    if split.front is None or caret < split.front.start:
+        return False
+    return caret < split.front.end + split.unclosed  # at its end one still writes in it

@@ -19,11 +19,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from studio.application.preview.copy_request import (
-    request_as_curl,
-    request_as_json,
-    request_as_python,
-)
+from studio.application.preview.copy import request_as_curl, request_as_json, request_as_python
 from studio.application.preview.places import ValueSource, source_of
 from studio.application.preview.value import PROVIDERS, Preview, RequestPreview
 from studio.core.text.source import SourceText

@@ -204,6 +204,13 @@ class _Handler(BaseHTTPRequestHandler):
         """Stay quiet."""
 
 
+def test_a_curl_command_for_vectors_goes_to_their_address() -> None:
+    target = find_target("curl-openai-chat")
+    assert target is not None
+    made = target.make(_source("---\nmodel: {id: m, apiType: embedding}\n---\nuser:\nA cat\n"))
+    assert "https://api.openai.com/v1/embeddings " in made.text
+
+
 @pytest.mark.skipif(shutil.which("curl") is None, reason="curl is not installed")
 @pytest.mark.parametrize("provider", ["openai-chat", "openai-responses", "anthropic"])
 def test_a_curl_command_sends_the_body_and_takes_the_key_from_the_environment(

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from studio.core.prompty.split import split_front_matter
+from studio.core.prompty.split import in_front_matter, split_front_matter
 
 
 @pytest.mark.parametrize(
@@ -39,3 +39,23 @@ def test_missing_end_is_guessed_before_the_first_role() -> None:
     split = split_front_matter(text)
     assert split.unclosed
     assert text[split.body.start :] == "system:\nHi"
+
+
+@pytest.mark.parametrize(
+    ("text", "inside"),
+    [
+        ("---\na: 1\n---\nBody", "a: 1\n"),
+        ("\ufeff---\r\na: 1\r\n---\r\nBody", "a: 1\r\n"),
+        ("\n  +++ \na: 1\n---\nBody", "a: 1\n"),
+        ("---\na: 1\n\nsystem:\nBody", "a: 1\n\n"),
+        ("---\na: 1", "a: 1"),
+        ("---\n---\nBody", ""),
+        ("Body", ""),
+    ],
+)
+def test_a_caret_is_in_the_front_matter_where_the_file_is_split(text: str, inside: str) -> None:
+    carets = [at for at in range(len(text) + 1) if in_front_matter(text, at)]
+    start = text.index(inside)
+    assert carets[: len(inside)] == list(range(start, start + len(inside)))
+    at_end = [start + len(inside)] if split_front_matter(text).unclosed else []
+    assert carets[len(inside) :] == at_end

@@ -16,7 +16,7 @@ from studio.core.agent.protocols.choose import choose_protocol
 from studio.core.export.chat_items import THREAD, as_sent, chat_items, fill_items
 from studio.core.export.chat_template import ChatTemplate, chat_template, used_inputs
 from studio.core.export.consumers import Render, check_bounds, langchain_renderer
-from studio.core.export.python.literal import python_literal
+from studio.core.export.python_literal import python_literal
 from studio.core.export.requests import lost
 from studio.core.export.round_trip import Meaning, compare, utf8_problem
 from studio.core.export.target import ExportResult, ExportSource, RoundTrip, TargetGroup, result

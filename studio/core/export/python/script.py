@@ -17,10 +17,10 @@ from studio.core.export.chat_items import as_sent, chat_items, fill_items
 from studio.core.export.chat_template import ChatTemplate, chat_template, used_inputs
 from studio.core.export.consumers import check_bounds, script_renderer
 from studio.core.export.python import code
-from studio.core.export.python.literal import python_literal
 from studio.core.export.python.loops import PLAIN_RUN, RUNS
 from studio.core.export.python.settings import chat_tool, key_variable, quoted, setting, stops
 from studio.core.export.python.tools import PythonTools, python_tools, stub, stub_name
+from studio.core.export.python_literal import python_literal
 from studio.core.export.requests import lost
 from studio.core.export.round_trip import Meaning, compare, utf8_problem
 from studio.core.export.target import ExportResult, ExportSource, RoundTrip, TargetGroup, result

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from studio.core.export.python.literal import python_literal
+from studio.core.export.python_literal import python_literal
 from studio.core.export.target import ExportSource
 from studio.core.models.base import ProtocolName
 from studio.core.prompty.document import PromptDocument

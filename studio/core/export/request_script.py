@@ -1,0 +1,175 @@
+"""A request's body as something that sends it: a curl command, a Python script.
+
+The key comes from the environment when it runs and stands in neither.
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from studio.core.export.python_literal import python_literal
+from studio.core.text.values import Json, JsonObject
+from studio.core.wire.request import Provider
+
+_END = "END_OF_BODY"
+_BEARER = ("Authorization: Bearer $OPENAI_API_KEY",)
+_STREAMING = ("stream", "stream_options")
+_KNOWN = frozenset(
+    {
+        "model", "messages", "input", "instructions", "prompt", "tools", "response_format", "text",
+        "reasoning", "temperature", "top_p", "max_completion_tokens", "max_output_tokens",
+        "frequency_penalty", "presence_penalty", "seed", "stop", "parallel_tool_calls",
+        "reasoning_effort",
+    }
+)  # fmt: skip
+"""Arguments that openai's package knows; others travel in its `extra_body`."""
+
+
+@dataclass(frozen=True, slots=True)
+class ApiEndpoint:
+    """Where a kind of request goes, and how openai's package makes it."""
+
+    path: str
+    """Behind the API's address."""
+
+    address: str = "https://api.openai.com/v1"
+    """The provider's own."""
+
+    headers: tuple[str, ...] = _BEARER
+    """The key and what else must be told, for a shell."""
+
+    call: str = ""
+    """Method of openai's client; empty where the package does not speak this API."""
+
+    reply: str = ""
+    """What of the reply is printed."""
+
+
+_ENDPOINTS: Mapping[str, ApiEndpoint] = {
+    "openai-chat": ApiEndpoint(
+        "/chat/completions", call="chat.completions.create", reply="reply.choices[0].message"
+    ),
+    "openai-responses": ApiEndpoint(
+        "/responses", call="responses.create", reply="reply.output_text"
+    ),
+    "anthropic": ApiEndpoint(
+        "/messages",
+        "https://api.anthropic.com/v1",
+        ("x-api-key: $ANTHROPIC_API_KEY", "anthropic-version: 2023-06-01"),
+    ),
+    "embedding": ApiEndpoint(
+        "/embeddings", call="embeddings.create", reply="reply.data[0].embedding"
+    ),
+    "image": ApiEndpoint("/images/generations", call="images.generate", reply="reply.data[0]"),
+}
+
+
+def endpoint_of(provider: Provider, api: str = "chat") -> ApiEndpoint:
+    """Where a request goes; vectors and pictures are only OpenAI's to make."""
+    return _ENDPOINTS[api if api in ("embedding", "image") else provider]
+
+
+def curl_command(body: JsonObject, endpoint: ApiEndpoint, base_url: str = "") -> str:
+    """A shell command that sends a body and shows the whole reply, which is not streamed.
+
+    The body stands in a here-document, so nothing in it needs quoting.
+
+    Args:
+        body: the request's.
+        endpoint: where it goes.
+        base_url: address of the API; empty for the provider's own.
+    """
+    address = (base_url or endpoint.address).rstrip("/") + endpoint.path
+    lines = [
+        f"curl --silent --show-error {shlex.quote(address)} \\",
+        *(f'  --header "{header}" \\' for header in endpoint.headers),
+        "  --header 'Content-Type: application/json' \\",
+        f"  --data @- <<'{_END}'",
+        json_text(_at_once(body)).rstrip("\n"),
+        _END,
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def body_of(text: str) -> JsonObject:
+    """The body inside a written request, command or line."""
+    if f"<<'{_END}'\n" in text:
+        text = text.partition(f"<<'{_END}'\n")[2].rpartition(f"\n{_END}")[0]
+    data: Json = json.loads(text)
+    return data if isinstance(data, Mapping) else {}
+
+
+def python_script(body: JsonObject, endpoint: ApiEndpoint, base_url: str = "") -> str:
+    """A script that sends a body and prints the reply.
+
+    Args:
+        body: the request's.
+        endpoint: where it goes.
+        base_url: address of the API; empty for the provider's own.
+    """
+    body = _at_once(body)
+    if not endpoint.call:
+        return _plain_script(body, endpoint)
+    address = f"base_url={base_url!r}" if base_url else ""
+    lines = [f"    {key}={python_literal(body[key], 4)}," for key in body if key in _KNOWN]
+    further = {key: value for key, value in body.items() if key not in _KNOWN}
+    if further:
+        lines.append(f"    extra_body={python_literal(further, 4)},")
+    return "\n".join(
+        [
+            "import openai",
+            "",
+            f"client = openai.OpenAI({address})  # the key: OPENAI_API_KEY",
+            f"reply = client.{endpoint.call}(",
+            *lines,
+            ")",
+            f"print({endpoint.reply})",
+            "",
+        ]
+    )
+
+
+def _plain_script(body: JsonObject, endpoint: ApiEndpoint) -> str:
+    """Without a package: nothing but Python itself is needed to send it."""
+    return "\n".join(
+        [
+            "import json",
+            "import os",
+            "import urllib.request",
+            "",
+            f'address = os.environ.get("ANTHROPIC_BASE_URL", {endpoint.address[:-3]!r})',
+            f"body = {python_literal(body)}",
+            "request = urllib.request.Request(",
+            '    address.rstrip("/") + "/v1/messages",',
+            "    data=json.dumps(body).encode(),",
+            "    headers={",
+            '        "content-type": "application/json",',
+            '        "x-api-key": os.environ["ANTHROPIC_API_KEY"],',
+            '        "anthropic-version": "2023-06-01",',
+            "    },",
+            ")",
+            "with urllib.request.urlopen(request) as reply:",
+            '    print(json.load(reply)["content"])',
+            "",
+        ]
+    )
+
+
+def _at_once(body: JsonObject) -> JsonObject:
+    """The body of a request for the whole reply at once."""
+    return {key: value for key, value in body.items() if key not in _STREAMING}
+
+
+def json_text(value: Json) -> str:
+    """JSON for people to read, ending in a line end."""
+    return sendable(json.dumps(value, ensure_ascii=False, indent=2)) + "\n"
+
+
+def sendable(text: str) -> str:
+    """The same JSON, with characters escaped that no UTF-8 file can hold."""
+    if not any("\ud800" <= char <= "\udfff" for char in text):
+        return text
+    return "".join(f"\\u{ord(char):04x}" if "\ud800" <= char <= "\udfff" else char for char in text)
