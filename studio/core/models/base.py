@@ -64,6 +64,10 @@ class ModelRequest:
     """Puts the values of secrets in for their references (`models/sending.py`); None where the
     request holds none. What is shown and kept is the request with the references."""
 
+    resolve_option: Spell | None = field(default=None, compare=False, repr=False)
+    """Puts the values of variables into a text of `options`, which are the prompt's own words and
+    no model's; None where they name none."""
+
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:

@@ -245,10 +245,8 @@ class OpenAIClient:
             return stream_fault(error.body or error.message, self._target, self.mask)
         if isinstance(error, json.JSONDecodeError | UnicodeDecodeError):
             return self.bad_event("that is not JSON")
-        if isinstance(error, RecursionError):
-            return self.bad_event("that is nested too deeply")
         if isinstance(error, ValueError):
-            return self.bad_event("with a number of too many digits")
+            return self.bad_event(f"that cannot be used: {error}")
         return network_fault(error, self._target)
 
     def bad_reply(self, what: str) -> ModelError:
@@ -336,8 +334,7 @@ def _raised() -> tuple[type[Exception], ...]:
         httpx2.InvalidURL,
         httpx2.StreamError,
         OSError,  # also TimeoutError
-        ValueError,  # no JSON, no UTF-8, or a number of thousands of digits
-        RecursionError,
+        ValueError,  # no JSON, no UTF-8, or JSON beyond a bound
     )
 
 

@@ -20,6 +20,9 @@ def as_sent(request: ModelRequest) -> ModelRequest:
     Raises:
         MissingValueError: one of them has no value here.
     """
+    if request.resolve_option is not None:
+        options = changed(request.options, request.resolve_option)
+        request = replace(request, options=options, resolve_option=None)
     reveal = request.reveal
     if reveal is None:
         return request

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from typing import TypeVar
@@ -14,6 +14,7 @@ from studio.core.masking.walk import changed, masked
 from studio.core.text.values import JsonObject
 from studio.core.tools.document import McpServer, OpenApi, PluginTool, PythonFile, SourceDeclaration
 from studio.core.tools.mcp.server_config import HttpServer, StdioServer
+from studio.core.tools.mcp.shown_address import without_secrets
 from studio.core.tools.source import ToolOutcome
 
 T = TypeVar("T")
@@ -44,11 +45,13 @@ class ToolSecrets:
     def note_written(self, declaration: SourceDeclaration) -> None:
         """Secrets that a file of servers or a prompt writes out, without a reference."""
         match declaration:
-            case McpServer(address=StdioServer(environment=given)):
+            case McpServer(address=StdioServer(command, arguments, given)):
+                self._note_words([command, *arguments])
                 for name, value in given.items():
                     if names_secret_variable(name) and "${" not in value:
                         self.masker.note(f"${{env:{name}}}", value)
-            case McpServer(address=HttpServer(headers=headers)):
+            case McpServer(address=HttpServer(url, headers)):
+                self._note_words([url])
                 for name, value in headers.items():
                     if names_secret(name) and "${" not in value:
                         self.masker.note(key_reference(name), value)
@@ -58,6 +61,10 @@ class ToolSecrets:
                     self.masker.note(key_reference(name), key)
             case McpServer() | PythonFile() | PluginTool():
                 pass
+
+    def _note_words(self, words: Sequence[str]) -> None:
+        for secret in without_secrets(words)[1]:
+            self.masker.note(key_reference(secret.name), secret.value)
 
     def masked(self, value: T) -> T:
         """Anything that a source says, without secrets."""

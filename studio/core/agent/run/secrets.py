@@ -32,7 +32,7 @@ from studio.core.masking.masker import Masker, MissingValueError
 from studio.core.masking.walk import changed, masked
 from studio.core.models.base import ModelError, ModelRequest
 from studio.core.prompty.document import PromptDocument
-from studio.core.prompty.reference_values import ReferenceContext
+from studio.core.prompty.reference_values import ReferenceContext, find_references
 from studio.core.text.values import Json
 from studio.core.tools.document import public_variables
 from studio.core.wire.masked_reply import ReplyMask
@@ -88,6 +88,8 @@ class RunSecrets:
 
     def request(self, request: ModelRequest, released: AbstractSet[str]) -> ModelRequest:
         """The request, able to give the values where it is really sent."""
+        if self.references is not None and "${" in str(request.options):
+            request = replace(request, resolve_option=self.option)
         if not released:
             return request
         self.look_up(released)
@@ -95,6 +97,24 @@ class RunSecrets:
             request,
             reveal=lambda text, spell: self.masker.reveal(text, released, spell),
         )
+
+    def option(self, text: str) -> str:
+        """A text of the prompt's own options with the values of the variables that it names.
+
+        Raises:
+            MissingValueError: one of them has no value, or the folder is not trusted.
+        """
+        made = text
+        for reference in find_references(text):
+            if reference.protocol != "env":
+                continue
+            assert self.references is not None
+            found = self.references.variable(reference.argument) or reference.default
+            written = text[reference.span.start : reference.span.end]
+            if found is None:
+                raise MissingValueError(f"${{env:{reference.argument}}}")
+            made = made.replace(written, found)
+        return made
 
     def look_up(self, released: AbstractSet[str]) -> None:
         """See that values are known where they can be; those that cannot are missed when sent."""

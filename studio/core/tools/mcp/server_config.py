@@ -10,14 +10,16 @@ from __future__ import annotations
 import json
 import re
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
 from typing import TypeAlias, assert_never
 
+from studio.core.masking.looks import DOTS
 from studio.core.text.foreign_json import parse_json
 from studio.core.text.values import Json, JsonObject
+from studio.core.tools.mcp.shown_address import without_secrets
 from studio.core.tools.trust.wants import Approval, Pin
 
 WORKSPACE_FILE = ".mcp.json"
@@ -129,17 +131,23 @@ def address_pin(address: ServerAddress) -> Pin:
     """What is allowed with a server: its whole address, also what is not shown of it."""
     match address:
         case StdioServer(command, arguments, environment, folder):
-            lines = [shlex.join([command, *arguments])]
+            lines = [shown_command(command, arguments)]
             lines += [f"variable {name}" for name in environment]
             lines += [f"in {folder}"] if folder is not None else []
             whole: Json = [command, list(arguments), dict(environment), str(folder)]
         case HttpServer(url, headers):
-            lines = [url, *(f"header {name}" for name in headers)]
+            lines = [*without_secrets([url])[0], *(f"header {name}" for name in headers)]
             whole = [url, dict(headers)]
         case _:
             assert_never(address)
     text = json.dumps(whole, ensure_ascii=True, sort_keys=True)
     return Pin(sha256(text.encode()).hexdigest(), tuple(lines))
+
+
+def shown_command(command: str, arguments: Sequence[str]) -> str:
+    """A command line as a person reads it, with dots for the keys that stand in it."""
+    shown, _ = without_secrets([command, *arguments])
+    return " ".join(word if word == DOTS else shlex.quote(word) for word in shown)
 
 
 def approval_mode(value: Json, tool: str) -> Approval | None:

@@ -26,9 +26,9 @@ from studio.core.tools.mcp.server_config import (
     StdioServer,
     address_pin,
     expand,
+    shown_command,
 )
 from studio.core.tools.mcp.streams import (
-    command_line,
     over_child,
     over_http,
     safe_environment,
@@ -266,7 +266,7 @@ class McpSource:
                 ),
             )
         except OSError as error:
-            shown = command_line(server.command, server.arguments)
+            shown = shown_command(server.command, server.arguments)
             raise ToolSourceError(f"cannot be started: {error.strerror}: {shown}") from error
         return self._child
 

@@ -6,8 +6,7 @@ With `mcp_connection.py` and `server.py` one of the three files that know the `m
 from __future__ import annotations
 
 import re
-import shlex
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import TYPE_CHECKING
 
@@ -127,8 +126,3 @@ def safe_environment() -> dict[str, str]:
     from mcp.client.stdio import get_default_environment
 
     return get_default_environment()
-
-
-def command_line(command: str, arguments: Sequence[str]) -> str:
-    """A command as a person reads it, in messages."""
-    return shlex.join([command, *arguments])

@@ -224,3 +224,31 @@ async def test_what_the_user_puts_in_is_sent() -> None:
     assert model.sent[0].messages[0].text == "take other-secret-value"
     assert "other-secret-value" not in write_journal(run.events)
     assert fold(run.events).released == {"${env:MY_NOTE}", "${env:OTHER}"}
+
+
+async def test_variables_in_the_options_are_sent_and_not_kept() -> None:
+    text = (
+        "---\nmodel:\n  options:\n    additionalProperties:\n"
+        '      metadata: {team: "<${env:MY_NOTE}>", place: "${env:PLACE:north}"}\n'
+        "---\nuser:\nGo.\n"
+    )
+    given, model, _ = world_of({"MY_NOTE": NOTE}, replies=[Reply(NOTE, finish_reason="stop")])
+    given["document"] = document(text)
+    run, _ = started(given)
+    state = await run.go()
+    sent = dict(model.sent[0].options or {})["additionalProperties"]
+    assert sent == {"metadata": {"team": f"<{NOTE}>", "place": "north"}}
+    assert NOTE not in write_journal(run.events)
+    assert state.answer == "${env:MY_NOTE}"
+
+
+async def test_options_of_an_untrusted_prompt_read_nothing_and_nothing_is_sent() -> None:
+    text = '---\nmodel:\n  options:\n    user: "${env:MY_NOTE}"\n---\nuser:\nGo.\n'
+    given, model, masker = world_of({}, replies=[Reply("hi", finish_reason="stop")])
+    given["document"] = document(text)
+    environment = {"MY_NOTE": NOTE}
+    given["references"] = ReferenceContext(environment=environment, trusted=False, masker=masker)
+    run, _ = started(given)
+    state = await run.go()
+    assert state.answer is None
+    assert not model.sent
