@@ -4,7 +4,7 @@ from __future__ import annotations
 
 COMMANDS = (
     "check", "messages", "request", "run", "export", "import", "convert", "fmt", "runs", "tools",
-    "plugins",
+    "plugins", "lsp",
 )  # fmt: skip
 """Words that make an argument a command; anything else is a file to open."""
 

@@ -65,6 +65,10 @@ def _parser() -> argparse.ArgumentParser:
 
     add_tools(commands.add_parser("tools", help="serve or list a Python file of tools"))
 
+    from studio.cli.lsp import add_lsp
+
+    add_lsp(commands.add_parser("lsp", help="the language server, for editors"))
+
     plugins = commands.add_parser(
         "plugins", help="the installed plug-ins, and what is wrong with them"
     )

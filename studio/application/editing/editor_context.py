@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -72,3 +73,18 @@ def editor_context_of(
         return frozenset(environment_for(folder)) if trusted else None
 
     return EditorContext(dict(values), tuple(tools), tuple(models), environment)
+
+
+_MOST_FILES = 300
+
+
+def files_beside(path: Path | None) -> tuple[str, ...]:
+    """Files that a prompt can name: those in its folder, two levels deep."""
+    if path is None:
+        return ()
+    found: list[str] = []
+    for pattern in ("*", "*/*"):
+        for each in itertools.islice(path.parent.glob(pattern), _MOST_FILES):
+            if each.is_file() and each != path and not each.name.startswith("."):
+                found.append(each.relative_to(path.parent).as_posix())
+    return tuple(sorted(found))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from studio.core.text.problem import TextEdit
@@ -170,3 +171,16 @@ def word_at(text: str, offset: int) -> str:
         if match.start() <= offset - start <= match.end():
             return match[0]
     return ""
+
+
+_MEDIA = re.compile(r"!\[[^\]\n]*\]\((?P<path>[^)\s]+)\)")
+
+
+def references_to_files(document: PromptDocument) -> Iterator[tuple[str, Span]]:
+    """The paths in `${file:…}` and in media tokens, as they are written, with their places."""
+    text = document.source.text
+    for kind, start in ((_FILE, 0), (_MEDIA, document.body.start)):
+        for match in kind.finditer(text, start):
+            path = match["path"]
+            if "{" not in path and "://" not in path and not path.startswith("data:"):
+                yield path, Span(*match.span("path"))

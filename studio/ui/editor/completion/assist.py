@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QObject, QPoint, QTimer, Signal
 from PySide6.QtGui import QHelpEvent, QTextCursor
 from PySide6.QtWidgets import QMenu, QToolTip
 
-from studio.application.editing.editor_context import NOTHING, EditorContext
+from studio.application.editing.editor_context import NOTHING, EditorContext, files_beside
 from studio.core.text.problem import Fix, Problem, TextEdit
 from studio.core.text.span import Span
 from studio.ui.style.icons import icon
@@ -26,7 +24,6 @@ if TYPE_CHECKING:
     from studio.ui.editor.text.view import PromptEditor
 
 _TYPED_DELAY_MS = 40
-_MOST_FILES = 300
 
 
 class EditorAssist(QObject):
@@ -70,7 +67,7 @@ class EditorAssist(QObject):
 
     def _files(self) -> tuple[str, ...]:
         document = self._editor.parsed
-        return _files_beside(document.source.path) if document is not None else ()
+        return files_beside(document.source.path) if document is not None else ()
 
     def rest(self) -> None:
         """The editor closes: offer nothing more."""
@@ -246,15 +243,3 @@ class EditorAssist(QObject):
             return ""  # right of the line's end
         offset = self._editor.source().from_utf16(cursor.position())
         return hover(document, self._editor.problems, offset, self._editor_context)
-
-
-def _files_beside(path: Path | None) -> tuple[str, ...]:
-    """Files that a prompt can name: those in its folder, two levels deep."""
-    if path is None:
-        return ()
-    found: list[str] = []
-    for pattern in ("*", "*/*"):
-        for each in itertools.islice(path.parent.glob(pattern), _MOST_FILES):
-            if each.is_file() and each != path and not each.name.startswith("."):
-                found.append(each.relative_to(path.parent).as_posix())
-    return tuple(sorted(found))

@@ -1,0 +1,30 @@
+"""Everything that can be found in a prompt without running it, for every door of the studio."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from studio.application.preview.requests import provider_problems
+from studio.application.trust import references_of
+from studio.core.prompty.document import PromptDocument
+from studio.core.prompty.prepare import prepare
+from studio.core.text.problem import Problem
+from studio.core.tools.trust.store import TrustStore
+
+
+def findings_of(document: PromptDocument, trust: TrustStore) -> tuple[Problem, ...]:
+    """The problems of a file, of its messages with samples in place, and of its provider.
+
+    Args:
+        document: the parsed file.
+        trust: folders whose files and variables may be read.
+    """
+    context = references_of(document.source.path, trust, masked=True)
+    prepared = prepare(document, {}, references=context, preview=True)
+    return merged(document.problems, prepared.problems, provider_problems(prepared))
+
+
+def merged(*lists: Sequence[Problem]) -> tuple[Problem, ...]:
+    """All problems in source order, each once."""
+    unique = dict.fromkeys(problem for problems in lists for problem in problems)
+    return tuple(sorted(unique, key=lambda problem: problem.span))

@@ -1,0 +1,335 @@
+"""The features of the protocol: from a reading and a place to what an editor shows."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from html import unescape
+from pathlib import Path
+from types import MappingProxyType
+
+from lsprotocol import types
+
+from studio.application.editing.folding import folds
+from studio.application.editing.hover import hover
+from studio.application.editing.names import (
+    definition,
+    file_at,
+    name_at,
+    places_of,
+    references_to_files,
+    tool_at,
+    tool_rename,
+)
+from studio.application.editing.offers import complete
+from studio.application.editing.snippets import expand
+from studio.core.prompty.document import InputDeclaration, PromptDocument
+from studio.core.prompty.edit.edits import rename_input
+from studio.core.prompty.fmt import tidy_edits
+from studio.core.text.problem import Fix, Problem, Severity, TextEdit
+from studio.core.text.span import Span
+from studio.servers.lsp.reading import Reading
+
+SOURCE = "prompt-studio"
+"""The name that an editor shows beside a finding."""
+
+_SEVERITIES: Mapping[Severity, types.DiagnosticSeverity] = MappingProxyType(
+    {
+        Severity.ERROR: types.DiagnosticSeverity.Error,
+        Severity.WARNING: types.DiagnosticSeverity.Warning,
+        Severity.HINT: types.DiagnosticSeverity.Information,
+    }
+)
+
+_KINDS: Mapping[str, types.CompletionItemKind] = MappingProxyType(
+    {
+        "key": types.CompletionItemKind.Property,
+        "value": types.CompletionItemKind.Value,
+        "input": types.CompletionItemKind.Variable,
+        "word": types.CompletionItemKind.Keyword,
+        "role": types.CompletionItemKind.Keyword,
+        "filter": types.CompletionItemKind.Function,
+        "file": types.CompletionItemKind.File,
+        "snippet": types.CompletionItemKind.Snippet,
+    }
+)
+
+_LONGEST_VALUE = 40
+
+
+def diagnostics(reading: Reading) -> list[types.Diagnostic]:
+    """Every finding, at its place."""
+    return [
+        types.Diagnostic(
+            reading.positions.range(problem.span),
+            problem.message,
+            severity=_SEVERITIES[problem.severity],
+            code=problem.code,
+            source=SOURCE,
+        )
+        for problem in reading.problems
+    ]
+
+
+def code_actions(reading: Reading, range_: types.Range) -> list[types.CodeAction]:
+    """The fixes of the findings that touch a range, the best of each first."""
+    start, end = reading.positions.offset(range_.start), reading.positions.offset(range_.end)
+    lines = reading.document.source
+    first, last = lines.line_of(start), lines.line_of(end)
+    return [
+        _code_action(reading, problem, fix, preferred=number == 0)
+        for problem in reading.problems
+        if lines.line_of(problem.span.start) <= last and lines.line_of(problem.span.end) >= first
+        for number, fix in enumerate(problem.fixes)
+    ]
+
+
+def _code_action(
+    reading: Reading, problem: Problem, fix: Fix, *, preferred: bool
+) -> types.CodeAction:
+    about = types.Diagnostic(
+        reading.positions.range(problem.span),
+        problem.message,
+        severity=_SEVERITIES[problem.severity],
+        code=problem.code,
+        source=SOURCE,
+    )
+    return types.CodeAction(
+        fix.title,
+        kind=types.CodeActionKind.QuickFix,
+        diagnostics=[about],
+        is_preferred=preferred,
+        edit=workspace_edit(reading, fix.edits),
+    )
+
+
+def workspace_edit(reading: Reading, edits: Sequence[TextEdit]) -> types.WorkspaceEdit:
+    """Edits of the text, as one change that the editor makes."""
+    return types.WorkspaceEdit(changes={reading.uri: reading.positions.edits(edits)})
+
+
+def completions(
+    reading: Reading, position: types.Position, *, asked: bool, snippets: bool
+) -> types.CompletionList:
+    """What can stand at a place.
+
+    Args:
+        reading: the text.
+        position: the caret.
+        asked: whether the user asked; else only clear cases are offered.
+        snippets: whether the editor leads through the places of a snippet.
+    """
+    document = reading.document
+    caret = reading.positions.offset(position)
+    offered = complete(
+        document.source.text, caret, document, asked=asked, editor_context=reading.around
+    )
+    where = reading.positions.range(offered.span)
+    typed = document.source.slice(offered.span)
+    items = []
+    for number, item in enumerate(offered.items):
+        is_snippet = item.snippet and snippets
+        text = item.insert if is_snippet or not item.snippet else expand(item.insert).text
+        items.append(
+            types.CompletionItem(
+                item.label,
+                kind=_KINDS.get(item.kind, types.CompletionItemKind.Text),
+                detail=item.detail or None,
+                sort_text=f"{number:04}",
+                # The choice is ours: an editor that filters again finds what was typed.
+                filter_text=item.label if item.label.startswith(typed) else typed,
+                insert_text_format=types.InsertTextFormat.Snippet if is_snippet else None,
+                text_edit=types.TextEdit(where, text),
+            )
+        )
+    return types.CompletionList(is_incomplete=bool(typed), items=items)
+
+
+def hover_at(reading: Reading, position: types.Position) -> types.Hover | None:
+    """What there is to say about a place, as Markdown; findings are shown by the editor itself."""
+    text = hover(reading.document, (), reading.positions.offset(position), reading.around)
+    if not text:
+        return None
+    return types.Hover(types.MarkupContent(types.MarkupKind.Markdown, _markdown(text)))
+
+
+def definition_at(reading: Reading, position: types.Position) -> types.Location | None:
+    """Where the name at a place is declared, or the file that it refers to."""
+    offset = reading.positions.offset(position)
+    path = reading.document.source.path
+    file = file_at(reading.document, offset)
+    if file is not None and path is not None and (path.parent / file).is_file():
+        start = types.Position(0, 0)
+        return types.Location((path.parent / file).as_uri(), types.Range(start, start))
+    span = definition(reading.document, offset)
+    return None if span is None else types.Location(reading.uri, reading.positions.range(span))
+
+
+def references_at(reading: Reading, position: types.Position) -> list[types.Location]:
+    """Every place that names what is at a place, its declaration among them."""
+    _, places = places_of(reading.document, reading.positions.offset(position))
+    return [types.Location(reading.uri, reading.positions.range(place)) for place in places]
+
+
+def renamable_at(
+    reading: Reading, position: types.Position
+) -> types.PrepareRenamePlaceholder | None:
+    """The name at a place that can be given another, and its range."""
+    offset = reading.positions.offset(position)
+    name, places = places_of(reading.document, offset)
+    place = next((each for each in places if each.touches(offset)), None)
+    if place is None or reading.document.source.slice(place).strip("\"'") != name:
+        return None
+    return types.PrepareRenamePlaceholder(reading.positions.range(place), name)
+
+
+def rename_at(reading: Reading, position: types.Position, new: str) -> types.WorkspaceEdit | None:
+    """Edits that rename the input or tool at a place.
+
+    Raises:
+        ValueError: the new name is none, or is taken; the text says which.
+    """
+    offset = reading.positions.offset(position)
+    name = name_at(reading.document, offset)
+    if name is not None:
+        return workspace_edit(reading, rename_input(reading.document, name, new))
+    tool = tool_at(reading.document, offset)
+    return workspace_edit(reading, tool_rename(reading.document, tool, new)) if tool else None
+
+
+def folding_ranges(reading: Reading) -> list[types.FoldingRange]:
+    """Front matter, its blocks, sections and fenced code."""
+    return [types.FoldingRange(fold.first, fold.last) for fold in folds(reading.document)]
+
+
+def formatting(reading: Reading) -> list[types.TextEdit]:
+    """Edits that tidy the text and change nothing of what it says."""
+    return reading.positions.edits(tidy_edits(reading.document))
+
+
+def inlay_hints(reading: Reading, range_: types.Range) -> list[types.InlayHint]:
+    """The default or sample of each input, behind the expression that uses it."""
+    start, end = reading.positions.offset(range_.start), reading.positions.offset(range_.end)
+    shown = {item.name: _shown_value(item) for item in reading.document.inputs}
+    found: dict[int, types.InlayHint] = {}
+    for variable in reading.document.variables:
+        value = shown.get(variable.name, "")
+        inside = start <= variable.expression.end <= end
+        if value and inside and variable.expression.end not in found:
+            place = reading.positions.position(variable.expression.end)
+            found[variable.expression.end] = types.InlayHint(
+                place, value, padding_left=True, tooltip=f"{variable.name}: {value}"
+            )
+    return list(found.values())
+
+
+def _shown_value(item: InputDeclaration) -> str:
+    value = item.default if item.has_default else item.sample if item.has_sample else ""
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+    line = " ".join(text.split())
+    return line if len(line) <= _LONGEST_VALUE else f"{line[: _LONGEST_VALUE - 1]}…"
+
+
+def document_links(reading: Reading) -> list[types.DocumentLink]:
+    """The files that the prompt refers to and that are there."""
+    path = reading.document.source.path
+    if path is None:
+        return []
+    return [
+        types.DocumentLink(reading.positions.range(span), target=(path.parent / name).as_uri())
+        for name, span in references_to_files(reading.document)
+        if _is_file(path.parent / name)
+    ]
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except (OSError, ValueError):  # a name that no system takes
+        return False
+
+
+def symbols(reading: Reading) -> list[types.DocumentSymbol]:
+    """The keys of the front matter as a tree, then the sections of the body."""
+    document, range_of = reading.document, reading.positions.range
+    found = list(_keys(reading, ()))
+    for section in document.sections:
+        text = document.source.slice(section.content).strip().partition("\n")[0]
+        found.append(
+            types.DocumentSymbol(
+                section.role or "text",
+                types.SymbolKind.String,
+                range_of(section.span),
+                range_of(section.marker or Span(section.span.start, section.span.start)),
+                detail=text[:80],
+            )
+        )
+    return found
+
+
+def _keys(reading: Reading, parent: tuple[str | int, ...]) -> Iterator[types.DocumentSymbol]:
+    document = reading.document
+    for entry in document.entries:
+        if entry.path[:-1] != parent:
+            continue
+        children = list(_keys(reading, entry.path))
+        end = max([entry.value.end, entry.key.end])
+        whole = Span(entry.key.start, end)
+        yield types.DocumentSymbol(
+            symbol_name(document, entry.path),
+            types.SymbolKind.Object if children else types.SymbolKind.Property,
+            reading.positions.range(whole),
+            reading.positions.range(entry.key),
+            children=children,
+        )
+
+
+def symbol_name(document: PromptDocument, path: tuple[str | int, ...]) -> str:
+    """How a key is listed: an item of a list by its name, where it has one."""
+    last = path[-1]
+    if isinstance(last, str):
+        return last
+    for key in ("name", "id"):
+        entry = document.entry(*path, key)
+        if entry is not None:
+            return document.source.slice(entry.value).strip("\"'")
+    return str(last)
+
+
+_BREAK = re.compile(r"<br\s*/?>")
+_RULE = re.compile(r"<hr\s*/?>")
+_BOLD = re.compile(r"</?b>")
+_ITALIC = re.compile(r"</?i>")
+_CODE = re.compile(r"<code>(.*?)</code>", re.DOTALL)
+_MARKDOWN = re.compile(r"([\\`*_{}\[\]<>#|])")
+
+
+def _markdown(html: str) -> str:
+    """The studio's own hover text, which is a small part of HTML, as Markdown."""
+    pieces: list[str] = []
+    at = 0
+    for match in _CODE.finditer(html):
+        pieces.append(_prose(html[at : match.start()]))
+        code = unescape(match[1])
+        fence = "``" if "`" in code else "`"
+        pieces.append(f"{fence}{code}{fence}")
+        at = match.end()
+    pieces.append(_prose(html[at:]))
+    return "".join(pieces)
+
+
+def _prose(html: str) -> str:
+    out: list[str] = []
+    for part in re.split(r"(<[^<>]*>)", html):
+        if _BREAK.fullmatch(part):
+            out.append("  \n")
+        elif _RULE.fullmatch(part):
+            out.append("\n\n---\n\n")
+        elif _BOLD.fullmatch(part):
+            out.append("**")
+        elif _ITALIC.fullmatch(part):
+            out.append("*")
+        else:
+            out.append(_MARKDOWN.sub(r"\\\1", unescape(part).replace("\N{NO-BREAK SPACE}", " ")))
+    return "".join(out)

@@ -1,0 +1,67 @@
+"""One open text as it was last read, and what the protocol's features ask of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+from studio.application.document.findings import findings_of
+from studio.application.editing.editor_context import EditorContext, editor_context_of
+from studio.application.trust import is_trusted
+from studio.core.prompty.document import PromptDocument
+from studio.core.prompty.parse import parse
+from studio.core.text.problem import Problem
+from studio.core.tools.trust.store import TrustStore
+from studio.servers.lsp.positions import Encoding, Positions
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A text of an editor, parsed; the rest is found out when it is first asked for."""
+
+    uri: str
+    """The editor's name of the text."""
+
+    version: int | None
+    """The editor's number of this state of the text."""
+
+    document: PromptDocument
+    """The parsed text."""
+
+    encoding: Encoding
+    """What a character of a position counts."""
+
+    trust: TrustStore = field(default_factory=TrustStore)
+    """Folders whose files and variables may be read."""
+
+    @cached_property
+    def positions(self) -> Positions:
+        """Offsets and positions of the text."""
+        return Positions(self.document.source, self.encoding)
+
+    @cached_property
+    def problems(self) -> tuple[Problem, ...]:
+        """What `check` says of it."""
+        return findings_of(self.document, self.trust)
+
+    @property
+    def around(self) -> EditorContext:
+        """What is known around the prompt: its tools, its files, the names of variables."""
+        path = self.document.source.path
+        return editor_context_of({}, (), (), path, trusted=is_trusted(path, self.trust))
+
+
+def read(
+    uri: str, path: Path | None, text: str, version: int | None, encoding: Encoding
+) -> Reading:
+    """Parse a text of an editor.
+
+    Args:
+        uri: the editor's name of it.
+        path: its file; None for a text that was never saved.
+        text: the text.
+        version: the editor's number of this state.
+        encoding: what a character of a position counts.
+    """
+    return Reading(uri, version, parse(text, path), encoding)

@@ -1,0 +1,253 @@
+"""`prompt-studio lsp`: the language server, for any editor that speaks the protocol (LSP 3.17).
+
+Each feature is a function over a `Reading`, the same rules as in the window and in `check`. Texts
+come whole with each change: the protocol's line ends are not those of Python's `splitlines`, by
+which a part of a text would be put in at the wrong place after a form feed or U+2028.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from lsprotocol import types
+from pygls.exceptions import JsonRpcInvalidParams
+from pygls.lsp.server import LanguageServer
+from pygls.uris import to_fs_path
+
+from studio import __version__
+from studio.servers.lsp import features
+from studio.servers.lsp.index import SymbolIndex
+from studio.servers.lsp.positions import Encoding
+from studio.servers.lsp.reading import Reading, read
+from studio.servers.lsp.semantic import LEGEND, semantic_tokens
+
+OPEN_COMMAND = "prompt-studio.open"
+"""Opens a prompt in the window; takes the URI of its file."""
+
+_TRIGGERS = ["{", "%", ".", "|", "$", ":", "[", "`", " "]
+
+
+class PromptLanguageServer(LanguageServer):
+    """The server with the readings of the texts that are open."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "prompt-studio",
+            __version__,
+            text_document_sync_kind=types.TextDocumentSyncKind.Full,
+        )
+        self._readings: dict[str, Reading] = {}
+        self._due: dict[str, asyncio.Handle] = {}
+        self._index: SymbolIndex | None = None
+
+    @property
+    def encoding(self) -> Encoding:
+        """What a character of a position counts, as it was agreed on with the editor."""
+        agreed = self.workspace.position_encoding
+        value = agreed.value if isinstance(agreed, types.PositionEncodingKind) else agreed
+        return "utf-8" if value == "utf-8" else "utf-32" if value == "utf-32" else "utf-16"
+
+    def reading(self, uri: str) -> Reading:
+        """The newest reading of a text."""
+        text = self.workspace.get_text_document(uri)
+        known = self._readings.get(uri)
+        if known is None or known.version != text.version or known.version is None:
+            path = to_fs_path(uri) if uri.startswith("file:") else None
+            known = read(
+                uri, Path(path) if path else None, text.source, text.version, self.encoding
+            )
+            self._readings[uri] = known
+        return known
+
+    def check_soon(self, uri: str) -> None:
+        """Publish the findings of a text once the messages that are here already are read."""
+        if uri in self._due:
+            self._due[uri].cancel()
+        self._due[uri] = asyncio.get_running_loop().call_soon(self._publish, uri)
+
+    def check_all(self) -> None:
+        """Look at every open text again: a file that they refer to may have changed."""
+        for uri in tuple(self.workspace.text_documents):
+            self._readings.pop(uri, None)
+            self.check_soon(uri)
+
+    def forget(self, uri: str) -> None:
+        """A text was closed: its findings go."""
+        self._readings.pop(uri, None)
+        if uri in self._due:
+            self._due.pop(uri).cancel()
+        self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, []))
+
+    def symbols(self, query: str) -> list[types.WorkspaceSymbol]:
+        """The names in the folders of the editor that answer a query."""
+        if self._index is None:
+            self._index = SymbolIndex(self.encoding)
+        uris = list(self.workspace.folders) or [self.workspace.root_uri or ""]
+        paths = (to_fs_path(uri) for uri in uris if uri.startswith("file:"))
+        return self._index.find(tuple(Path(path) for path in paths if path), query)
+
+    def _publish(self, uri: str) -> None:
+        self._due.pop(uri, None)
+        reading = self.reading(uri)
+        self.text_document_publish_diagnostics(
+            types.PublishDiagnosticsParams(uri, features.diagnostics(reading), reading.version)
+        )
+
+
+def make_server() -> PromptLanguageServer:
+    """A server with every feature, not yet started."""
+    server = PromptLanguageServer()
+    _add_texts(server)
+    _add_looking(server)
+    _add_changing(server)
+    _add_studio(server)
+    return server
+
+
+def serve() -> None:
+    """Speak with the editor over standard input and output, until it leaves."""
+    # A library that prints would break the stream; what is logged goes to standard error.
+    logging.basicConfig(level=logging.WARNING, stream=sys.stderr)
+    make_server().start_io()
+
+
+def _add_texts(server: PromptLanguageServer) -> None:
+    @server.feature(types.TEXT_DOCUMENT_DID_OPEN)
+    def opened(params: types.DidOpenTextDocumentParams) -> None:
+        server.check_soon(params.text_document.uri)
+
+    @server.feature(types.TEXT_DOCUMENT_DID_CHANGE)
+    def changed(params: types.DidChangeTextDocumentParams) -> None:
+        server.check_soon(params.text_document.uri)
+
+    @server.feature(types.TEXT_DOCUMENT_DID_SAVE)
+    def saved(_: types.DidSaveTextDocumentParams) -> None:
+        server.check_all()
+
+    @server.feature(types.WORKSPACE_DID_CHANGE_WATCHED_FILES)
+    def files_changed(_: types.DidChangeWatchedFilesParams) -> None:
+        server.check_all()
+
+    @server.feature(types.TEXT_DOCUMENT_DID_CLOSE)
+    def closed(params: types.DidCloseTextDocumentParams) -> None:
+        server.forget(params.text_document.uri)
+
+
+def _add_looking(server: PromptLanguageServer) -> None:
+    @server.feature(types.TEXT_DOCUMENT_HOVER)
+    def hover(params: types.HoverParams) -> types.Hover | None:
+        return features.hover_at(server.reading(params.text_document.uri), params.position)
+
+    @server.feature(types.TEXT_DOCUMENT_DEFINITION)
+    def definition(params: types.DefinitionParams) -> types.Location | None:
+        return features.definition_at(server.reading(params.text_document.uri), params.position)
+
+    @server.feature(types.TEXT_DOCUMENT_REFERENCES)
+    def references(params: types.ReferenceParams) -> list[types.Location]:
+        return features.references_at(server.reading(params.text_document.uri), params.position)
+
+    @server.feature(types.TEXT_DOCUMENT_DOCUMENT_HIGHLIGHT)
+    def highlights(params: types.DocumentHighlightParams) -> list[types.DocumentHighlight]:
+        found = features.references_at(server.reading(params.text_document.uri), params.position)
+        return [types.DocumentHighlight(each.range) for each in found]
+
+    @server.feature(types.TEXT_DOCUMENT_DOCUMENT_SYMBOL)
+    def symbols(params: types.DocumentSymbolParams) -> list[types.DocumentSymbol]:
+        return features.symbols(server.reading(params.text_document.uri))
+
+    @server.feature(types.WORKSPACE_SYMBOL)
+    @server.thread()
+    def everywhere(params: types.WorkspaceSymbolParams) -> list[types.WorkspaceSymbol]:
+        return server.symbols(params.query)
+
+    @server.feature(types.TEXT_DOCUMENT_FOLDING_RANGE)
+    def folding(params: types.FoldingRangeParams) -> list[types.FoldingRange]:
+        return features.folding_ranges(server.reading(params.text_document.uri))
+
+    @server.feature(types.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL, LEGEND)
+    def tokens(params: types.SemanticTokensParams) -> types.SemanticTokens:
+        return semantic_tokens(server.reading(params.text_document.uri))
+
+    @server.feature(types.TEXT_DOCUMENT_INLAY_HINT)
+    def inlay(params: types.InlayHintParams) -> list[types.InlayHint]:
+        return features.inlay_hints(server.reading(params.text_document.uri), params.range)
+
+    @server.feature(types.TEXT_DOCUMENT_DOCUMENT_LINK)
+    def links(params: types.DocumentLinkParams) -> list[types.DocumentLink]:
+        return features.document_links(server.reading(params.text_document.uri))
+
+
+def _add_changing(server: PromptLanguageServer) -> None:
+    @server.feature(
+        types.TEXT_DOCUMENT_COMPLETION, types.CompletionOptions(trigger_characters=_TRIGGERS)
+    )
+    def complete(params: types.CompletionParams) -> types.CompletionList:
+        asked = (
+            params.context is None
+            or params.context.trigger_kind == types.CompletionTriggerKind.Invoked
+        )
+        return features.completions(
+            server.reading(params.text_document.uri),
+            params.position,
+            asked=asked,
+            snippets=_knows_snippets(server.client_capabilities),
+        )
+
+    @server.feature(
+        types.TEXT_DOCUMENT_CODE_ACTION,
+        types.CodeActionOptions(code_action_kinds=[types.CodeActionKind.QuickFix]),
+    )
+    def actions(params: types.CodeActionParams) -> list[types.CodeAction]:
+        return features.code_actions(server.reading(params.text_document.uri), params.range)
+
+    @server.feature(types.TEXT_DOCUMENT_PREPARE_RENAME)
+    def renamable(params: types.PrepareRenameParams) -> types.PrepareRenamePlaceholder | None:
+        return features.renamable_at(server.reading(params.text_document.uri), params.position)
+
+    @server.feature(types.TEXT_DOCUMENT_RENAME, types.RenameOptions(prepare_provider=True))
+    def rename(params: types.RenameParams) -> types.WorkspaceEdit | None:
+        reading = server.reading(params.text_document.uri)
+        try:
+            return features.rename_at(reading, params.position, params.new_name)
+        except ValueError as error:
+            raise JsonRpcInvalidParams(str(error)) from error
+
+    @server.feature(types.TEXT_DOCUMENT_FORMATTING)
+    def formatting(params: types.DocumentFormattingParams) -> list[types.TextEdit]:
+        return features.formatting(server.reading(params.text_document.uri))
+
+
+def _add_studio(server: PromptLanguageServer) -> None:
+    @server.feature(types.TEXT_DOCUMENT_CODE_LENS)
+    def lenses(params: types.CodeLensParams) -> list[types.CodeLens]:
+        uri = params.text_document.uri
+        if not uri.startswith("file:"):
+            return []
+        start = types.Position(0, 0)
+        command = types.Command("Open in Prompt Studio", OPEN_COMMAND, arguments=[uri])
+        return [types.CodeLens(types.Range(start, start), command=command)]
+
+    @server.command(OPEN_COMMAND)
+    def open_in_studio(uri: str) -> None:
+        path = to_fs_path(uri)
+        if path is None or not Path(path).is_file():
+            raise JsonRpcInvalidParams(f"{uri} is not a file on this machine")
+        # A studio that is open takes the file over; this process does not wait for it.
+        subprocess.Popen(
+            [sys.executable, *([] if getattr(sys, "frozen", False) else ["-m", "studio"]), path],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+
+
+def _knows_snippets(capabilities: Any) -> bool:  # noqa: ANN401 - a nested record of the protocol
+    completion = getattr(capabilities.text_document, "completion", None)
+    item = getattr(completion, "completion_item", None)
+    return bool(getattr(item, "snippet_support", False))

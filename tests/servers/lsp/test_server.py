@@ -1,0 +1,145 @@
+"""The server as an editor sees it: a real process, spoken with over pipes."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from lsprotocol import types
+from pygls.exceptions import JsonRpcException
+
+from tests.support.language_client import started
+
+PROMPT = """---
+name: greeting
+inputs:
+  city:
+    kind: string
+    default: Oslo
+tools:
+  - name: look_up
+    kind: function
+    description: Looks a word up
+---
+system:
+Use `look_up`. See ${file:facts.json}.
+
+user:
+é𝄞 {{ city }} and {{ nobody }}
+"""
+
+
+async def test_an_editor_gets_findings_and_they_follow_the_text(
+    tmp_path: Path, user_home: Path
+) -> None:
+    async with started(tmp_path) as editor:
+        assert editor.capabilities.position_encoding == types.PositionEncodingKind.Utf16
+        uri = editor.open(tmp_path / "greeting.prompty", PROMPT)
+        found = await editor.findings(uri)
+        undeclared = next(each for each in found if each.code == "undeclared-variable")
+        line = PROMPT.split("\n").index("é𝄞 {{ city }} and {{ nobody }}")
+        assert undeclared.range.start.line == line
+        assert undeclared.range.start.character == len("é𝄞 {{ city }} and {{ ") + 1  # 𝄞 is two
+        assert undeclared.source == "prompt-studio"
+
+        actions = await editor.client.text_document_code_action_async(
+            types.CodeActionParams(
+                types.TextDocumentIdentifier(uri), undeclared.range, types.CodeActionContext([])
+            )
+        )
+        assert actions is not None
+        (fix,) = (
+            each
+            for each in actions
+            if isinstance(each, types.CodeAction) and "'nobody'" in each.title
+        )
+        assert fix.edit is not None
+        assert fix.edit.changes is not None
+        (edit,) = fix.edit.changes[uri]
+        assert edit.new_text.strip() == "nobody:\n    kind: string"
+
+        editor.change(uri, 2, PROMPT.replace(" and {{ nobody }}", ""))
+        assert "undeclared-variable" not in {each.code for each in await editor.findings(uri, 2)}
+
+        editor.client.text_document_did_close(
+            types.DidCloseTextDocumentParams(types.TextDocumentIdentifier(uri))
+        )
+        assert await editor.findings(uri, None) == []
+
+
+async def test_an_editor_asks_about_places(tmp_path: Path, user_home: Path) -> None:
+    (tmp_path / "facts.json").write_text("{}", encoding="utf-8")
+    (tmp_path / "other.prompty").write_text(
+        "---\nname: other\ninputs:\n  country:\n    kind: string\n---\nuser:\n{{ country }}\n",
+        encoding="utf-8",
+    )
+    async with started(tmp_path, encoding=types.PositionEncodingKind.Utf8) as editor:
+        client = editor.client
+        assert editor.capabilities.position_encoding == types.PositionEncodingKind.Utf8
+        uri = editor.open(tmp_path / "greeting.prompty", PROMPT)
+        name = types.TextDocumentIdentifier(uri)
+        line = PROMPT.split("\n").index("é𝄞 {{ city }} and {{ nobody }}")
+        city = types.Position(line, len("é𝄞 {{ c".encode()))
+
+        hover = await client.text_document_hover_async(types.HoverParams(name, city))
+        assert hover is not None
+        assert isinstance(hover.contents, types.MarkupContent)
+        assert hover.contents.value == '**city**: string  \nDefault: `"Oslo"`'
+
+        declared = await client.text_document_definition_async(types.DefinitionParams(name, city))
+        assert isinstance(declared, types.Location)
+        assert declared.range.start == types.Position(3, 2)
+        places = await client.text_document_references_async(
+            types.ReferenceParams(types.ReferenceContext(True), name, city)
+        )
+        assert places is not None
+        assert [each.range.start.line for each in places] == [3, line]
+
+        renamed = await client.text_document_rename_async(types.RenameParams(name, city, "town"))
+        assert renamed is not None
+        assert renamed.changes is not None
+        assert [edit.new_text for edit in renamed.changes[uri]] == ["town", "town"]
+        with pytest.raises(JsonRpcException, match="is not a name"):
+            await client.text_document_rename_async(types.RenameParams(name, city, "1 2"))
+
+        found = await client.workspace_symbol_async(types.WorkspaceSymbolParams("country"))
+        assert found is not None
+        assert [(each.name, each.container_name) for each in found] == [("country", "other")]
+
+        links = await client.text_document_document_link_async(types.DocumentLinkParams(name))
+        assert links is not None
+        assert [each.target for each in links] == [(tmp_path / "facts.json").as_uri()]
+
+
+async def test_findings_are_those_of_check(tmp_path: Path, user_home: Path) -> None:
+    texts = {
+        "undeclared": PROMPT,
+        "broken-yaml": "---\nname: [\n---\nuser:\nHi\n",
+        "old": "---\nmodel:\n  api: chat\n  parameters: {temperature: 0.5}\n---\nuser:\nHi\n",
+        "empty": "",
+        "carriage": "---\r\nname: x\r\ninputs:\r\n  a: {kind: sting}\r\n---\r\nuser:\r\n{{ b }}\r\n",
+        "section": '![wrong](thing.xyz)\nuser[name="a b"]:\n{{ open\n',
+    }
+    for name, text in texts.items():
+        (tmp_path / f"{name}.prompty").write_bytes(text.encode())
+    asked = subprocess.run(
+        [sys.executable, "-m", "studio", "check", "--json", str(tmp_path)],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    expected = {
+        name: sorted(
+            (each["line"] - 1, each["code"])
+            for each in json.loads(asked.stdout)
+            if Path(each["file"]).stem == name
+        )
+        for name in texts
+    }
+    assert sum(map(len, expected.values())) >= 6
+    async with started(tmp_path) as editor:
+        for name in texts:
+            uri = editor.open(tmp_path / f"{name}.prompty")
+            found = await editor.findings(uri)
+            assert sorted((each.range.start.line, each.code) for each in found) == expected[name]
