@@ -5,13 +5,13 @@ from __future__ import annotations
 import argparse
 import asyncio
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
 from studio.application.connections.tools import tool_session
+from studio.application.document.findings import findings_of, merged
 from studio.application.preview.build import PreviewJob, prepare_order, supplied_values
-from studio.application.preview.requests import provider_problems
 from studio.application.run.start.readiness import refusal_of
 from studio.application.trust import is_trusted, references_of
 from studio.cli.arguments import allow_named, given_inputs, load, trust_of
@@ -65,15 +65,7 @@ def shown_path(path: Path | None) -> str:
 def check_file(path: Path, trust: TrustStore) -> tuple[PromptDocument, tuple[Problem, ...]]:
     """One file with everything that can be found in it without running it."""
     document = load(path)
-    context = references_of(document.source.path, trust, masked=True)
-    prepared = prepare(document, {}, references=context, preview=True)
-    return document, merged(document.problems, prepared.problems, provider_problems(prepared))
-
-
-def merged(*lists: Sequence[Problem]) -> tuple[Problem, ...]:
-    """All problems in source order, each once."""
-    unique = dict.fromkeys(problem for problems in lists for problem in problems)
-    return tuple(sorted(unique, key=lambda problem: problem.span))
+    return document, findings_of(document, trust)
 
 
 def prepared_prompt(options: argparse.Namespace) -> tuple[Prepared, tuple[ToolSpec, ...]]:

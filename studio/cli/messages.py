@@ -6,11 +6,12 @@ import argparse
 import json
 from typing import get_args
 
+from studio.application.document.findings import merged
 from studio.application.preview.copy import request_as_json
 from studio.application.preview.requests import request_preview
 from studio.application.preview.value import PreviewTarget
 from studio.cli.arguments import add_inputs, add_trust
-from studio.cli.findings import merged, prepared_prompt, report
+from studio.cli.findings import prepared_prompt, report
 from studio.core.agent.protocols.choose import choose_protocol
 from studio.core.prompty.prepare import Prepared
 from studio.core.prompty.shapes import message_text, messages_to_json, tools_to_json
