@@ -29,7 +29,7 @@ from studio.core.prompty.edit.edits import rename_input
 from studio.core.prompty.fmt import tidy_edits
 from studio.core.text.problem import Fix, Problem, Severity, TextEdit
 from studio.core.text.span import Span
-from studio.servers.lsp.reading import Reading
+from studio.servers.lsp.open_text import OpenText
 
 SOURCE = "prompt-studio"
 """The name that an editor shows beside a finding."""
@@ -58,7 +58,7 @@ _KINDS: Mapping[str, types.CompletionItemKind] = MappingProxyType(
 _LONGEST_VALUE = 40
 
 
-def diagnostics(reading: Reading) -> list[types.Diagnostic]:
+def diagnostics(reading: OpenText) -> list[types.Diagnostic]:
     """Every finding, at its place."""
     return [
         types.Diagnostic(
@@ -72,7 +72,7 @@ def diagnostics(reading: Reading) -> list[types.Diagnostic]:
     ]
 
 
-def code_actions(reading: Reading, range_: types.Range) -> list[types.CodeAction]:
+def code_actions(reading: OpenText, range_: types.Range) -> list[types.CodeAction]:
     """The fixes of the findings that touch a range, the best of each first."""
     start, end = reading.positions.offset(range_.start), reading.positions.offset(range_.end)
     lines = reading.document.source
@@ -86,7 +86,7 @@ def code_actions(reading: Reading, range_: types.Range) -> list[types.CodeAction
 
 
 def _code_action(
-    reading: Reading, problem: Problem, fix: Fix, *, preferred: bool
+    reading: OpenText, problem: Problem, fix: Fix, *, preferred: bool
 ) -> types.CodeAction:
     about = types.Diagnostic(
         reading.positions.range(problem.span),
@@ -104,13 +104,13 @@ def _code_action(
     )
 
 
-def workspace_edit(reading: Reading, edits: Sequence[TextEdit]) -> types.WorkspaceEdit:
+def workspace_edit(reading: OpenText, edits: Sequence[TextEdit]) -> types.WorkspaceEdit:
     """Edits of the text, as one change that the editor makes."""
     return types.WorkspaceEdit(changes={reading.uri: reading.positions.edits(edits)})
 
 
 def completions(
-    reading: Reading, position: types.Position, *, asked: bool, snippets: bool
+    reading: OpenText, position: types.Position, *, asked: bool, snippets: bool
 ) -> types.CompletionList:
     """What can stand at a place.
 
@@ -146,7 +146,7 @@ def completions(
     return types.CompletionList(is_incomplete=bool(typed), items=items)
 
 
-def hover_at(reading: Reading, position: types.Position) -> types.Hover | None:
+def hover_at(reading: OpenText, position: types.Position) -> types.Hover | None:
     """What there is to say about a place, as Markdown; findings are shown by the editor itself."""
     text = hover(reading.document, (), reading.positions.offset(position), reading.around)
     if not text:
@@ -154,7 +154,7 @@ def hover_at(reading: Reading, position: types.Position) -> types.Hover | None:
     return types.Hover(types.MarkupContent(types.MarkupKind.Markdown, _markdown(text)))
 
 
-def definition_at(reading: Reading, position: types.Position) -> types.Location | None:
+def definition_at(reading: OpenText, position: types.Position) -> types.Location | None:
     """Where the name at a place is declared, or the file that it refers to."""
     offset = reading.positions.offset(position)
     path = reading.document.source.path
@@ -166,14 +166,14 @@ def definition_at(reading: Reading, position: types.Position) -> types.Location 
     return None if span is None else types.Location(reading.uri, reading.positions.range(span))
 
 
-def references_at(reading: Reading, position: types.Position) -> list[types.Location]:
+def references_at(reading: OpenText, position: types.Position) -> list[types.Location]:
     """Every place that names what is at a place, its declaration among them."""
     _, places = places_of(reading.document, reading.positions.offset(position))
     return [types.Location(reading.uri, reading.positions.range(place)) for place in places]
 
 
 def renamable_at(
-    reading: Reading, position: types.Position
+    reading: OpenText, position: types.Position
 ) -> types.PrepareRenamePlaceholder | None:
     """The name at a place that can be given another, and its range."""
     offset = reading.positions.offset(position)
@@ -184,7 +184,7 @@ def renamable_at(
     return types.PrepareRenamePlaceholder(reading.positions.range(place), name)
 
 
-def rename_at(reading: Reading, position: types.Position, new: str) -> types.WorkspaceEdit | None:
+def rename_at(reading: OpenText, position: types.Position, new: str) -> types.WorkspaceEdit | None:
     """Edits that rename the input or tool at a place.
 
     Raises:
@@ -198,17 +198,17 @@ def rename_at(reading: Reading, position: types.Position, new: str) -> types.Wor
     return workspace_edit(reading, tool_rename(reading.document, tool, new)) if tool else None
 
 
-def folding_ranges(reading: Reading) -> list[types.FoldingRange]:
+def folding_ranges(reading: OpenText) -> list[types.FoldingRange]:
     """Front matter, its blocks, sections and fenced code."""
     return [types.FoldingRange(fold.first, fold.last) for fold in folds(reading.document)]
 
 
-def formatting(reading: Reading) -> list[types.TextEdit]:
+def formatting(reading: OpenText) -> list[types.TextEdit]:
     """Edits that tidy the text and change nothing of what it says."""
     return reading.positions.edits(tidy_edits(reading.document))
 
 
-def inlay_hints(reading: Reading, range_: types.Range) -> list[types.InlayHint]:
+def inlay_hints(reading: OpenText, range_: types.Range) -> list[types.InlayHint]:
     """The default or sample of each input, behind the expression that uses it."""
     start, end = reading.positions.offset(range_.start), reading.positions.offset(range_.end)
     shown = {item.name: _shown_value(item) for item in reading.document.inputs}
@@ -231,7 +231,7 @@ def _shown_value(item: InputDeclaration) -> str:
     return line if len(line) <= _LONGEST_VALUE else f"{line[: _LONGEST_VALUE - 1]}…"
 
 
-def document_links(reading: Reading) -> list[types.DocumentLink]:
+def document_links(reading: OpenText) -> list[types.DocumentLink]:
     """The files that the prompt refers to and that are there."""
     path = reading.document.source.path
     if path is None:
@@ -250,7 +250,7 @@ def _is_file(path: Path) -> bool:
         return False
 
 
-def symbols(reading: Reading) -> list[types.DocumentSymbol]:
+def symbols(reading: OpenText) -> list[types.DocumentSymbol]:
     """The keys of the front matter as a tree, then the sections of the body."""
     document, range_of = reading.document, reading.positions.range
     found = list(_keys(reading, ()))
@@ -268,7 +268,7 @@ def symbols(reading: Reading) -> list[types.DocumentSymbol]:
     return found
 
 
-def _keys(reading: Reading, parent: tuple[str | int, ...]) -> Iterator[types.DocumentSymbol]:
+def _keys(reading: OpenText, parent: tuple[str | int, ...]) -> Iterator[types.DocumentSymbol]:
     document = reading.document
     for entry in document.entries:
         if entry.path[:-1] != parent:

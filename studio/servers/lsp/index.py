@@ -12,7 +12,7 @@ from lsprotocol import types
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.parse import parse
 from studio.core.text.fuzzy import score
-from studio.servers.lsp.positions import Encoding, Positions
+from studio.servers.lsp.positions import PositionEncoding, Positions
 
 _LEFT_OUT = frozenset({".git", ".hg", ".svn", ".venv", "venv", "node_modules", "__pycache__"})
 _MOST = 200
@@ -27,7 +27,7 @@ class _Known:
 class SymbolIndex:
     """What stands in the prompts of some folders."""
 
-    def __init__(self, encoding: Encoding) -> None:
+    def __init__(self, encoding: PositionEncoding) -> None:
         self._encoding = encoding
         self._known: dict[Path, _Known] = {}
 
@@ -69,7 +69,9 @@ def prompt_files(folders: tuple[Path, ...]) -> Iterator[Path]:
                     yield path
 
 
-def _symbols_of(document: PromptDocument, encoding: Encoding) -> Iterator[types.WorkspaceSymbol]:
+def _symbols_of(
+    document: PromptDocument, encoding: PositionEncoding
+) -> Iterator[types.WorkspaceSymbol]:
     path = document.source.path
     assert path is not None
     positions = Positions(document.source, encoding)

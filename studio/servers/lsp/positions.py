@@ -11,14 +11,14 @@ from studio.core.text.problem import TextEdit
 from studio.core.text.source import SourceText
 from studio.core.text.span import Span
 
-Encoding: TypeAlias = Literal["utf-8", "utf-16", "utf-32"]
+PositionEncoding: TypeAlias = Literal["utf-8", "utf-16", "utf-32"]
 """What a character of a position counts (LSP 3.17, PositionEncodingKind)."""
 
 
 class Positions:
     """One text, in offsets of code points and in positions of the protocol."""
 
-    def __init__(self, source: SourceText, encoding: Encoding) -> None:
+    def __init__(self, source: SourceText, encoding: PositionEncoding) -> None:
         self._source = source
         self._encoding = encoding
 

@@ -10,7 +10,7 @@ from lsprotocol import types
 from studio.application.highlight.lexer import lex_line
 from studio.application.highlight.lexer_state import START
 from studio.core.text.span import Span
-from studio.servers.lsp.reading import Reading
+from studio.servers.lsp.open_text import OpenText
 
 _TYPES: Mapping[str, str] = MappingProxyType(
     {
@@ -40,7 +40,7 @@ _NUMBERS = {name: number for number, name in enumerate(dict.fromkeys(_TYPES.valu
 LEGEND = types.SemanticTokensLegend(token_types=list(_NUMBERS), token_modifiers=[])
 
 
-def semantic_tokens(reading: Reading) -> types.SemanticTokens:
+def semantic_tokens(reading: OpenText) -> types.SemanticTokens:
     """Every colored run of characters, in the relative form of the protocol."""
     source, positions = reading.document.source, reading.positions
     data: list[int] = []

@@ -1,6 +1,6 @@
 """`prompt-studio lsp`: the language server, for any editor that speaks the protocol (LSP 3.17).
 
-Each feature is a function over a `Reading`, the same rules as in the window and in `check`. Texts
+Each feature is a function over a `OpenText`, the same rules as in the window and in `check`. Texts
 come whole with each change: the protocol's line ends are not those of Python's `splitlines`, by
 which a part of a text would be put in at the wrong place after a form feed or U+2028.
 """
@@ -22,8 +22,8 @@ from pygls.uris import to_fs_path
 from studio import __version__
 from studio.servers.lsp import features
 from studio.servers.lsp.index import SymbolIndex
-from studio.servers.lsp.positions import Encoding
-from studio.servers.lsp.reading import Reading, read
+from studio.servers.lsp.open_text import OpenText, read
+from studio.servers.lsp.positions import PositionEncoding
 from studio.servers.lsp.semantic import LEGEND, semantic_tokens
 
 OPEN_COMMAND = "prompt-studio.open"
@@ -41,18 +41,18 @@ class PromptLanguageServer(LanguageServer):
             __version__,
             text_document_sync_kind=types.TextDocumentSyncKind.Full,
         )
-        self._readings: dict[str, Reading] = {}
+        self._readings: dict[str, OpenText] = {}
         self._due: dict[str, asyncio.Handle] = {}
         self._index: SymbolIndex | None = None
 
     @property
-    def encoding(self) -> Encoding:
+    def encoding(self) -> PositionEncoding:
         """What a character of a position counts, as it was agreed on with the editor."""
         agreed = self.workspace.position_encoding
         value = agreed.value if isinstance(agreed, types.PositionEncodingKind) else agreed
         return "utf-8" if value == "utf-8" else "utf-32" if value == "utf-32" else "utf-16"
 
-    def reading(self, uri: str) -> Reading:
+    def reading(self, uri: str) -> OpenText:
         """The newest reading of a text."""
         text = self.workspace.get_text_document(uri)
         known = self._readings.get(uri)

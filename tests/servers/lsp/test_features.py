@@ -8,7 +8,7 @@ from lsprotocol import types
 
 from studio.core.text.problem import apply_edits
 from studio.servers.lsp import features
-from studio.servers.lsp.reading import Reading, read
+from studio.servers.lsp.open_text import OpenText, read
 from studio.servers.lsp.semantic import LEGEND, semantic_tokens
 
 PROMPT = """---
@@ -29,11 +29,11 @@ user:
 """
 
 
-def reading(text: str, path: Path | None = None) -> Reading:
+def reading(text: str, path: Path | None = None) -> OpenText:
     return read("file:///trip.prompty", path, text, 1, "utf-16")
 
 
-def place(text: str, mark: str = "¦") -> tuple[Reading, types.Position]:
+def place(text: str, mark: str = "¦") -> tuple[OpenText, types.Position]:
     at = text.index(mark)
     made = reading(text.replace(mark, ""))
     return made, made.positions.position(at)

@@ -8,14 +8,16 @@ from hypothesis import strategies as st
 from lsprotocol import types
 
 from studio.core.text.source import SourceText
-from studio.servers.lsp.positions import Encoding, Positions
+from studio.servers.lsp.positions import PositionEncoding, Positions
 
-ENCODINGS: tuple[Encoding, ...] = ("utf-8", "utf-16", "utf-32")
+ENCODINGS: tuple[PositionEncoding, ...] = ("utf-8", "utf-16", "utf-32")
 TEXT = "a\r\né𝄞b\n\x0c\u2028x\ry"
 
 
 @pytest.mark.parametrize(("encoding", "character"), [("utf-8", 6), ("utf-16", 3), ("utf-32", 2)])
-def test_a_wide_character_counts_by_the_encoding(encoding: Encoding, character: int) -> None:
+def test_a_wide_character_counts_by_the_encoding(
+    encoding: PositionEncoding, character: int
+) -> None:
     positions = Positions(SourceText(TEXT), encoding)
     place = positions.position(TEXT.index("b"))
     assert (place.line, place.character) == (1, character)
@@ -36,7 +38,7 @@ def test_a_position_outside_is_the_nearest_inside() -> None:
 
 
 @given(st.text(st.sampled_from("aé𝄞\n\r\u2028\x0c"), max_size=30), st.sampled_from(ENCODINGS))
-def test_there_and_back(text: str, encoding: Encoding) -> None:
+def test_there_and_back(text: str, encoding: PositionEncoding) -> None:
     positions = Positions(SourceText(text), encoding)
     for offset in range(len(text) + 1):
         if text[offset - 1 : offset + 1] == "\r\n":

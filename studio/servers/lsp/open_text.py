@@ -13,11 +13,11 @@ from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.parse import parse
 from studio.core.text.problem import Problem
 from studio.core.tools.trust.store import TrustStore
-from studio.servers.lsp.positions import Encoding, Positions
+from studio.servers.lsp.positions import PositionEncoding, Positions
 
 
 @dataclass(frozen=True)
-class Reading:
+class OpenText:
     """A text of an editor, parsed; the rest is found out when it is first asked for."""
 
     uri: str
@@ -29,7 +29,7 @@ class Reading:
     document: PromptDocument
     """The parsed text."""
 
-    encoding: Encoding
+    encoding: PositionEncoding
     """What a character of a position counts."""
 
     trust: TrustStore = field(default_factory=TrustStore)
@@ -53,8 +53,8 @@ class Reading:
 
 
 def read(
-    uri: str, path: Path | None, text: str, version: int | None, encoding: Encoding
-) -> Reading:
+    uri: str, path: Path | None, text: str, version: int | None, encoding: PositionEncoding
+) -> OpenText:
     """Parse a text of an editor.
 
     Args:
@@ -64,4 +64,4 @@ def read(
         version: the editor's number of this state.
         encoding: what a character of a position counts.
     """
-    return Reading(uri, version, parse(text, path), encoding)
+    return OpenText(uri, version, parse(text, path), encoding)
