@@ -184,11 +184,14 @@ def _roles(
 ) -> tuple[str, list[CompletionItem]]:
     if not re.fullmatch(r"[a-z]*", line) or (not asked and len(line) < 2):
         return "", []
-    plain = document is not None and document.dialect != "section"
+    dialect = document.dialect if document is not None else "section"
+    plain = dialect != "section"
     items = [
         CompletionItem(name, f"{name}:\n", help_, "role")
         for name, help_ in known.ROLES.items()
-        if (asked or name.startswith(line)) and not (plain and name in known.SECTION_ROLES)
+        if (asked or name.startswith(line))
+        and not (plain and name in known.SECTION_ROLES)
+        and not (dialect == "legacy" and name == "developer")  # Prompty 1 takes it for text
     ]
     items += [
         CompletionItem(each.name, each.body, each.detail, "snippet", snippet=True)

@@ -109,7 +109,7 @@ SNIPPETS: tuple[Snippet, ...] = (
     Snippet("assistant section", marked("An answer, as an example"),
             "assistant:\n${1:An answer}\n$0"),
     Snippet("developer section", marked("Instructions for newer models"),
-            "developer:\n${1:Instructions}\n$0"),
+            "developer:\n${1:Instructions}\n$0", dialects=("prompty", "section")),
     Snippet("example", marked("A question and its answer"),
             "user:\n${1:A question}\n\nassistant:\n${2:Its answer}\n\n$0"),
     Snippet("user with a name", marked("Who speaks is named"),

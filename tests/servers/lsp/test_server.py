@@ -120,7 +120,7 @@ async def test_findings_are_those_of_check(tmp_path: Path, user_home: Path) -> N
         "broken-yaml": "---\nname: [\n---\nuser:\nHi\n",
         "old": "---\nmodel:\n  api: chat\n  parameters: {temperature: 0.5}\n---\nuser:\nHi\n",
         "empty": "",
-        "carriage": "---\r\nname: x\r\ninputs:\r\n  a: {kind: sting}\r\n---\r\nuser:\r\n{{ b }}\r\n",
+        "carriage": "---\r\ninputs:\r\n  a: {kind: sting}\r\n---\r\nuser:\r\n{{ b }}\r\n",
         "section": '![wrong](thing.xyz)\nuser[name="a b"]:\n{{ open\n',
     }
     for name, text in texts.items():
