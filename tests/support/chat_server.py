@@ -111,7 +111,7 @@ class ChatServer:
             await asyncio.gather(task, watch, return_exceptions=True)
 
     def _answer(self, request: Received) -> Answer:
-        if request.method == "GET" and request.path.endswith("/models"):
+        if request.method == "GET" and request.path.partition("?")[0].endswith("/models"):
             return self.list_answer or json_body({"object": "list", "data": self.models})
         return self._answers.popleft() if self._answers else self._always
 

@@ -90,7 +90,7 @@ def build_preview(order: PreviewJob) -> Preview:
         shown=document,
         tools=tuple(tools),
         requests=request_previews(prepared, tools, model, protocol, order.target),
-        provider=provider_of(model),
+        provider=order.target.provider or provider_of(model),
         variables=variable_rows(document, order.inputs, prepared, tokens.by_input),
         problems=tuple(dict.fromkeys(found)),
         tokens=tokens,

@@ -71,6 +71,6 @@ def _whole(request: RequestPreview) -> JsonObject:
 
 
 def _endpoint(request: RequestPreview) -> tuple[ApiEndpoint, str]:
-    """Where the request goes; a connection's own address speaks OpenAI's API."""
+    """Where the request goes, at the connection's own address where it has one."""
     endpoint = endpoint_of(request.provider, request.api)
-    return endpoint, request.base_url if endpoint.call else ""
+    return endpoint, request.base_url

@@ -97,13 +97,14 @@ def request_preview(
         notes.append(_tr("Samples, not sent by a run: {names}.").format(names=names))
     notes += [problem.message for problem in request.problems]
     body = mask_secrets(request.body)
+    is_own = (provider == "anthropic") == (target.provider == "anthropic")
     return RequestPreview(
         provider,
         json.dumps(body, ensure_ascii=False, indent=2),
         body,
         notes=tuple(dict.fromkeys(notes)),
         api=model.api_type,
-        base_url=target.base_url,
+        base_url=target.base_url if is_own else "",
         whole=partial(_whole, make, replace(reader, describe_only=False)),
         made=request,
     )

@@ -9,7 +9,7 @@ from studio.application.preview.value import PreviewTarget
 from studio.core.models.base import ModelError
 from studio.core.models.capabilities import facts_of
 from studio.core.models.choice import ModelChoice
-from studio.core.models.connections import address_of
+from studio.core.models.connections import address_of, provider_at
 from studio.core.models.embedded.server import EmbeddedSettings
 from studio.core.models.embedded.weights import bundled_weights
 from studio.core.models.factory import embedded_settings
@@ -26,13 +26,13 @@ def preview_target(choice: ModelChoice) -> PreviewTarget:
     if not connection.is_remote:
         return PreviewTarget(model_id, connection.name)
     capabilities = facts_of(model_id, corrections=connection.capabilities).capabilities
-    speaks_openai = connection.kind in ("openai", "compatible", "gemini")
-    address = address_of(connection) if speaks_openai else ""
+    address = address_of(connection) if connection.kind != "azure" else ""
     return PreviewTarget(
         model_id,
         connection.name,
         capabilities.context_window,
         base_url=address,
+        provider=provider_at(connection),
         capabilities=capabilities,
     )
 

@@ -52,7 +52,10 @@ class PreviewTarget:
     """The embedded model's file."""
 
     base_url: str = ""
-    """Address of a server that speaks OpenAI's API; empty for the provider's own."""
+    """Address of the server; empty for the provider's own."""
+
+    provider: Provider | None = None
+    """The form of the requests that are sent to it; `None` for the document's own."""
 
 
 @dataclass(frozen=True, slots=True)

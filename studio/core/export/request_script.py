@@ -112,7 +112,7 @@ def python_script(body: JsonObject, endpoint: ApiEndpoint, base_url: str = "") -
     """
     body = _at_once(body)
     if not endpoint.call:
-        return _plain_script(body, endpoint)
+        return _plain_script(body, endpoint, base_url)
     address = f"base_url={base_url!r}" if base_url else ""
     lines = [f"    {key}={python_literal(body[key], 4)}," for key in body if key in _KNOWN]
     further = {key: value for key, value in body.items() if key not in _KNOWN}
@@ -132,15 +132,17 @@ def python_script(body: JsonObject, endpoint: ApiEndpoint, base_url: str = "") -
     )
 
 
-def _plain_script(body: JsonObject, endpoint: ApiEndpoint) -> str:
+def _plain_script(body: JsonObject, endpoint: ApiEndpoint, base_url: str) -> str:
     """Without a package: nothing but Python itself is needed to send it."""
+    # Without the version, as Anthropic's own clients name it.
+    address = (base_url or endpoint.address).rstrip("/").removesuffix("/v1")
     return "\n".join(
         [
             "import json",
             "import os",
             "import urllib.request",
             "",
-            f'address = os.environ.get("ANTHROPIC_BASE_URL", {endpoint.address[:-3]!r})',
+            f'address = os.environ.get("ANTHROPIC_BASE_URL", {address!r})',
             f"body = {python_literal(body)}",
             "request = urllib.request.Request(",
             '    address.rstrip("/") + "/v1/messages",',

@@ -24,6 +24,7 @@ _PROVIDERS: Mapping[str, ConnectionKind] = {
 _ADDRESS_VARIABLES: Mapping[ConnectionKind, str] = {
     "openai": "OPENAI_BASE_URL",
     "azure": "AZURE_OPENAI_ENDPOINT",
+    "anthropic": "ANTHROPIC_BASE_URL",
 }
 
 

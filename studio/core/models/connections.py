@@ -9,13 +9,14 @@ from typing import Literal, TypeAlias, get_args
 from studio.core.models.secrets import KEYRING
 from studio.core.plugins import installed
 from studio.core.text.values import JsonObject
+from studio.core.wire.request import Provider
 
 ConnectionKind: TypeAlias = Literal[
     "openai", "azure", "compatible", "anthropic", "gemini", "embedded", "scripted", "manual",
     "replay",
 ]  # fmt: skip
-"""`compatible`: any server that speaks OpenAI's API. `anthropic` and `gemini` are reached through
-their OpenAI-compatible endpoints."""
+"""`compatible`: any server that speaks OpenAI's API. `anthropic` speaks Anthropic's own (messages);
+`gemini` is reached through its OpenAI-compatible endpoint."""
 
 KINDS: tuple[ConnectionKind, ...] = get_args(ConnectionKind)
 """Every kind."""
@@ -131,7 +132,7 @@ PRESETS: tuple[Preset, ...] = (
         "anthropic",
         "Anthropic",
         Connection("Anthropic", "anthropic", key="${env:ANTHROPIC_API_KEY}"),
-        "Through Anthropic's OpenAI-compatible endpoint. Needs an API key.",
+        "Needs an API key from platform.claude.com.",
     ),
     Preset(
         "gemini",
@@ -221,5 +222,18 @@ _ADDRESSES: Mapping[ConnectionKind, str] = {
 
 
 def address_of(connection: Connection) -> str:
-    """The base address that requests go to; empty where there is none (yet)."""
-    return connection.base_url or _ADDRESSES.get(connection.kind, "")
+    """The base address that requests go to; empty where there is none (yet).
+
+    Addresses of Anthropic's API are written with and without the version at their end.
+    """
+    address = connection.base_url or _ADDRESSES.get(connection.kind, "")
+    if connection.kind == "anthropic" and not address.rstrip("/").endswith("/v1"):
+        return address.rstrip("/") + "/v1/"
+    return address
+
+
+def provider_at(connection: Connection) -> Provider:
+    """The form of the requests that a connection sends."""
+    if connection.kind == "anthropic":
+        return "anthropic"
+    return "openai-responses" if connection.api == "responses" else "openai-chat"

@@ -26,7 +26,7 @@ _TOO_LONG = re.compile(
 )
 _UNSUPPORTED = re.compile(
     r"(?:unsupported|unrecognized|unknown|unexpected|not (?:be )?(?:supported|permitted|allowed))"
-    r"|does not support|extra inputs",
+    r"|does not support|extra inputs|deprecated for this model",
     re.IGNORECASE,
 )
 _NAMED = re.compile(r"['\"`]([a-z_][a-z0-9_.]*)['\"`]|\b([a-z]+_[a-z_]+)\b")
@@ -249,16 +249,20 @@ def _limited(
     who: str, quoted: str, headers: Mapping[str, str], error: Mapping[str, object]
 ) -> ModelError:
     if "insufficient_quota" in (error.get("code"), error.get("type")):
-        return ModelError(
-            "no-quota",
-            f"{who} says that the account has nothing left to spend.{quoted}",
-            "Check the account's plan and payment.",
-        )
+        return _no_quota(who, quoted)
     return RetryLaterError(
         "rate-limited",
         f"{who} asks to be called less often (429).{quoted}",
         "Wait a while and run again.",
         retry_after(headers),
+    )
+
+
+def _no_quota(who: str, quoted: str) -> ModelError:
+    return ModelError(
+        "no-quota",
+        f"{who} says that the account has nothing left to spend.{quoted}",
+        "Check the account's plan and payment.",
     )
 
 
@@ -270,6 +274,8 @@ def _refused_request(
     parameter = _parameter(said, error, fields)
     if parameter:
         return UnsupportedParameterError(f"{who} takes no {parameter!r}.{quoted}", parameter)
+    if "credit balance" in said:
+        return _no_quota(who, quoted)
     if "content_filter" in (error.get("code"), error.get("type")):
         return ModelError(
             "content-filter",
@@ -299,7 +305,8 @@ def _parameter(said: str, error: Mapping[str, object], fields: tuple[str, ...]) 
         "unknown_parameter",
     ):
         return ""
-    named = error.get("param") or (fields[0] if fields else None)
+    placed = re.match(r"([a-z_][a-z0-9_]*)[\w.]*: ", said)  # Anthropic: "top_k: Extra inputs …"
+    named = error.get("param") or (fields[0] if fields else placed[1] if placed else None)
     if not isinstance(named, str) or not named:
         match = _NAMED.search(said)
         named = (match[1] or match[2]) if match else ""

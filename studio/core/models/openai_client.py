@@ -40,6 +40,7 @@ KeySource: TypeAlias = Callable[[], Awaitable[SecretLookup]]
 _CONNECT_SECONDS = 10.0
 _LIST_SECONDS = 20.0
 _MOST_WAITING = 1000
+_ANTHROPIC_VERSION = "2023-06-01"
 
 
 class EventStream:
@@ -201,16 +202,10 @@ class OpenAIClient:
             ModelError: the server cannot be reached, refuses, or has no such list.
         """
         client = await self._client()
-        from openai import Omit
-
         try:
             async with asyncio.timeout(_LIST_SECONDS):
-                options = self._options()
-                if self._connection.kind == "anthropic" and self._key is not None:
-                    # Its list is its own API's, which takes no bearer.
-                    own = {"x-api-key": self._key.reveal(), "anthropic-version": "2023-06-01"}
-                    options["headers"] = {"Authorization": Omit(), **own}
-                answer: object = await client.get("/models", cast_to=object, options=options)
+                path = "/models?limit=1000" if self._is_anthropic else "/models"
+                answer: object = await client.get(path, cast_to=object, options=self._options())
         except _raised() as error:
             raise self.fault(error) from None
         items = answer.get("data") if isinstance(answer, Mapping) else None
@@ -254,9 +249,13 @@ class OpenAIClient:
         return ModelError(
             "bad-reply",
             f"{self._target.name} gave no usable reply: {what}.",
-            "Check that the address is the one of an OpenAI-compatible API (it usually ends in "
-            "/v1), and try again.",
+            f"Check that the address is the one of {self._api} (it usually ends in /v1), and try "
+            "again.",
         )
+
+    @property
+    def _api(self) -> str:
+        return "Anthropic's API" if self._is_anthropic else "an OpenAI-compatible API"
 
     def bad_event(self, what: str) -> ModelError:
         """The fault of a stream that holds something else in its middle; another try may help."""
@@ -264,7 +263,7 @@ class OpenAIClient:
             "bad-reply",
             f"{self._target.name} sent an event {what}.",
             "What had come is kept. Run again; where it stays so, check that the address is the "
-            "one of an API for models.",
+            f"one of {self._api}.",
         )
 
     def mask(self, text: str) -> str:
@@ -295,9 +294,17 @@ class OpenAIClient:
 
         # A redirect could carry the prompt to a server that nobody was asked about.
         options: RequestOptions = {"follow_redirects": False}
-        if self._key is None:
+        if self._is_anthropic:
+            # Anthropic's API takes no bearer.
+            own = {"x-api-key": self._key.reveal()} if self._key is not None else {}
+            options["headers"] = {"Authorization": Omit(), **own}
+        elif self._key is None:
             options["headers"] = {"Authorization": Omit()}
         return options
+
+    @property
+    def _is_anthropic(self) -> bool:
+        return self._connection.kind == "anthropic"
 
     async def _client(self) -> AsyncOpenAI:
         if self._sdk is None:
@@ -359,6 +366,8 @@ def _make_client(
     )
     bounded = BoundedTransport(transport, bounds)
     headers: dict[str, Any] = dict(connection.headers)
+    if connection.kind == "anthropic":
+        headers = {"anthropic-version": _ANTHROPIC_VERSION, **headers}
     if connection.kind != "openai":
         headers |= {"OpenAI-Organization": Omit(), "OpenAI-Project": Omit()}
     shared: dict[str, Any] = {

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing, suppress
 
 from studio.core.models.base import Capabilities, ModelError, ModelRequest
 from studio.core.models.bodies import request_body
 from studio.core.models.capabilities import Price
-from studio.core.models.connections import Connection, address_of
+from studio.core.models.connections import Connection, address_of, provider_at
 from studio.core.models.faults import (
     Endpoint,
     RetryLaterError,
@@ -22,7 +22,7 @@ from studio.core.models.secrets import Secret
 from studio.core.models.sending import as_sent
 from studio.core.text.values import JsonObject
 from studio.core.wire.media import MediaSource
-from studio.core.wire.reply import ReplyDelta, ReplyNotice
+from studio.core.wire.reply import ReplyDelta, ReplyNotice, UsageDelta
 from studio.core.wire.request import Provider, holds_message
 
 _FIRST_SECONDS = 0.5
@@ -50,12 +50,21 @@ def wait_before(attempt: int, retries: int, asked: float | None = None) -> float
 
 
 _SLOW_SECONDS = 8.0
-_NEEDED = frozenset(("model", "messages", "input", "stream"))
+_NEEDED: Mapping[Provider, frozenset[str]] = {
+    "openai-chat": frozenset(("model", "messages", "stream")),
+    "openai-responses": frozenset(("model", "input", "stream")),
+    "anthropic": frozenset(("model", "messages", "stream", "max_tokens")),
+}
+_PATHS: Mapping[Provider, str] = {
+    "openai-chat": "/chat/completions",
+    "openai-responses": "/responses",
+    "anthropic": "/messages",
+}
 _RENAMED = {"max_tokens": "max_completion_tokens", "max_completion_tokens": "max_tokens"}
 
 
 class RemoteModel:
-    """A model on a server that speaks OpenAI's API."""
+    """A model on a server that speaks one of OpenAI's APIs, or Anthropic's."""
 
     def __init__(
         self,
@@ -131,7 +140,7 @@ class RemoteModel:
             try:
                 async with aclosing(self._attempt(request)) as deltas:
                     async for delta in deltas:
-                        said = said or not isinstance(delta, ReplyNotice)
+                        said = said or not isinstance(delta, ReplyNotice | UsageDelta)
                         yield delta
             except UnsupportedParameterError as error:
                 notice = None if said else self._do_without(error, request)
@@ -161,12 +170,16 @@ class RemoteModel:
 
     @property
     def _provider(self) -> Provider:
-        return "openai-responses" if self._connection.api == "responses" else "openai-chat"
+        return provider_at(self._connection)
 
     def _do_without(self, error: UnsupportedParameterError, request: ModelRequest) -> str | None:
         """Leave a parameter out from now on; `None` where that cannot help."""
         name = error.parameter
-        if name in _NEEDED or name in self._not_taken or name not in self.request_body(request):
+        if (
+            name in _NEEDED[self._provider]
+            or name in self._not_taken
+            or name not in self.request_body(request)
+        ):
             return None
         instead = _RENAMED.get(name, "")
         if instead in self._not_taken:
@@ -207,7 +220,7 @@ class RemoteModel:
 
     async def _begin(self, body: JsonObject) -> tuple[EventStream, list[object]]:
         """Send, and wait for the first events (empty: there are none)."""
-        path = "/responses" if self._provider == "openai-responses" else "/chat/completions"
+        path = _PATHS[self._provider]
         seconds = min(self._connection.first_byte_seconds, self._connection.call_seconds)
         stream: EventStream | None = None
         await self._client.prepare()

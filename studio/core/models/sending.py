@@ -52,9 +52,11 @@ def _message(message: Message, reveal: Reveal) -> Message:
         else changed(part, lambda text: reveal(text, None))
         for part in message.parts
     )
-    if all(one is other for one, other in zip(parts, message.parts, strict=True)):
+    carried = changed(message.carried, lambda text: reveal(text, None))
+    is_same = all(one is other for one, other in zip(parts, message.parts, strict=True))
+    if is_same and carried is message.carried:
         return message
-    return replace(message, parts=parts)
+    return replace(message, parts=parts, carried=carried)
 
 
 def _in_json(value: str) -> str:

@@ -124,6 +124,9 @@ class Message:
     origin: MessageOrigin = field(default=MessageOrigin("run"))
     """Where it was written."""
 
+    carried: tuple[JsonObject, ...] = ()
+    """What the provider of a reply wants back with it: signed thinking, encrypted reasoning."""
+
     @property
     def text(self) -> str:
         """The texts of all its text and result parts, joined."""

@@ -15,7 +15,7 @@ from studio.core.prompty.messages import (
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.foreign_json import parse_json
 from studio.core.text.problem import Severity
-from studio.core.text.values import Json
+from studio.core.text.values import Json, JsonObject
 from studio.core.wire.draft import RequestDraft, result_id, tool_calls
 from studio.core.wire.message_rules import ANTHROPIC, sent_attributes
 from studio.core.wire.origins import ValueOrigin, message_origin, part_origin, text_origin
@@ -40,7 +40,15 @@ def anthropic_body(messages: Sequence[Message], draft: RequestDraft) -> dict[str
     """The body of a messages request: system texts apart, tool results in user messages."""
     body: dict[str, Json] = {"model": draft.model.id}
     system = [message for message in messages if message.role in _SYSTEM]
-    if system:
+    if any("cache_control" in message.attributes for message in system):
+        # Blocks of their own, so that each can end what is cached.
+        texts: list[Json] = []
+        for message in system:
+            draft.origins.note(texts, len(texts), text_origin(message))
+            texts.append(_cached({"type": "text", "text": message.text}, message))
+        body["system"] = texts
+        report_system(messages, _SYSTEM, draft, ANTHROPIC)
+    elif system:
         body["system"] = "\n\n".join(message.text for message in system)
         draft.origins.note_top("system", text_origin(*system, between="\n\n"))
         report_system(messages, _SYSTEM, draft, ANTHROPIC)
@@ -101,19 +109,67 @@ def _messages(messages: Sequence[Message], draft: RequestDraft) -> list[Json]:
                 "content": message.text,
             }
             draft.origins.note_result(result, message, "tool_use_id", "content")
-            results.append(result)
+            results.append(_cached(result, message))
             continue
         if results:
             made.append({"role": "user", "content": results})
             results = []
         sent_attributes(message, draft, ANTHROPIC)
-        said: dict[str, Json] = {"role": message.role, "content": _blocks(message, draft)}
+        blocks = _arranged(_blocks(message, draft), message.carried)
+        if blocks and isinstance(blocks[-1], dict):
+            _cached(blocks[-1], message)
+        said: dict[str, Json] = {"role": message.role, "content": blocks}
         draft.origins.note_message(said, message)
         draft.origins.note(made, len(made), message_origin(message))
         made.append(said)
     if results:
         made.append({"role": "user", "content": results})
     return made
+
+
+def _cached(block: dict[str, Json], message: Message) -> dict[str, Json]:
+    """The block, as the end of what is cached where its message says so.
+
+    `cache_control` of a message is a word (`ephemeral`), a time (`1h`), or the object itself.
+    """
+    said = message.attributes.get("cache_control")
+    if isinstance(said, Mapping):
+        block["cache_control"] = dict(said)
+    elif said is not None and said is not False:
+        held: dict[str, Json] = {"type": "ephemeral"}
+        if said in ("5m", "1h"):
+            held["ttl"] = said
+        block["cache_control"] = held
+    return block
+
+
+_THINKING = ("thinking", "redacted_thinking")
+
+
+def _arranged(blocks: list[Json], carried: Sequence[JsonObject]) -> list[Json]:
+    """The blocks with the thinking that came with them, in the order in which all of it came.
+
+    A provider that signed its thinking wants it back before what followed from it.
+    """
+    if not any(item.get("type") in _THINKING for item in carried):
+        return blocks
+    left = [block for block in blocks if block != {"type": "text", "text": ""}]
+    made: list[Json] = []
+    for item in carried:
+        if item.get("type") in _THINKING:
+            made.append(dict(item))
+            continue
+        at = next((at for at, block in enumerate(left) if _is_at(block, item)), None)
+        if at is not None:
+            made.append(left.pop(at))
+    return [*made, *left]
+
+
+def _is_at(block: Json, item: JsonObject) -> bool:
+    """Whether a block is the one whose place an item keeps."""
+    if not isinstance(block, Mapping) or block.get("type") != item.get("type"):
+        return False
+    return "id" not in item or block.get("id") == item["id"]
 
 
 def _blocks(message: Message, draft: RequestDraft) -> list[Json]:

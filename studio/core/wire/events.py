@@ -8,6 +8,7 @@ from typing import Literal, assert_never
 from studio.core.text.values import Json, JsonObject
 from studio.core.wire.chunks import CallSlots, ChatChunks, ChunkReader, arguments_text, unlisted
 from studio.core.wire.reply import (
+    CarriedDelta,
     Finished,
     ReasoningDelta,
     RefusalDelta,
@@ -123,6 +124,8 @@ class AnthropicEvents:
         self._word = ""
         self._is_stopped = False
         self._started = Usage()
+        self._blocks: dict[object, dict[str, Json]] = {}
+        self._has_thought = False
 
     @property
     def has_ended(self) -> bool:
@@ -141,6 +144,8 @@ class AnthropicEvents:
                 return self._block(chunk)
             case "content_block_delta":
                 return self._delta(chunk)
+            case "content_block_stop":
+                return self._closed(chunk.get("index"))
             case "message_delta":
                 return self._message(chunk)
             case "message_stop":
@@ -158,7 +163,11 @@ class AnthropicEvents:
         block = chunk.get("content_block")
         if not isinstance(block, Mapping):
             return ()
+        self._blocks[chunk.get("index")] = dict(block)
         match block.get("type"):
+            case "thinking":
+                thought = block.get("thinking")
+                return (ReasoningDelta(thought),) if isinstance(thought, str) and thought else ()
             case "tool_use":
                 held = block.get("input")
                 arguments = arguments_text(held) if held else ""
@@ -182,8 +191,12 @@ class AnthropicEvents:
             case "text_delta":
                 text = str(delta.get("text", ""))
                 return (TextDelta(text),) if text else ()
+            case "signature_delta":
+                self._grow(chunk, "signature", str(delta.get("signature", "")))
+                return ()
             case "thinking_delta":
                 thought = str(delta.get("thinking", ""))
+                self._grow(chunk, "thinking", thought)
                 return (ReasoningDelta(thought),) if thought else ()
             case "input_json_delta":
                 piece = str(delta.get("partial_json", ""))
@@ -191,13 +204,35 @@ class AnthropicEvents:
             case _:
                 return ()
 
+    def _grow(self, chunk: JsonObject, key: str, piece: str) -> None:
+        block = self._blocks.setdefault(chunk.get("index"), {"type": "thinking"})
+        block[key] = f"{block.get(key, '')}{piece}"
+
+    def _closed(self, index: object) -> tuple[ReplyDelta, ...]:
+        """A block is whole: thinking goes back as it is, of others only where they stood."""
+        block = self._blocks.pop(index, {})
+        kind = block.get("type")
+        if kind in ("thinking", "redacted_thinking"):
+            self._has_thought = True
+            return (CarriedDelta(block),)
+        if not self._has_thought:
+            return ()
+        if kind == "tool_use":
+            return (CarriedDelta({"type": kind, "id": block.get("id")}),)
+        return (CarriedDelta({"type": kind}),) if kind == "text" else ()
+
     def _message(self, chunk: JsonObject) -> tuple[ReplyDelta, ...]:
         delta = chunk.get("delta")
         if isinstance(delta, Mapping) and delta.get("stop_reason"):
             self._word = str(delta["stop_reason"])
+        details = delta.get("stop_details") if isinstance(delta, Mapping) else None
+        why = details.get("explanation") if isinstance(details, Mapping) else None
+        made: list[ReplyDelta] = []
+        if isinstance(why, str) and why and self._word == "refusal":
+            made.append(RefusalDelta(why))
         usage = read_usage(chunk.get("usage"))
         if usage is None:
-            return ()
+            return tuple(made)
         # The closing figures may name the output alone; the request's came at the start.
         whole = Usage(
             max(usage.input_tokens, self._started.input_tokens),
@@ -205,4 +240,4 @@ class AnthropicEvents:
             max(usage.cached_tokens, self._started.cached_tokens),
             usage.cost,
         )
-        return (UsageDelta(whole),)
+        return (*made, UsageDelta(whole))

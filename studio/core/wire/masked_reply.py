@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from studio.core.masking.masker import MaskedStream, Masker
+from studio.core.masking.walk import changed
 from studio.core.wire.reply import (
+    CarriedDelta,
     ChoiceDelta,
     Finished,
     ReasoningDelta,
@@ -36,6 +38,8 @@ class ReplyMask:
             case ToolCallDelta():
                 shown = self._stream(ToolCallDelta, delta.index).feed(delta.arguments)
                 return (delta if shown == delta.arguments else replace(delta, arguments=shown),)
+            case CarriedDelta(item):
+                return (CarriedDelta(changed(item, self._masker.mask)),)
             case ChoiceDelta(index, text):
                 return (ChoiceDelta(index, self._stream(ChoiceDelta, index).feed(text)),)
             case ReplyNotice(text):

@@ -95,9 +95,17 @@ RESPONSES = MessageRules(
     data={"image": _PICTURES, "file": ()},
 )
 
+_CACHED = frozenset({"cache_control"})
+
 ANTHROPIC = MessageRules(
     who="Anthropic",
-    attributes={},
+    attributes={
+        "system": _CACHED,
+        "developer": _CACHED,
+        "user": _CACHED,
+        "assistant": _CACHED,
+        "tool": _CACHED,
+    },
     refused_in_name=CHAT.refused_in_name,
     name_length=64,
     call_id=re.compile(r"[A-Za-z0-9_-]+"),

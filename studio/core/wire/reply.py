@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias, assert_never
 
+from studio.core.text.values import JsonObject
+
 FinishReason: TypeAlias = Literal[
     "stop", "tool_calls", "length", "content_filter", "refusal", "cancelled", "error", "unknown"
 ]
@@ -82,6 +84,14 @@ class ToolCallDelta:
 
 
 @dataclass(frozen=True, slots=True)
+class CarriedDelta:
+    """Something that the provider wants back with the next request, exactly as it came."""
+
+    item: JsonObject
+    """Signed thinking, an encrypted reasoning item; of texts and calls only where they stood."""
+
+
+@dataclass(frozen=True, slots=True)
 class ChoiceDelta:
     """Some text of a further choice, where several were asked for (`n`)."""
 
@@ -113,8 +123,8 @@ class ReplyNotice:
 
 
 ReplyDelta: TypeAlias = (
-    TextDelta | ReasoningDelta | RefusalDelta | ToolCallDelta | ChoiceDelta | UsageDelta | Finished
-    | ReplyNotice
+    TextDelta | ReasoningDelta | RefusalDelta | ToolCallDelta | CarriedDelta | ChoiceDelta
+    | UsageDelta | Finished | ReplyNotice
 )  # fmt: skip
 """Closed: consumers `match` and `assert_never`."""
 
@@ -144,6 +154,9 @@ class Reply:
     notices: tuple[str, ...] = field(default=())
     """Notices, in order."""
 
+    carried: tuple[JsonObject, ...] = ()
+    """What the provider wants back, in its order; the keys are the provider's own."""
+
     further_choices: tuple[str, ...] = ()
     """Texts of the further choices, where several were asked for (`n`)."""
 
@@ -164,6 +177,8 @@ def accumulate(reply: Reply, delta: ReplyDelta) -> Reply:
             return replace(reply, refusal=reply.refusal + text)
         case ToolCallDelta():
             return replace(reply, tool_calls=_with_call(reply.tool_calls, delta))
+        case CarriedDelta(item):
+            return replace(reply, carried=(*reply.carried, item))
         case ChoiceDelta(index, text):
             texts = [*reply.further_choices, *[""] * (index - len(reply.further_choices))]
             texts[index - 1] += text

@@ -14,6 +14,7 @@ from studio.core.prompty.messages import (
     ToolCallPart,
     ToolResultPart,
 )
+from studio.core.wire.reply import Reply
 
 
 def user_message(text: str) -> Message:
@@ -21,9 +22,10 @@ def user_message(text: str) -> Message:
     return Message("user", (TextPart(text),))
 
 
-def assistant_message(text: str) -> Message:
-    """An answer of the model."""
-    return Message("assistant", (TextPart(text),) if text else ())
+def assistant_message(text: str, reply: Reply | None = None) -> Message:
+    """An answer of the model, with what its provider wants back."""
+    carried = reply.carried if reply is not None else ()
+    return Message("assistant", (TextPart(text),) if text else (), carried=carried)
 
 
 def exchange(step: Step) -> tuple[Message, ...]:
@@ -35,7 +37,8 @@ def exchange(step: Step) -> tuple[Message, ...]:
     parts: list[Part] = [TextPart(thought)] if thought else []
     parts += [ToolCallPart(call.id, call.tool, _arguments(call)) for call in step.calls]
     results = [_result(call.id, call.observation, call.tool) for call in step.calls]
-    return (Message("assistant", tuple(parts)), *results)
+    carried = step.reply.carried if step.reply is not None else ()
+    return (Message("assistant", tuple(parts), carried=carried), *results)
 
 
 def _arguments(call: Call) -> str:

@@ -386,7 +386,7 @@ def answered(state: RunState, value: Json, problems: tuple[str, ...]) -> RunStat
     """The answer was checked: the run is done."""
     step = state.step
     if state.setup.protocol == "native":
-        step = replace(step, appended=(assistant_message(state.answer or ""),))
+        step = replace(step, appended=(assistant_message(state.answer or "", step.reply),))
         state = extended(state, step.appended)
     return replace(
         state,
