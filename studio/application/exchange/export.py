@@ -17,6 +17,7 @@ from studio.core.export.targets import all_targets
 from studio.core.export.written_keys import make_checked
 from studio.core.prompty.document import InputDeclaration, PromptDocument
 from studio.core.prompty.edit.edits import set_value
+from studio.core.prompty.edit.keep_dialect import keeping_dialect
 from studio.core.prompty.reference_values import references_beside
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.problem import Fix, Problem, TextEdit
@@ -138,7 +139,7 @@ def _fixes(problem: Problem, document: PromptDocument) -> Iterator[Fix]:
         return
     for index, item in enumerate(document.inputs):
         if item.has_sample and problem.span in (item.name_span, item.span):
-            edits = _default(document, item, index)
+            edits = keeping_dialect(document, _default(document, item, index))
             if edits:
                 yield Fix(f"Make the sample of {item.name!r} its default", edits)
 

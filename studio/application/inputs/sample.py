@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.edit.edits import set_value, write_scalar
+from studio.core.prompty.edit.keep_dialect import difference, keeping_dialect
 from studio.core.prompty.parse import parse
 from studio.core.text.problem import TextEdit, apply_edits
-from studio.core.text.span import Span
 from studio.core.text.values import Json
 
 
@@ -36,7 +36,7 @@ def sample_edits(document: PromptDocument, values: Mapping[str, Json]) -> Sample
             left_out.append(name)
         else:
             newest = changed
-    return SampleEdits(_difference(text, newest.source.text), tuple(left_out))
+    return SampleEdits(difference(text, newest.source.text), tuple(left_out))
 
 
 def _with_sample(document: PromptDocument, name: str, value: Json) -> PromptDocument | None:
@@ -52,7 +52,8 @@ def _with_sample(document: PromptDocument, name: str, value: Json) -> PromptDocu
         else json.dumps(value, ensure_ascii=False, default=str)
     )
     try:
-        text = apply_edits(document.source.text, set_value(document, path, written))
+        edits = keeping_dialect(document, set_value(document, path, written))
+        text = apply_edits(document.source.text, edits)
     except ValueError:
         return None
     changed = parse(text, document.source.path)
@@ -76,17 +77,3 @@ def _place(document: PromptDocument, name: str) -> tuple[str | int, ...] | None:
         if entry and declared and entry.value == declared.name_span:
             return ("inputs", number, "sample")
     return None
-
-
-def _difference(old: str, new: str) -> tuple[TextEdit, ...]:
-    """One edit that makes `new` of `old`, as small as can be."""
-    if old == new:
-        return ()
-    head = 0
-    while head < min(len(old), len(new)) and old[head] == new[head]:
-        head += 1
-    tail = 0
-    most = min(len(old), len(new)) - head
-    while tail < most and old[-1 - tail] == new[-1 - tail]:
-        tail += 1
-    return (TextEdit(Span(head, len(old) - tail), new[head : len(new) - tail]),)

@@ -18,6 +18,7 @@ from studio.core.prompty.convert.whole import convert
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.edit.draft import ConversionDraft
 from studio.core.prompty.edit.edits import set_value, write_scalar
+from studio.core.prompty.edit.keep_dialect import keeping_dialect
 from studio.core.prompty.edit.nesting import nest
 from studio.core.prompty.parse import parse
 from studio.core.prompty.yaml.reader import read_yaml
@@ -169,6 +170,6 @@ def _no_model(document: PromptDocument, model: str) -> Problem:
     message = "AgentSchema wants model.id: the file says an empty one; its reader must be told."
     fixes: tuple[Fix, ...] = ()
     if model:
-        edits = set_value(document, ("model", "id"), write_scalar(model))
+        edits = keeping_dialect(document, set_value(document, ("model", "id"), write_scalar(model)))
         fixes = (Fix(f"Write {model!r} into the prompt", edits),)
     return Problem("export-no-model", Severity.WARNING, message, at, fixes)

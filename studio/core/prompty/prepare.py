@@ -83,6 +83,7 @@ def prepare(
     elif look_up is not None:
         rendering, found = resolve_rendering(document, rendering, look_up)
         problems += found
+    rendering = _told_by_checks(document, rendering)
     messages = read_messages(document, rendering, values, look_up)
     problems += (*rendering.problems, *messages.problems)
     if references is not None and references.folder is not None:
@@ -90,6 +91,13 @@ def prepare(
     problems = list(dict.fromkeys(problems))  # a tool's expression is rendered twice
     problems.sort(key=lambda problem: (problem.span.start, problem.span.end))
     return Prepared(document, values, rendering, messages, tuple(problems), samples)
+
+
+def _told_by_checks(document: PromptDocument, rendering: Rendering) -> Rendering:
+    """The rendering with its problems as the document tells them: with what mends them."""
+    known = {(problem.code, problem.span): problem for problem in document.problems}
+    told = (known.get((problem.code, problem.span), problem) for problem in rendering.problems)
+    return replace(rendering, problems=tuple(told))
 
 
 def settled_document(

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.edit.edits import insert_below, write_scalar
+from studio.core.prompty.edit.keep_dialect import keeping_dialect
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.problem import TextEdit
 from studio.core.text.values import Json, JsonObject
@@ -42,7 +43,7 @@ def declare_tool(document: PromptDocument, spec: ToolSpec) -> tuple[TextEdit, ..
         whole: dict[str, Json] = {"name": spec.name, **block}
         lines = _yaml([whole])
         flow = json.dumps(whole, ensure_ascii=False)
-    return insert_below(document, ("tools",), lines, flow)
+    return keeping_dialect(document, insert_below(document, ("tools",), lines, flow))
 
 
 def _properties(schema: JsonObject) -> list[Json]:

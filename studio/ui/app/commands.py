@@ -270,12 +270,14 @@ class Commands(QObject):
     def declare_input(self, name: str) -> None:
         """Declare an input in the front matter, as one step that can be undone."""
         from studio.core.prompty.edit.edits import declare_input
+        from studio.core.prompty.edit.keep_dialect import keeping_dialect
         from studio.core.prompty.used_kind import used_kinds
 
         page, document = self._window.tabs.current, self._window.tabs.document
         if page is not None and document is not None and document.source.text == page.editor.text():
             kind = used_kinds(document).get(name, "string")
-            page.editor.apply_edits(declare_input(document, name, kind))
+            edits = keeping_dialect(document, declare_input(document, name, kind))
+            page.editor.apply_edits(edits)
 
     def toggle_breakpoint(self, page: EditorPage) -> None:
         """Set or clear a breakpoint on the tool or the message at the caret."""

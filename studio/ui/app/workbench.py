@@ -181,6 +181,7 @@ class Workbench(QObject):
         self.preview.probed.connect(self.preview_pane.show_probe)
         self.preview_pane.request_probe.connect(self.preview.probe)
         self.preview_pane.request_input.connect(self._focus_input)
+        self.preview_pane.request_fix.connect(window.commands.apply_fix)
         # tools
         self.tools.registry_changed.connect(self.tools_pane.show_registry)
         self.tools.registry_changed.connect(self._on_registry)

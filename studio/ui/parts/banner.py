@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QPaintEvent
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QWidget
 
 from studio.ui.style.colors import blend, paint_text
 from studio.ui.style.icons import icon
@@ -15,6 +15,7 @@ class Banner(QWidget):
     """Hidden until it has something to say."""
 
     activated = Signal()
+    fix_clicked = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -30,6 +31,10 @@ class Banner(QWidget):
         row.setSpacing(8)
         row.addWidget(self._picture, 0, Qt.AlignmentFlag.AlignTop)
         row.addWidget(self._text, 1)
+        self.fix_button = QPushButton()
+        self.fix_button.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.fix_button.clicked.connect(self.fix_clicked)
+        row.addWidget(self.fix_button, 0, Qt.AlignmentFlag.AlignTop)
         row.addWidget(self._place, 0, Qt.AlignmentFlag.AlignTop)
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
@@ -41,8 +46,17 @@ class Banner(QWidget):
         """What it says."""
         return self._text.text()
 
-    def say(self, text: str, place: str = "", tone: str = "error") -> None:
-        """Show a text; `place` says where a click leads, `tone` is `error` or `warning`."""
+    def say(self, text: str, place: str = "", tone: str = "error", fix: str = "") -> None:
+        """Show a text.
+
+        Args:
+            text: what is wrong.
+            place: where a click leads.
+            tone: `error` or `warning`.
+            fix: what its button does; without one there is no button.
+        """
+        self.fix_button.setText(fix)
+        self.fix_button.setVisible(bool(fix))
         self._tone = tone
         self._text.setText(text)
         self._place.setText(place)

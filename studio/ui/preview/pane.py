@@ -141,6 +141,7 @@ class PreviewPane(QWidget):
     """Shows a `Preview`; asks for places and inputs, and computes nothing."""
 
     request_reveal = Signal(object)  # Span: bring this place of the source into view
+    request_fix = Signal(object)  # Fix: make its edits
     request_input = Signal(str)  # name: bring this input's field into view
     request_compare = Signal(object)  # Pair, or None: no longer
     request_probe = Signal()  # try the inputs for holes
@@ -221,6 +222,7 @@ class PreviewPane(QWidget):
         self.probe_button.clicked.connect(self.request_probe)
         self.probe_panel.place_chosen.connect(self.request_reveal)
         self.banner.activated.connect(self._reveal_blocker)
+        self.banner.fix_clicked.connect(self._fix_blocker)
         self.messages.place_clicked.connect(self.request_reveal)
         self.messages.input_clicked.connect(self.request_input)
         self.diff.place_chosen.connect(self.request_reveal)
@@ -313,7 +315,9 @@ class PreviewPane(QWidget):
                 if preview.shown is preview.document
                 else self.tr(" The last good preview is shown.")
             )
-            self.banner.say(f"{blocker.message}{kept}", self.tr("Line {line}").format(line=line))
+            fix = blocker.fixes[0].title if blocker.fixes else ""
+            place = self.tr("Line {line}").format(line=line)
+            self.banner.say(f"{blocker.message}{kept}", place, fix=fix)
             return
         if not preview.document.template.strict:
             self.banner.say(
@@ -325,6 +329,12 @@ class PreviewPane(QWidget):
             )
             return
         self.banner.hide()
+
+    def _fix_blocker(self) -> None:
+        preview = self._preview
+        blocker = preview.blocker if preview is not None else None
+        if blocker is not None and blocker.fixes:
+            self.request_fix.emit(blocker.fixes[0])
 
     def _reveal_blocker(self) -> None:
         preview = self._preview

@@ -12,6 +12,7 @@ from pytestqt.qtbot import QtBot
 
 from studio.application.preview.meter import Meter
 from studio.core.prompty.parse import parse
+from studio.core.text.problem import Fix, apply_edits
 from studio.core.text.span import Span
 from studio.ui.parts.chip import Chip
 from studio.ui.preview.cards.card import MessageCard
@@ -193,9 +194,32 @@ def test_an_error_dims_the_cards_and_names_the_problem(desk: Desk) -> None:
     desk.bot.mouseClick(desk.pane.banner, Qt.MouseButton.LeftButton)
     span = desk.revealed[-1]
     assert broken.index("{{ q") <= span.start <= span.end <= broken.index("}}", span.start) + 2
+    assert desk.pane.banner.fix_button.isHidden()
     desk.write(DOC)
     assert not desk.pane.messages.is_dimmed
     assert not desk.pane.banner.isVisible()
+
+
+def test_the_banner_offers_what_mends_the_error(desk: Desk) -> None:
+    """The published JSON-action prompt as it stands: a format string that nobody said is one."""
+    pasted = 'Use {tools}.\n{{\n  "action": // one of [{tool_names}]\n}}\n{chat_history}\n'
+    desk.write(pasted)
+    assert "looks like a format string" in desk.pane.banner.text
+    asked: list[Fix] = []
+    desk.pane.request_fix.connect(asked.append)
+    desk.bot.mouseClick(desk.pane.banner.fix_button, Qt.MouseButton.LeftButton)
+    (fix,) = asked
+    desk.write(apply_edits(pasted, fix.edits))
+    assert not desk.pane.banner.isVisible()
+    assert desk.pane.messages.cards[0].data is not None
+    assert '{\n"action": // one of' in texts(desk)[0]
+
+
+def test_a_card_says_which_of_its_values_no_run_sends(desk: Desk) -> None:
+    desk.write("user:\n{{ question }}\n")
+    (card,) = desk.pane.messages.cards
+    chips = [chip.text() for chip in card.findChildren(Chip)]
+    assert "sample, not sent: question" in chips
 
 
 def test_a_marker_in_a_value_is_shown_as_a_warning(desk: Desk) -> None:

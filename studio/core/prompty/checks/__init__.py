@@ -14,8 +14,9 @@ from studio.core.prompty.checks.loops import check_loop_prompt
 from studio.core.prompty.checks.markers import check_markers
 from studio.core.prompty.checks.secrets import check_secrets
 from studio.core.prompty.checks.tools import check_tools
-from studio.core.prompty.checks.variables import check_variables
+from studio.core.prompty.checks.variables import check_variables, meant_as_fstring
 from studio.core.prompty.document import PromptDocument
+from studio.core.prompty.edit.keep_dialect import kept_fixes
 from studio.core.text.problem import Problem, Severity
 from studio.core.text.span import Span
 
@@ -45,14 +46,29 @@ def check_document(document: PromptDocument, found: Iterable[Problem] = ()) -> P
         document: A document that was just read.
         found: What reading it had to say; checks see it as the document's problems.
     """
-    document = replace(document, problems=tuple(found))
+    document = replace(document, problems=tuple(_of_format_string(document, found)))
     problems = list(document.problems)
     for check in CHECKS:
         problems += islice(check(document), MOST_PER_CHECK)
     for plugin in installed("checks"):
         problems += _found_by(plugin, document)
     problems.sort(key=lambda problem: (problem.span.start, problem.span.end))
-    return replace(document, problems=tuple(problems))
+    return replace(document, problems=tuple(kept_fixes(document, problems)))
+
+
+def _of_format_string(document: PromptDocument, found: Iterable[Problem]) -> Iterator[Problem]:
+    """What reading had to say; where the body is a format string, errors of syntax say so."""
+    meant = meant_as_fstring(document)
+    for problem in found:
+        if meant is not None and problem.code == "template-syntax":
+            place, fixes = meant
+            message = (
+                f"{problem.message} This body looks like a format string "
+                f"({document.source.slice(place)}), and is read as {document.template.format}."
+            )
+            yield replace(problem, message=message, fixes=(*fixes, *problem.fixes))
+        else:
+            yield problem
 
 
 def _found_by(plugin: Plugin, document: PromptDocument) -> list[Problem]:

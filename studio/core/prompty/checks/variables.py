@@ -12,9 +12,11 @@ from studio.core.prompty.front.declarations import RICH_KINDS
 from studio.core.prompty.inputs import RESERVED_SAMPLES
 from studio.core.prompty.used_kind import used_kinds
 from studio.core.text.problem import Fix, Problem, Severity, TextEdit
+from studio.core.text.span import Span
 
 _BRACES = re.compile(r"(?<![{$])\{([a-z_][a-z_0-9]*)\}(?!\})")
 _LOOP_WORDS = frozenset({"tools", "tool_names", "examples", "chat_history", "agent_scratchpad"})
+_ESCAPED_FENCE = re.compile(r"^[ \t]*(?P<escape>\\)```", re.MULTILINE)
 _MOST_NAMES = 30
 
 
@@ -23,6 +25,18 @@ def check_variables(document: PromptDocument) -> Iterator[Problem]:
     yield from _undeclared(document)
     yield from _unused(document)
     yield from _meant_as_fstring(document)
+    yield from _escaped_fences(document)
+
+
+def _escaped_fences(document: PromptDocument) -> Iterator[Problem]:
+    """A fence with the backslash of the page that it was copied from: the model would get it."""
+    if meant_as_fstring(document) is not None:
+        return  # its fix takes them away too
+    edits = tuple(_unescaped_fences(document))
+    if edits:
+        message = "The backslash before this fence goes to the model; it belongs to a page's code."
+        fix = Fix("Take the backslashes away", edits)
+        yield Problem("escaped-fence", Severity.WARNING, message, edits[0].span, (fix,))
 
 
 def _undeclared(document: PromptDocument) -> Iterator[Problem]:
@@ -68,22 +82,36 @@ def _unused(document: PromptDocument) -> Iterator[Problem]:
 
 
 def _meant_as_fstring(document: PromptDocument) -> Iterator[Problem]:
-    """Only `{tools}`-style placeholders: a format string (docs/design/file-format.md)."""
-    if document.entry("template", "format") is not None or document.variables:
+    found = meant_as_fstring(document)
+    if found is None:
         return
+    place, fixes = found
+    message = (
+        f"{document.source.slice(place)} looks like a format string, and this body is read as "
+        f"{document.template.format}, where it is plain text."
+    )
+    yield Problem("fstring-suggested", Severity.WARNING, message, place, fixes)
+
+
+def meant_as_fstring(document: PromptDocument) -> tuple[Span, tuple[Fix, ...]] | None:
+    """The first placeholder of a body with only `{tools}`-style ones, and the fix; else None."""
+    if document.entry("template", "format") is not None or document.variables:
+        return None
     body = document.source.slice(document.body)
     found = next((item for item in _BRACES.finditer(body) if item[1] in _LOOP_WORDS), None)
     if found is None:
-        return
-    place = document.body
+        return None
     fixes: tuple[Fix, ...] = ()
     if not isinstance(document.data.get("template"), str):
-        edits = set_value(document, ("template", "format", "kind"), "fstring")
-        fixes = (Fix("Read it as a format string", edits),)
-    message = (
-        f"{found[0]} looks like a format string, and this body is read as "
-        f"{document.template.format}, where it is plain text."
-    )
-    at = place.start + found.start()
-    span = type(place)(at, at + len(found[0]))
-    yield Problem("fstring-suggested", Severity.WARNING, message, span, fixes)
+        edits = [*set_value(document, ("template", "format", "kind"), "fstring")]
+        edits += _unescaped_fences(document)
+        fixes = (Fix("Read it as a format string", tuple(edits)),)
+    return Span(*found.span()).shift(document.body.start), fixes
+
+
+def _unescaped_fences(document: PromptDocument) -> Iterator[TextEdit]:
+    """Edits that take away the backslash by which a page writes a fence inside a code block."""
+    body = document.source.slice(document.body)
+    for found in _ESCAPED_FENCE.finditer(body):
+        at = document.body.start + found.start("escape")
+        yield TextEdit(Span(at, at + 1), "")

@@ -12,12 +12,14 @@ from PySide6.QtGui import QHelpEvent, QTextCursor
 from PySide6.QtWidgets import QMenu, QToolTip
 
 from studio.application.editing.editor_context import NOTHING, EditorContext, files_beside
-from studio.core.text.problem import Fix, Problem, TextEdit
+from studio.core.prompty.edit.keep_dialect import difference, keeping_dialect
+from studio.core.text.problem import Fix, Problem, TextEdit, apply_edits
 from studio.core.text.span import Span
 from studio.ui.style.icons import icon
 
 if TYPE_CHECKING:
     from studio.application.editing.completion_items import CompletionItem
+    from studio.core.prompty.document import PromptDocument
     from studio.core.spelling import Misspelled
     from studio.ui.editor.completion.popup import CompletionPopup
     from studio.ui.editor.text.snippet_session import SnippetSession
@@ -109,7 +111,9 @@ class EditorAssist(QObject):
         if item.snippet:
             self.insert_snippet(item.insert, where)
             return
-        self._editor.apply_edits((TextEdit(where, item.insert),))
+        document = self._editor.document_now()
+        edits = (TextEdit(where, item.insert),)
+        self._editor.apply_edits(edits)
         cursor = self._editor.textCursor()
         end = self._editor.source().to_utf16(where.start + len(item.insert))
         cursor.setPosition(end)
@@ -118,8 +122,18 @@ class EditorAssist(QObject):
                 QTextCursor.MoveOperation.Left, QTextCursor.MoveMode.MoveAnchor, item.caret_back
             )
         self._editor.setTextCursor(cursor)
+        self._keep_dialect(document, edits)
         if item.again:
             QTimer.singleShot(0, self, self.complete)
+
+    def _keep_dialect(self, before: PromptDocument | None, edits: tuple[TextEdit, ...]) -> None:
+        """Write the parser kind down where the completed key changes how the body is read."""
+        if before is None or not before.source.slice(before.body).strip():
+            return
+        kept = keeping_dialect(before, edits)
+        if kept and kept is not edits:
+            whole = apply_edits(before.source.text, kept)
+            self._editor.apply_edits(difference(self._editor.text(), whole))
 
     def insert_snippet(self, body: str, where: Span | None = None) -> None:
         """Put a snippet in, at the caret or in place of a span, and go to its first place."""
@@ -150,6 +164,7 @@ class EditorAssist(QObject):
 
     def _popup_fixes(self) -> None:
         menu = self.fix_menu()
+        menu.setActiveAction(menu.actions()[0])  # Return takes the first
         menu.popup(self._editor.viewport().mapToGlobal(self._editor.cursorRect().bottomLeft()))
 
     def fix_menu(self) -> QMenu:

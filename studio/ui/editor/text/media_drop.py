@@ -170,6 +170,7 @@ def edits_for(
     name = _free_name(document, path)
     key = "type" if document.dialect == "legacy" else "kind"
     from studio.core.prompty.edit.edits import insert_below, write_scalar
+    from studio.core.prompty.edit.keep_dialect import keeping_dialect
 
     value = write_scalar(written)
     if isinstance(document.data.get("inputs"), list):
@@ -180,7 +181,8 @@ def edits_for(
     listed = isinstance(document.data.get("inputs"), list)
     flow = f"{{name: {name}, {inner}}}" if listed else f"{name}: {{{inner}}}"
     use = f"{{{name}}}" if document.template.format == "fstring" else f"{{{{ {name} }}}}"
-    return (*insert_below(document, ("inputs",), lines, flow), TextEdit(here, use))
+    edits = (*insert_below(document, ("inputs",), lines, flow), TextEdit(here, use))
+    return keeping_dialect(document, edits)
 
 
 def _free_name(document: PromptDocument, path: Path) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QInputMethodEvent, QTextCursor
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QMenu
 from pytestqt.qtbot import QtBot
 
 from studio.core.prompty.parse import parse
@@ -155,6 +155,17 @@ def test_fix_menu_says_when_there_is_nothing(editor: PromptEditor) -> None:
     assert not action.isEnabled()
 
 
+def test_return_takes_the_first_fix(editor: PromptEditor, qtbot: QtBot) -> None:
+    editor.load(PROMPT)
+    editor.set_document(parse(PROMPT))
+    caret_at(editor, PROMPT.index("town") + 1)
+    EditorAssist(editor).show_fixes()
+    qtbot.waitUntil(lambda: any(menu.isVisible() for menu in editor.findChildren(QMenu)))
+    (menu,) = (menu for menu in editor.findChildren(QMenu) if menu.isVisible())
+    qtbot.keyClick(menu, Qt.Key.Key_Return)
+    assert parse(editor.text()).input("town") is not None
+
+
 def test_rename_changes_every_place_and_definition_goes_both_ways(editor: PromptEditor) -> None:
     editor.load(PROMPT)
     editor.set_document(parse(PROMPT))
@@ -181,6 +192,24 @@ def test_completion_with_real_keys(editor: PromptEditor, qtbot: QtBot) -> None:
     qtbot.keyClick(editor, Qt.Key.Key_Return)
     assert editor.text().endswith("{{ city }}")
     assert not assist._popup.isVisible()
+
+
+def test_a_completed_key_leaves_the_dialect(editor: PromptEditor, qtbot: QtBot) -> None:
+    text = "---\nname: x\nmodel:\n  \n---\nuser:\n![image](https://x.org/a.png)\n"
+    editor.load(text)
+    editor.set_document(parse(text))
+    assist = EditorAssist(editor)
+    caret_at(editor, text.index("  \n---") + 2)
+    qtbot.keyClicks(editor, "provi")
+    qtbot.waitUntil(assist._popup.isVisible)
+    assert assist._popup.labels()[0] == "provider"
+    editor.set_document(parse(editor.text()))
+    qtbot.keyClick(editor, Qt.Key.Key_Return)
+    document = parse(editor.text())
+    assert document.dialect == "section"
+    assert "provider: " in editor.text()
+    assert document.template.parser == "section"
+    assert editor.text()[: editor.caret()].endswith("provider: ")
 
 
 def test_hover_tells_about_inputs_keys_and_problems(editor: PromptEditor) -> None:
