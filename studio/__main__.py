@@ -56,7 +56,22 @@ def _run(given: list[str]) -> int:
         from studio.cli.main import run_command
 
         return run_command(given)
+    if given and (meant := _command_meant(given[0])):
+        print(
+            f"prompt-studio: there is no command and no file {given[0]!r}; did you mean {meant!r}?",
+            file=sys.stderr,
+        )
+        return USAGE
     return open_studio(given)
+
+
+def _command_meant(word: str) -> str:
+    """The command that a word was probably meant to be; empty where it is a file, or may be one."""
+    if not word.isalpha() or Path(word).exists():
+        return ""
+    import difflib  # only for a word that is neither command nor file
+
+    return next(iter(difflib.get_close_matches(word, COMMANDS, 1, 0.7)), "")
 
 
 def open_studio(arguments: Sequence[str]) -> int:

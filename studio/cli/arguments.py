@@ -7,14 +7,13 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from studio.application.document.prompt_files import prompt_files
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.inputs import RESERVED_SAMPLES
 from studio.core.prompty.parse import parse
 from studio.core.text.foreign_json import parse_json
 from studio.core.text.values import Json
 from studio.core.tools.trust.store import TrustStore
-
-SUFFIX = ".prompty"
 
 
 class UsageError(Exception):
@@ -77,17 +76,25 @@ def load(path: Path) -> PromptDocument:
     Raises:
         UsageError: the file cannot be read.
     """
+    # Whole, so that whatever is named beside it is found from any working directory.
+    return parse(read_text(path), path.resolve())
+
+
+def read_text(path: Path) -> str:
+    """The text of a file, line ends as they are.
+
+    Raises:
+        UsageError: the file cannot be read, or is not UTF-8.
+    """
     try:
         data = path.read_bytes()
     except OSError as error:
         raise UsageError(f"{path}: {error.strerror or error}") from None
     try:
-        text = data.decode("utf-8")
+        return data.decode("utf-8")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        raise UsageError(f"{path}:{line}: this line is not UTF-8; save the file as UTF-8") from None
-    # Whole, so that whatever is named beside it is found from any working directory.
-    return parse(text, path.resolve())
+        raise UsageError(f"{path}: line {line} is not UTF-8; save the file as UTF-8") from None
 
 
 def given_inputs(options: argparse.Namespace, document: PromptDocument) -> dict[str, Json]:
@@ -167,7 +174,7 @@ def _is_listed(document: PromptDocument, name: str) -> bool:
     return is_list and (name == "thread" or document.template.format != "fstring")
 
 
-def prompt_files(paths: Sequence[Path]) -> list[Path]:
+def named_files(paths: Sequence[Path]) -> list[Path]:
     """The files themselves, and the prompt files of folders.
 
     Raises:
@@ -176,7 +183,7 @@ def prompt_files(paths: Sequence[Path]) -> list[Path]:
     found: list[Path] = []
     for path in paths:
         if path.is_dir():
-            found += sorted(path.rglob(f"*{SUFFIX}"))
+            found += prompt_files([path])
         elif path.exists():
             found.append(path)
         else:

@@ -3,53 +3,174 @@
 from __future__ import annotations
 
 import argparse
-import json
+import os
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
-from studio.cli.arguments import add_trust, prompt_files, trust_of
+from studio.application.document.findings import findings_of
+from studio.application.document.prompt_files import prompt_files
+from studio.cli.arguments import UsageError, add_trust, read_text, trust_of
+from studio.cli.check_formats import FORMATS, FileFindings, as_text, unreadable
+from studio.cli.check_settings import CheckSettings, settings_for
 from studio.cli.exit_codes import FINE, PROBLEMS
-from studio.cli.findings import check_file, report, shown_path
-from studio.core.prompty.document import PromptDocument
-from studio.core.text.problem import Problem, Severity
-from studio.core.text.values import Json
+from studio.core.prompty.parse import parse
+from studio.core.text.problem import Severity, TextEdit, apply_edits
+from studio.core.tools.trust.store import TrustStore
+
+_STDIN = Path("-")
+_ROUNDS = 20
+"""A fix may make room for the next; no file needs more."""
 
 
 def add_check(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `check`."""
-    parser.add_argument("files", nargs="+", type=Path, metavar="FILE", help="files or folders")
-    parser.add_argument("--json", action="store_true", help="write findings as JSON")
+    parser.add_argument(
+        "files", nargs="+", type=Path, metavar="FILE", help="files or folders; - for stdin"
+    )
+    parser.add_argument(
+        "--stdin-name", type=Path, metavar="FILE", help="the file that the text on stdin is of"
+    )
+    parser.add_argument(
+        "--format", choices=FORMATS, default="text", help="how findings are written"
+    )
+    parser.add_argument(
+        "--json", dest="format", action="store_const", const="json", help="--format json"
+    )
+    parser.add_argument(
+        "--select",
+        metavar="CODES",
+        help="show these only: codes or patterns, unused-*,yaml-syntax",
+    )
+    parser.add_argument("--ignore", metavar="CODES", help="do not show these")
+    parser.add_argument(
+        "--severity",
+        choices=[each.value for each in Severity],
+        help="the least that makes the exit code 1 (warning)",
+    )
+    parser.add_argument("--exit-zero", action="store_true", help="exit with 0 whatever is found")
+    parser.add_argument(
+        "--fix", action="store_true", help="make the first fix of each finding, and say the rest"
+    )
+    parser.add_argument(
+        "--exclude", action="append", metavar="PATTERN", help="leave out, as in a .gitignore"
+    )
+    parser.add_argument(
+        "--no-ignore", action="store_true", help="look into what a .gitignore leaves out, too"
+    )
     add_trust(parser, "what they refer to is read")
     parser.set_defaults(action=_check)
 
 
 def _check(options: argparse.Namespace) -> int:
-    code = FINE
+    settings = _settings(options)
+    trust = trust_of(options, *(path for path in options.files if path != _STDIN))
     found = []
-    trust = trust_of(options, *options.files)
-    for path in prompt_files(options.files):
-        document, problems = check_file(path, trust)
-        if options.json:
-            found += [_finding_json(document, problem) for problem in problems]
-            if any(problem.severity is not Severity.HINT for problem in problems):
-                code = PROBLEMS
+    for path in _files(options, settings):
+        one = _fixed(path, settings, trust) if options.fix else _look(path, options, trust)
+        shown = tuple(problem for problem in one.problems if settings.shows(problem))
+        found.append(replace(one, problems=shown))
+    if options.format == "text":
+        sys.stdout.write(as_text(found, color=_has_colors()))
+    else:
+        sys.stdout.write(FORMATS[options.format](found))
+    counted = any(settings.counts(problem) for one in found for problem in one.problems)
+    return PROBLEMS if counted and not options.exit_zero else FINE
+
+
+def _settings(options: argparse.Namespace) -> CheckSettings:
+    """The project's settings, with what the arguments say in place of theirs."""
+    settings = settings_for(Path.cwd())
+    if options.select is not None:
+        settings = replace(settings, select=_codes(options.select))
+    if options.ignore is not None:
+        settings = replace(settings, ignore=_codes(options.ignore))
+    if options.severity is not None:
+        settings = replace(settings, severity=Severity(options.severity))
+    if options.exclude is not None:
+        settings = replace(settings, exclude=tuple(options.exclude))
+    return settings
+
+
+def _codes(text: str) -> tuple[str, ...]:
+    return tuple(code.strip() for code in text.split(",") if code.strip())
+
+
+def _files(options: argparse.Namespace, settings: CheckSettings) -> Iterator[Path]:
+    """The files that are named, and those of the folders.
+
+    Raises:
+        UsageError: a path does not exist, or `--fix` is asked of standard input.
+    """
+    for path in options.files:
+        if path == _STDIN:
+            if options.fix:
+                raise UsageError("--fix changes files; there is none on stdin")
+            yield path
+        elif path.is_dir():
+            yield from prompt_files([path], settings.exclude, ignored=options.no_ignore)
+        elif path.exists():
+            yield path
         else:
-            code = max(code, report(document, problems))
-    if options.json:
-        print(json.dumps(found, ensure_ascii=False, indent=2))
-    return code
+            raise UsageError(f"{path}: no such file")
 
 
-def _finding_json(document: PromptDocument, problem: Problem) -> dict[str, Json]:
-    start = document.source.position(problem.span.start)
-    end = document.source.position(problem.span.end)
-    return {
-        "file": shown_path(document.source.path),
-        "line": start.line,
-        "column": start.column,
-        "endLine": end.line,
-        "endColumn": end.column,
-        "severity": str(problem.severity),
-        "code": problem.code,
-        "message": problem.message,
-        "fixes": [fix.title for fix in problem.fixes],
-    }
+def _look(path: Path, options: argparse.Namespace, trust: TrustStore) -> FileFindings:
+    if path == _STDIN:
+        name = options.stdin_name.resolve() if options.stdin_name else None
+        try:
+            return _read(sys.stdin.buffer.read().decode("utf-8"), name, trust)
+        except UnicodeDecodeError:
+            return unreadable(name or _STDIN, "the text on stdin is not UTF-8")
+    try:
+        text = read_text(path)
+    except UsageError as error:
+        return unreadable(path, str(error).partition(": ")[2] or str(error))
+    return _read(text, path.resolve(), trust)
+
+
+def _read(text: str, path: Path | None, trust: TrustStore) -> FileFindings:
+    document = parse(text, path)
+    return FileFindings(document.source, findings_of(document, trust))
+
+
+def _fixed(path: Path, settings: CheckSettings, trust: TrustStore) -> FileFindings:
+    """Make the fixes of a file that are shown, and write it where one was made."""
+    from studio.core.export.write import write_atomically
+
+    try:
+        before = read_text(path)
+    except UsageError as error:
+        return unreadable(path, str(error).partition(": ")[2] or str(error))
+    one = _read(before, path.resolve(), trust)
+    for _ in range(_ROUNDS):
+        text = _with_fixes(one, settings)
+        if text == one.source.text:
+            break
+        one = _read(text, path.resolve(), trust)
+    if one.source.text != before:
+        write_atomically(path, one.source.text)
+    return one
+
+
+def _with_fixes(one: FileFindings, settings: CheckSettings) -> str:
+    """The text with the first fix of each finding; one that overlaps waits for the next round."""
+    edits: list[TextEdit] = []
+    for problem in one.problems:
+        if not settings.shows(problem) or not problem.fixes:
+            continue
+        tried = [*edits, *problem.fixes[0].edits]
+        try:
+            apply_edits(one.source.text, tried)
+        except ValueError:
+            continue
+        edits = tried
+    return apply_edits(one.source.text, edits)
+
+
+def _has_colors() -> bool:
+    """As people agreed on: never with NO_COLOR, always with FORCE_COLOR, else on a terminal."""
+    if os.environ.get("NO_COLOR"):
+        return False
+    return bool(os.environ.get("FORCE_COLOR")) or sys.stdout.isatty()

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import get_args
 
-from studio.cli.arguments import UsageError, prompt_files
+from studio.cli.arguments import UsageError, named_files
 from studio.cli.exit_codes import FINE, PROBLEMS
 from studio.core.agent.protocols.convert import convert_fix
 from studio.core.export.write import write_atomically
@@ -105,7 +105,7 @@ def _put(options: argparse.Namespace, old: str, new: str) -> None:
 def _fmt(options: argparse.Namespace) -> int:
     is_dry = options.check or options.diff
     changed = 0
-    for path in prompt_files(options.files):
+    for path in named_files(options.files):
         document = _load_exactly(path)
         old = document.source.text
         tidy = apply_edits(old, tidy_edits(document))

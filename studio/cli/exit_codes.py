@@ -8,5 +8,5 @@ COMMANDS = (
 )  # fmt: skip
 """Words that make an argument a command; anything else is a file to open."""
 
-FINE, PROBLEMS, USAGE = 0, 1, 2
-"""Exit codes: all is well, problems were found, it was called in a wrong way."""
+FINE, PROBLEMS, USAGE, INTERRUPTED = 0, 1, 2, 130
+"""Exit codes: all is well, problems were found, it was called in a wrong way, Ctrl-C."""

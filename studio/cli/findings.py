@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from studio.application.connections.tools import tool_session
-from studio.application.document.findings import findings_of, merged
+from studio.application.document.findings import merged
 from studio.application.preview.build import PreviewJob, prepare_order, supplied_values
 from studio.application.run.start.readiness import refusal_of
 from studio.application.trust import is_trusted, references_of
@@ -60,12 +60,6 @@ def shown_path(path: Path | None) -> str:
         return "<text>"
     here = Path.cwd()
     return str(path.relative_to(here) if path.is_relative_to(here) else path)
-
-
-def check_file(path: Path, trust: TrustStore) -> tuple[PromptDocument, tuple[Problem, ...]]:
-    """One file with everything that can be found in it without running it."""
-    document = load(path)
-    return document, findings_of(document, trust)
 
 
 def prepared_prompt(options: argparse.Namespace) -> tuple[Prepared, tuple[ToolSpec, ...]]:

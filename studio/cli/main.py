@@ -1,7 +1,8 @@
 """The command line: the same core as the window, for scripts and CI.
 
-Exit codes: 0 fine, 1 problems found, 2 wrong usage. Findings go to standard error as
-`file:line:column: severity code message`, results to standard output.
+Exit codes: 0 fine, 1 problems found, 2 wrong usage, 130 interrupted. What a command is asked for
+goes to standard output (the findings of `check` too, as `file:line:column: severity code message`);
+what else there is to say goes to standard error.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from collections.abc import Sequence
 from studio import __version__
 from studio.cli.arguments import UsageError
 from studio.cli.check import add_check
-from studio.cli.exit_codes import FINE, PROBLEMS, USAGE
+from studio.cli.exit_codes import FINE, INTERRUPTED, PROBLEMS, USAGE
 from studio.cli.messages import add_messages, add_request
 
 
@@ -29,6 +30,9 @@ def run_command(arguments: Sequence[str]) -> int:
         # The reader (`| head`) has gone; closing quietly is what every such program does.
         sys.stderr.close()
         return FINE
+    except KeyboardInterrupt:
+        print("prompt-studio: interrupted", file=sys.stderr)
+        return INTERRUPTED
     return result
 
 

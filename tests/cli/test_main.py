@@ -50,7 +50,7 @@ def test_check_names_file_line_column_severity_and_code(
 ) -> None:
     monkeypatch.chdir(broken.parent)
     assert run_command(["check", "broken.prompty"]) == PROBLEMS
-    lines = capsys.readouterr().err.splitlines()
+    lines = capsys.readouterr().out.splitlines()
     assert any(line.startswith("broken.prompty:5:11: error ") for line in lines), lines
     assert any(line.startswith("broken.prompty:8:") and "template-syntax" in line for line in lines)
 
@@ -67,7 +67,7 @@ def test_check_says_what_the_provider_does_not_take(
     path = tmp_path / "name.prompty"
     path.write_text('user[name="Ann Lee", mood=calm]:\nHi\n![video](https://x.org/a.mp4)\n')
     assert run_command(["check", str(path)]) == PROBLEMS
-    told = capsys.readouterr().err.splitlines()
+    told = capsys.readouterr().out.splitlines()
     assert [line.split()[1:3] for line in told] == [
         ["hint", "name-changed"],
         ["hint", "unsupported-attribute"],
@@ -75,7 +75,7 @@ def test_check_says_what_the_provider_does_not_take(
     ]
     path.write_text("---\nmodel: {provider: anthropic}\n---\nsystem:\nHi\n")
     assert run_command(["check", str(path)]) == PROBLEMS
-    assert " error no-message " in capsys.readouterr().err
+    assert " error no-message " in capsys.readouterr().out
 
 
 def test_a_file_that_is_not_there_is_wrong_usage(capsys: pytest.CaptureFixture[str]) -> None:
@@ -88,8 +88,8 @@ def test_a_file_that_is_not_utf8_is_said_with_its_line(
 ) -> None:
     path = tmp_path / "latin.prompty"
     path.write_bytes("system:\nBe a caf\u00e9 guide.\n".encode("latin-1"))
-    assert run_command(["check", str(path)]) == USAGE
-    assert "latin.prompty:2: this line is not UTF-8" in capsys.readouterr().err
+    assert run_command(["messages", str(path)]) == USAGE
+    assert "latin.prompty: line 2 is not UTF-8" in capsys.readouterr().err
 
 
 def test_messages_have_the_values_and_the_real_tools(capsys: pytest.CaptureFixture[str]) -> None:

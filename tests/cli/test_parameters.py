@@ -40,7 +40,7 @@ def prompt(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 
 def test_a_check_waits_for_them(prompt: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run_command(["check", prompt]) == FINE
-    assert "hint param-not-given The parameter 'who' has no value" in capsys.readouterr().err
+    assert "hint param-not-given The parameter 'who' has no value" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("given", GIVEN, ids=lambda given: given[0])

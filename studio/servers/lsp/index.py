@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from lsprotocol import types
 
+from studio.application.document.prompt_files import prompt_files
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.parse import parse
 from studio.core.text.fuzzy import score
 from studio.servers.lsp.positions import PositionEncoding, Positions
 
-_LEFT_OUT = frozenset({".git", ".hg", ".svn", ".venv", "venv", "node_modules", "__pycache__"})
 _MOST = 200
 
 
@@ -54,19 +53,6 @@ class SymbolIndex:
         except (OSError, UnicodeDecodeError):
             return ()  # a file that is gone, or is no text, names nothing
         return known.symbols
-
-
-def prompt_files(folders: tuple[Path, ...]) -> Iterator[Path]:
-    """The prompt files of folders, those of tools' own folders left out, each once."""
-    seen: set[Path] = set()
-    for folder in folders:
-        for root, names, files in os.walk(folder):
-            names[:] = sorted(name for name in names if name not in _LEFT_OUT)
-            for name in sorted(files):
-                path = Path(root, name)
-                if path.suffix == ".prompty" and path not in seen:
-                    seen.add(path)
-                    yield path
 
 
 def _symbols_of(

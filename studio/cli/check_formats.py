@@ -1,0 +1,188 @@
+"""Findings in the forms that people and other programs read."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+from xml.etree import ElementTree as ET
+
+from studio import __version__
+from studio.cli.findings import shown_path
+from studio.core.text.problem import Problem, Severity
+from studio.core.text.source import SourceText
+from studio.core.text.span import Span
+from studio.core.text.values import Json
+
+
+@dataclass(frozen=True, slots=True)
+class FileFindings:
+    """What was found in one file."""
+
+    source: SourceText
+    """The file's text; empty for one that cannot be read."""
+
+    problems: tuple[Problem, ...]
+    """The findings, in source order."""
+
+
+def unreadable(path: Path, reason: str) -> FileFindings:
+    """A file that cannot be read, as a finding of its own."""
+    problem = Problem("file-unreadable", Severity.ERROR, reason, Span(0, 0))
+    return FileFindings(SourceText("", path), (problem,))
+
+
+_COLORS = {Severity.ERROR: "31", Severity.WARNING: "33", Severity.HINT: "36"}
+
+
+def as_text(found: Sequence[FileFindings], *, color: bool = False) -> str:
+    """A line each, as compilers write them: `file:line:column: severity code message`."""
+    lines = []
+    for file, problem in _each(found):
+        place = file.source.position(problem.span.start)
+        word = str(problem.severity)
+        if color:
+            word = f"\x1b[{_COLORS[problem.severity]}m{word}\x1b[0m"
+        where = f"{shown_path(file.source.path)}:{place.line}:{place.column}"
+        lines.append(f"{where}: {word} {problem.code} {problem.message}\n")
+    return "".join(lines)
+
+
+def as_json(found: Sequence[FileFindings]) -> str:
+    """A list of findings."""
+    made = [_as_json(file, problem) for file, problem in _each(found)]
+    return json.dumps(made, ensure_ascii=False, indent=2) + "\n"
+
+
+def as_github(found: Sequence[FileFindings]) -> str:
+    """Workflow commands that GitHub shows beside the lines of a change."""
+    words = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.HINT: "notice"}
+    lines = []
+    for file, problem in _each(found):
+        start, end = _place(file, problem.span.start), _place(file, problem.span.end)
+        where = {
+            "file": _posix(file),
+            "line": start[0],
+            "col": start[1],
+            "endLine": end[0],
+            "endColumn": end[1],
+            "title": problem.code,
+        }
+        options = ",".join(f"{key}={_escaped(str(value), ':,')}" for key, value in where.items())
+        lines.append(f"::{words[problem.severity]} {options}::{_escaped(problem.message)}\n")
+    return "".join(lines)
+
+
+def as_sarif(found: Sequence[FileFindings]) -> str:
+    """SARIF 2.1.0, which code scanning reads."""
+    levels = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.HINT: "note"}
+    codes = sorted({problem.code for _, problem in _each(found)})
+    results: list[Json] = []
+    for file, problem in _each(found):
+        start, end = _place(file, problem.span.start), _place(file, problem.span.end)
+        region: Json = {
+            "startLine": start[0],
+            "startColumn": start[1],
+            "endLine": end[0],
+            "endColumn": end[1],
+        }
+        results.append(
+            {
+                "ruleId": problem.code,
+                "ruleIndex": codes.index(problem.code),
+                "level": levels[problem.severity],
+                "message": {"text": problem.message},
+                "locations": [
+                    {
+                        "physicalLocation": {
+                            "artifactLocation": {"uri": _posix(file)},
+                            "region": region,
+                        }
+                    }
+                ],
+            }
+        )
+    driver: Json = {
+        "name": "prompt-studio",
+        "version": __version__,
+        "rules": [{"id": code} for code in codes],
+    }
+    log: Json = {
+        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
+        "version": "2.1.0",
+        "runs": [
+            {
+                "tool": {"driver": driver},
+                "columnKind": "unicodeCodePoints",
+                "results": results,
+            }
+        ],
+    }
+    return json.dumps(log, ensure_ascii=False, indent=2) + "\n"
+
+
+def as_junit(found: Sequence[FileFindings]) -> str:
+    """A test case for each file; its findings are its failure."""
+    failed = sum(bool(file.problems) for file in found)
+    suite = ET.Element(
+        "testsuite", name="prompt-studio check", tests=str(len(found)), failures=str(failed)
+    )
+    for file in found:
+        case = ET.SubElement(suite, "testcase", classname="check", name=_posix(file))
+        if file.problems:
+            text = as_text([file])
+            failure = ET.SubElement(case, "failure", message=f"{len(file.problems)} findings")
+            failure.text = "".join(each if each in "\n\t" or each >= " " else "?" for each in text)
+    suites = ET.Element("testsuites")
+    suites.append(suite)
+    ET.indent(suites)
+    return ET.tostring(suites, encoding="unicode", xml_declaration=True) + "\n"
+
+
+FORMATS: Mapping[str, Callable[[Sequence[FileFindings]], str]] = MappingProxyType(
+    {
+        "text": as_text,
+        "json": as_json,
+        "github": as_github,
+        "sarif": as_sarif,
+        "junit": as_junit,
+    }
+)
+"""By the name that `--format` takes."""
+
+
+def _each(found: Iterable[FileFindings]) -> Iterable[tuple[FileFindings, Problem]]:
+    return ((file, problem) for file in found for problem in file.problems)
+
+
+def _as_json(file: FileFindings, problem: Problem) -> dict[str, Json]:
+    start, end = _place(file, problem.span.start), _place(file, problem.span.end)
+    return {
+        "file": shown_path(file.source.path),
+        "line": start[0],
+        "column": start[1],
+        "endLine": end[0],
+        "endColumn": end[1],
+        "severity": str(problem.severity),
+        "code": problem.code,
+        "message": problem.message,
+        "fixes": [fix.title for fix in problem.fixes],
+    }
+
+
+def _place(file: FileFindings, offset: int) -> tuple[int, int]:
+    place = file.source.position(offset)
+    return place.line, place.column
+
+
+def _posix(file: FileFindings) -> str:
+    return shown_path(file.source.path).replace("\\", "/")
+
+
+def _escaped(text: str, further: str = "") -> str:
+    """A text of a workflow command; the rules are those of GitHub's own toolkit."""
+    for character in "%\r\n" + further:
+        text = text.replace(character, f"%{ord(character):02X}")
+    return text
