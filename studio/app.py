@@ -80,7 +80,7 @@ class Studio(QObject):
     """The running program."""
 
     _loaded = Signal()  # everything that the panes need is imported
-    _not_loaded = Signal(object)  # Exception: the installation is broken
+    _not_loaded = Signal(Exception)  # the installation is broken
 
     def __init__(
         self, *, theme: ThemeSetting | None = None, is_safe: bool = False, alone: bool = False

@@ -25,7 +25,7 @@ HELP = """\
   skip          do not run it                   as TEXT       do not run it; this is its result
   repair [NAME] read the reply repaired         limit [N]     allow N steps (5 more without N)
   say TEXT      a message before the next step  back STEP     go back; going on is a new branch
-  to [STEP] [PLACE]   run to there: `to `TOOL_CALL``, `to 3`, `to 3 `BEFORE_REQUEST``
+  to [STEP] [PLACE]   run to there: `to tool_call`, `to 3`, `to 3 reply`
   ran, not-run, result TEXT   what became of an interrupted call"""
 
 
@@ -46,9 +46,11 @@ def breakpoint_of(text: str, number: int, tools: tuple[str, ...] | None = None) 
     """
     where, _, condition = text.partition(":")
     name = where.strip()
-    place = next((item for item in PausePoint if item.lower() == name.lower()), None)
+    place = PausePoint.of(name)
     if not name:
-        raise CommandError(f"{text!r} names no place and no tool; write P3 or search:args.n > 3")
+        raise CommandError(
+            f"{text!r} names no place and no tool; write tool_call or search:args.n > 3"
+        )
     made = Breakpoint(
         f"break-{number}",
         places=frozenset({place}) if place is not None else frozenset(),
@@ -68,12 +70,10 @@ def target_of(text: str) -> RunTarget:
         CommandError: it is no place of a run.
     """
     words = text.replace(":", " ").split()
-    places: list[PausePoint] = [
-        item for item in PausePoint for word in words if word.upper() == item
-    ]
+    places = [place for word in words if (place := PausePoint.of(word)) is not None]
     steps = [int(word) for word in words if word.isdecimal()]
     if not words or len(places) > 1 or len(steps) > 1 or len(words) != len(places) + len(steps):
-        raise CommandError(f"{text!r} is no place of a run; write 3, P3, or 3:P3")
+        raise CommandError(f"{text!r} is no place of a run; write 3, tool_call, or 3:tool_call")
     return RunTarget(places[0] if places else None, steps[0] if steps else None)
 
 

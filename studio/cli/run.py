@@ -57,6 +57,8 @@ from studio.core.tools.registry import ToolRegistry
 from studio.core.tools.trust.definitions import change_text
 from studio.core.tools.trust.store import TrustStore
 
+_PLACES = ", ".join(place.word for place in PausePoint)
+
 
 def add_run(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `run`."""
@@ -84,13 +86,13 @@ def add_run(parser: argparse.ArgumentParser) -> None:
         default=[],
         dest="breaks",
         metavar="PLACE|TOOL[:CONDITION]",
-        help="stand still there (P1 … P6, PX, or before a tool), and take commands",
+        help=f"stand still there ({_PLACES}, or before a tool), and take commands",
     )
     parser.add_argument(
         "--to",
         default="",
         metavar="STEP[:PLACE]",
-        help="run to a step (2) or a place in one (2:P3), and take commands there",
+        help="run to a step (2) or a place in one (2:tool_call), and take commands there",
     )
     parser.add_argument(
         "--record", type=Path, metavar="CASSETTE", help="add what the model answers to this file"
@@ -281,7 +283,7 @@ def _check_tools(breakpoints: tuple[Breakpoint, ...], tools: list[str]) -> None:
     """Say which breakpoints can never be met."""
     for item in breakpoints:
         if item.tool and item.tool not in tools:
-            known = f"{', '.join(tools) or 'none'}; the places are {', '.join(PausePoint)}"
+            known = f"{', '.join(tools) or 'none'}; the places are {_PLACES}"
             message = f"--break: there is no tool {item.tool!r}; the tools are {known}"
             print(f"prompt-studio: {message}", file=sys.stderr)
 

@@ -118,7 +118,7 @@ def standing(state: RunState) -> str:
     pause, place = state.pause, state.place
     if pause is None or place is None:
         return ""
-    lines = [f"-- step {state.iteration}, {place}: {_TITLES[place]} ({pause.reason})"]
+    lines = [f"-- step {state.iteration}, {place.word}: {_TITLES[place]} ({pause.reason})"]
     if pause.breakpoints:
         lines[0] += f" {', '.join(pause.breakpoints)}"
     wrong = state.error.message if place == PausePoint.ERROR and state.error is not None else ""

@@ -28,7 +28,8 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from studio.core.agent.past.tree import walk
-from studio.core.agent.run.runner import Run, RunDependencies
+from studio.core.agent.run.dependencies import RunDependencies
+from studio.core.agent.run.runner import Run
 from studio.core.agent.values.commands import Continue, ForkFrom
 from studio.core.agent.values.events import Event, Stopped
 from studio.core.agent.values.options import RunOptions

@@ -45,12 +45,20 @@ def test_a_run_is_stepped_edited_repeated_forked_and_carried_away(
 ) -> None:
     script(user_home, CALL, ANSWER)
     cassette, journal = tmp_path / "cassette.jsonl", tmp_path / "run.jsonl"
-    said = ("to 1 P3", 'args {"expression": "6 * 8"}', "s", "obs forty-eight", "to P6",
+    said = ("to 1 tool_call", 'args {"expression": "6 * 8"}', "s", "obs forty-eight", "to P6",
             "final It is 48.", "c")  # fmt: skip
     run = ("run", REACT, "-i", "question=What is 6 * 7?")
     out, err = studio(*run, "--step", "--json", "--record", str(cassette), said=said)
-    stood = re.findall(r"-- step (\d, \w\w): ", err)
-    assert stood == ["1, P1", "1, P3", "1, P3", "1, P4", "1, P4", "2, P6", "2, P6"]
+    stood = re.findall(r"-- step (\d, \w+): ", err)
+    assert stood == [
+        "1, before_request",
+        "1, tool_call",
+        "1, tool_call",
+        "1, observation",
+        "1, observation",
+        "2, answer",
+        "2, answer",
+    ]
     first = events_of(out)
     assert first[-1] == {"t": "Result", "status": "done", "answer": "It is 48.", "error": ""}
     assert cassette.stat().st_size
@@ -69,10 +77,10 @@ def test_a_run_is_stepped_edited_repeated_forked_and_carried_away(
     assert result["origin"] == "recorded"
 
     script(user_home, CALL, CALL, CALL)
-    fork = ("run", REACT, "--fork", f"{name}@2", "--max-iterations", "3", "--break", "P4")
+    fork = ("run", REACT, "--fork", f"{name}@2", "--max-iterations", "3", "--break", "observation")
     out, err = studio(*fork, said=("c", "as 1", "q"), code=1)
-    assert "step 2, P1" in err
-    assert "step 2, P4: a result is here (breakpoint) break-1" in err
+    assert "step 2, before_request" in err
+    assert "step 2, observation: a result is here (breakpoint) break-1" in err
 
     studio("runs", "export", name, "--format", "journal", "-o", str(journal))
     kinds = [event["t"] for event in events_of(journal.read_text("utf-8"))]

@@ -37,7 +37,7 @@ def test_stepping_shows_each_place_and_takes_commands(
         "c", "c", "c", "final It is 43.", "c")  # fmt: skip
     assert run_command([*RUN, "--step"]) == FINE
     printed = capsys.readouterr()
-    for place in ("P1", "P2", "P3", "P4", "P5", "P6"):
+    for place in ("before_request", "reply", "tool_call", "observation", "step_end", "answer"):
         assert f", {place}: " in printed.err
     assert 'calculator {"expression": "6 * 8"} → 48' in printed.err
     assert "'what' is no command" in printed.err
@@ -62,7 +62,7 @@ def test_a_breakpoint_with_a_condition_stands_before_the_tool(
     where = 'calculator: iteration == 2 and "6" in args.expression'
     assert run_command([*RUN, "--break", where]) == FINE
     printed = capsys.readouterr()
-    assert printed.err.count("step 2, P3: a call is ready (breakpoint) break-1") == 1
+    assert printed.err.count("step 2, tool_call: a call is ready (breakpoint) break-1") == 1
     assert "step 1" not in printed.err
 
 

@@ -10,6 +10,7 @@ from PySide6.QtCore import QMimeData, QSettings, QTimer, Signal
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QGuiApplication, QShowEvent
 from PySide6.QtWidgets import QApplication, QMainWindow, QWidget
 
+from studio.core.prompty.document import PromptDocument
 from studio.ui.app.commands import Commands
 from studio.ui.base.actions import EDITING, ActionSet
 from studio.ui.editor.tabs.tabs import EditorTabs
@@ -27,7 +28,6 @@ from studio.ui.window.welcome import WelcomePage
 from studio.viewmodels.app.notifications import Notification
 
 if TYPE_CHECKING:
-    from studio.core.prompty.document import PromptDocument
     from studio.core.settings import Settings
     from studio.core.text.problem import Problem
     from studio.ui.base.services import Services
@@ -43,7 +43,7 @@ _TITLE_BAR = 40
 class MainWindow(QMainWindow):
     """The studio's window. Its owner hands in ready panes and listens to its signals."""
 
-    document_changed = Signal(object)  # PromptDocument of the shown text, or None
+    document_changed = Signal(PromptDocument)  # PromptDocument of the shown text, or None
     caret_moved = Signal(int)  # offset in that text
     request_closing = Signal()  # the window is asked to close; the person may still stay
     closing = Signal()  # the person agreed to close; let go of everything

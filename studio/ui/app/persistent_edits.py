@@ -19,7 +19,7 @@ from studio.viewmodels.run.controller import RunController
 class PersistentEdits(QObject):
     """Carries an edit of a run over to the editor or the registry; what cannot be is said."""
 
-    request_mock = Signal(str, object)  # name of the tool, {"mock": Mock}
+    request_mock = Signal(str, Mapping)  # name of the tool, {"mock": Mock}
     refused = Signal(str)  # sentence for the person
 
     def __init__(self, window: WindowParts, run: RunController) -> None:

@@ -20,12 +20,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from studio.application.connections.check import (
-    FIELDS,
-    Field,
-    problems_of,
-    warnings_of,
-)
+from studio.application.connections.check import FIELDS, Field, problems_of, warnings_of
 from studio.core.models.capabilities import facts_of
 from studio.core.models.connections import EMBEDDED, Connection
 from studio.core.text.values import Json, JsonObject
@@ -127,7 +122,7 @@ _NOTES: dict[Field, str] = {
 class ConnectionForm(QScrollArea):
     """Shows the lines that a kind has."""
 
-    committed = Signal(object)  # Connection, changed and right
+    committed = Signal(Connection)  # Connection, changed and right
     checked = Signal(bool)  # at each end of writing: whether all is right; else nothing is saved
     request_list = Signal()
 

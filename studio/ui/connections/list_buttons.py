@@ -3,14 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import (
-    QHBoxLayout,
-    QMenu,
-    QMessageBox,
-    QPushButton,
-    QToolButton,
-    QWidget,
-)
+from PySide6.QtWidgets import QHBoxLayout, QMenu, QMessageBox, QPushButton, QToolButton, QWidget
 
 from studio.core.models.connections import Connection, all_presets
 from studio.core.models.secrets import KEYRING
@@ -21,7 +14,7 @@ from studio.ui.style.icons import icon
 class ListButtons(QWidget):
     """The row of buttons below the list."""
 
-    request_add = Signal(object)  # Connection to begin with
+    request_add = Signal(Connection)  # Connection to begin with
     request_duplicate = Signal()
     request_default = Signal()
     request_delete = Signal()

@@ -35,13 +35,8 @@ from PySide6.QtWidgets import (
 from studio.application.connections.manual_reply import example_arguments, reply_of, reply_problem
 from studio.core.models.base import ModelRequest
 from studio.core.models.manual import ManualQuestion
-from studio.core.prompty.messages import (
-    MediaPart,
-    Message,
-    TextPart,
-    ToolCallPart,
-    ToolResultPart,
-)
+from studio.core.prompty.messages import MediaPart, Message, TextPart, ToolCallPart, ToolResultPart
+from studio.core.wire.reply import Reply
 from studio.ui.parts.json_view import JsonHighlighter
 from studio.ui.style.colors import paint_text, role_color
 from studio.ui.style.theme import LIGHT, Theme, mono_font
@@ -136,8 +131,8 @@ def _texts(message: Message) -> Iterable[str]:
 class ManualDialog(QDialog):
     """Not modal: the run can be watched, and stopped, beside it."""
 
-    replied = Signal(object, object)  # ManualQuestion, Reply
-    declined = Signal(object)  # ManualQuestion
+    replied = Signal(ManualQuestion, Reply)  # ManualQuestion, Reply
+    declined = Signal(ManualQuestion)
 
     def __init__(self, question: ManualQuestion, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)

@@ -51,7 +51,7 @@ class ImportDialog(QDialog):
     """Nothing is written before the person says so; without a file it opens as a new prompt."""
 
     opened = Signal(str, str)  # text of the prompt, title
-    written = Signal(object)  # Path of the prompt file that was written
+    written = Signal(Path)  # Path of the prompt file that was written
 
     def __init__(self, path: Path, messages: Notifications, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)

@@ -55,7 +55,7 @@ class _Drawings(QStyledItemDelegate):
 class FilesTree(QTreeView):
     """Shows the files that prompts are made of, and those they refer to."""
 
-    request_open = Signal(object)  # Path
+    request_open = Signal(Path)
 
     def __init__(self) -> None:
         super().__init__()
@@ -92,7 +92,7 @@ _MOST = 2000
 class FilesPane(QStackedWidget):
     """A tree of the workspace folder."""
 
-    request_open = Signal(object)  # Path
+    request_open = Signal(Path)
     request_folder = Signal()
 
     def __init__(self) -> None:

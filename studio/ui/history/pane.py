@@ -130,7 +130,7 @@ class HistoryPane(QWidget):
     request_delete = Signal(tuple)  # ids
     request_pin = Signal(str, bool)  # id, whether it is pinned
     request_describe = Signal(str, tuple, str)  # id, tags, note
-    request_export = Signal(object, str)  # RunSummary, name of the form
+    request_export = Signal(RunSummary, str)  # RunSummary, name of the form
     request_import = Signal()  # journals should be taken in
     request_retention = Signal(int, int)  # how many runs stay, after how many days they go
 

@@ -12,13 +12,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QToolButton, QVB
 
 from studio.application.inputs.fields import ABSENT, FieldSpec, FieldValue, show_value
 from studio.core.text.values import Json
-from studio.ui.inputs.fields import (
-    ChoiceField,
-    FieldEditor,
-    JsonField,
-    NumberField,
-    TextField,
-)
+from studio.ui.inputs.fields import ChoiceField, FieldEditor, JsonField, NumberField, TextField
 from studio.ui.inputs.file_field import FileField
 from studio.ui.inputs.row import FieldRow
 from studio.ui.style.colors import paint_text
@@ -156,7 +150,7 @@ def _with_fallback(item: FieldSpec, spec: FieldSpec) -> FieldSpec:
 class _Item(QWidget):
     """One item of a list with its button to take it away."""
 
-    removed = Signal(object)  # itself
+    removed = Signal(QWidget)  # itself
 
     def __init__(self, editor: FieldEditor, name: str) -> None:
         super().__init__()

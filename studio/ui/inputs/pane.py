@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
 from studio.application.inputs.fields import FieldSpec, input_fields, own_count
 from studio.application.inputs.sets import fit_values
 from studio.core.prompty.document import PromptDocument
+from studio.core.text.span import Span
 from studio.core.text.values import Json
 from studio.ui.inputs.fields import JsonField
 from studio.ui.inputs.schema_form import SchemaForm
@@ -34,11 +35,11 @@ from studio.viewmodels.inputs.library import InputLibrary
 class InputsPane(QWidget):
     """A field for each input; what is left absent comes from defaults and samples."""
 
-    values_changed = Signal(object)  # dict: name → value, absent ones left out
+    values_changed = Signal(Mapping)  # dict: name → value, absent ones left out
     request_declare = Signal(str)  # declare this variable in the front matter
-    request_reveal = Signal(object)  # Span
+    request_reveal = Signal(Span)
     refused = Signal(str)  # a set that could not be read or kept
-    request_samples = Signal(object)  # dict: keep these values in the file, as samples
+    request_samples = Signal(Mapping)  # dict: keep these values in the file, as samples
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)

@@ -7,6 +7,7 @@ from PySide6.QtGui import QColor, QPainter, QPixmap
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QToolButton, QVBoxLayout, QWidget
 
 from studio.application.inputs.fields import ABSENT, FieldSpec, FieldValue
+from studio.core.text.span import Span
 from studio.ui.inputs.fields import FieldEditor
 from studio.ui.style.colors import paint_text
 from studio.ui.style.icons import icon
@@ -18,7 +19,7 @@ class FieldRow(QWidget):
 
     changed = Signal()
     request_declare = Signal(str)  # name of an undeclared variable
-    request_place = Signal(object)  # Span
+    request_place = Signal(Span)
 
     def __init__(
         self,

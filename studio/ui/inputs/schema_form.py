@@ -92,7 +92,7 @@ class SchemaForm(QWidget):
     """One row for each field; rows of fields that did not change are kept with their focus."""
 
     # dict: name → value, absent ones left out. An `object`, as Qt's own map ends at 64 bits.
-    values_changed = Signal(object)
+    values_changed = Signal(Mapping)
     request_declare = Signal(str)  # name of an undeclared variable
 
     def __init__(

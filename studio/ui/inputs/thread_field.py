@@ -38,7 +38,7 @@ class _Turn(QWidget):
     """One message: role, text, and the keys beside them, which are kept."""
 
     changed = Signal()
-    removed = Signal(object)  # itself
+    removed = Signal(QWidget)  # itself
 
     def __init__(self, message: Mapping[str, Json], theme: Theme) -> None:
         super().__init__()

@@ -11,11 +11,11 @@ from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QBrush, QColor
 from PySide6.QtWidgets import QLabel, QStackedWidget, QTreeWidget, QTreeWidgetItem
 
+from studio.core.text.span import Span
 from studio.ui.style.icons import icon
 
 if TYPE_CHECKING:
     from studio.core.prompty.document import BodySection, PromptDocument
-    from studio.core.text.span import Span
     from studio.ui.style.theme import Theme
 
 _NUMBER = Qt.ItemDataRole.UserRole
@@ -29,8 +29,8 @@ _SLICE = 250
 class OutlinePane(QStackedWidget):
     """A tree that follows the caret; choosing a line goes there."""
 
-    request_reveal = Signal(object)  # Span, to look at
-    request_go = Signal(object)  # Span, to type on there
+    request_reveal = Signal(Span)  # Span, to look at
+    request_go = Signal(Span)  # Span, to type on there
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()

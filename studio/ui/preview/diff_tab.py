@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
 )
 
 from studio.application.preview.diff import ConversationComparison, ConversationSide, DiffLine, Pair
+from studio.core.text.span import Span
 from studio.core.text.values import JsonObject
 from studio.ui.style.colors import blend, fixed_font, paint_text
 from studio.ui.style.icons import icon
@@ -30,8 +31,8 @@ _SIGNS = {"same": "  ", "added": "+ ", "removed": "− ", "left-out": "… "}
 class DiffTab(QWidget):
     """A choice of two sides to compare, and the messages that differ."""
 
-    pair_chosen = Signal(object)  # Pair
-    place_chosen = Signal(object)  # Span
+    pair_chosen = Signal(Pair)
+    place_chosen = Signal(Span)
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)

@@ -21,10 +21,11 @@ from PySide6.QtWidgets import (
 )
 
 from studio.application.preview.copy import messages_as_chat, messages_as_json, messages_as_markdown
-from studio.application.preview.diff import ConversationComparison
+from studio.application.preview.diff import ConversationComparison, Pair
 from studio.application.preview.meter import Meter, meter
 from studio.application.preview.probe import ProbeReport
 from studio.application.preview.value import Preview
+from studio.core.text.span import Span
 from studio.core.text.values import JsonObject
 from studio.ui.parts.banner import Banner
 from studio.ui.parts.empty_state import EmptyState
@@ -140,10 +141,10 @@ class TokenMeter(QWidget):
 class PreviewPane(QWidget):
     """Shows a `Preview`; asks for places and inputs, and computes nothing."""
 
-    request_reveal = Signal(object)  # Span: bring this place of the source into view
+    request_reveal = Signal(Span)  # bring this place of the source into view
     request_fix = Signal(object)  # Fix: make its edits
     request_input = Signal(str)  # name: bring this input's field into view
-    request_compare = Signal(object)  # Pair, or None: no longer
+    request_compare = Signal(Pair)  # Pair, or None: no longer
     request_probe = Signal()  # try the inputs for holes
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:

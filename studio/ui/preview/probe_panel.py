@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
 )
 
 from studio.application.preview.probe import ProbeReport
+from studio.core.text.span import Span
 from studio.ui.style.icons import icon
 from studio.ui.style.theme import Theme
 
@@ -25,7 +26,7 @@ _MOST_ROWS = 6
 class ProbePanel(QFrame):
     """One line when all is well; otherwise the holes, each leading to its place."""
 
-    place_chosen = Signal(object)  # Span
+    place_chosen = Signal(Span)
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)

@@ -23,6 +23,7 @@ from studio.application.preview.copy import request_as_curl, request_as_json, re
 from studio.application.preview.places import ValueSource, source_of
 from studio.application.preview.value import PROVIDERS, Preview, RequestPreview
 from studio.core.text.source import SourceText
+from studio.core.text.span import Span
 from studio.core.wire.request import Provider
 from studio.ui.parts.empty_state import EmptyState
 from studio.ui.parts.json_view import JsonView
@@ -79,7 +80,7 @@ class RequestTab(QWidget):
     """Combo, copy menu, the body, and what the shape cannot carry."""
 
     provider_changed = Signal(str)  # Provider
-    place_chosen = Signal(object)  # Span: what made the value that was clicked
+    place_chosen = Signal(Span)  # what made the value that was clicked
     input_chosen = Signal(str)  # the input whose value was clicked with Ctrl held
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:

@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
 
 from studio.application.preview.value import Preview, VariableRow
 from studio.core.text.source import SourceText
+from studio.core.text.span import Span
 from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
 from studio.ui.parts.empty_state import EmptyState
 from studio.ui.style.colors import input_color
@@ -38,7 +39,7 @@ _SHORT = 120
 class VariablesTab(QWidget):
     """A table; a double click or Enter leads to the declaration, or to the use that is chosen."""
 
-    place_chosen = Signal(object)  # Span
+    place_chosen = Signal(Span)
     input_chosen = Signal(str)  # name of a declared input
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:

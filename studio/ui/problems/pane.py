@@ -16,8 +16,9 @@ from PySide6.QtWidgets import (
     QTreeWidgetItem,
 )
 
-from studio.core.text.problem import Problem, Severity
+from studio.core.text.problem import Fix, Problem, Severity
 from studio.core.text.source import SourceText
+from studio.core.text.span import Span
 from studio.ui.style.icons import icon
 
 if TYPE_CHECKING:
@@ -30,9 +31,9 @@ _MOST = 1000
 class ProblemsPane(QStackedWidget):
     """A list, the worst first."""
 
-    request_reveal = Signal(object)  # Span, to look at
-    request_go = Signal(object)  # Span, to type on there
-    request_fix = Signal(object)  # Fix
+    request_reveal = Signal(Span)  # Span, to look at
+    request_go = Signal(Span)  # Span, to type on there
+    request_fix = Signal(Fix)
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()

@@ -25,7 +25,7 @@ _FLASH_MS = 700
 class ActionBar(QWidget):
     """A tinted strip with a question and its buttons; hidden while nothing is asked."""
 
-    offer_taken = Signal(object)  # Offer
+    offer_taken = Signal(Offer)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)

@@ -27,7 +27,7 @@ class RunBar(QWidget):
     breakpoints_clicked = Signal()
     branch_chosen = Signal(int)  # id of its last checkpoint
     branch_named = Signal(int, str)  # number of the branch, its new name
-    compare_chosen = Signal(object, object)  # BranchView, BranchView
+    compare_chosen = Signal(BranchView, BranchView)  # BranchView, BranchView
     export_chosen = Signal(str)  # name of the form
     search_clicked = Signal()
 

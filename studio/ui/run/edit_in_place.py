@@ -54,8 +54,8 @@ class _TextField(QPlainTextEdit):
 class EditInPlace(QWidget):
     """One editor for all of them; says at once what is wrong with the text."""
 
-    applied = Signal(object, object, bool)  # EditSpec, EditResult, whether to go on
-    request_file = Signal(object, object)  # EditSpec, EditResult: for the file too
+    applied = Signal(EditSpec, EditResult, bool)  # EditSpec, EditResult, whether to go on
+    request_file = Signal(EditSpec, EditResult)  # EditSpec, EditResult: for the file too
     cancelled = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:

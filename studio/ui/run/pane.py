@@ -13,9 +13,9 @@ from PySide6.QtWidgets import QFrame, QLabel, QSplitter, QStackedWidget, QVBoxLa
 
 from studio.application.run.cards.timeline import TAB_OF_KIND, StepCard, Tab
 from studio.application.run.diagram import Node
-from studio.application.run.edits.in_place import EditKind
+from studio.application.run.edits.in_place import EditKind, EditResult, EditSpec
 from studio.application.run.inspector.tabs import Inspection, InspectorView
-from studio.application.run.past.compare import RunComparison
+from studio.application.run.past.compare import BranchView, RunComparison
 from studio.application.run.view import RunView
 from studio.core.agent.values.commands import Approve, Command, Continue, PauseRun, StepOn, StopRun
 from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
@@ -53,18 +53,18 @@ class RunPane(QWidget):
     request_run_to = Signal(str)  # Place to go on to, or to start a run up to
     request_commands = Signal(tuple)  # Commands for the run that is there, in order
     request_record_move = Signal(int)  # in a run of the past: places to go on (or back, below 0)
-    request_inspection = Signal(object)  # Inspection: what the inspector should show
+    request_inspection = Signal(Inspection)  # what the inspector should show
     request_break_place = Signal(str)  # Place whose breakpoint is switched
-    request_fork = Signal(object)  # StepCard to go back to, as a new branch
+    request_fork = Signal(StepCard)  # StepCard to go back to, as a new branch
     request_branch = Signal(int)  # id of the checkpoint to stand at
     request_branch_name = Signal(int, str)  # number of a branch, its new name
-    request_compare = Signal(object, object)  # BranchView, BranchView
+    request_compare = Signal(BranchView, BranchView)  # BranchView, BranchView
     request_breakpoints = Signal()  # the list of breakpoints should be shown
     request_resume = Signal()  # go on from the place of a run of the past that is shown
     request_rerun = Signal()  # run the prompt again, with the results of the run that is shown
     request_replay = Signal()  # go through the run that is shown once more
     request_values = Signal()  # ask for the secrets that the run sends and that are not set
-    request_file_edit = Signal(object, object)  # EditSpec, EditResult: also in the file
+    request_file_edit = Signal(EditSpec, EditResult)  # EditSpec, EditResult: also in the file
     request_export = Signal(str)  # name of the form in which the run is to be written
     approvable_changed = Signal(bool)  # whether a call that can be approved is shown
     watches_changed = Signal(tuple)  # expressions of the Watch tab

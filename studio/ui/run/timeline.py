@@ -44,11 +44,11 @@ class TimelineView(QTableView):
     150 ms at 40,000 cards; a table asks only for what is in sight (5 ms).
     """
 
-    card_chosen = Signal(object)  # StepCard
+    card_chosen = Signal(StepCard)
     following_changed = Signal(bool)
-    request_fork = Signal(object)  # StepCard to go back to
-    request_rerun = Signal(object)  # StepCard from which the run goes on again
-    request_edit = Signal(object, str)  # StepCard, EditKind of what is written at its place
+    request_fork = Signal(StepCard)  # StepCard to go back to
+    request_rerun = Signal(StepCard)  # StepCard from which the run goes on again
+    request_edit = Signal(StepCard, str)  # StepCard, EditKind of what is written at its place
     request_search = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:

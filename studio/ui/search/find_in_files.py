@@ -37,7 +37,7 @@ _PATH = Qt.ItemDataRole.UserRole + 1
 class FindInFiles(QDialog):
     """Stays open beside the window, so that one match after the other can be looked at."""
 
-    chosen = Signal(object)  # Match
+    chosen = Signal(SearchMatch)
 
     def __init__(
         self,

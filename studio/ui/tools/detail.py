@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 
 from PySide6.QtCore import QCoreApplication, Qt, Signal
 from PySide6.QtGui import QResizeEvent
@@ -96,15 +97,15 @@ _ROOM_FOR_WORDS = 420
 class ToolDetail(QWidget):
     """Head with the switches, tabs below."""
 
-    request_change = Signal(str, object)  # name, fields of the entry to set
-    request_definition = Signal(object)  # ToolEntry
+    request_change = Signal(str, Mapping)  # name, fields of the entry to set
+    request_definition = Signal(ToolEntry)
     request_allow = Signal(str)  # name of a tool that is not as it was allowed
-    request_try = Signal(str, object)  # name, arguments
+    request_try = Signal(str, Mapping)  # name, arguments
     request_cancel = Signal()
-    request_declare = Signal(object)  # ToolEntry: write it into the document
-    request_declaration = Signal(object)  # ToolEntry: show where the document declares it
+    request_declare = Signal(ToolEntry)  # write it into the document
+    request_declaration = Signal(ToolEntry)  # show where the document declares it
     request_recordings = Signal(str)  # tool name
-    request_http_request = Signal(str, object)  # name, arguments
+    request_http_request = Signal(str, Mapping)  # name, arguments
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal
@@ -21,6 +22,7 @@ from PySide6.QtWidgets import (
 
 from studio.application.tools.recorded import ToolRecording
 from studio.core.text.invisible import reveal
+from studio.core.text.span import Span
 from studio.core.tools.registry import ToolEntry, ToolRegistry
 from studio.ui.parts.empty_state import EmptyState
 from studio.ui.parts.json_view import JsonView
@@ -106,21 +108,21 @@ _LOW = 600
 class ToolsPane(QWidget):
     """Shows a `ToolRegistry`; asks for changes, calls, trust."""
 
-    request_change = Signal(str, object)  # tool name, fields of its entry to set
-    request_try = Signal(str, object)  # tool name, arguments
+    request_change = Signal(str, Mapping)  # tool name, fields of its entry to set
+    request_try = Signal(str, Mapping)  # tool name, arguments
     request_cancel = Signal()
-    request_trust = Signal(object)  # Path of a folder; the person has agreed
+    request_trust = Signal(Path)  # Path of a folder; the person has agreed
     request_reload = Signal()
-    request_reveal = Signal(object)  # Span in the document
-    request_open = Signal(object, int)  # Path of a file, line from 1
-    request_declare = Signal(object)  # ToolEntry, to be written into the document
+    request_reveal = Signal(Span)  # Span in the document
+    request_open = Signal(Path, int)  # Path of a file, line from 1
+    request_declare = Signal(ToolEntry)  # ToolEntry, to be written into the document
     request_recordings = Signal(str)  # tool, whose answers of former runs are wanted
-    request_http_request = Signal(str, object)  # tool name, arguments: the HTTP request is wanted
+    request_http_request = Signal(str, Mapping)  # tool name, arguments: the HTTP request is wanted
     request_restart = Signal(str)  # key of a source
     request_start = Signal(str)  # key of a server
     request_allow = Signal(str)  # key of a source that waits; the user has agreed
     request_allow_tool = Signal(str)  # name of a tool that is not as it was allowed
-    request_forget = Signal(object)  # Path of a folder, trusted no more
+    request_forget = Signal(Path)  # Path of a folder, trusted no more
     request_folder_approval = Signal(object)  # Approval, or None for the usual one
     request_own_servers = Signal()
     request_logs = Signal()  # what the servers wrote meanwhile

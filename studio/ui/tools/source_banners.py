@@ -21,9 +21,9 @@ _MOST_FAILED = 2
 class SourceBanners(QWidget):
     """A line for a source that fails, or for all of them, and one for each untrusted folder."""
 
-    request_trust = Signal(object)  # Path of a folder
+    request_trust = Signal(Path)  # Path of a folder
     request_allow = Signal(str)  # key of a source that waits
-    request_open = Signal(object, int)  # Path of a file, line from 1
+    request_open = Signal(Path, int)  # Path of a file, line from 1
     request_sources = Signal()  # all sources, each with what is wrong
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:

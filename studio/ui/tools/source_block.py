@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 
 from PySide6.QtCore import QCoreApplication, Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPlainTextEdit, QPushButton, QVBoxLayout, QWidget
@@ -45,7 +46,7 @@ class SourceBlock(QWidget):
     request_restart = Signal(str)  # key of the source
     request_start = Signal(str)  # key of the server
     request_allow = Signal(str)  # key of the source, which waits
-    request_open = Signal(object, int)  # Path, line from 1
+    request_open = Signal(Path, int)  # Path, line from 1
 
     def __init__(self, source: SourceStatus, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)

@@ -45,9 +45,9 @@ class SourcesPage(QWidget):
     request_restart = Signal(str)  # key of a source
     request_start = Signal(str)  # key of a server
     request_allow = Signal(str)  # key of a source that waits
-    request_open = Signal(object, int)  # Path, line from 1
-    request_trust = Signal(object)  # Path of a folder
-    request_forget = Signal(object)  # Path of a folder
+    request_open = Signal(Path, int)  # Path, line from 1
+    request_trust = Signal(Path)  # Path of a folder
+    request_forget = Signal(Path)  # Path of a folder
     request_folder_approval = Signal(object)  # Approval, or None for the usual one
     request_own_servers = Signal()
     request_logs = Signal()  # what the servers wrote meanwhile is wanted

@@ -8,6 +8,7 @@ from PySide6.QtCore import QModelIndex, Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTreeView, QWidget
 
+from studio.core.tools.registry import ToolEntry
 from studio.viewmodels.tools.model import ToolsModel
 
 _COLUMN_WIDTHS = {2: 320, 3: 640, 4: 440, 5: 720, 6: 540}
@@ -21,8 +22,8 @@ _WIDEST_SOURCE = 180
 class ToolTable(QTreeView):
     """Tells which tool is chosen, and which is to be shown whole."""
 
-    chosen = Signal(object)  # ToolEntry of the current row
-    entered = Signal(object)  # ToolEntry that was clicked, or opened with Enter
+    chosen = Signal(ToolEntry)  # ToolEntry of the current row
+    entered = Signal(ToolEntry)  # ToolEntry that was clicked, or opened with Enter
     request_enabled = Signal(str, bool)  # tool name, whether the model is to be offered it
 
     def __init__(self, parent: QWidget | None = None) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Mapping
 
 from PySide6.QtCore import QCoreApplication, QPoint, QTimer, Signal
 from PySide6.QtGui import QHideEvent
@@ -47,9 +48,9 @@ _STATUS_WORDS = {
 class TryPanel(QWidget):
     """A form, a button, and what came of it; each tool keeps its own values and result."""
 
-    request_try = Signal(str, object)  # tool name, arguments
+    request_try = Signal(str, Mapping)  # tool name, arguments
     request_cancel = Signal()
-    request_http_request = Signal(str, object)  # tool name, arguments: the request of such a call
+    request_http_request = Signal(str, Mapping)  # tool name, arguments: the request of such a call
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)

@@ -70,9 +70,9 @@ def bundled(folder: str) -> tuple[BundledPrompt, ...]:
 class WelcomePage(QScrollArea):
     """Every way to begin."""
 
-    request_example = Signal(object)  # Path of the bundled example
-    request_template = Signal(object)  # Path of the bundled template
-    request_open = Signal(object)  # Path
+    request_example = Signal(Path)  # Path of the bundled example
+    request_template = Signal(Path)  # Path of the bundled template
+    request_open = Signal(Path)
     request_new = Signal()
     request_open_dialog = Signal()
     request_folder = Signal()

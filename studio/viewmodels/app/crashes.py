@@ -82,9 +82,9 @@ def _versions() -> str:
 class Crashes(QObject):
     """Takes the four places over, from `watch` to `rest`."""
 
-    happened = Signal(object)  # Crash
+    happened = Signal(Crash)
 
-    _fell = Signal(object)  # Crash, from any thread
+    _fell = Signal(Crash)  # Crash, from any thread
 
     def __init__(self, parent: QObject | None = None, *, hide: Callable[[str], str] = str) -> None:
         """Be ready to watch.

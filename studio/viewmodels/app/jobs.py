@@ -22,7 +22,7 @@ class _Relay(QObject):
     """Owned by the job, so that the sender outlives a controller that died with a job in flight."""
 
     finished = Signal(int, object)  # revision, result
-    failed = Signal(int, object)  # revision, exception
+    failed = Signal(int, Exception)  # revision, exception
 
 
 class _Job(Generic[Result]):
@@ -65,7 +65,7 @@ class LatestJob(QObject, Generic[Result]):
     """Keeps at most one job in flight; asked again meanwhile, it runs once more with the newest."""
 
     finished = Signal(object)  # the newest result
-    failed = Signal(object)  # the exception of the newest
+    failed = Signal(Exception)  # the exception of the newest
     busy_changed = Signal(bool)
 
     def __init__(self, parent: QObject | None = None) -> None:

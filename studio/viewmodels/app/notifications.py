@@ -48,7 +48,7 @@ class Notification:
 class Notifications(QObject):
     """Carries notices from anywhere to the window."""
 
-    noticed = Signal(object)  # Notice
+    noticed = Signal(Notification)
     withdrawn = Signal(str)  # key of a notice that no longer holds
 
     def say(self, notice: Notification) -> None:

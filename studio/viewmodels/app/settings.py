@@ -8,20 +8,14 @@ from typing import assert_never
 
 from PySide6.QtCore import QCoreApplication, QObject, Signal
 
-from studio.core.settings import (
-    Settings,
-    SettingsFault,
-    ThemeSetting,
-    load_settings,
-    save_settings,
-)
+from studio.core.settings import Settings, SettingsFault, ThemeSetting, load_settings, save_settings
 from studio.viewmodels.app.notifications import Notification, Notifications
 
 
 class SettingsStore(QObject):
     """Holds the settings, writes each change, and tells of it."""
 
-    changed = Signal(object)  # Settings
+    changed = Signal(Settings)
 
     def __init__(
         self,

@@ -10,19 +10,10 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Signal
 
 from studio.application.connections.listing import with_changed, with_trusted, without
-from studio.application.connections.model import (
-    Answerers,
-    RequestedModel,
-    SwitchedModel,
-    choice_of,
-)
+from studio.application.connections.model import Answerers, RequestedModel, SwitchedModel, choice_of
 from studio.core.models.base import ChatModel, ModelError
 from studio.core.models.choice import ModelChoice
-from studio.core.models.connection_file import (
-    Connections,
-    read_connections,
-    write_connections,
-)
+from studio.core.models.connection_file import Connections, read_connections, write_connections
 from studio.core.models.connections import Connection
 from studio.core.models.embedded.model import Speed
 from studio.core.models.embedded.policy import GrammarLevel
@@ -41,11 +32,13 @@ _CLOSE_SECONDS = 2.0
 class ConnectionsController(QObject):
     """Keeps the connections, and opens the model that a document is answered by."""
 
-    changed = Signal(object)  # ModelChoice for the open document
-    saved = Signal(object)  # Connections, whenever the list was changed
+    changed = Signal(ModelChoice)  # ModelChoice for the open document
+    saved = Signal(Connections)  # Connections, whenever the list was changed
     refused = Signal(str, str)  # what cannot be done, and what to do about it
-    request_reply = Signal(object)  # ManualQuestion: the person is the model and is to reply
-    settled = Signal(object)  # ManualQuestion that is over: answered, declined, or its run stopped
+    request_reply = Signal(ManualQuestion)  # the person is the model and is to reply
+    settled = Signal(
+        ManualQuestion
+    )  # ManualQuestion that is over: answered, declined, or its run stopped
 
     def __init__(self, background: Background, path: Path, parent: QObject | None = None) -> None:
         super().__init__(parent)

@@ -28,7 +28,7 @@ class KeyState:
 class ConnectionKeys(QObject):
     """Says where keys are; the keys themselves stay in the store."""
 
-    found = Signal(str, object)  # name of a connection, KeyState
+    found = Signal(str, KeyState)  # name of a connection, KeyState
 
     def __init__(
         self, background: Background, secrets: SecretStore, parent: QObject | None = None

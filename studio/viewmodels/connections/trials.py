@@ -40,7 +40,7 @@ class ConnectionTrial:
 class ConnectionTrials(QObject):
     """At most one try of each connection at a time."""
 
-    changed = Signal(str, object)  # name of the connection, Trial
+    changed = Signal(str, ConnectionTrial)  # name of the connection, Trial
 
     def __init__(
         self,

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from time import monotonic, thread_time
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QFileSystemWatcher, QObject, QTimer, Signal
 
@@ -20,12 +19,10 @@ from studio.application.document.files import (
     read_file,
     write_file,
 )
+from studio.core.prompty.document import PromptDocument
 from studio.viewmodels.app.jobs import LatestJob
 from studio.viewmodels.app.notifications import Notification, NotificationAction, Notifications
 from studio.viewmodels.document.swap import SwapFolder, make_swap
-
-if TYPE_CHECKING:
-    from studio.core.prompty.document import PromptDocument
 
 _SWAP_MS = 600  # typed text is on disk within a second
 _PARSE_MS = 25  # keys that come in one burst are parsed once
@@ -46,13 +43,13 @@ class DocumentController(QObject):
     The text lives in the editor; `read_text` is asked for it when it is needed.
     """
 
-    parsed = Signal(object)  # PromptDocument of the newest text
+    parsed = Signal(PromptDocument)  # PromptDocument of the newest text
     dirty_changed = Signal(bool)
-    path_changed = Signal(object)  # Path
-    changed_on_disk = Signal(object)  # FileText as it is now on disk
+    path_changed = Signal(Path)
+    changed_on_disk = Signal(FileText)  # FileText as it is now on disk
     gone_from_disk = Signal()
     disk_settled = Signal()  # it was decided which text counts: the one here, or the one on disk
-    saved = Signal(object)  # Path
+    saved = Signal(Path)
 
     def __init__(
         self,

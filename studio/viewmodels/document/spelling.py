@@ -6,19 +6,19 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
+from studio.core.text.source import SourceText
 from studio.viewmodels.app.jobs import LatestJob
 from studio.viewmodels.app.notifications import Notification, Notifications
 
 if TYPE_CHECKING:
     from studio.core.prompty.document import PromptDocument
     from studio.core.spelling import Misspelled
-    from studio.core.text.source import SourceText
 
 
 class SpellingController(QObject):
     """Knows the misspelled words of the newest text."""
 
-    marked = Signal(object, object)  # SourceText that was checked, tuple[Misspelled, ...]
+    marked = Signal(SourceText, tuple)  # SourceText that was checked, tuple[Misspelled, ...]
 
     def __init__(self, messages: Notifications, parent: QObject) -> None:
         super().__init__(parent)

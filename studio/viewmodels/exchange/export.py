@@ -15,8 +15,8 @@ from studio.viewmodels.app.jobs import LatestJob
 class ExportController(QObject):
     """Makes the newest order's export and hands it to the dialog."""
 
-    made = Signal(object)  # ExportResult
-    compared = Signal(object)  # Difference
+    made = Signal(ExportResult)
+    compared = Signal(Difference)
     failed = Signal(str)  # sentence for the person
 
     def __init__(self, parent: QObject | None = None) -> None:

@@ -32,8 +32,8 @@ class HistoryController(QObject):
     """
 
     listed = Signal(tuple)  # RunSummary, …
-    opened = Signal(object)  # RunRecord
-    compared = Signal(object)  # Comparison
+    opened = Signal(RunRecord)
+    compared = Signal(RunComparison)
     failed = Signal(str)  # sentence for the person
     size_changed = Signal(int)  # bytes on disk
     opening_changed = Signal(bool)  # whether a run is being read; a very long one takes seconds

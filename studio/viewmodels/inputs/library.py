@@ -22,9 +22,9 @@ class InputLibrary(QObject):
     """Reads the sets when a prompt is opened, and writes them at each change."""
 
     changed = Signal()  # the sets, or which one is in use
-    chosen = Signal(object)  # dict: the values of the set or row that was picked
+    chosen = Signal(Mapping)  # dict: the values of the set or row that was picked
     refused = Signal(str)  # what could not be read or written, one sentence
-    rows_loaded = Signal(object)  # tuple[InputRow, ...]: one of several is to be picked
+    rows_loaded = Signal(tuple)  # tuple[InputRow, ...]: one of several is to be picked
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)

@@ -30,12 +30,12 @@ DEBOUNCE_MS = 60
 class PreviewController(QObject):
     """Gathers changes for a moment, then makes the preview in the pool; the newest wins."""
 
-    previewed = Signal(object)  # Preview
-    probed = Signal(object)  # ProbeReport
-    compared = Signal(object)  # Comparison
+    previewed = Signal(Preview)
+    probed = Signal(ProbeReport)
+    compared = Signal(ConversationComparison)
     busy_changed = Signal(bool)
 
-    request_count = Signal(object)  # Preview: shown by estimate; its model can count it itself
+    request_count = Signal(Preview)  # shown by estimate; its model can count it itself
 
     def __init__(
         self,
@@ -211,7 +211,7 @@ class PreviewController(QObject):
 class EmbeddedCount(QObject):
     """Asks the server in the loop; a newer preview takes the place of one that waits."""
 
-    counted = Signal(int, object)  # revision of the preview, ConversationTokens
+    counted = Signal(int, ConversationTokens)  # revision of the preview, ConversationTokens
 
     def __init__(
         self, background: Background, server: EmbeddedServer, parent: QObject | None = None

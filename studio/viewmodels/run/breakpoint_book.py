@@ -19,7 +19,7 @@ from studio.core.prompty.document import PromptDocument
 class FileBreakpoints(QObject):
     """Holds the set of one file and changes it; a run under way is told through `changed`."""
 
-    changed = Signal(object)  # BreakpointSet
+    changed = Signal(BreakpointSet)
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)

@@ -13,7 +13,7 @@ from studio.application.run.cards.timeline import StepCard, checkpoint_of_card
 from studio.application.run.debugging.breakpoints import BreakpointSet
 from studio.application.run.displayed_run import DisplayedRun
 from studio.application.run.inspector.sources import reading_for_display, sources_for
-from studio.application.run.inspector.tabs import Inspection, inspector_view
+from studio.application.run.inspector.tabs import Inspection, InspectorView, inspector_view
 from studio.application.run.past.again import PastRun
 from studio.application.run.past.compare import BranchView, RunComparison, RunSide, compare
 from studio.application.run.past.record import RunRecord
@@ -38,13 +38,13 @@ _LATE = 5
 class RunController(QObject):
     """One run at a time: live, or opened from history."""
 
-    state_changed = Signal(object)  # RunView
-    inspector_changed = Signal(object)  # InspectorView
+    state_changed = Signal(RunView)
+    inspector_changed = Signal(InspectorView)
     streamed = Signal(str)  # text of the reply under way, as far as it has come
     started = Signal(str)  # id of the run
     ended = Signal(str)  # id of the run: it is over (done, stopped, failed, …)
-    compared = Signal(object)  # Comparison
-    repeated = Signal(object)  # Comparison with the run that was gone through again
+    compared = Signal(RunComparison)
+    repeated = Signal(RunComparison)  # Comparison with the run that was gone through again
     branch_named = Signal(str, int, str)  # id of the run, number of the branch, its name
     refused = Signal(str)  # sentence for the person: what was asked is not possible, or broke
 

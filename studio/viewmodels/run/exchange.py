@@ -32,8 +32,8 @@ def file_name(prompt: str, at: float, run: str, form: RunForm) -> str:
 class RunExchange(QObject):
     """Writes and reads one file at a time; asked again meanwhile, it says so."""
 
-    exported = Signal(object)  # Path of the file
-    imported = Signal(object)  # tuple of the ids of the runs
+    exported = Signal(Path)  # Path of the file
+    imported = Signal(tuple)  # tuple of the ids of the runs
     failed = Signal(str, str)  # what happened; what to do
 
     def __init__(

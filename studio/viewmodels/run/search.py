@@ -67,7 +67,7 @@ class _Piece:
 class RunSearch(QObject):
     """Looks through a run beside the window; new words end the search for the old ones."""
 
-    found_changed = Signal(object)  # Found: more of it, or all
+    found_changed = Signal(SearchHits)  # Found: more of it, or all
     failed = Signal(str)  # why the run cannot be read
 
     def __init__(self, parent: QObject | None = None) -> None:

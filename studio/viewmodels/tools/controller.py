@@ -118,12 +118,12 @@ class ToolTrial:
 class ToolsController(QObject):
     """Moves a `ToolSession` between the document, the tools view and the background loop."""
 
-    registry_changed = Signal(object)  # ToolRegistry
+    registry_changed = Signal(ToolRegistry)
     loading_changed = Signal(bool)
-    trial_changed = Signal(object)  # Trial: begun, or ended
-    untrusted_changed = Signal(object)  # Path of the folder that is not trusted, or None
+    trial_changed = Signal(ToolTrial)  # Trial: begun, or ended
+    untrusted_changed = Signal(Path)  # Path of the folder that is not trusted, or None
     request_shown = Signal(str, str)  # tool, the HTTP request that a call would send
-    recordings_found = Signal(str, object)  # tool, tuple[Recording, ...]
+    recordings_found = Signal(str, tuple)  # tool, tuple[Recording, ...]
 
     def __init__(
         self,

@@ -35,7 +35,7 @@ class Question:
 class ToolQuestions(QObject):
     """Carries such calls from the loop to the window, and the answers back."""
 
-    request_answer = Signal(object)  # Question
+    request_answer = Signal(Question)
     settled = Signal(int)  # id of a question that was answered, or that nobody needs any more
 
     def __init__(self, background: Background, parent: QObject | None = None) -> None:

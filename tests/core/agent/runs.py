@@ -8,7 +8,8 @@ from collections.abc import Awaitable, Callable
 from collections.abc import Set as AbstractSet
 from typing import Any, Literal
 
-from studio.core.agent.run.runner import Run, start_run
+from studio.core.agent.run.runner import Run
+from studio.core.agent.run.start import start_run
 from studio.core.agent.values.options import RunOptions
 from studio.core.models.scripted import ScriptedModel, ScriptedReply
 from studio.core.prompty.document import PromptDocument

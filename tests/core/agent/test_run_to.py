@@ -51,6 +51,8 @@ async def test_a_breakpoint_on_the_way_stops_it_and_the_target_is_forgotten():
     [
         ("3", RunTarget(None, 3)),
         ("p3", RunTarget(PausePoint.TOOL_CALL, None)),
+        ("2:tool_call", RunTarget(PausePoint.TOOL_CALL, 2)),
+        ("step-end", RunTarget(PausePoint.STEP_END, None)),
         ("2:PX", RunTarget(PausePoint.ERROR, 2)),
         ("P1 4", RunTarget(PausePoint.BEFORE_REQUEST, 4)),
     ],

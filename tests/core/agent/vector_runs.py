@@ -7,15 +7,9 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from studio.core.agent.run.runner import start_run
+from studio.core.agent.run.start import start_run
 from studio.core.agent.values.commands import Steer, StopRun
-from studio.core.agent.values.events import (
-    ContextTrimmed,
-    Passed,
-    Rendered,
-    ReplyRead,
-    ToolEnded,
-)
+from studio.core.agent.values.events import ContextTrimmed, Passed, Rendered, ReplyRead, ToolEnded
 from studio.core.agent.values.options import Guard, RunOptions
 from studio.core.agent.values.pause_point import PausePoint
 from studio.core.agent.values.state import Limits, RunState, Step

@@ -11,14 +11,9 @@ import pytest
 
 from studio.core.agent.loop.machine import fold
 from studio.core.agent.past.tree import Walk, state_at, walk
-from studio.core.agent.run.runner import Run, RunDependencies
-from studio.core.agent.values.commands import (
-    Continue,
-    EditMessages,
-    ForkFrom,
-    SendBack,
-    Steer,
-)
+from studio.core.agent.run.dependencies import RunDependencies
+from studio.core.agent.run.runner import Run
+from studio.core.agent.values.commands import Continue, EditMessages, ForkFrom, SendBack, Steer
 from studio.core.agent.values.events import Started
 from studio.core.agent.values.options import RunOptions
 from studio.core.agent.values.pause_point import PausePoint

@@ -18,7 +18,8 @@ import pytest
 
 from studio.core.agent.loop.machine import fold
 from studio.core.agent.past.tree import walk
-from studio.core.agent.run.runner import Run, RunDependencies
+from studio.core.agent.run.dependencies import RunDependencies
+from studio.core.agent.run.runner import Run
 from studio.core.agent.values.commands import Continue, ForkFrom
 from studio.core.agent.values.events import Started, Stopped
 from studio.core.agent.values.options import RunOptions

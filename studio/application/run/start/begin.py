@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from studio.application.run.start.plan import RunPlan
 from studio.core.agent.loop.setup import make_setup
 from studio.core.agent.loop.toolbox import NoTools, RunToolbox
-from studio.core.agent.run.dependencies import OnEvent
+from studio.core.agent.run.dependencies import OnEvent, RunDependencies
 from studio.core.agent.run.performer import OnStream
-from studio.core.agent.run.runner import Run, RunDependencies
+from studio.core.agent.run.runner import Run
 from studio.core.agent.values.events import Started
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.prepare import prepare

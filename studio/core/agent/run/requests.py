@@ -1,4 +1,4 @@
-"""From a person's command at a pause to the facts that it makes; pure, with what is allowed."""
+"""From a user's command at a pause to the facts that it makes; pure, with what is allowed."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Literal, TypeAlias, assert_never
 
-from studio.core.agent.loop.steps import used_up
+from studio.core.agent.loop.steps import ending_error, used_up
 from studio.core.agent.values.commands import (
     AnswerCall,
     Approve,
@@ -33,17 +33,20 @@ from studio.core.agent.values.commands import (
     TreatAsFinal,
 )
 from studio.core.agent.values.events import (
+    AnswerChecked,
     AnswerEdited,
     AnswerReturned,
     CallDecided,
     CallEdited,
     ErrorObservationEdited,
     Event,
+    Failed,
     Forked,
     LimitRaised,
     MessagesEdited,
     ObservationEdited,
     OutcomeTold,
+    Passed,
     ReplyEdited,
     Steered,
     TreatedAsFinal,
@@ -259,3 +262,16 @@ def repair_switched_on(state: RunState) -> ReplyEdited | None:
         if is_on:
             return ReplyEdited(repaired(state.step.reply, repair), repair.name)
     return None
+
+
+def passing(state: RunState, place: PausePoint, *, headless: bool, accepted: bool) -> Event:
+    """The fact that passing a place makes; a flawed answer is accepted by a user, or not at all."""
+    is_answer = state.error is not None and state.error.kind == "output"
+    error = None if is_answer and accepted else ending_error(state, headless=headless)
+    if error is None and place == PausePoint.ERROR and is_answer and not accepted:
+        error = state.error
+    if error is not None:
+        return Failed(error)
+    if place == PausePoint.ERROR and is_answer:
+        return AnswerChecked(state.answer_value, state.answer_problems, accepted=True)
+    return Passed(place)

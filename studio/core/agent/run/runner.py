@@ -7,20 +7,17 @@ written by the journal first, then shown; a reply's deltas go to `stream` and ar
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import assert_never
 
 from studio.core.agent.loop.flow import Effects
-from studio.core.agent.loop.setup import make_setup
-from studio.core.agent.loop.steps import ending_error
-from studio.core.agent.loop.toolbox import NoTools, RunToolbox
-from studio.core.agent.past.reenactment import Reenactment
 from studio.core.agent.past.tree import Past, RunTree
-from studio.core.agent.run.dependencies import OnEvent, RunDependencies
+from studio.core.agent.run.dependencies import RunDependencies
+from studio.core.agent.run.effect_task import EffectTask
 from studio.core.agent.run.event_log import EventLog, RunJournal
 from studio.core.agent.run.gate import Gate, PauseDecision, RunTarget
-from studio.core.agent.run.performer import OnStream, Performer
-from studio.core.agent.run.requests import NotAllowedError, facts_of, repair_switched_on
+from studio.core.agent.run.performer import Performer
+from studio.core.agent.run.requests import NotAllowedError, facts_of, passing, repair_switched_on
 from studio.core.agent.run.secrets import run_secrets
 from studio.core.agent.values import commands
 from studio.core.agent.values.commands import Command
@@ -38,14 +35,12 @@ from studio.core.agent.values.effects import (
     TrimContext,
 )
 from studio.core.agent.values.events import (
-    AnswerChecked,
     CallDecided,
     Event,
     Failed,
     LimitRaised,
     Logged,
     ModelFailed,
-    Passed,
     Paused,
     Resumed,
     Started,
@@ -55,15 +50,6 @@ from studio.core.agent.values.events import (
 from studio.core.agent.values.options import RunOptions
 from studio.core.agent.values.pause_point import PausePoint
 from studio.core.agent.values.state import RunSetup, RunState, StepError
-from studio.core.models.base import ChatModel
-from studio.core.prompty.document import PromptDocument
-from studio.core.prompty.references import ReferenceContext
-from studio.core.text.values import Json
-
-__all__ = ["OnEvent", "Run", "RunDependencies", "start_run"]
-
-STOP_SECONDS = 0.15
-"""How long a cancelled effect may take to end before the run goes on without it."""
 
 
 class Run:
@@ -94,10 +80,15 @@ class Run:
         self._event_log = EventLog(setup, events)
         self._journal = RunJournal(dependencies.journal)
         self._effects: Effects = self._event_log.effects
+        # The gate is asked once for each place: set when it has answered, or when an edit or a
+        # command leads on from there; a fact that leads to another place clears it.
         self._passed_gate = False
+        # The run stood still here, so whoever lets it go on knows of a flaw of the answer.
         self._is_accepted = False
+        # Set by each command: wakes a run that stands still, and one that waits for an effect.
         self._wake = asyncio.Event()
-        self._work: asyncio.Task[None] | None = None
+        self._work = EffectTask(self._wake)
+        # Asked for while an effect is under way: stop the run, or cut off the reply only.
         self._stopping = False
         self._aborting = False
         self._performer = self._new_performer()
@@ -120,7 +111,7 @@ class Run:
     @property
     def is_working(self) -> bool:
         """Whether an effect is under way."""
-        return self._work is not None and not self._work.done()
+        return self._work.is_running
 
     # Going ----------------------------------------------------------------------------------------
 
@@ -148,7 +139,7 @@ class Run:
         except asyncio.CancelledError:
             if not self.state.is_over:
                 try:
-                    await self._cancel_work()
+                    await self._work.cancel()
                 finally:  # a loop that ends cancels what is still being cancelled once more
                     self._emit_stop()
             raise
@@ -167,8 +158,7 @@ class Run:
             self._emit(repair)
             return False
         stop = self.gate.decide(self.state)
-        self._is_accepted = stop is not None  # who goes on from there has seen it
-        self._passed_gate = True
+        self._is_accepted = stop is not None
         for source, line in self.gate.logs:
             self._emit(Logged(line, source))
         self.gate.logs.clear()
@@ -187,7 +177,7 @@ class Run:
             self._emit(fact)
             if self.state.place is None:
                 return True
-        # What was a problem then was gone on from; only the person's breakpoints stop.
+        # What was a problem then was gone on from; only the user's breakpoints stop.
         self._is_accepted = self.state.place == PausePoint.ERROR and past.goes_on
         return self._is_accepted
 
@@ -203,7 +193,7 @@ class Run:
             self._emit(Paused(place, stop.reason, stop.breakpoints, stop.text))
 
     async def _stand_still(self) -> None:
-        """Wait for the person; what an edit makes necessary (checks, reading) is done meanwhile."""
+        """Wait for the user; what an edit makes necessary (checks, reading) is done meanwhile."""
         if self.state.place is None and self._effects:
             await self._perform_all()
             now, pause = self.state.place, self.state.pause
@@ -218,36 +208,12 @@ class Run:
         if not effects:
             raise RuntimeError(f"nothing follows {self.state.place} of a run that goes on")
         for effect in effects:
-            self._work = asyncio.ensure_future(self._perform(effect))
-            await self._finish_work()
-
-    async def _finish_work(self) -> None:
-        """Wait for the effect; when it is cancelled, not longer than `STOP_SECONDS`."""
-        work = self._work
-        if work is None:
-            return
-        while not work.done():
-            self._wake.clear()
-            waker = asyncio.ensure_future(self._wake.wait())
-            try:
-                await asyncio.wait({work, waker}, return_when=asyncio.FIRST_COMPLETED)
-            finally:
-                waker.cancel()
-            if self._stopping or self._aborting:
-                await self._cancel_work()
-                break
-        if work.done() and not work.cancelled():
-            work.result()
-        if self._aborting and not self._stopping:
-            self._emit_aborted()
-        self._aborting = False
-
-    async def _cancel_work(self) -> None:
-        work = self._work
-        if work is None or work.done():
-            return
-        work.cancel()
-        await asyncio.wait({work}, timeout=STOP_SECONDS)
+            await self._work.perform(
+                self._perform(effect), lambda: self._stopping or self._aborting
+            )
+            if self._aborting and not self._stopping:
+                self._emit_aborted()
+            self._aborting = False
 
     def _emit_stop(self) -> None:
         self._stopping = False
@@ -311,7 +277,7 @@ class Run:
                 performer.check_answer(state, answer)
             case Pass(place=place):
                 headless = self.gate.options.headless
-                self._emit(_passing(state, place, headless=headless, accepted=self._is_accepted))
+                self._emit(passing(state, place, headless=headless, accepted=self._is_accepted))
             case _:
                 assert_never(effect)
 
@@ -422,54 +388,3 @@ class Run:
         self._emit(Resumed("into"))
         self._passed_gate = isinstance(command, commands.TakeRepair)
         self.gate.wants_pause = True
-
-
-def _passing(state: RunState, place: PausePoint, *, headless: bool, accepted: bool) -> Event:
-    """The fact that passing a place makes; a flawed answer is accepted by a user, or not at all."""
-    is_answer = state.error is not None and state.error.kind == "output"
-    error = None if is_answer and accepted else ending_error(state, headless=headless)
-    if error is None and place == PausePoint.ERROR and is_answer and not accepted:
-        error = state.error
-    if error is not None:
-        return Failed(error)
-    if place == PausePoint.ERROR and is_answer:
-        return AnswerChecked(state.answer_value, state.answer_problems, accepted=True)
-    return Passed(place)
-
-
-def start_run(
-    document: PromptDocument,
-    inputs: Mapping[str, Json],
-    model: ChatModel,
-    toolbox: RunToolbox | None = None,
-    options: RunOptions | None = None,
-    *,
-    run: str | None = None,
-    journal: OnEvent | None = None,
-    shown: OnEvent | None = None,
-    stream: OnStream | None = None,
-    references: ReferenceContext | None = None,
-    reenactment: Reenactment | None = None,
-) -> Run:
-    """A run of a prompt, ready for `await run.go()`.
-
-    Args:
-        document: the prompt.
-        inputs: values by input name.
-        model: what answers.
-        toolbox: the tools; none where None.
-        options: how it goes.
-        run: its id; made here where None.
-        journal: writes each fact before anything else sees it.
-        shown: told of each fact once the state has moved.
-        stream: told of each delta of a reply.
-        references: where `${…}` references find their values, and what masks these.
-        reenactment: a run of the past that is gone through again.
-    """
-    tools = toolbox if toolbox is not None else NoTools()
-    chosen = options if options is not None else RunOptions()
-    setup = make_setup(document, inputs, tools.specs, model, chosen, run=run)
-    dependencies = RunDependencies(
-        document, inputs, model, tools, journal, shown, stream, references, reenactment
-    )
-    return Run(dependencies, chosen, setup)

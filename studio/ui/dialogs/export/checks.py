@@ -29,7 +29,7 @@ _ORDER = {Severity.ERROR: 0, Severity.WARNING: 2, Severity.HINT: 3}
 class CheckRow(QWidget):
     """A picture, a sentence, and a button that mends it."""
 
-    fix_chosen = Signal(object)  # Fix
+    fix_chosen = Signal(Fix)
 
     def __init__(self, picture: str, color: str, text: str, fixes: Sequence[Fix] = ()) -> None:
         super().__init__()
@@ -64,7 +64,7 @@ class CheckRow(QWidget):
 class CheckList(QScrollArea):
     """Errors first, then what is lost or changed, then remarks."""
 
-    fix_chosen = Signal(object)  # Fix
+    fix_chosen = Signal(Fix)
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()

@@ -7,15 +7,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QTimer, Signal
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import (
-    QCheckBox,
-    QDialog,
-    QFrame,
-    QLabel,
-    QSplitter,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QCheckBox, QDialog, QFrame, QLabel, QSplitter, QVBoxLayout, QWidget
 
 from studio.application.exchange.export import Difference, ExportJob, targets
 from studio.core.export.target import ExportResult, ExportTarget
@@ -39,7 +31,7 @@ _WAIT = 250
 class ExportDialog(QDialog):
     """Nothing is written before the person chose where, and agreed to what is lost."""
 
-    request_fix = Signal(object)  # Fix: edits to the prompt in the editor
+    request_fix = Signal(Fix)  # edits to the prompt in the editor
 
     def __init__(
         self, subject: ExportSubject, messages: Notifications, theme: Theme, parent: QWidget

@@ -32,7 +32,7 @@ _HEADINGS = (
 class FormList(QListWidget):
     """Headings cannot be chosen; the arrow keys jump over them."""
 
-    target_chosen = Signal(object)  # ExportTarget
+    target_chosen = Signal(ExportTarget)
 
     def __init__(self, targets: Sequence[ExportTarget], theme: Theme) -> None:
         super().__init__()

@@ -32,7 +32,7 @@ from studio.ui.style.theme import Theme
 class TrustList(QWidget):
     """Folders whose tools may run and whose variables may be read."""
 
-    forgotten = Signal(object)  # Path
+    forgotten = Signal(Path)
 
     def __init__(self, store: TrustStore) -> None:
         super().__init__()
@@ -74,7 +74,7 @@ class SettingsDialog(QDialog):
     """A search field over pages; there is nothing to confirm."""
 
     request_connections = Signal()
-    trust_forgotten = Signal(object)  # Path
+    trust_forgotten = Signal(Path)
 
     def __init__(self, services: Services, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)

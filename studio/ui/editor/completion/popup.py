@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QFrame, QLabel, QListWidget, QListWidgetItem, QVBo
 
 from studio.application.editing.completion_items import CompletionItem, CompletionList
 from studio.core.text.fuzzy import score
+from studio.core.text.span import Span
 from studio.ui.style.icons import icon
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ _ITEM = Qt.ItemDataRole.UserRole
 class CompletionPopup(QFrame):
     """Up and Down choose, Enter and Tab put in, Esc closes."""
 
-    chosen = Signal(object, object)  # Completion, Span that it takes the place of
+    chosen = Signal(CompletionItem, Span)  # Completion, Span that it takes the place of
 
     def __init__(self, editor: PromptEditor) -> None:
         super().__init__(editor)

@@ -21,7 +21,7 @@ _MOST_FILES = 100
 class CrumbBar(QWidget):
     """Buttons in a row; each opens a menu of what stands beside it. Left and Right go along."""
 
-    request_open = Signal(object)  # Path of a prompt in the same folder
+    request_open = Signal(Path)  # Path of a prompt in the same folder
 
     def __init__(self, editor: PromptEditor, path: Callable[[], Path | None]) -> None:
         """Make it.

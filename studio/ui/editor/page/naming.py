@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 class Naming(QObject):
     """Go to definition, find uses and rename, in one editor."""
 
-    request_open = Signal(object)  # Path of a file that the prompt refers to
+    request_open = Signal(Path)  # Path of a file that the prompt refers to
 
     def __init__(self, editor: PromptEditor) -> None:
         super().__init__(editor)

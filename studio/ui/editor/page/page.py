@@ -10,6 +10,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from studio.application.document.files import FileError, FileText
+from studio.core.prompty.document import PromptDocument
 from studio.ui.editor.completion.assist import EditorAssist
 from studio.ui.editor.page.crumb_bar import CrumbBar
 from studio.ui.editor.text.media_drop import MediaDrop
@@ -18,7 +19,6 @@ from studio.viewmodels.document.controller import DocumentController
 from studio.viewmodels.document.spelling import SpellingController
 
 if TYPE_CHECKING:
-    from studio.core.prompty.document import PromptDocument
     from studio.core.settings import Settings
     from studio.core.spelling import Misspelled
     from studio.core.text.source import SourceText
@@ -32,11 +32,11 @@ if TYPE_CHECKING:
 class EditorPage(QWidget):
     """Joins an editor, its document and the bars above it."""
 
-    parsed = Signal(object)  # PromptDocument
+    parsed = Signal(PromptDocument)
     caret_moved = Signal(int)  # offset
     title_changed = Signal()
     word_learned = Signal(str)  # a word that the spelling should know from now on
-    request_open = Signal(object)  # Path of a prompt that was dropped
+    request_open = Signal(Path)  # Path of a prompt that was dropped
 
     def __init__(
         self,

@@ -14,9 +14,9 @@ class TabGroup(QTabWidget):
     """Tabs that can be moved and closed; a dot in the title: there is something to save."""
 
     page_changed = Signal()
-    request_close = Signal(object)  # EditorPage
-    request_close_others = Signal(object)  # EditorPage that stays open
-    request_move_over = Signal(object)  # EditorPage that goes to the other side
+    request_close = Signal(EditorPage)
+    request_close_others = Signal(EditorPage)  # EditorPage that stays open
+    request_move_over = Signal(EditorPage)  # EditorPage that goes to the other side
 
     def __init__(self) -> None:
         super().__init__()
@@ -101,9 +101,9 @@ class EditorSides(QSplitter):
     """Keeps the groups of tabs; the side that had the keyboard last is the current one."""
 
     current_changed = Signal()
-    request_close = Signal(object)  # EditorPage
-    request_close_others = Signal(object)  # EditorPage that stays open
-    request_move_over = Signal(object)  # EditorPage that goes to the other side
+    request_close = Signal(EditorPage)
+    request_close_others = Signal(EditorPage)  # EditorPage that stays open
+    request_move_over = Signal(EditorPage)  # EditorPage that goes to the other side
 
     def __init__(self) -> None:
         super().__init__(Qt.Orientation.Horizontal)

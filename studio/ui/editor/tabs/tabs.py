@@ -12,12 +12,12 @@ from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from studio.application.document.files import FileError
 from studio.application.highlight.lexer_state import PYTHON_FILE
+from studio.core.prompty.document import PromptDocument
 from studio.ui.editor.page.page import EditorPage
 from studio.ui.editor.tabs.file_questions import Unsaved, ask_open, ask_save, ask_unsaved
 from studio.ui.editor.tabs.sides import EditorSides
 
 if TYPE_CHECKING:
-    from studio.core.prompty.document import PromptDocument
     from studio.core.text.span import Span
     from studio.ui.style.theme import Theme
     from studio.viewmodels.app.notifications import Notifications
@@ -28,11 +28,11 @@ if TYPE_CHECKING:
 class EditorTabs(QStackedWidget):
     """Opens, shows, saves and closes documents; signals speak of the current one."""
 
-    current_changed = Signal(object)  # EditorPage | None
-    parsed = Signal(object)  # PromptDocument
+    current_changed = Signal(EditorPage)  # EditorPage | None
+    parsed = Signal(PromptDocument)
     caret_moved = Signal(int)  # offset
     title_changed = Signal(str)
-    opened = Signal(object)  # Path
+    opened = Signal(Path)
     request_zoom = Signal(int)  # steps
     breakpoint_toggled = Signal(str)  # tool name
     message_breakpoint_toggled = Signal(str)  # message, as "user 2"

@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
 
 from studio.application.preview.cards import CUT_CHARACTERS, CUT_LINES, CardData, TextRun
 from studio.core.prompty.messages import MediaPart, Part, TextPart, ToolCallPart, ToolResultPart
+from studio.core.text.span import Span
 from studio.ui.parts.chip import Chip
 from studio.ui.preview.cards.part_views import ToolCallView
 from studio.ui.preview.cards.text_body import TextBody
@@ -120,7 +121,7 @@ def empty_layout(layout: QLayout) -> None:
 class MessageCard(QWidget):
     """Role, attributes, content; everything on it leads back to where it was written."""
 
-    place_clicked = Signal(object)  # Span
+    place_clicked = Signal(Span)
     input_clicked = Signal(str)  # input name
     whole_shown = Signal()  # the person asked for the whole of a long text
 

@@ -18,6 +18,7 @@ from PySide6.QtWidgets import QWidget
 
 from studio.application.preview.cards import CardData, same_ends
 from studio.core.prompty.messages import MediaPart, ToolCallPart
+from studio.core.text.span import Span
 from studio.ui.preview.cards.card import MessageCard
 from studio.ui.preview.cards.tools_card import ToolsCard
 from studio.ui.style.theme import Theme
@@ -57,7 +58,7 @@ class Slot:
 class CardColumn(QWidget):
     """Places slots one under the other; makes and drops their cards as it is told to."""
 
-    place_clicked = Signal(object)  # Span
+    place_clicked = Signal(Span)
     input_clicked = Signal(str)  # input name
     request_place = Signal()  # a height changed: place again, and keep what is looked at
 

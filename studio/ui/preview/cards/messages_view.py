@@ -21,6 +21,7 @@ from PySide6.QtWidgets import QFrame, QScrollArea, QWidget
 from studio.application.preview.cards import CardData
 from studio.core.prompty.messages import HoistedTool
 from studio.core.prompty.tool_spec import ToolSpec
+from studio.core.text.span import Span
 from studio.ui.preview.cards.card import MessageCard
 from studio.ui.preview.cards.column import EDGE, CardColumn, Slot
 from studio.ui.preview.cards.tools_card import ToolsCard
@@ -48,7 +49,7 @@ class _Veil(QWidget):
 class MessagesView(QScrollArea):
     """Cards of all messages, tools on top."""
 
-    place_clicked = Signal(object)  # Span
+    place_clicked = Signal(Span)
     input_clicked = Signal(str)  # input name
     settled = Signal()  # every card that is seen, or nearly, stands
 

@@ -35,7 +35,7 @@ MARKDOWN_LIMIT = 40_000
 class TextBody(QTextBrowser):
     """Shows text without fetching anything: no file, no network, no link is followed."""
 
-    place_clicked = Signal(object)  # Span: the source of what was clicked
+    place_clicked = Signal(Span)  # the source of what was clicked
     input_clicked = Signal(str)  # input name: a coloured value, with Ctrl held
 
     def __init__(self, parent: QWidget | None = None) -> None:

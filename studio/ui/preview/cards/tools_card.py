@@ -33,7 +33,7 @@ _LONGEST_TIP = 4_000
 class ToolsCard(QWidget):
     """One chip for each tool; a click leads to where it is declared. Hidden when there is none."""
 
-    place_clicked = Signal(object)  # Span
+    place_clicked = Signal(Span)
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)

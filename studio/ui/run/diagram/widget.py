@@ -33,7 +33,7 @@ _COMPACT_REACH = 7.0
 class LoopDiagram(QWidget):
     """Prompt → Model → Reply → Action → Tool → Observation and back; Final → Done leaves it."""
 
-    break_toggled = Signal(str)  # place ("P1" …) whose breakpoint was clicked
+    break_toggled = Signal(str)  # place whose breakpoint was clicked
     request_run_to = Signal(str)  # place that the run should go on to
     node_chosen = Signal(str)  # node whose inspector tab is wanted
 

@@ -10,7 +10,8 @@ import pytest
 
 from studio.application.run.cards.card_list import StoredCards, cards_in
 from studio.application.run.cards.timeline import cards_of_step, timeline_of
-from studio.core.agent.run.runner import Run, RunDependencies
+from studio.core.agent.run.dependencies import RunDependencies
+from studio.core.agent.run.runner import Run
 from studio.core.agent.values.commands import Continue, ForkFrom
 from studio.core.agent.values.options import RunOptions
 from studio.core.agent.values.state import Limits

@@ -7,7 +7,8 @@ import pytest
 from studio.core.agent.past.reenactment import Reenactment
 from studio.core.agent.past.replay import RecordedModel, RecordedSpecs, RecordedTools
 from studio.core.agent.past.tree import branch_path
-from studio.core.agent.run.runner import Run, start_run
+from studio.core.agent.run.runner import Run
+from studio.core.agent.run.start import start_run
 from studio.core.agent.values.commands import (
     AnswerCall,
     Approve,
@@ -26,16 +27,7 @@ from studio.core.agent.values.options import RunOptions
 from studio.core.agent.values.pause_point import PausePoint
 from studio.core.agent.values.state import RunState
 from studio.core.prompty.messages import Message, TextPart
-from tests.core.agent.runs import (
-    NATIVE,
-    REACT,
-    Functions,
-    Session,
-    call,
-    calling,
-    document,
-    search,
-)
+from tests.core.agent.runs import NATIVE, REACT, Functions, Session, call, calling, document, search
 from tests.support.run_comparison import compare
 
 EVERYWHERE = RunOptions(pause_at=frozenset(PausePoint) - {PausePoint.ERROR}, backoff=0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from studio.core.agent.past.replay import RecordedModel, RecordedTools, recording_of
 from studio.core.agent.past.tree import branch_path
-from studio.core.agent.run.runner import start_run
+from studio.core.agent.run.start import start_run
 from studio.core.agent.values.events import ModelReplied, ToolEnded
 from studio.core.agent.values.options import RunOptions
 from studio.core.models.scripted import ScriptedModel

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from studio.core.agent.run.runner import start_run
+from studio.core.agent.run.start import start_run
 from studio.core.agent.values.options import RunOptions
 from studio.core.agent.values.reading import Refused
 from studio.core.agent.values.state import Limits

@@ -11,7 +11,9 @@ from typing import Any
 from studio.core.agent.loop.machine import fold
 from studio.core.agent.past.replay import RecordedModel, RecordedSpecs, RecordedTools, recording_of
 from studio.core.agent.past.tree import branch_path
-from studio.core.agent.run.runner import Run, RunDependencies, start_run
+from studio.core.agent.run.dependencies import RunDependencies
+from studio.core.agent.run.runner import Run
+from studio.core.agent.run.start import start_run
 from studio.core.agent.values.commands import Continue, EditMessages, ForkFrom
 from studio.core.agent.values.options import RunOptions
 from studio.core.agent.values.state import RunState
@@ -24,10 +26,7 @@ from studio.core.prompty.reference_values import ReferenceContext
 from studio.core.runs.exchange import write_journal
 from studio.core.runs.store import RunStore
 from studio.core.tools.source import ToolOutcome
-from studio.core.wire.reply import (
-    Reply,
-    ReplyDelta,
-)
+from studio.core.wire.reply import Reply, ReplyDelta
 from tests.core.agent.runs import Functions, call, calling, document
 
 NOTE = "NOTEPLANTED-5150"
