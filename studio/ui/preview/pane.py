@@ -25,6 +25,7 @@ from studio.application.preview.diff import ConversationComparison, Pair
 from studio.application.preview.meter import Meter, meter
 from studio.application.preview.probe import ProbeReport
 from studio.application.preview.value import Preview
+from studio.core.text.problem import Fix
 from studio.core.text.span import Span
 from studio.core.text.values import JsonObject
 from studio.ui.parts.banner import Banner
@@ -142,7 +143,7 @@ class PreviewPane(QWidget):
     """Shows a `Preview`; asks for places and inputs, and computes nothing."""
 
     request_reveal = Signal(Span)  # bring this place of the source into view
-    request_fix = Signal(object)  # Fix: make its edits
+    request_fix = Signal(Fix)  # make its edits
     request_input = Signal(str)  # name: bring this input's field into view
     request_compare = Signal(Pair)  # Pair, or None: no longer
     request_probe = Signal()  # try the inputs for holes
