@@ -73,6 +73,11 @@ def _parser() -> argparse.ArgumentParser:
 
     add_lsp(commands.add_parser("lsp", help="the language server, for editors"))
 
+    from studio.cli.experiment import add_baseline, add_experiment
+
+    add_experiment(commands.add_parser("experiment", help="rows × variants × repeats, marked"))
+    add_baseline(commands.add_parser("baseline", help="what experiments are compared with"))
+
     plugins = commands.add_parser(
         "plugins", help="the installed plug-ins, and what is wrong with them"
     )

@@ -1,0 +1,325 @@
+"""Asking for one cell: what is sent, the run itself, and its answer as assertions see it."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import cast
+
+from studio.application.connections.model import Answerers
+from studio.application.connections.tools import tool_session
+from studio.application.experiments.limited_model import LimitedModel
+from studio.application.experiments.mocks import MockedToolbox, read_mocks
+from studio.application.experiments.plan import ExperimentPlan, ExperimentServices, PlannedVariant
+from studio.application.experiments.providers import EchoModel, endpoint_of, without_retries
+from studio.application.run.start.begin import begin_run, open_tools
+from studio.application.run.start.plan import RunPlan
+from studio.application.trust import references_of
+from studio.core.agent.loop.machine import advance
+from studio.core.agent.loop.setup import limits_of, make_setup
+from studio.core.agent.loop.steps import new_state, request_of
+from studio.core.agent.loop.toolbox import NoTools, RunToolbox
+from studio.core.agent.protocols.choose import agent_settings
+from studio.core.agent.run.performer import Performer
+from studio.core.agent.run.secrets import run_secrets
+from studio.core.agent.values.events import Event, Rendered, Started
+from studio.core.agent.values.options import RunOptions
+from studio.core.agent.values.state import RunState
+from studio.core.experiments.assertions.result import CellAnswer, MadeCall
+from studio.core.experiments.identity import SentCell
+from studio.core.experiments.limiter import ConnectionLimiter
+from studio.core.experiments.values import ExperimentRow
+from studio.core.models.base import ChatModel, ModelError, ProtocolName
+from studio.core.prompty.document import PromptDocument
+from studio.core.prompty.prepare import settled_document
+from studio.core.prompty.reference_values import ReferenceContext
+from studio.core.runs.codec import encode_event
+from studio.core.text.values import Json
+from studio.core.tools.session import ToolSession
+from studio.core.tools.source import ToolSourceError
+
+LOCAL_AT_ONCE = 1.0
+"""Requests to the embedded model at once: it answers one after another."""
+
+
+@dataclass(frozen=True)
+class AskedCell:
+    """What came of asking."""
+
+    answer: CellAnswer | None
+    """The answer; None where there is none."""
+
+    error: str
+    """Why there is none, one sentence."""
+
+    journal: bytes
+    """The run, as lines of JSON."""
+
+    refused: int = 0
+    """Tool calls that were refused, because nobody allowed them."""
+
+
+class Asker:
+    """Models, tools and limiters of one experiment, opened once."""
+
+    def __init__(self, plan: ExperimentPlan, services: ExperimentServices) -> None:
+        """Open nothing yet."""
+        self._plan = plan
+        self._services = services
+        self._answerers = Answerers(services.connections, services.secrets, services.embedded)
+        self._models: dict[int, ChatModel] = {}
+        self._limiters: dict[str, ConnectionLimiter] = {}
+        self._tools: dict[int, ToolSession] = {}
+        self._sources: dict[int, str] = {}
+        self._mocks = read_mocks(plan.file.mocks, plan.folder)
+
+    @property
+    def room(self) -> int:
+        """About how many cells are worth having under way."""
+        return sum(int(each.limit) + 1 for each in self._limiters.values()) or 8
+
+    @property
+    def refused(self) -> int:
+        """Requests that servers refused so far (429)."""
+        return sum(each.refused for each in self._limiters.values())
+
+    def limiter(self, connection: str, *, is_local: bool = False) -> ConnectionLimiter:
+        """The room at a connection; cells and judges share it."""
+        if connection not in self._limiters:
+            most = self._plan.options.concurrency or 100
+            local = LOCAL_AT_ONCE if is_local else float(most)
+            self._limiters[connection] = ConnectionLimiter(most=min(float(most), local))
+        return self._limiters[connection]
+
+    async def open(self) -> None:
+        """Open the models and start the tools.
+
+        Raises:
+            ModelError: a connection lacks something.
+            ToolSourceError: the tools cannot be started.
+        """
+        for at, variant in enumerate(self._plan.variants):
+            self._models[at] = self._model(variant)
+            self._limiter_of(variant)
+            if wants_tools(variant.document):
+                session = tool_session(
+                    self._services.trust, self._services.connections, self._services.secrets
+                )
+                self._tools[at] = session
+                await self._load_tools(at, variant, session)
+
+    def _model(self, variant: PlannedVariant) -> ChatModel:
+        if variant.choice is None:
+            return EchoModel()
+        return self._answerers.open(
+            without_retries(variant.choice),
+            variant.document.source.path,
+            trusted=self._plan.folder.trusted,
+        )
+
+    def _limiter_of(self, variant: PlannedVariant) -> ConnectionLimiter:
+        choice = variant.choice
+        if choice is None:
+            return self.limiter("echo")
+        return self.limiter(choice.connection.name, is_local=choice.connection.kind == "embedded")
+
+    async def _load_tools(self, at: int, variant: PlannedVariant, session: ToolSession) -> None:
+        row = self._plan.rows[0]
+        references = self._references(variant)
+        values = self._plan.values_of(at, row)
+        document = settled_document(variant.document, values, references)
+        await open_tools(session, document, values, references)
+        await session.load(document)
+        if self._services.allow_tools:
+            session.allow_tools()
+        self._sources[at] = _hash_of_files(session.watched)
+
+    def _references(self, variant: PlannedVariant) -> ReferenceContext:
+        return references_of(
+            variant.document.source.path,
+            self._services.trust,
+            masker=self._services.secrets.masker,
+        )
+
+    async def _toolbox(
+        self, at: int, document: PromptDocument, values: Mapping[str, Json],
+        references: ReferenceContext,
+    ) -> RunToolbox:  # fmt: skip
+        session = self._tools.get(at)
+        box: RunToolbox = NoTools()
+        if session is not None:
+            box = await open_tools(session, document, values, references)
+        return MockedToolbox(box, self._mocks) if self._mocks else box
+
+    def _run_options(self, variant: PlannedVariant, document: PromptDocument) -> RunOptions:
+        timeout = self._plan.options.timeout_ms
+        limits = limits_of(document)
+        if timeout:
+            limits = replace(limits, seconds=min(limits.seconds or 3600.0, timeout / 1000))
+        protocol = cast("ProtocolName | None", variant.entry.prompt.protocol or None)
+        return RunOptions(
+            protocol=protocol,
+            limits=limits,
+            headless=True,
+            approve="always" if self._services.approve else "ask",
+            attempts=1,
+        )
+
+    async def sent(self, at: int, row: ExperimentRow) -> SentCell | str:
+        """What a cell would send first; a text says why it cannot be rendered."""
+        variant = self._plan.variants[at]
+        references = self._references(variant)
+        values = self._plan.values_of(at, row)
+        document = settled_document(variant.document, values, references)
+        options = self._run_options(variant, document)
+        toolbox = await self._toolbox(at, document, values, references)
+        model = self._models[at]
+        setup = make_setup(document, values, toolbox.specs, model, options, run="identity")
+        state, _ = advance(new_state(setup), Started(setup))
+        facts: list[Event] = []
+        performer = Performer(
+            document, values, model, toolbox, options, facts.append,
+            secrets=run_secrets(references, document, None),
+        )  # fmt: skip
+        performer.render(state)
+        if not isinstance(facts[0], Rendered):
+            return str(getattr(facts[0], "message", "the prompt cannot be rendered"))
+        state, _ = advance(state, facts[0])
+        body = model.request_body(request_of(state))
+        choice = variant.choice
+        later = ""
+        if setup.protocol != "native" or setup.compose:
+            later = document.source.slice(document.body) + setup.compose + json.dumps(
+                dict(values), sort_keys=True, default=str
+            )  # fmt: skip
+        limits = setup.limits
+        return SentCell(
+            body,
+            endpoint_of(choice.connection) if choice is not None else "echo",
+            setup.protocol,
+            tuple({"name": each.name, "description": each.description,
+                   "parameters": each.parameters} for each in setup.tools),
+            self._sources.get(at, "") + _hash(self._plan.file.mocks),
+            (limits.iterations, limits.tokens, limits.cost, limits.seconds),
+            later,
+            {"approve": options.approve, "stop": list(setup.stop)},
+        )  # fmt: skip
+
+    async def ask(self, at: int, row: ExperimentRow) -> AskedCell:
+        """Run a cell to its end. Never raises for what model and tools do."""
+        variant = self._plan.variants[at]
+        references = self._references(variant)
+        values = self._plan.values_of(at, row)
+        document = settled_document(variant.document, values, references)
+        options = self._run_options(variant, document)
+        retries = variant.choice.connection.retries if variant.choice is not None else 0
+        model = LimitedModel(self._models[at], self._limiter_of(variant), retries)
+        try:
+            toolbox = await self._toolbox(at, document, values, references)
+        except ToolSourceError as error:
+            return AskedCell(None, str(error), b"")
+        plan = RunPlan(document, values, model, toolbox, options=options, references=references)
+        lines: list[str] = []
+
+        def keep(event: Event) -> None:
+            lines.append(json.dumps(encode_event(event), ensure_ascii=False, default=str))
+
+        run = begin_run(plan, toolbox, journal=keep)
+        state = await self._timed(run.go())
+        journal = "\n".join(lines).encode("utf-8", "surrogatepass")
+        if isinstance(state, str):
+            return AskedCell(None, state, journal)
+        return _asked(state, journal, model.waited)
+
+    async def _timed(self, going: object) -> RunState | str:
+        import inspect
+
+        assert inspect.isawaitable(going)
+        seconds = self._plan.options.timeout_ms
+        if not seconds:
+            return cast("RunState", await going)
+        try:
+            # Waiting for room is no part of the cell; the limit of the run counts what is.
+            return cast("RunState", await asyncio.wait_for(going, 20 * seconds / 1000 + 60))
+        except TimeoutError:
+            return f"The cell did not end in {seconds} ms."
+
+    async def close(self) -> None:
+        """Let go of models and tools."""
+        for session in self._tools.values():
+            await session.close()
+        for model in self._models.values():
+            with suppress(ModelError):
+                await model.close()
+        self._models.clear()
+        self._tools.clear()
+
+
+def wants_tools(document: PromptDocument) -> bool:
+    """Whether a prompt has tools of any kind."""
+    named = agent_settings(document).get("tools")
+    return bool(document.tools or named) or any(
+        section.role == "tools" for section in document.sections
+    )
+
+
+def _asked(state: RunState, journal: bytes, waited: float) -> AskedCell:
+    """The end of a run as a cell: an answer, or why there is none."""
+    steps = [*state.steps, *([] if state.step in state.steps[-1:] else [state.step])]
+    steps = [each for each in steps if each.number]
+    refused = sum(call.status == "rejected" for step in steps for call in step.calls)
+    if state.status in ("failed", "stopped", "interrupted"):
+        error = state.error
+        said = error.message if error is not None else f"The run ended as {state.status}."
+        return AskedCell(None, said, journal, refused)
+    last = steps[-1].reply if steps else None
+    calls = tuple(
+        MadeCall(call.tool, dict(call.arguments or {}), is_error=call.is_error,
+                 is_valid=not call.problems)
+        for step in steps for call in step.calls
+    )  # fmt: skip
+    errors = sum(call.is_error for call in calls) + sum(bool(each.observation) for each in steps)
+    usage = state.usage
+    text = state.answer if state.answer is not None else (last.text if last is not None else "")
+    answer = CellAnswer(
+        text or (last.refusal if last is not None else ""),
+        latency_ms=max(0.0, state.seconds - waited) * 1000,
+        cost=usage.cost,
+        input_tokens=usage.input_tokens,
+        output_tokens=usage.output_tokens,
+        steps=len(steps),
+        calls=calls,
+        finish_reason=(last.finish_reason or "") if last is not None else "",
+        is_refusal=state.status == "refused" or bool(last is not None and last.refusal),
+        errors=errors,
+    )
+    return AskedCell(answer, "", journal, refused)
+
+
+def sent_text(sent: SentCell) -> str:
+    """The texts of the first request, for assertions and for reading."""
+    messages = sent.body.get("messages", sent.body.get("input"))
+    made = []
+    for each in messages if isinstance(messages, list) else []:
+        if isinstance(each, Mapping):
+            content = each.get("content")
+            made.append(content if isinstance(content, str) else json.dumps(content))
+    return "\n".join(made)
+
+
+def _hash(value: Mapping[str, Json]) -> str:
+    text = json.dumps(value, sort_keys=True, default=str) if value else ""
+    return hashlib.sha256(text.encode()).hexdigest()[:16] if text else ""
+
+
+def _hash_of_files(paths: tuple[Path, ...]) -> str:
+    digest = hashlib.sha256()
+    for path in paths:
+        with suppress(OSError):
+            digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]

@@ -1,0 +1,65 @@
+"""The cells of a result, one after another, for every export."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from studio.application.experiments.report import ExperimentReport
+from studio.core.experiments.assertions.result import AssertionResult
+from studio.core.experiments.results.cells import CellKey, CellOutcome
+from studio.core.experiments.results.ledger import ExperimentLedger, ResultRow
+
+
+@dataclass(frozen=True)
+class ExportedCell:
+    """One cell with its row."""
+
+    variant: str
+    """Name of the variant."""
+
+    row: ResultRow
+    """The row."""
+
+    key: CellKey
+    """Which."""
+
+    outcome: CellOutcome
+    """What came of it."""
+
+    @property
+    def title(self) -> str:
+        """The row for people."""
+        return row_title(self.row)
+
+
+def row_title(row: ResultRow) -> str:
+    """A row in a few words: its description, else its first text."""
+    described = row.facts.get("description")
+    if isinstance(described, str) and described:
+        return described
+    variables = row.facts.get("vars")
+    texts = [
+        str(value)
+        for name, value in (variables.items() if isinstance(variables, dict) else ())
+        if name not in ("id", "tags", "expected") and value not in (None, "")
+    ]
+    text = " ".join(" ".join(texts[:2]).split()) if texts else row.key
+    return text if len(text) <= 100 else f"{text[:99]}…"
+
+
+def cells_of(ledger: ExperimentLedger, report: ExperimentReport) -> Iterator[ExportedCell]:
+    """Every cell that is over, by variant, row and repeat."""
+    rows = ledger.rows(report.head.id)
+    for at, variant in enumerate(report.variants):
+        for row in rows:
+            for repeat in range(1, report.head.repeats + 1):
+                key = CellKey(repeat, row.number, at)
+                outcome = ledger.outcome(report.head.id, key)
+                if outcome is not None:
+                    yield ExportedCell(variant.name, row, key, outcome)
+
+
+def lost(results: tuple[AssertionResult, ...]) -> Iterator[AssertionResult]:
+    """The assertions that do not hold."""
+    return (each for each in results if not each.passed and each.weight > 0)

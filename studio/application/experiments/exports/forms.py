@@ -1,0 +1,289 @@
+"""A result in the forms that other programs read: JUnit, JSON lines, CSV, GitHub, HTML."""
+
+from __future__ import annotations
+
+import csv
+import html
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+from io import StringIO
+from xml.etree import ElementTree
+
+from studio.application.experiments.exports.cells import ExportedCell, cells_of, lost
+from studio.application.experiments.report import ExperimentReport, percent
+from studio.core.experiments.results.cells import CellState
+from studio.core.experiments.results.ledger import ExperimentLedger
+from studio.core.text.values import Json
+
+Export = Callable[[ExperimentLedger, ExperimentReport], str]
+
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_MOST_HTML = 400
+_MOST_NOTES = 50
+
+
+def as_junit(ledger: ExperimentLedger, report: ExperimentReport) -> str:
+    """JUnit's XML: a suite for each variant, a case for each row; errors apart from failures."""
+    root = ElementTree.Element("testsuites", name=_xml(report.head.name))
+    cases: dict[str, dict[str, list[ExportedCell]]] = {}
+    for cell in cells_of(ledger, report):
+        cases.setdefault(cell.variant, {}).setdefault(cell.row.key, []).append(cell)
+    for variant in report.variants:
+        rows = cases.get(variant.name, {})
+        suite = ElementTree.SubElement(root, "testsuite", name=_xml(variant.name))
+        failures = errors = 0
+        for key, cells in rows.items():
+            seconds = sum(each.outcome.ms for each in cells) / 1000
+            case = ElementTree.SubElement(
+                suite, "testcase", classname=_xml(f"{report.head.name}.{variant.name}"),
+                name=_xml(cells[0].title), time=f"{seconds:.3f}",
+            )  # fmt: skip
+            verdict = variant.verdicts.get(key)
+            if verdict is None:
+                errors += 1
+                text = "\n".join(filter(None, (_trouble(each) for each in cells)))
+                ElementTree.SubElement(case, "error", message=_xml(text[:200])).text = _xml(text)
+            elif not verdict.passed:
+                failures += 1
+                text = "\n".join(filter(None, (_failure(each) for each in cells)))
+                first = text.partition("\n")[0]
+                ElementTree.SubElement(case, "failure", message=_xml(first)).text = _xml(text)
+        suite.set("tests", str(len(rows)))
+        suite.set("failures", str(failures))
+        suite.set("errors", str(errors))
+    ElementTree.indent(root)
+    return '<?xml version="1.0" encoding="UTF-8"?>\n' + ElementTree.tostring(root, "unicode") + "\n"
+
+
+def _trouble(cell: ExportedCell) -> str:
+    if cell.outcome.state is CellState.ERROR:
+        return cell.outcome.error
+    return "\n".join(
+        f"{each.label}: {each.reason}" for each in lost(cell.outcome.results)
+        if each.state in ("error", "not_run")
+    )  # fmt: skip
+
+
+def _failure(cell: ExportedCell) -> str:
+    reasons = "; ".join(f"{each.label}: {each.reason}" for each in lost(cell.outcome.results))
+    if not reasons:
+        return ""
+    return f"repeat {cell.key.repeat}: {reasons}\n{cell.outcome.output}"
+
+
+def as_json_lines(ledger: ExperimentLedger, report: ExperimentReport) -> str:
+    """A head, then a line for each cell."""
+    return "\n".join(json.dumps(each, ensure_ascii=False) for each in _lines(ledger, report)) + "\n"
+
+
+def _lines(ledger: ExperimentLedger, report: ExperimentReport) -> Iterator[dict[str, Json]]:
+    yield {"type": "experiment", **summary_of(report)}
+    for cell in cells_of(ledger, report):
+        outcome = cell.outcome
+        yield {
+            "type": "cell", "variant": cell.variant, "row": cell.row.number, "key": cell.row.key,
+            "repeat": cell.key.repeat, "state": outcome.state.name.lower(),
+            "vars": cell.row.facts.get("vars"), "output": outcome.output, "passed": outcome.passed,
+            "score": outcome.score, "cost": outcome.cost, "input_tokens": outcome.input_tokens,
+            "output_tokens": outcome.output_tokens, "ms": round(outcome.ms, 1),
+            "steps": outcome.steps, "cached": outcome.is_cached, "error": outcome.error,
+            "assertions": [
+                {"label": each.label, "state": each.state, "score": each.score,
+                 "metric": each.metric, "reason": each.reason}
+                for each in outcome.results
+            ],
+        }  # fmt: skip
+
+
+def summary_of(report: ExperimentReport) -> dict[str, Json]:
+    """The head of a result as JSON."""
+    return {
+        "result": report.head.id, "name": report.head.name, "file": report.head.file,
+        "started": report.head.started, "state": report.head.state, "rows": report.rows,
+        "repeats": report.head.repeats, "baseline": report.baseline,
+        "gates_hold": report.gates_hold, "sentences": list(report.sentences),
+        "variants": [
+            {
+                "name": each.name, "rows": len(each.verdicts), "rows_passed": each.rows_passed,
+                "interval": list(each.interval), "cells": each.total.cells,
+                "cells_passed": each.total.passed, "errors": each.total.errors,
+                "cached": each.total.cached, "cost": each.total.cost, "tokens": each.total.tokens,
+                "p50_ms": each.p50_ms, "p95_ms": each.p95_ms,
+                **(
+                    {"won": list(each.comparison.won), "lost": list(each.comparison.lost),
+                     "p_value": each.comparison.corrected}
+                    if each.comparison is not None else {}
+                ),
+            }
+            for each in report.variants
+        ],
+        "gates": [
+            {"gate": each.name, "variant": each.variant, "held": each.held,
+             "measured": each.measured, "wanted": each.wanted}
+            for each in report.gates
+        ],
+    }  # fmt: skip
+
+
+def as_csv(ledger: ExperimentLedger, report: ExperimentReport) -> str:
+    """A line for each cell. No text becomes a formula of a spreadsheet."""
+    out = StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    rows = ledger.rows(report.head.id)
+    names = list(dict.fromkeys(name for row in rows for name in _vars(row.facts)))
+    writer.writerow(
+        ["row", "variant", "repeat", "state", "passed", "score", "cost", "tokens", "ms",
+         "output", "reasons", *(safe_cell(name) for name in names)]
+    )  # fmt: skip
+    for cell in cells_of(ledger, report):
+        outcome = cell.outcome
+        values = _vars(cell.row.facts)
+        passed = "" if outcome.passed is None else str(outcome.passed).lower()
+        reasons = "; ".join(f"{each.label}: {each.reason}" for each in lost(outcome.results))
+        writer.writerow([
+            cell.row.number, safe_cell(cell.variant), cell.key.repeat, outcome.state.name.lower(),
+            passed, f"{outcome.score:g}", "" if outcome.cost is None else f"{outcome.cost:.6f}",
+            outcome.input_tokens + outcome.output_tokens, f"{outcome.ms:.0f}",
+            safe_cell(outcome.output), safe_cell(outcome.error or reasons),
+            *(safe_cell(_text(values.get(name))) for name in names),
+        ])  # fmt: skip
+    return out.getvalue()
+
+
+def safe_cell(text: str) -> str:
+    """A text that a spreadsheet shows and does not work out (OWASP: CSV injection)."""
+    return f"'{text}" if text.startswith(_FORMULA) else text
+
+
+def _vars(facts: Mapping[str, Json]) -> Mapping[str, Json]:
+    found = facts.get("vars")
+    return found if isinstance(found, Mapping) else {}
+
+
+def _text(value: Json) -> str:
+    if value is None:
+        return ""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def as_github(ledger: ExperimentLedger, report: ExperimentReport) -> str:
+    """A table for the summary of a job, then an annotation for each lost row on its line."""
+    lines = [f"### {_cell(report.head.name)}", ""]
+    lines += [f"{_cell(each)}  " for each in report.sentences]
+    lines += ["", "| variant | rows | passed | won | lost | errors | cost | p95 |",
+              "| --- | --- | --- | --- | --- | --- | --- | --- |"]  # fmt: skip
+    for each in report.variants:
+        won, gone = (len(each.comparison.won), len(each.comparison.lost)) if each.comparison else (
+            "", "")  # fmt: skip
+        lines.append(
+            f"| {_cell(each.name)} | {len(each.verdicts)} | {percent(each.share)} | {won} | {gone} "
+            f"| {each.total.errors} | ${each.total.cost:.4f} | {each.p95_ms:.0f} ms |"
+        )
+    lines.append("")
+    lines += [
+        f"- {'held' if gate.held else '**failed**'}: {_cell(gate.variant)} {gate.name} "
+        f"{gate.measured:g} ({'at least' if gate.is_least else 'at most'} {gate.wanted:g})"
+        for gate in report.gates
+    ]
+    return "\n".join(lines) + "\n" + "".join(_annotations(ledger, report))
+
+
+def _annotations(ledger: ExperimentLedger, report: ExperimentReport) -> Iterator[str]:
+    told = 0
+    for cell in cells_of(ledger, report):
+        reasons = [f"{each.label}: {each.reason}" for each in lost(cell.outcome.results)]
+        if cell.outcome.state is CellState.ERROR:
+            reasons = [cell.outcome.error]
+        if not reasons or told >= _MOST_NOTES or cell.variant == report.baseline:
+            continue
+        told += 1
+        file = cell.row.facts.get("file") or report.head.file.replace("\\", "/").rpartition("/")[2]
+        kind = "warning" if cell.outcome.state is CellState.ERROR else "error"
+        text = _command(f"{cell.variant}: {'; '.join(reasons)}")
+        line = cell.row.facts.get("line", 1)
+        yield f"::{kind} file={_property(str(file))},line={line}::{text}\n"
+
+
+def _cell(text: str) -> str:
+    """A text that cannot leave its place in a table of Markdown."""
+    escaped = re.sub(r"([\\`*_{}\[\]<>|#])", r"\\\1", " ".join(text.split()))
+    return escaped.replace("::", ":\u200b:")
+
+
+def _command(text: str) -> str:
+    """A text in a command of GitHub's log, which ends at the line (actions/toolkit)."""
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _command(text).replace(":", "%3A").replace(",", "%2C")
+
+
+def as_html(ledger: ExperimentLedger, report: ExperimentReport) -> str:
+    """One page that needs nothing else: the cells that fail or changed whole, others counted."""
+    shown: list[str] = []
+    passed = 0
+    changed = {
+        (each.name, key) for each in report.variants if each.comparison is not None
+        for key in (*each.comparison.won, *each.comparison.lost)
+    }  # fmt: skip
+    for cell in cells_of(ledger, report):
+        if cell.outcome.passed is True and (cell.variant, cell.row.key) not in changed:
+            passed += 1
+        elif len(shown) < _MOST_HTML:
+            shown.append(_html_cell(cell))
+    names = ("variant", "rows passed", "of", "interval", "errors", "cost", "p95")
+    heads = "".join(f"<th>{name}</th>" for name in names)
+    rows = "".join(
+        f"<tr><td>{html.escape(each.name)}</td><td>{percent(each.share)}</td>"
+        f"<td>{len(each.verdicts)}</td><td>{round(100 * each.interval[0])} to "
+        f"{round(100 * each.interval[1])}</td><td>{each.total.errors}</td>"
+        f"<td>${each.total.cost:.4f}</td><td>{each.p95_ms:.0f} ms</td></tr>"
+        for each in report.variants
+    )
+    said = "".join(f"<p>{html.escape(each)}</p>" for each in report.sentences)
+    return (
+        f"<!doctype html><html lang='en'><meta charset='utf-8'><title>"
+        f"{html.escape(report.head.name)}</title><style>{_STYLE}</style><body>"
+        f"<h1>{html.escape(report.head.name)}</h1>{said}<table><tr>{heads}</tr>{rows}</table>"
+        f"<p>{passed} cells pass and are not shown.</p>{''.join(shown)}</body></html>\n"
+    )
+
+
+def _html_cell(cell: ExportedCell) -> str:
+    outcome = cell.outcome
+    results = "".join(
+        f"<li class='{each.state}'>{html.escape(each.label)}: {html.escape(each.reason)}</li>"
+        for each in outcome.results
+    )
+    state = outcome.error or ("passes" if outcome.passed else "fails")
+    return (
+        f"<section><h2>{html.escape(cell.title)}</h2><p>{html.escape(cell.variant)}, row "
+        f"{cell.row.number}, repeat {cell.key.repeat}: {html.escape(state)}</p>"
+        f"<pre>{html.escape(outcome.output[:4000])}</pre><ul>{results}</ul></section>"
+    )
+
+
+_STYLE = (
+    "body{font:15px/1.5 system-ui;max-width:60rem;margin:2rem auto;padding:0 1rem}"
+    "table{border-collapse:collapse}td,th{padding:.3rem .8rem;text-align:left;border-bottom:1px "
+    "solid #8884}pre{white-space:pre-wrap;background:#8881;padding:.7rem}li.failed{color:#b3261e}"
+    "li.passed{color:#1b7a43}@media(prefers-color-scheme:dark){body{background:#16181d;color:#ddd}}"
+)
+
+
+def _xml(text: str) -> str:
+    """A text with what XML forbids replaced."""
+    return _NOT_XML.sub("\ufffd", text)
+
+
+FORMS: Mapping[str, Export] = {
+    "junit": as_junit,
+    "json": as_json_lines,
+    "csv": as_csv,
+    "html": as_html,
+    "github": as_github,
+}
+"""Every form by its name on the command line."""

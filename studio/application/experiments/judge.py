@@ -1,0 +1,191 @@
+"""Judges: prompts that mark answers, run like any other prompt at a connection's limiter."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import replace
+from functools import partial
+
+from studio.application.connections.model import Answerers
+from studio.application.experiments.limited_model import LimitedModel
+from studio.application.experiments.plan import ExperimentPlan, ExperimentServices
+from studio.application.experiments.prompts import ExperimentError
+from studio.application.experiments.providers import choice_for, with_options, without_retries
+from studio.application.run.start.begin import begin_run
+from studio.application.run.start.plan import RunPlan
+from studio.application.trust import references_of
+from studio.application.words import translate
+from studio.core.agent.loop.toolbox import NoTools
+from studio.core.agent.values.options import RunOptions
+from studio.core.experiments.assertions.result import (
+    AssertionContext,
+    CellAnswer,
+    NotRunError,
+    UndecidedError,
+    Verdict,
+)
+from studio.core.experiments.assertions.structure import objects_in
+from studio.core.experiments.limiter import ConnectionLimiter
+from studio.core.experiments.values import AssertionSpec, ProviderEntry
+from studio.core.models.base import ChatModel, ModelError
+from studio.core.models.choice import ModelChoice
+from studio.core.prompty.document import PromptDocument
+from studio.core.prompty.parse import parse
+from studio.core.resource_files import resource
+from studio.core.text.values import Json
+
+_tr = partial(translate, "ExperimentJudge")
+
+_RUBRICS = {
+    "llm-rubric": "rubric.prompty",
+    "factuality": "factuality.prompty",
+    "model-graded-factuality": "factuality.prompty",
+    "model-graded-closedqa": "closedqa.prompty",
+    "g-eval": "g-eval.prompty",
+}
+_CATEGORIES = {"A": 1.0, "B": 1.0, "C": 1.0, "D": 0.0, "E": 1.0}
+"""Factuality: subset, superset, equal, contradiction, differences that do not matter."""
+
+Limiters = Callable[..., ConnectionLimiter]
+
+
+class PromptJudge:
+    """Marks answers by prompts; each asks the model that its assertion names."""
+
+    def __init__(
+        self, plan: ExperimentPlan, services: ExperimentServices, limiters: Limiters
+    ) -> None:
+        self._plan = plan
+        self._services = services
+        self._limiters = limiters
+        self._answerers = Answerers(services.connections, services.secrets, services.embedded)
+        self._models: dict[str, tuple[ChatModel, ModelChoice]] = {}
+
+    async def grade(
+        self, spec: AssertionSpec, value: Json, answer: CellAnswer, context: AssertionContext
+    ) -> Verdict:
+        """Whether an answer meets a rubric; see `Judge`."""
+        document, rubric = self._prompt(spec, value)
+        entry = self._provider(spec)
+        document = with_options(document, entry.config)
+        model = self._model(entry, document)
+        inputs: dict[str, Json] = {
+            **{name: item for name, item in context.variables.items()
+               if document.input(name) is not None},
+            "output": answer.text, "rubric": rubric, "input": context.prompt,
+            "expected": str(context.variables.get("expected", rubric)),
+        }  # fmt: skip
+        references = references_of(
+            document.source.path, self._services.trust, masker=self._services.secrets.masker
+        )
+        plan = RunPlan(
+            document, inputs, model, NoTools(), references=references,
+            options=RunOptions(protocol="native", headless=True, attempts=1),
+        )  # fmt: skip
+        state = await begin_run(plan, NoTools()).go()
+        cost = state.usage.cost or 0.0
+        if state.answer is None:
+            said = state.error.message if state.error is not None else state.status
+            raise UndecidedError(_tr("The judge did not answer: {said}").format(said=said))
+        verdict = verdict_of_reply(spec, state.answer)
+        return replace(verdict, cost=cost)
+
+    async def similarity(self, spec: AssertionSpec, value: Json, answer: CellAnswer) -> Verdict:
+        """How near an answer is to a text; see `Judge`."""
+        raise NotRunError(_tr("`similar` needs embeddings, which connections do not offer yet."))
+
+    def _prompt(self, spec: AssertionSpec, value: Json) -> tuple[PromptDocument, str]:
+        """The judge's prompt, and the rubric that it goes by."""
+        named = spec.rubric if isinstance(spec.rubric, str) else ""
+        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        if isinstance(value, list) and spec.type == "g-eval":
+            text = "\n".join(f"{number}. {each}" for number, each in enumerate(value, 1))
+        try:
+            if text.startswith("file://") and text.endswith(".prompty"):
+                path = self._plan.folder.find(text.removeprefix("file://"))
+                return parse(self._plan.folder.read(text), path), ""
+            if text.startswith("file://"):
+                text = self._plan.folder.read(text).strip()
+            if named.endswith(".prompty"):
+                path = self._plan.folder.find(named.removeprefix("file://"))
+                return parse(self._plan.folder.read(named), path), text
+        except ExperimentError as error:
+            raise UndecidedError(str(error)) from None
+        if spec.rubric is not None:
+            raise NotRunError(_tr("A judge's own prompt stands in a file: file://judge.prompty."))
+        path = resource("rubrics", _RUBRICS[spec.type])
+        return parse(path.read_text(encoding="utf-8"), path), text
+
+    def _provider(self, spec: AssertionSpec) -> ProviderEntry:
+        for given in (spec.provider, self._plan.file.default.options.get("provider")):
+            if isinstance(given, str) and given:
+                return ProviderEntry(given)
+            if isinstance(given, Mapping) and isinstance(given.get("id"), str):
+                config = given.get("config")
+                return ProviderEntry(
+                    str(given["id"]), config=config if isinstance(config, Mapping) else {}
+                )
+        raise NotRunError(
+            _tr("No judge is named: give the assertion a `provider`, or defaultTest.options one.")
+        )
+
+    def _model(self, entry: ProviderEntry, document: PromptDocument) -> LimitedModel:
+        if entry.id not in self._models:
+            try:
+                choice = choice_for(
+                    entry, document, self._services.connections, trusted=self._plan.folder.trusted
+                )
+                if choice is None:
+                    raise NotRunError(_tr("`echo` is no judge."))
+                model = self._answerers.open(
+                    without_retries(choice), document.source.path, trusted=self._plan.folder.trusted
+                )
+            except (ExperimentError, ModelError) as error:
+                raise UndecidedError(str(error)) from None
+            self._models[entry.id] = model, choice
+        model, choice = self._models[entry.id]
+        connection = choice.connection
+        limiter = self._limiters(connection.name, is_local=connection.kind == "embedded")
+        return LimitedModel(model, limiter, connection.retries)
+
+    async def close(self) -> None:
+        """Let go of the models."""
+        for model, _ in self._models.values():
+            with suppress(ModelError):
+                await model.close()
+        self._models.clear()
+
+
+def verdict_of_reply(spec: AssertionSpec, text: str) -> Verdict:
+    """What a judge's reply says: JSON with `pass`, `score` and `reason`, or a category.
+
+    Raises:
+        UndecidedError: it says nothing that can be read; that is no failure of the answer.
+    """
+    found = [value for value, _ in objects_in(text) if isinstance(value, Mapping)]
+    reply = found[-1] if found else None
+    if reply is None:
+        short = " ".join(text.split())[:80]
+        raise UndecidedError(_tr("The judge answered nonsense: {text!r}").format(text=short))
+    reason = str(reply.get("reason") or reply.get("explanation") or _tr("No reason is given."))
+    score: float | None = None
+    category = reply.get("category")
+    if isinstance(category, str) and category.strip("() ")[:1].upper() in _CATEGORIES:
+        score = _CATEGORIES[category.strip("() ")[:1].upper()]
+        return Verdict(score > 0, reason, score)
+    score_given, passed = reply.get("score"), reply.get("pass")
+    if isinstance(score_given, int | float) and not isinstance(score_given, bool):
+        score = float(score_given) / 10 if spec.type == "g-eval" else float(score_given)
+    if isinstance(passed, str) and passed.lower() in ("true", "false", "yes", "no"):
+        passed = passed.lower() in ("true", "yes")
+    if not isinstance(passed, bool) and score is None:
+        raise UndecidedError(_tr("The judge gave neither `pass` nor `score`."))
+    least = spec.threshold
+    if spec.type == "g-eval" and least is None:
+        least = 0.7
+    holds = passed if isinstance(passed, bool) else (score or 0.0) > 0
+    if least is not None and score is not None:
+        holds = (holds or not isinstance(passed, bool)) and score >= least
+    return Verdict(holds, reason, score)

@@ -1,0 +1,93 @@
+"""A model behind the limiter of its connection: it waits for room and tries again."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing
+
+from studio.core.experiments.limiter import ConnectionLimiter
+from studio.core.models.base import Capabilities, ChatModel, ModelError, ModelRequest
+from studio.core.models.faults import RetryLaterError
+from studio.core.text.values import JsonObject
+from studio.core.wire.reply import ReplyDelta, ReplyNotice
+
+_BACKOFF = 0.5
+_LONGEST = 60.0
+
+
+class LimitedModel:
+    """One for each cell, around the model that its variant shares."""
+
+    def __init__(self, model: ChatModel, limiter: ConnectionLimiter, retries: int) -> None:
+        """Take a model.
+
+        Args:
+            model: what answers; it does not try again by itself.
+            limiter: the room at its connection.
+            retries: how often a call is tried again that fails for now; 0 means never.
+        """
+        self._model = model
+        self._limiter = limiter
+        self._retries = retries
+        self.waited = 0.0
+        """Seconds that were spent on waiting and on calls that were refused: no latency."""
+
+    @property
+    def label(self) -> str:
+        """The model's name for people."""
+        return self._model.label
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """What may be sent to it."""
+        return self._model.capabilities
+
+    def request_body(self, request: ModelRequest) -> JsonObject:
+        """The exact body."""
+        return self._model.request_body(request)
+
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[ReplyDelta, None]:
+        """Answer once there is room.
+
+        Raises:
+            ModelError: the model cannot answer, also when asked again.
+        """
+        attempt = 0
+        while True:
+            started = time.monotonic()
+            began = await self._limiter.take()
+            self.waited += began - started
+            said, failed = False, None
+            try:
+                async with _closing(self._model.stream(request)) as deltas:
+                    async for delta in deltas:
+                        said = said or not isinstance(delta, ReplyNotice)
+                        yield delta
+            except ModelError as error:
+                failed = error
+            finally:
+                refused = failed is not None and failed.kind == "rate-limited"
+                after = _asked_to_wait(failed)
+                await self._limiter.give(began, refused=refused, after=after)
+            if failed is None:
+                return
+            if said or not failed.retryable or attempt >= self._retries:
+                failed.is_exhausted = True
+                raise failed
+            wait = min(_LONGEST, after or _BACKOFF * 2**attempt)
+            attempt += 1
+            await asyncio.sleep(wait)
+            self.waited += time.monotonic() - began
+
+    async def close(self) -> None:
+        """The model is closed by who opened it."""
+
+
+def _asked_to_wait(error: ModelError | None) -> float:
+    return (error.after or 0.0) if isinstance(error, RetryLaterError) else 0.0
+
+
+def _closing(deltas: AsyncIterator[ReplyDelta]) -> aclosing[AsyncGenerator[ReplyDelta, None]]:
+    return aclosing(deltas)  # type: ignore[arg-type]

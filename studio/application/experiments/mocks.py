@@ -1,0 +1,117 @@
+"""Tools that an experiment answers itself (`mocks:`), in front of those of a run."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
+
+from studio.application.experiments.prompts import ExperimentError, Folder
+from studio.core.agent.loop.toolbox import RunToolbox
+from studio.core.agent.values.state import ResultOrigin
+from studio.core.prompty.tool_spec import ToolSpec
+from studio.core.prompty.yaml.reader import read_yaml
+from studio.core.text.values import Json, JsonObject
+from studio.core.tools.mock import (
+    FixedMock,
+    Mock,
+    RecordedAnswer,
+    RecordedMock,
+    TemplateMock,
+    mock_answer,
+)
+from studio.core.tools.source import ToolOutcome
+
+
+def read_mocks(stated: Mapping[str, Json], folder: Folder) -> dict[str, Mock]:
+    """Stand-ins by the names of their tools.
+
+    A text may hold `{arguments}`; a list of `{args, answer}` answers by arguments, as does a file
+    of such a list; any other value is the answer.
+
+    Raises:
+        ExperimentError: a file cannot be read.
+    """
+    return {name: _mock(value, folder) for name, value in stated.items()}
+
+
+def _mock(value: Json, folder: Folder) -> Mock:
+    if isinstance(value, str) and value.startswith("file://"):
+        name = value.removeprefix("file://")
+        text = folder.read(name)
+        read = read_yaml(text)
+        if read.broken:
+            raise ExperimentError(f"{name}: {read.problems[0].message}")
+        value = read.value
+    if isinstance(value, list) and value and all(isinstance(each, Mapping) for each in value):
+        answers = [_answer(each) for each in value if isinstance(each, Mapping)]
+        if all(each is not None for each in answers):
+            return RecordedMock(tuple(each for each in answers if each is not None))
+    if isinstance(value, str) and "{" in value:
+        return TemplateMock(value)
+    return FixedMock(value)
+
+
+def _answer(item: JsonObject) -> RecordedAnswer | None:
+    arguments = item.get("args", item.get("arguments"))
+    if not isinstance(arguments, Mapping) or not {"answer", "text"} & item.keys():
+        return None
+    value = item.get("answer", item.get("text"))
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return RecordedAnswer(arguments, text, item.get("is_error") is True)
+
+
+class MockedToolbox:
+    """A toolbox of which some tools are answered by the experiment; they never ask."""
+
+    def __init__(self, inner: RunToolbox, mocks: Mapping[str, Mock]) -> None:
+        self._inner = inner
+        self._mocks = mocks
+        self._earlier: Counter[str] = Counter()
+
+    @property
+    def specs(self) -> tuple[ToolSpec, ...]:
+        """What the model is offered."""
+        return self._inner.specs
+
+    def check(
+        self, name: str, arguments: JsonObject, released: AbstractSet[str] = frozenset()
+    ) -> tuple[str, ...]:
+        """What is wrong with a call before it is made."""
+        return self._inner.check(name, arguments, released)
+
+    def needs_approval(self, name: str) -> bool:
+        """Whether somebody must be asked; a stand-in never asks."""
+        return name not in self._mocks and self._inner.needs_approval(name)
+
+    def why_approval(self, name: str) -> str:
+        """Why the tool asks."""
+        return "" if name in self._mocks else self._inner.why_approval(name)
+
+    def approve(self, name: str) -> None:
+        """Note that a call was allowed."""
+        self._inner.approve(name)
+
+    def origin(self, name: str) -> ResultOrigin:
+        """Where an answer comes from."""
+        return "mock" if name in self._mocks else self._inner.origin(name)
+
+    async def call(
+        self,
+        name: str,
+        arguments: JsonObject,
+        call_id: str = "",
+        released: AbstractSet[str] = frozenset(),
+    ) -> ToolOutcome:
+        """Answer by the stand-in, else by the tool."""
+        mock = self._mocks.get(name)
+        if mock is None:
+            return await self._inner.call(name, arguments, call_id, released)
+        key = name
+        if isinstance(mock, RecordedMock):
+            key = f"{name} {json.dumps(arguments, sort_keys=True, default=str)}"
+        earlier, self._earlier[key] = self._earlier[key], self._earlier[key] + 1
+        outcome = mock_answer(mock, arguments, earlier)
+        assert outcome is not None  # only a person's mock gives none, and a file states none
+        return outcome

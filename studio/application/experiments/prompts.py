@@ -1,0 +1,225 @@
+"""The prompts of an experiment as documents: files, texts, git revisions, edited sections."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+from studio.application.trust import is_trusted
+from studio.application.words import translate
+from studio.core.experiments.values import PromptEntry
+from studio.core.imports.imported import ImportFailure
+from studio.core.imports.promptfoo import import_promptfoo
+from studio.core.prompty.document import PromptDocument
+from studio.core.prompty.parse import parse
+from studio.core.prompty.yaml.reader import write_yaml
+from studio.core.text.problem import TextEdit, apply_edits
+from studio.core.text.span import Span
+from studio.core.tools.trust.store import TrustStore
+
+_tr = partial(translate, "ExperimentPrompts")
+
+_GIT_SECONDS = 20
+_MOST_FILES = 200
+_SECTION = re.compile(r"^(?P<role>\w+)(?:#(?P<number>\d+))?$")
+_HEADING = re.compile(r"^(?P<level>#{1,6})[ \t]+(?P<title>[^\n]+?)[ \t]*#*[ \t]*$", re.MULTILINE)
+
+
+class ExperimentError(Exception):
+    """An experiment that cannot be run; each line of the text is one reason with its place."""
+
+
+class Folder:
+    """The folder of an experiment: finds and reads what its file names."""
+
+    def __init__(self, path: Path | None, trust: TrustStore) -> None:
+        self.path = (path.parent if path is not None else Path.cwd()).resolve()
+        """Where names start from."""
+        self.trusted = path is None or is_trusted(path.resolve(), trust)
+        """Whether it may run Python and read variables."""
+        self._trust = trust
+
+    def find(self, name: str) -> Path:
+        """A file by its name; outside of the folder only where that is trusted too.
+
+        Raises:
+            ExperimentError: there is none, or it may not be read.
+        """
+        path = (self.path / name).resolve()
+        if not path.is_relative_to(self.path) and not self._trust.is_trusted(path.parent):
+            raise ExperimentError(
+                _tr("{name}: the file lies outside of the experiment's folder; trust its folder "
+                    "to use it.").format(name=name)
+            )  # fmt: skip
+        if not path.is_file():
+            raise ExperimentError(_tr("{name}: there is no such file.").format(name=name))
+        return path
+
+    def read(self, name: str) -> str:
+        """The text of a file.
+
+        Raises:
+            ExperimentError: it cannot be read.
+        """
+        path = self.find(name.removeprefix("file://"))
+        try:
+            return path.read_text(encoding="utf-8-sig")
+        except (OSError, UnicodeDecodeError) as error:
+            raise ExperimentError(f"{name}: {error}") from None
+
+
+def documents_of(entry: PromptEntry, folder: Folder) -> Iterator[tuple[str, PromptDocument]]:
+    """The prompts of an entry by their labels: one, or those of a text file or a pattern.
+
+    Raises:
+        ExperimentError: it cannot be read.
+    """
+    if entry.text is not None:
+        for number, document in enumerate(_imported(entry.text, entry, folder)):
+            yield (entry.label if not number else f"{entry.label} ({number + 1})"), document
+        return
+    if "*" in entry.id:
+        paths = sorted(folder.path.glob(entry.id))[:_MOST_FILES]
+        if not paths:
+            raise ExperimentError(_tr("{name}: no file has such a name.").format(name=entry.id))
+        for path in paths:
+            name = path.relative_to(folder.path).as_posix()
+            yield from documents_of(replace(entry, id=name, label=path.name), folder)
+        return
+    if entry.id.endswith(".prompty"):
+        yield entry.label, _edited(_prompt_file(entry, folder), entry, folder)
+        return
+    found = list(_imported(f"file://{entry.id}", entry, folder))
+    for number, document in enumerate(found, 1):
+        yield (entry.label if len(found) == 1 else f"{entry.label} ({number})"), document
+
+
+def _prompt_file(entry: PromptEntry, folder: Folder) -> PromptDocument:
+    path = folder.path / entry.id
+    if not entry.revision:
+        path = folder.find(entry.id)
+        return parse(folder.read(entry.id), path)
+    if not folder.trusted:
+        raise ExperimentError(
+            _tr("{name}@{revision}: git is asked only in folders that you trust.").format(
+                name=entry.id, revision=entry.revision
+            )
+        )
+    return parse(_at_revision(entry, folder), path.resolve())
+
+
+def _at_revision(entry: PromptEntry, folder: Folder) -> str:
+    command = ["git", "-C", str(folder.path), "show", f"{entry.revision}:./{entry.id}"]
+    try:
+        done = subprocess.run(
+            command,
+            capture_output=True,
+            timeout=_GIT_SECONDS,
+            check=False,
+            stdin=subprocess.DEVNULL,
+        )
+    except FileNotFoundError:
+        raise ExperimentError(_tr("git is not installed; it finds earlier revisions.")) from None
+    except subprocess.TimeoutExpired:
+        raise ExperimentError(_tr("git does not answer.")) from None
+    if done.returncode:
+        said = done.stderr.decode(errors="replace").strip().splitlines()[-1:]
+        raise ExperimentError(f"{entry.id}@{entry.revision}: {' '.join(said)}")
+    return done.stdout.decode("utf-8-sig", errors="replace")
+
+
+def _imported(content: str, entry: PromptEntry, folder: Folder) -> Iterator[PromptDocument]:
+    """Prompts of a text or a chat, by the importer that promptfoo's files have."""
+
+    def read(name: str) -> str:
+        try:
+            return folder.read(name)
+        except ExperimentError as error:
+            raise ImportFailure(str(error)) from error
+
+    config = "\n".join(write_yaml({"prompts": [{"id": entry.label, "raw": content}]}))
+    number = 0
+    while True:
+        try:
+            made = import_promptfoo(config, read, number)
+        except ImportFailure as error:
+            if number:
+                return
+            raise ExperimentError(f"{entry.label}: {error}") from None
+        yield parse(made.text, folder.path / f"{_file_name(entry.label)}.prompty")
+        number += 1
+        if number >= max(1, len(made.others)):
+            return
+
+
+def _file_name(label: str) -> str:
+    return re.sub(r"[^\w.-]+", "-", label).strip("-")[:40] or "prompt"
+
+
+# Edited sections ----------------------------------------------------------------------------------
+
+
+def _edited(document: PromptDocument, entry: PromptEntry, folder: Folder) -> PromptDocument:
+    """The document with sections replaced, the rest as it is."""
+    for title, given in entry.edit.items():
+        text = folder.read(given) if given.startswith("file://") else given
+        place = _section(document, title)
+        if place is None:
+            known = ", ".join(_titles(document)) or _tr("none")
+            raise ExperimentError(
+                _tr("{name}: there is no section {title!r}; there are: {known}.").format(
+                    name=entry.label, title=title, known=known
+                )
+            )
+        old = document.source.slice(place)
+        head = old[: len(old) - len(old.lstrip("\n"))]
+        tail = old[len(old.rstrip("\n")) :] or "\n"
+        edit = TextEdit(place, f"{head}{text.strip(chr(10))}{tail}")
+        document = parse(apply_edits(document.source.text, [edit]), document.source.path)
+    return document
+
+
+def _section(document: PromptDocument, title: str) -> Span | None:
+    """The content of a section: `role`, `role#2`, or a heading of the body."""
+    found = _SECTION.match(title)
+    if found is not None:
+        role = found["role"].lower()
+        sections = [each for each in document.sections if each.role == role]
+        number = int(found["number"] or 1)
+        if 0 < number <= len(sections):
+            return sections[number - 1].content
+    headings = list(_headings(document))
+    for at, (name, level, span) in enumerate(headings):
+        if name.casefold() == title.casefold():
+            ends = [other.start for _, depth, other in headings[at + 1 :] if depth <= level]
+            ends += [each.span.start for each in document.sections if each.span.start > span.end]
+            return Span(span.end, min([*ends, document.body.end]))
+    return None
+
+
+def _headings(document: PromptDocument) -> Iterator[tuple[str, int, Span]]:
+    body = document.source.slice(document.body)
+    for found in _HEADING.finditer(body):
+        span = Span(found.start(), found.end()).shift(document.body.start)
+        yield found["title"], len(found["level"]), span
+
+
+def _titles(document: PromptDocument) -> list[str]:
+    counts: dict[str, int] = {}
+    made = []
+    for each in document.sections:
+        counts[each.role] = counts.get(each.role, 0) + 1
+        if each.role:
+            made.append(each.role if counts[each.role] == 1 else f"{each.role}#{counts[each.role]}")
+    return [*made, *(name for name, _, _ in _headings(document))]
+
+
+def inputs_read(document: PromptDocument) -> frozenset[str]:
+    """Names that a prompt reads or declares."""
+    declared: Mapping[str, object] = {item.name: item for item in document.inputs}
+    used = {variable.name for variable in document.variables}
+    return frozenset({*declared, *used, *(item.name for item in document.parameters)})

@@ -1,0 +1,152 @@
+"""The models of an experiment: connections by name, or `provider:model` as promptfoo writes it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from dataclasses import replace
+from functools import partial
+
+from studio.application.connections.model import RequestedModel, choice_of
+from studio.application.experiments.prompts import ExperimentError
+from studio.application.words import translate
+from studio.core.experiments.values import ProviderEntry
+from studio.core.models.base import Capabilities, ModelRequest
+from studio.core.models.bodies import request_body
+from studio.core.models.choice import ModelChoice
+from studio.core.models.connection_file import Connections
+from studio.core.models.connections import Connection
+from studio.core.prompty.document import ModelDeclaration, PromptDocument
+from studio.core.prompty.front.front_matter import LEGACY_OPTIONS, SAME_OPTIONS
+from studio.core.prompty.messages import TextPart
+from studio.core.text.values import Json, JsonObject
+from studio.core.wire.reply import Finished, ReplyDelta, TextDelta
+
+_tr = partial(translate, "ExperimentProviders")
+
+ECHO = "echo"
+"""promptfoo's provider that answers with the prompt itself: no model, no cost."""
+
+_EMBEDDED = ("embedded", "local")
+_ALIASES = {"azureopenai": "azure", "vertex": "gemini", "google": "gemini"}
+_OPTION_WORDS = {**LEGACY_OPTIONS, **{name: name for name in SAME_OPTIONS}}
+_NO_OPTIONS = ("apiKey", "apiKeyEnvar", "apiBaseUrl", "apiHost", "organization", "cost")
+
+
+def choice_for(
+    entry: ProviderEntry, document: PromptDocument, connections: Connections, *, trusted: bool
+) -> ModelChoice | None:
+    """The connection that answers a variant; None for `echo`.
+
+    Raises:
+        ExperimentError: there is none: an experiment never takes another model in silence.
+    """
+    if entry.id == ECHO:
+        return None
+    declared = document.model
+    if not entry.id:
+        choice = choice_of(RequestedModel(declared, trusted), connections)
+        return _sure(entry, choice)
+    named = connections.named(entry.id)
+    if named is None and entry.id.lower() in _EMBEDDED:
+        named = next(each for each in connections.connections if each.kind == "embedded")
+    if named is not None:
+        return choice_of(RequestedModel(declared, trusted), connections, named.name)
+    provider, colon, rest = entry.id.partition(":")
+    model = rest.removeprefix("chat:").removeprefix("responses:").removeprefix("messages:")
+    connection = next(
+        (each for each in connections.connections
+         if provider.lower() in (each.name.lower(), each.name.lower().replace(" ", "-"))), None,
+    )  # fmt: skip
+    if connection is not None and colon:
+        return ModelChoice(
+            replace(connection, model=model), replace(declared, id=model), "the experiment names it"
+        )
+    kind = _ALIASES.get(provider.lower(), provider.lower())
+    wanted = ModelDeclaration(id=model or "", provider=kind, options=declared.options)
+    return _sure(entry, choice_of(RequestedModel(wanted, trusted), connections))
+
+
+def _sure(entry: ProviderEntry, choice: ModelChoice) -> ModelChoice:
+    """A choice that is what was asked for."""
+    if choice.warning or choice.untrusted:
+        why = choice.warning or _tr("Nothing was sent to {address}: it is not allowed.").format(
+            address=choice.untrusted
+        )
+        name = f"{entry.id}: " if entry.id else ""
+        raise ExperimentError(f"{name}{why}")
+    if entry.id and entry.id.partition(":")[0].lower() not in (
+        choice.connection.kind, choice.connection.name.lower(), "azureopenai", "vertex", "google",
+    ):  # fmt: skip
+        raise ExperimentError(
+            _tr("There is no connection {name!r}; add one in the studio, or name one of those that "
+                "there are.").format(name=entry.id)
+        )  # fmt: skip
+    return choice
+
+
+def with_options(document: PromptDocument, config: JsonObject) -> PromptDocument:
+    """The prompt with the model options of a provider, which count over its own."""
+    if not config:
+        return document
+    options: dict[str, Json] = dict(document.model.options)
+    further = options.get("additionalProperties")
+    others: dict[str, Json] = dict(further) if isinstance(further, dict) else {}
+    for name, value in config.items():
+        if name in _NO_OPTIONS:
+            continue
+        if name in _OPTION_WORDS:
+            options[_OPTION_WORDS[name]] = value
+        else:
+            others[name] = value
+    if others:
+        options["additionalProperties"] = others
+    return replace(document, model=replace(document.model, options=options))
+
+
+def without_retries(choice: ModelChoice) -> ModelChoice:
+    """The choice for a caller that tries again itself, by the rule of its limiter."""
+    return replace(choice, connection=replace(choice.connection, retries=0))
+
+
+def endpoint_of(connection: Connection) -> str:
+    """Where requests go, without a key or a password."""
+    from studio.core.models.remote import shown_address
+
+    place = shown_address(connection) if connection.is_remote else connection.kind
+    return f"{connection.kind} {connection.api} {place}"
+
+
+class EchoModel:
+    """Answers with the text that it is sent, as promptfoo's `echo`."""
+
+    label = "echo"
+    capabilities = Capabilities()
+
+    def request_body(self, request: ModelRequest) -> JsonObject:
+        """The body that a chat-completions server would get."""
+        return request_body(request, model_id="echo", capabilities=self.capabilities)
+
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[ReplyDelta, None]:
+        """The text of one message, or the messages as JSON."""
+        yield TextDelta(echoed(request))
+        yield Finished("stop")
+
+    async def close(self) -> None:
+        """Nothing to let go of."""
+
+
+def echoed(request: ModelRequest) -> str:
+    """What `echo` answers."""
+    import json
+
+    texts = [
+        "".join(part.text for part in message.parts if isinstance(part, TextPart))
+        for message in request.messages
+    ]
+    if len(texts) == 1:
+        return texts[0]
+    made = [
+        {"role": message.role, "content": text}
+        for message, text in zip(request.messages, texts, strict=True)
+    ]
+    return json.dumps(made, ensure_ascii=False)

@@ -1,0 +1,345 @@
+"""A result in words and figures: how good each variant is, what changed, and which gates hold."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from studio.application.words import translate
+from studio.core.experiments.results.cells import RowTotal, VariantTotal
+from studio.core.experiments.results.comparison import (
+    PairedComparison,
+    RowVerdict,
+    compare,
+    corrected,
+    row_verdicts,
+)
+from studio.core.experiments.results.gates import GateCheck, GateSubject, check_gates
+from studio.core.experiments.results.ledger import ExperimentLedger, ResultHead, ResultRow
+from studio.core.experiments.statistics import quantile, wilson
+from studio.core.experiments.values import Gates, PassRule
+from studio.core.paths import user_paths
+from studio.core.text.values import Json
+
+_tr = partial(translate, "ExperimentReport")
+
+FEW_ROWS = 20
+"""Below, a share says little."""
+
+ACCEPTED = "accepted"
+"""The baseline that was blessed by hand."""
+
+
+@dataclass(frozen=True)
+class VariantReport:
+    """One variant of a result."""
+
+    name: str
+    """The variant."""
+
+    total: VariantTotal
+    """All of its cells."""
+
+    rows: Sequence[RowTotal]
+    """Its rows."""
+
+    verdicts: Mapping[str, RowVerdict]
+    """Whether its rows pass, by key."""
+
+    p50_ms: float
+    """Median time of a cell."""
+
+    p95_ms: float
+    """95th percentile."""
+
+    comparison: PairedComparison | None
+    """Beside the baseline; None for the baseline, and where there is none."""
+
+    gates: tuple[GateCheck, ...]
+    """Which of the gates hold."""
+
+    @property
+    def rows_passed(self) -> int:
+        """Rows that pass."""
+        return sum(each.passed for each in self.verdicts.values())
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Of the share of rows that pass."""
+        return wilson(self.rows_passed, len(self.verdicts))
+
+    @property
+    def share(self) -> float:
+        """Share of rows that pass."""
+        return self.rows_passed / len(self.verdicts) if self.verdicts else 0.0
+
+
+@dataclass(frozen=True)
+class ExperimentReport:
+    """A whole result."""
+
+    head: ResultHead
+    """Which."""
+
+    variants: tuple[VariantReport, ...]
+    """In order."""
+
+    baseline: str
+    """Name of what is compared with; empty for nothing."""
+
+    rows: int
+    """How many rows there are."""
+
+    is_whole: bool
+    """Whether every cell is over."""
+
+    sentences: tuple[str, ...]
+    """What it says, plain."""
+
+    @property
+    def gates(self) -> tuple[GateCheck, ...]:
+        """Every gate of every variant."""
+        return tuple(gate for each in self.variants for gate in each.gates)
+
+    @property
+    def gates_hold(self) -> bool:
+        """Whether all gates hold; without gates every row of every variant must pass."""
+        if self.gates:
+            return all(gate.held for gate in self.gates)
+        return all(
+            each.rows_passed == len(each.verdicts) and not each.total.undecided
+            for each in self.variants
+        )
+
+    @property
+    def errors(self) -> int:
+        """Cells without an answer."""
+        return sum(each.total.errors for each in self.variants)
+
+
+def ledger_path(experiment: Path) -> Path:
+    """The ledger of an experiment: one for each folder, among the user's own data."""
+    import hashlib
+
+    folder = str(experiment.resolve().parent)
+    name = hashlib.sha256(folder.encode("utf-8", "surrogatepass")).hexdigest()[:12]
+    return user_paths().data / "experiments" / f"{name}.db"
+
+
+def report_of(
+    ledger: ExperimentLedger, result: int, baseline: str | None = None
+) -> ExperimentReport:
+    """Read a result.
+
+    Args:
+        ledger: where it is.
+        result: its number.
+        baseline: over the one that it was run with: a variant, `#12`, a label, or `accepted`.
+    """
+    head = ledger.result(result)
+    names = ledger.variants(result)
+    rows = ledger.rows(result)
+    verdicts = verdicts_of(ledger, head, rows)
+    totals = ledger.variant_totals(result)
+    by_variant: dict[int, list[RowTotal]] = {}
+    for row_total in ledger.row_totals(result):
+        by_variant.setdefault(row_total.variant, []).append(row_total)
+    wanted = str(head.spec.get("baseline") or "") if baseline is None else baseline
+    title, bases = _bases(ledger, head, names, verdicts, wanted)
+    is_whole = all(each.done + each.errors == each.cells for each in totals)
+    compared = {
+        at: compare(verdicts.get(at, {}), bases[at]) for at in range(len(names)) if at in bases
+    }
+    compared = dict(zip(compared, corrected(list(compared.values())), strict=True))
+    gates = gates_of(head.spec)
+    slices = _slices(rows)
+    reports = []
+    for at, total in enumerate(totals):
+        times = ledger.times(result, at)
+        subject = GateSubject(
+            names[at], total, by_variant.get(at, []), verdicts.get(at, {}), times,
+            compared.get(at), slices,
+        )  # fmt: skip
+        is_baseline = names[at] == title
+        checks = () if is_baseline else tuple(check_gates(gates, subject))
+        reports.append(
+            VariantReport(
+                names[at], total, by_variant.get(at, []), verdicts.get(at, {}),
+                quantile(times, 0.5), quantile(times, 0.95), compared.get(at), checks,
+            )
+        )  # fmt: skip
+    found = tuple(reports)
+    return ExperimentReport(
+        head, found, title, len(rows), is_whole,
+        tuple(_sentences(found, title, len(rows), is_whole=is_whole)),
+    )  # fmt: skip
+
+
+def verdicts_of(
+    ledger: ExperimentLedger, head: ResultHead, rows: Sequence[ResultRow]
+) -> dict[int, dict[str, RowVerdict]]:
+    """Whether each row passes, by variant and key."""
+    keys = {row.number: row.key for row in rows}
+    thresholds = {row.number: _number(row.facts.get("threshold")) for row in rows}
+    return row_verdicts(ledger.row_totals(head.id), keys, pass_rule_of(head.spec), thresholds)
+
+
+def pass_rule_of(spec: Mapping[str, Json]) -> PassRule:
+    """The rule that a result was run with."""
+    rule = spec.get("pass_rule", "mean")
+    if rule in ("all", "any", "mean"):
+        return rule
+    return float(str(rule))
+
+
+def gates_of(spec: Mapping[str, Json]) -> Gates:
+    """The gates that a result was run with."""
+    kept = spec.get("gates")
+    return _gates(kept) if isinstance(kept, Mapping) else Gates()
+
+
+def _gates(kept: Mapping[str, Json]) -> Gates:
+    hat, slices = kept.get("pass_hat"), kept.get("slices")
+    lost = kept.get("lost_rows")
+    return Gates(
+        pass_rate=_number(kept.get("pass_rate")),
+        row_pass_rate=_number(kept.get("row_pass_rate")),
+        pass_hat=(int(str(hat[0])), float(str(hat[1]))) if isinstance(hat, list) else None,
+        lost_rows=lost if isinstance(lost, int) else None,
+        p_value=_number(kept.get("p_value")),
+        cost=_number(kept.get("cost")),
+        p95_ms=_number(kept.get("p95_ms")),
+        slices={
+            name: _gates(item)
+            for name, item in (slices.items() if isinstance(slices, Mapping) else ())
+            if isinstance(item, Mapping)
+        },
+    )
+
+
+def _bases(
+    ledger: ExperimentLedger, head: ResultHead, names: Sequence[str],
+    verdicts: Mapping[int, Mapping[str, RowVerdict]], wanted: str,
+) -> tuple[str, dict[int, Mapping[str, RowVerdict]]]:  # fmt: skip
+    """The name of the baseline, and what each variant is compared with."""
+    if not wanted:
+        wanted = next(
+            (ACCEPTED for each in ledger.results(head.file)
+             if each.is_accepted and each.id != head.id), "",
+        )  # fmt: skip
+    if wanted in names:
+        at = names.index(wanted)
+        return wanted, {other: verdicts.get(at, {}) for other in range(len(names)) if other != at}
+    earlier = _earlier(ledger, head, wanted)
+    if earlier is None:
+        return "", {}
+    theirs = ledger.variants(earlier.id)
+    found = verdicts_of(ledger, earlier, ledger.rows(earlier.id))
+    made: dict[int, Mapping[str, RowVerdict]] = {}
+    for at, name in enumerate(names):
+        if name in theirs:
+            made[at] = found.get(theirs.index(name), {})
+        elif len(theirs) == 1:
+            made[at] = found.get(0, {})
+    return earlier.label or f"#{earlier.id}", made
+
+
+def _earlier(ledger: ExperimentLedger, head: ResultHead, wanted: str) -> ResultHead | None:
+    """An earlier result by its number, label, or that it is accepted."""
+    for each in ledger.results():
+        if each.id == head.id:
+            continue
+        if wanted == ACCEPTED and each.is_accepted and each.file == head.file:
+            return each
+        if wanted and wanted in (f"#{each.id}", each.label):
+            return each
+    return None
+
+
+def _slices(rows: Sequence[ResultRow]) -> dict[str, dict[str, frozenset[str]]]:
+    """Keys of rows by metadata and by tag."""
+    made: dict[str, dict[str, set[str]]] = {}
+    for row in rows:
+        metadata = row.facts.get("metadata")
+        variables = row.facts.get("vars")
+        named: dict[str, Json] = {
+            **({k: v for k, v in variables.items() if isinstance(v, str) and len(v) < 40}
+               if isinstance(variables, Mapping) else {}),
+            **(metadata if isinstance(metadata, Mapping) else {}),
+            "tags": row.facts.get("tags", []),
+        }  # fmt: skip
+        for name, value in named.items():
+            for each in value if isinstance(value, list) else [value]:
+                made.setdefault(name, {}).setdefault(str(each), set()).add(row.key)
+    return {
+        name: {value: frozenset(keys) for value, keys in values.items()}
+        for name, values in made.items()
+    }
+
+
+def _number(value: Json) -> float | None:
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return float(str(value)) if is_number else None
+
+
+# Sentences ----------------------------------------------------------------------------------------
+
+
+def percent(share: float) -> str:
+    """A share as people write it."""
+    return f"{round(100 * share)} %"
+
+
+def _sentences(
+    variants: Sequence[VariantReport], baseline: str, rows: int, *, is_whole: bool
+) -> list[str]:
+    made: list[str] = []
+    if rows < FEW_ROWS:
+        made.append(
+            _tr("Few rows: {count} say little. 8 of 10 may be anything from 49 to 94 %.").format(
+                count=rows
+            )
+        )
+    base = next((each for each in variants if each.name == baseline), None)
+    for each in variants:
+        if each is base:
+            continue
+        made.append(_passes(each, base, baseline))
+        if each.comparison is not None and is_whole:
+            made.append(_chance(each.comparison, rows))
+    if base is not None and len(variants) == 1:
+        made.append(_passes(base, None, ""))
+    return made
+
+
+def _passes(each: VariantReport, base: VariantReport | None, baseline: str) -> str:
+    low, high = each.interval
+    text = _tr("{name} passes {share} of {rows} rows ({low} to {high})").format(
+        name=each.name, share=percent(each.share), rows=len(each.verdicts),
+        low=round(100 * low), high=round(100 * high),
+    )  # fmt: skip
+    found = each.comparison
+    if found is None:
+        return f"{text}."
+    share = base.share if base is not None else found.baseline_passed / max(1, found.rows)
+    return _tr("{text}, {baseline} {share}: {won} rows won, {lost} lost.").format(
+        text=text, baseline=baseline, share=percent(share), won=len(found.won),
+        lost=len(found.lost),
+    )  # fmt: skip
+
+
+def _chance(found: PairedComparison, rows: int) -> str:
+    p_value = f"{found.corrected:.3f}" if found.corrected >= 0.001 else "< 0.001"
+    if found.is_clear:
+        return _tr("This is unlikely to be chance (p = {p}).").format(p=p_value)
+    text = _tr("It can't be told from chance (p = {p}).").format(p=p_value)
+    if not found.won and not found.lost:
+        return _tr("No row changed.")
+    if found.enough_for > rows:
+        more = _tr(
+            "To see 5 points you need about {needed} rows at this much change; there are {rows}."
+        ).format(needed=found.enough_for, rows=rows)
+        return f"{text} {more}"
+    return text

@@ -1,0 +1,183 @@
+"""What keeps an experiment from being run is told before anything is sent, each with its place."""
+
+from __future__ import annotations
+
+import subprocess
+from dataclasses import replace
+
+import pytest
+
+from studio.application.experiments.accept import AcceptError, accept_answer
+from studio.application.experiments.exports.forms import FORMS, safe_cell
+from studio.application.experiments.plan import plan_experiment
+from studio.application.experiments.prompts import ExperimentError
+from studio.application.experiments.report import report_of
+from studio.core.experiments.results.cells import CellKey
+from studio.core.experiments.results.ledger import ExperimentLedger
+from studio.core.tools.trust.store import TrustStore
+from tests.application.experiments.conftest import EXPERIMENT, PROMPT, ROWS, Bench
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new", "said"),
+    [
+        ("capital.experiment.yaml", "capital.prompty, label: main", "no.prompty, label: main",
+         "capital.experiment.yaml:2:5: no.prompty: there is no such file"),
+        ("capital.experiment.yaml", "[small]", "[large]", "There is no connection 'large'"),
+        ("capital.experiment.yaml", "[small]", "['openai:x']", "add a connection, or set OPENAI"),
+        ("capital.experiment.yaml", "edit: {system", "edit: {sytem",
+         "no section 'sytem'; there are: system, user"),
+        ("capital.experiment.yaml", "rows.csv", "no.csv", ":6:8: no.csv: there is no such file"),
+        ("capital.experiment.yaml", "rows.csv", "../../etc.csv", "no such file"),
+        ("capital.experiment.yaml", "id: capital.prompty, label: main",
+         "id: capital.prompty@nothing, label: main", "capital.prompty@nothing"),
+        ("capital.experiment.yaml", "baseline: main", "budget: {cost: 1}",
+         "The price of 'scripted-1' is not known"),
+        ("capital.experiment.yaml", "type: contains", "type: contians", "no assertion type"),
+        ("rows.csv", "Peru,Lima", "Peru", "rows.csv, line 4: the row has 1 cells"),
+        ("rows.csv", "country,", "land,", "rows.csv:2 (row 1), main: The input 'country' is"),
+        ("capital.prompty", "kind: string", "kind: integer",
+         "rows.csv:2 (row 1): the input 'country' is declared as integer; 'Norway' is not one"),
+        ("capital.prompty", "{{ country }}", "{{ country", "rows.csv:2 (row 1), main: The prompt"),
+    ],
+)  # fmt: skip
+def test_a_reason_is_told_with_its_place(
+    bench: Bench, name: str, old: str, new: str, said: str
+) -> None:
+    text = (bench.folder / name).read_text()
+    assert old in text
+    bench.write(name, text.replace(old, new))
+    with pytest.raises(ExperimentError) as told:
+        bench.plan()
+    assert said in str(told.value)
+
+
+def test_what_is_odd_is_a_warning(bench: Bench) -> None:
+    bench.write("rows.csv", ROWS.replace("country,", "note,country,").replace("\nN", "\nx,N")
+                .replace("\nI", "\nx,I").replace("\nP", "\nx,P"))  # fmt: skip
+    assert bench.plan().warnings == ("No prompt reads 'note'.",)
+
+
+def test_prompts_may_be_texts_and_files_of_texts(bench: Bench) -> None:
+    bench.write("three.txt", "Say {{ country }}\n---\nsystem: no role\n{{ country }}\n")
+    bench.write("chat.json", '[{"role": "system", "content": "Be short"},'
+                ' {"role": "user", "content": "{{ country }}"}]')  # fmt: skip
+    bench.write(
+        "capital.experiment.yaml",
+        "prompts: [three.txt, chat.json, 'Where is {{ country }}?']\nproviders: [echo]\n"
+        "tests: file://rows.csv\n",
+    )
+    plan = bench.plan()
+    assert [each.name for each in plan.variants] == [
+        "three.txt (1)", "three.txt (2)", "chat.json", "Where is {{ country }}?"
+    ]  # fmt: skip
+    roles = [[each.role for each in one.document.sections if each.role] for one in plan.variants]
+    assert roles == [["user"], ["user"], ["system", "user"], ["user"]]
+
+
+def test_a_revision_is_the_file_of_then(bench: Bench) -> None:
+    def git(*words: str) -> None:
+        who = ("-c", "user.name=n", "-c", "user.email=e@example.org")
+        subprocess.run(["git", "-C", str(bench.folder), *who, *words], check=True,
+                       capture_output=True)  # fmt: skip
+
+    git("init", "-q")
+    git("add", ".")
+    git("commit", "-qm", "first")
+    bench.write("capital.prompty", PROMPT.replace("one word", "two words"))
+    text = EXPERIMENT.replace("capital.prompty, label: main", "capital.prompty@HEAD, label: main")
+    bench.write("capital.experiment.yaml", text)
+    main, edit = bench.plan().variants
+    assert "one word" in main.document.source.text
+    assert "Answer shortly." in edit.document.source.text
+    assert "two words" not in main.document.source.text
+
+
+def test_git_is_not_asked_in_a_folder_that_is_not_trusted(bench: Bench) -> None:
+    bench.write(
+        "capital.experiment.yaml",
+        EXPERIMENT.replace("capital.prompty,", "capital.prompty@HEAD,", 1),
+    )
+    services = replace(bench.services, trust=_nothing_trusted(bench))
+    with pytest.raises(ExperimentError, match="only in folders that you trust"):
+        plan_experiment(bench.path, services)
+
+
+def _nothing_trusted(bench: Bench) -> TrustStore:
+    store = TrustStore(bench.folder.parent / "trust.toml")
+    assert not store.is_trusted(bench.folder)
+    return store
+
+
+async def test_exports_are_read_by_others_and_hold_no_formula(
+    bench: Bench, ledger: ExperimentLedger
+) -> None:
+    import csv
+    import json
+    from io import StringIO
+    from xml.etree import ElementTree
+
+    bench.write("rows.csv", ROWS + '"=cmd|"" /C calc""!A0",<script>\n')
+    result, _ = await bench.run(ledger)
+    report = report_of(ledger, result)
+    made = {name: form(ledger, report) for name, form in FORMS.items()}
+    suites = ElementTree.fromstring(made["junit"]).findall("testsuite")
+    assert [(each.get("name"), each.get("tests"), each.get("failures")) for each in suites] == [
+        ("main", "4", "2"), ("edit", "4", "2")
+    ]  # fmt: skip
+    lines = [json.loads(line) for line in made["json"].splitlines()]
+    assert [each["type"] for each in lines] == ["experiment"] + ["cell"] * 8
+    cells = list(csv.DictReader(StringIO(made["csv"])))
+    assert len(cells) == 8
+    assert not [text for cell in cells for text in cell.values() if text.startswith(("=", "@"))]
+    assert "<script>" not in made["html"]
+    assert "::error file=rows.csv,line=4::edit: " in made["github"]
+
+
+@pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1"])
+def test_a_formula_is_shown_and_not_worked_out(text: str) -> None:
+    assert safe_cell(text) == f"'{text}"
+    assert safe_cell("plain") == "plain"
+
+
+async def test_an_accepted_answer_is_written_to_its_row_and_taken_back(
+    bench: Bench, ledger: ExperimentLedger
+) -> None:
+    bench.write("rows.csv", 'country,note,expected\r\nNorway,"a, b",Oslo\r\nPeru,"x\r\ny",Lima\r\n')
+    result, _ = await bench.run(ledger, variants=("main",))
+    row = ledger.rows(result)[1]
+    before = (bench.folder / "rows.csv").read_bytes()
+    outcome = ledger.outcome(result, CellKey(1, 2, 0))
+    assert outcome is not None
+    change = accept_answer(bench.path, row, outcome.output)
+    change.write()
+    after = (bench.folder / "rows.csv").read_bytes()
+    assert after == before.replace(b"Lima", b"Cuzco")
+    again, _ = await bench.run(ledger, variants=("main",))
+    assert report_of(ledger, again).variants[0].rows_passed == 2
+    change.undo()
+    assert (bench.folder / "rows.csv").read_bytes() == before
+    with pytest.raises(AcceptError, match="changed meanwhile"):
+        change.undo()
+    bench.write("rows.csv", "country,note,expected\nNorway,,Oslo\nChile,,Santiago\n")
+    with pytest.raises(AcceptError, match="not there any more"):
+        accept_answer(bench.path, row, "Cuzco")
+
+
+async def test_an_accepted_answer_stands_beside_the_values_of_its_case(
+    bench: Bench, ledger: ExperimentLedger
+) -> None:
+    text = EXPERIMENT.replace(
+        "tests: file://rows.csv",
+        "tests:\n  # the first\n  - vars: {country: Norway}\n    expected: Bergen\n"
+        "  - {vars: {country: Italy}}\n  - description: third\n    vars:\n      country: Peru\n",
+    )
+    bench.write("capital.experiment.yaml", text)
+    result, _ = await bench.run(ledger, variants=("main",))
+    for row in ledger.rows(result):
+        outcome = ledger.outcome(result, CellKey(1, row.number, 0))
+        assert outcome is not None
+        accept_answer(bench.path, row, outcome.output).write()
+    again, _ = await bench.run(ledger, variants=("main",))
+    assert report_of(ledger, again).variants[0].rows_passed == 3
+    assert "# the first" in bench.path.read_text()

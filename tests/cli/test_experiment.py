@@ -1,0 +1,147 @@
+"""`prompt-studio experiment` as a program: exit codes, exports, and kill -9 at any moment."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from studio.application.experiments.report import ledger_path
+from studio.cli.main import run_command
+from studio.core.experiments.results.ledger import ExperimentLedger
+from tests.application.experiments.conftest import CAPITALS, EXPERIMENT, PROMPT, ROWS, answering
+from tests.support.chat_server import ChatServer, chat_server, failure, late
+from tests.support.patience import SECONDS, wait_until
+
+
+@pytest.fixture
+def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ChatServer]:
+    home = tmp_path / "home"
+    (home / "config").mkdir(parents=True)
+    monkeypatch.setenv("PROMPT_STUDIO_HOME", str(home))
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "capital.prompty").write_text(PROMPT)
+    (tmp_path / "capital.experiment.yaml").write_text(EXPERIMENT)
+    (tmp_path / "rows.csv").write_text(ROWS)
+    with chat_server() as made:
+        (home / "config" / "connections.toml").write_text(
+            f'[[connection]]\nname = "small"\nkind = "compatible"\nmodel = "m"\n'
+            f'base_url = "{made.url}"\nretries = 1\n'
+        )
+        made.always(answering([], lambda text: CAPITALS.get(text, text)))
+        yield made
+
+
+FILE = "capital.experiment.yaml"
+
+
+def test_the_exit_code_says_how_it_went(
+    server: ChatServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_command(["experiment", "run", FILE]) == 1  # without gates every row must pass
+    (tmp_path / FILE).write_text(EXPERIMENT + "gates: {pass_rate: 0.6, lost_rows: 0}\n")
+    assert run_command(["experiment", "run", FILE]) == 0
+    assert "6 equal, 0 will be sent" in capsys.readouterr().err
+    assert run_command(["experiment", "run", FILE, "--fail-under", "0.9"]) == 1
+    assert "gate pass_rate of edit: 0.666667, at least 0.9" in capsys.readouterr().err
+    assert run_command(["experiment", "run", FILE, "--max-tokens", "1", "--no-cache"]) == 4
+    server.always(failure(400, "no"))
+    assert run_command(["experiment", "run", FILE, "--no-cache"]) == 3
+    server.always(answering([], lambda text: CAPITALS.get(text, text)))
+    assert run_command(["experiment", "run", FILE, "--only", "errors"]) == 0
+    assert run_command(["experiment", "run", "no.experiment.yaml"]) == 2
+    (tmp_path / FILE).write_text("prompts: [a\n")
+    assert run_command(["experiment", "run", FILE]) == 2
+    assert f"{FILE}:1:10: " in capsys.readouterr().err
+
+
+def test_results_are_listed_shown_compared_exported_and_blessed(
+    server: ChatServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_command(["experiment", "plan", FILE]) == 0
+    assert not server.requests
+    assert "0 equal, 6 will be sent" in capsys.readouterr().out
+    junit = tmp_path / "junit.xml"
+    run = ["experiment", "run", FILE, "--rows", "1-2", "--format", "junit", "-o", str(junit)]
+    assert run_command(run) == 0
+    assert junit.read_text().count("<testcase") == 4
+    assert run_command(["baseline", "set", FILE, "--label", "release"]) == 0
+    assert run_command(["experiment", "run", FILE]) == 1
+    capsys.readouterr()
+    assert run_command(["experiment", "list", FILE]) == 0
+    first, second = capsys.readouterr().out.splitlines()
+    assert (first[:3], "accepted release" in second) == ("#2\t", True)
+    assert run_command(["experiment", "compare", FILE, "release"]) == 0
+    assert "release 100 %: 0 rows won, 0 lost." in capsys.readouterr().out
+    assert run_command(["experiment", "show", FILE, "--cell", "3:edit"]) == 0
+    assert "Cuzco\nfailed\tfact" in capsys.readouterr().out
+    assert run_command(["experiment", "accept", FILE, "3:edit"]) == 0
+    assert "Peru,Cuzco" in (tmp_path / "rows.csv").read_text()
+    assert run_command(["experiment", "run", FILE, "--format", "json"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    head = next(json.loads(line) for line in lines if line.startswith("{"))
+    assert head["gates_hold"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no kill -9")
+def test_a_killed_run_goes_on_where_it_was(server: ChatServer, tmp_path: Path) -> None:
+    rows = [f"c{number}" for number in range(20)]
+    (tmp_path / "rows.csv").write_text("country,expected\n" + "".join(f"{r},{r}\n" for r in rows))
+    asked: list[str] = []
+    server.always(late(0.02, answering(asked, lambda text: text)))
+    command = [sys.executable, "-m", "studio", "experiment", "run", FILE, "--concurrency", "3"]
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parents[2])}
+    kills = 0
+    for wanted in (4, 12, 24):
+        with subprocess.Popen(
+            [*command, "--resume"], env=environment, stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        ) as running:  # fmt: skip
+            wait_until(lambda n=wanted: len(asked) >= n or running.poll() is not None, "requests")
+            if running.poll() is None:
+                running.send_signal(signal.SIGKILL)
+                kills += 1
+            running.wait(SECONDS)
+    ledger = ExperimentLedger(ledger_path(tmp_path / FILE))
+    (head,) = ledger.results()
+    finished = 40 - ledger.waiting(head.id)
+    ledger.close()
+    before = len(asked)
+    done = subprocess.run([*command, "--resume"], env=environment, capture_output=True, text=True,
+                          timeout=SECONDS, check=False)  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert kills == 3
+    # What was finished is not asked again; what was under way is, three at most for each kill.
+    assert len(asked) - before == 40 - finished
+    assert 40 <= len(asked) <= 40 + 3 * kills
+    ledger = ExperimentLedger(ledger_path(tmp_path / FILE))
+    (head,) = ledger.results()
+    assert [each.passed for each in ledger.variant_totals(head.id)] == [20, 20]
+    ledger.close()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals are others there")
+def test_an_interrupt_ends_with_130_and_can_be_resumed(server: ChatServer, tmp_path: Path) -> None:
+    (tmp_path / "rows.csv").write_text(
+        "country,expected\n" + "".join(f"c{n},c{n}\n" for n in range(30))
+    )
+    asked: list[str] = []
+    server.always(late(0.02, answering(asked, lambda text: text)))
+    command = [sys.executable, "-m", "studio", "experiment", "run", FILE, "--concurrency", "2"]
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parents[2])}
+    with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True) as running:
+        wait_until(lambda: len(asked) >= 4, "requests")
+        running.send_signal(signal.SIGINT)
+        _, said = running.communicate(timeout=SECONDS)
+    assert running.returncode == 130, said
+    assert "--resume goes on" in said
+    done = subprocess.run([*command, "--resume"], env=environment, check=False,
+                          capture_output=True, timeout=SECONDS)  # fmt: skip
+    assert done.returncode == 0
+    assert len(asked) == len(set(asked)) == 60
