@@ -24,7 +24,6 @@ from studio.core.agent.loop.machine import advance
 from studio.core.agent.loop.setup import limits_of, make_setup
 from studio.core.agent.loop.steps import new_state, request_of
 from studio.core.agent.loop.toolbox import NoTools, RunToolbox
-from studio.core.agent.protocols.choose import agent_settings
 from studio.core.agent.run.performer import Performer
 from studio.core.agent.run.secrets import run_secrets
 from studio.core.agent.values.events import Event, Rendered, Started
@@ -36,6 +35,7 @@ from studio.core.experiments.limiter import ConnectionLimiter
 from studio.core.experiments.values import ExperimentRow
 from studio.core.models.base import ChatModel, ModelError, ProtocolName
 from studio.core.prompty.document import PromptDocument
+from studio.core.prompty.loop_format import agent_settings
 from studio.core.prompty.prepare import settled_document
 from studio.core.prompty.reference_values import ReferenceContext
 from studio.core.runs.codec import encode_event
