@@ -13,6 +13,7 @@ from studio.application.preview.value import PreviewTarget
 from studio.cli.arguments import add_inputs, add_trust
 from studio.cli.findings import prepared_prompt, report
 from studio.core.agent.protocols.choose import choose_protocol
+from studio.core.prompty.messages import OpenThread
 from studio.core.prompty.prepare import Prepared
 from studio.core.prompty.shapes import message_text, messages_to_json, tools_to_json
 from studio.core.text.values import Json
@@ -50,10 +51,13 @@ def _messages(options: argparse.Namespace) -> int:
             shape = {"tools": tools_to_json(messages.tools), "messages": shape}
         print(json.dumps(shape, ensure_ascii=False, indent=2))
         return code
-    for message in messages.messages:
-        attributes = "".join(f" {key}={value!r}" for key, value in message.attributes.items())
-        print(f"── {message.role}{attributes}")
-        print(message_text(message))
+    for item in messages.items():
+        attributes = "".join(f" {key}={value!r}" for key, value in item.attributes.items())
+        if isinstance(item, OpenThread):
+            print(f"── thread{attributes} (filled by the run)")
+            continue
+        print(f"── {item.role}{attributes}")
+        print(message_text(item))
     return code
 
 

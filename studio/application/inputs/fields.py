@@ -11,7 +11,7 @@ from typing import Final, Literal, TypeAlias
 
 from studio.application.words import translate
 from studio.core.prompty.document import InputDeclaration, Parameter, PromptDocument
-from studio.core.prompty.inputs import RESERVED_SAMPLES, preview_inputs
+from studio.core.prompty.inputs import RESERVED_SAMPLES, preview_inputs, stands_for_thread
 from studio.core.prompty.loop_format import undeclared_question
 from studio.core.prompty.used_kind import used_kinds
 from studio.core.text.span import Span
@@ -152,7 +152,7 @@ def input_fields(document: PromptDocument) -> tuple[FieldSpec, ...]:
     if question:
         start = Span(document.body.start, document.body.start)
         first_use.setdefault(question, first_use.get("chat_history", start))
-    if "thread" in values:
+    if stands_for_thread(document):
         first_use.setdefault("thread", Span(document.body.start, document.body.start))
     kinds = used_kinds(document)
     for name, span in first_use.items():

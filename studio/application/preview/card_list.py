@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING
 from studio.application.preview.cards import CardData
 from studio.core.prompty.body.roles import read_marker
 from studio.core.prompty.document import PromptDocument
-from studio.core.prompty.messages import Message, TextPart, ToolResultPart
+from studio.core.prompty.messages import (
+    Message,
+    MessageOrigin,
+    OpenThread,
+    TextPart,
+    ToolResultPart,
+)
 from studio.core.prompty.rendering import Segment
 from studio.core.text.problem import Problem
 from studio.core.text.span import Span
@@ -23,7 +29,12 @@ def cards(preview: Preview) -> tuple[CardData, ...]:
     source = preview.shown.source
     figures = preview.tokens.messages
     result = []
-    for number, message in enumerate(preview.messages.messages, start=1):
+    number = 0
+    for item in preview.messages.items():
+        if isinstance(item, OpenThread):
+            result.append(_thread_card(item, number + 1, preview))
+            continue
+        number, message = number + 1, item
         place = message.origin.marker or message.origin.span
         warnings = tuple(_warnings(message, preview.messages.problems))
         result.append(
@@ -40,6 +51,14 @@ def cards(preview: Preview) -> tuple[CardData, ...]:
             )
         )
     return tuple(result)
+
+
+def _thread_card(thread: OpenThread, number: int, preview: Preview) -> CardData:
+    """The card of a conversation that the run fills."""
+    origin = MessageOrigin("thread", thread.span, thread.span, thread.input)
+    line = preview.shown.source.line_of(thread.span.start) + 1 if thread.span else None
+    message = Message("user", (), thread.attributes, origin)
+    return CardData(number, message, line, is_open_thread=True)
 
 
 def _attribute_places(document: PromptDocument, message: Message) -> dict[str, Span]:

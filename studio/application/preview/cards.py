@@ -75,6 +75,9 @@ class CardData:
     warnings: tuple[Problem, ...] = ()
     """Problems about values in this message."""
 
+    is_open_thread: bool = False
+    """Whether it is no message but the place of a conversation that the run fills."""
+
     samples: tuple[str, ...] = ()
     """Inputs in it whose value is only a sample, which a run does not send."""
 
@@ -96,11 +99,17 @@ class CardData:
             tuple(self.colors.items()),
             tuple(sorted({problem.message for problem in self.warnings})),
             self.samples,
+            self.is_open_thread,
         )
         object.__setattr__(self, "look", look)
         text = self.message.text[:CUT_CHARACTERS]
         extent = (len(text), min(CUT_LINES, text.count("\n") + 1))
         object.__setattr__(self, "extent", extent)
+
+    @property
+    def role(self) -> str:
+        """The word for who speaks."""
+        return "thread" if self.is_open_thread else self.message.role
 
     def holds(self, offset: int) -> bool:
         """Whether a caret at `offset` of the source stands in this message."""

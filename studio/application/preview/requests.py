@@ -20,6 +20,7 @@ from studio.core.text.problem import Problem
 from studio.core.text.values import JsonObject
 from studio.core.wire.media import MediaReader
 from studio.core.wire.request import (
+    NO_MESSAGE,
     Provider,
     WireRequest,
     message_problems,
@@ -48,7 +49,10 @@ def provider_problems(prepared: Prepared) -> tuple[Problem, ...]:
     """What the provider of the prompt's model would not take of its messages as they stand."""
     model = prepared.document.model
     request = to_request(prepared.messages.messages, (), model, provider=provider_of(model))
-    return message_problems(request)
+    found = message_problems(request)
+    if not prepared.messages.threads:
+        return found
+    return tuple(item for item in found if item.code != NO_MESSAGE)  # the run brings some
 
 
 def request_preview(

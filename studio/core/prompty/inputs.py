@@ -107,24 +107,20 @@ def preview_inputs(
             values[name] = _reserved_sample(document, name)
             if values[name] != "":  # a run has nothing there either
                 samples.add(name)
-    lone = _lone_thread(document)
-    if lone and lone not in given and lone not in values and _has_thread_token(document):
-        values[lone] = RESERVED_SAMPLES["thread"]
-        samples.add(lone)
     values.update(given)
     return values, frozenset(samples)
 
 
-def _lone_thread(document: PromptDocument) -> str:
-    """The only declared thread: it is what `![thread]` means, under whatever name, as in a run."""
+def stands_for_thread(document: PromptDocument) -> bool:
+    """Whether `![thread]` or `thread:` stands for the input `thread`, which nobody declares."""
     threads = [item.name for item in document.inputs if item.kind == "thread"]
-    return threads[0] if len(threads) == 1 else ""
-
-
-def _has_thread_token(document: PromptDocument) -> bool:
-    return document.dialect != "prompty" and (
-        any(section.role == "thread" for section in document.sections)
-        or "![thread]" in document.source.text
+    return (
+        len(threads) != 1
+        and document.dialect != "prompty"
+        and (
+            any(section.role == "thread" for section in document.sections)
+            or "![thread]" in document.source.text
+        )
     )
 
 
@@ -132,8 +128,7 @@ def _wanted(document: PromptDocument) -> list[str]:
     """Reserved names that the template uses, or that an input declares without a value."""
     used = {variable.name for variable in document.variables}
     used |= {item.name for item in document.inputs} | {undeclared_question(document)}
-    if not _lone_thread(document) and _has_thread_token(document):
-        used.add("thread")
+    used -= {item.name for item in document.inputs if item.kind == "thread"}  # the run fills it
     return [name for name in RESERVED_SAMPLES if name in used]
 
 

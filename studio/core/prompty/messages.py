@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
@@ -159,6 +159,26 @@ class HoistedTool:
 
 
 @dataclass(frozen=True, slots=True)
+class OpenThread:
+    """A place of a conversation that no value fills yet: the program that runs the prompt does.
+
+    The seed calls it a thread item in the messages collection ("Prompt section", "Thread").
+    """
+
+    index: int
+    """Messages before it."""
+
+    input: str
+    """The input that it stands for."""
+
+    attributes: Mapping[str, Json] = field(default_factory=dict)
+    """Attributes of its marker."""
+
+    span: Span | None = None
+    """Where it stands in the source."""
+
+
+@dataclass(frozen=True, slots=True)
 class PromptMessages:
     """What one rendering means."""
 
@@ -170,3 +190,15 @@ class PromptMessages:
 
     problems: tuple[Problem, ...] = ()
     """What was found while reading, injected markers among it."""
+
+    threads: tuple[OpenThread, ...] = ()
+    """Conversations without a value, in order of their places among the messages."""
+
+    def items(self) -> Iterator[Message | OpenThread]:
+        """The messages, and the open threads where they stand among them."""
+        waiting = list(self.threads)
+        for index, message in enumerate(self.messages):
+            while waiting and waiting[0].index <= index:
+                yield waiting.pop(0)
+            yield message
+        yield from waiting

@@ -13,6 +13,7 @@ from studio.core.prompty.messages import (
     HoistedTool,
     MediaPart,
     Message,
+    OpenThread,
     Part,
     PromptMessages,
     TextPart,
@@ -42,8 +43,14 @@ def message_text(message: Message) -> str:
 
 def messages_to_json(messages: PromptMessages, dialect: Dialect) -> list[Json]:
     """Messages in the shape of their dialect."""
-    shape = _prompty_message if dialect == "prompty" else _section_message
-    return [shape(message) for message in messages.messages]
+    if dialect == "prompty":
+        return [_prompty_message(message) for message in messages.messages]
+    return [
+        {"role": "thread", **item.attributes}
+        if isinstance(item, OpenThread)
+        else _section_message(item)
+        for item in messages.items()
+    ]
 
 
 def tools_to_json(tools: tuple[HoistedTool, ...]) -> list[Json]:

@@ -158,9 +158,11 @@ def test_a_declared_thread_of_any_name_is_what_the_token_means() -> None:
     preview = build_preview(PreviewJob(parse(text), {"talk": talk}))
     assert [message.text for message in preview.messages.messages] == ["Hi", "mine"]
     assert preview.messages.messages[1].origin.input == "talk"
-    sample = build_preview(PreviewJob(parse(text)))
-    assert {message.origin.input for message in sample.messages.messages[1:]} == {"talk"}
-    assert [row.origin for row in sample.variables if row.name == "talk"] == ["sample"]
+    without = build_preview(PreviewJob(parse(text)))
+    assert [message.text for message in without.messages.messages] == ["Hi"]
+    assert [(thread.index, thread.input) for thread in without.messages.threads] == [(1, "talk")]
+    assert [(card.role, card.line) for card in without.cards] == [("system", 5), ("thread", 8)]
+    assert [row.origin for row in without.variables if row.name == "talk"] == ["missing"]
 
 
 EXACT = """---

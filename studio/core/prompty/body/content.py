@@ -20,7 +20,15 @@ from studio.core.prompty.body.roles import Attribute
 from studio.core.prompty.body.sections import is_inside
 from studio.core.prompty.document import BodySection, PromptDocument
 from studio.core.prompty.look_up import LookUp
-from studio.core.prompty.messages import MediaPart, Message, MessageOrigin, Part, Role, TextPart
+from studio.core.prompty.messages import (
+    MediaPart,
+    Message,
+    MessageOrigin,
+    OpenThread,
+    Part,
+    Role,
+    TextPart,
+)
 from studio.core.prompty.rendering import Segment
 from studio.core.prompty.threads import read_thread
 from studio.core.text.problem import Problem, Severity
@@ -61,6 +69,9 @@ class Conversation:
     problems: list[Problem] = field(default_factory=list)
     """In the order found."""
 
+    threads: list[OpenThread] = field(default_factory=list)
+    """Places of conversations that have no value."""
+
     used_rich: set[str] = field(default_factory=set)
     """Rich inputs that were put in somewhere."""
 
@@ -85,7 +96,9 @@ class Conversation:
         messages = read_thread(value, attributes, span, name)
         if messages is not None:
             self.messages += messages
-        elif value is not None:
+        elif value is None:
+            self.threads.append(OpenThread(len(self.messages), name, attributes, span))
+        else:
             text = f"The input {name!r} must be a list of messages; it is left out."
             self.report("thread-not-list", Severity.WARNING, text, span)
 

@@ -152,7 +152,9 @@ def read_messages(
             role = _read_section(talk, marker, end, role)
     _append_unused_threads(talk)
     talk.problems += injected_markers(document, masked, markers)
-    return PromptMessages(tuple(talk.messages), tuple(tools), tuple(talk.problems))
+    return PromptMessages(
+        tuple(talk.messages), tuple(tools), tuple(talk.problems), tuple(talk.threads)
+    )
 
 
 def _implicit_role(document: PromptDocument, markers: Sequence[Marker]) -> Role:

@@ -67,14 +67,17 @@ class CardHeader(QWidget):
 
     def show_message(self, data: CardData, theme: Theme) -> None:
         """Show a message's role, attributes and warnings."""
-        self._role.setText(data.message.role)
-        paint_text(self._role, role_color(theme, data.message.role))
+        self._role.setText(data.role)
+        paint_text(self._role, role_color(theme, data.role))
         paint_text(self._meta, theme.muted)
         empty_layout(self._chips)
         empty_layout(self._warnings)
         origin = data.message.origin.source
-        if origin in ("thread", "implicit"):
-            word = self.tr("from the thread") if origin == "thread" else self.tr("no marker")
+        origins = {"thread": self.tr("from the thread"), "implicit": self.tr("no marker")}
+        if data.is_open_thread:
+            origins["thread"] = self.tr("filled by the run")
+        if origin in origins:
+            word = origins[origin]
             tip = self.tr("Click to see where it stands")
             self._chips.addWidget(self._chip(word, theme, theme.muted, tip))
         for key, value in data.message.attributes.items():
@@ -202,9 +205,7 @@ class MessageCard(QWidget):
             self._said = said
             self._header.say(said[2])
             self.setAccessibleName(
-                self.tr("Message {number}, {role}").format(
-                    number=data.number, role=data.message.role
-                )
+                self.tr("Message {number}, {role}").format(number=data.number, role=data.role)
             )
         description = data.message.text[:200]
         if description != self.accessibleDescription():
@@ -252,7 +253,7 @@ class MessageCard(QWidget):
 
     def _draw(self, data: CardData) -> None:
         theme = self._theme
-        self._stripe = role_color(theme, data.message.role)
+        self._stripe = role_color(theme, data.role)
         self._header.show_message(data, theme)
         self._bodies.clear()
         empty_layout(self._content)
@@ -295,9 +296,7 @@ class MessageCard(QWidget):
     def _add_text(self, data: CardData, index: int, part: TextPart | ToolResultPart) -> None:
         body = TextBody()
         body.setAccessibleName(
-            self.tr("Text of message {number}, {role}").format(
-                number=data.number, role=data.message.role
-            )
+            self.tr("Text of message {number}, {role}").format(number=data.number, role=data.role)
         )
         body.place_clicked.connect(self.place_clicked)
         body.input_clicked.connect(self.input_clicked)
@@ -319,6 +318,9 @@ class MessageCard(QWidget):
         ):
             return
         label = QLabel(self.tr("Empty: the model gets a message without text."))
+        if data.is_open_thread:
+            label.setText(self.tr("The conversation so far stands here; the run puts it in."))
+        label.setWordWrap(True)
         paint_text(label, self._theme.muted)
         self._content.addWidget(label)
 
@@ -354,7 +356,7 @@ class MessageCard(QWidget):
 
 
 def _said(data: CardData) -> tuple[int, str, str]:
-    return (data.number, data.message.role, _meta(data))
+    return (data.number, data.role, _meta(data))
 
 
 def _meta(data: CardData) -> str:
@@ -364,6 +366,9 @@ def _meta(data: CardData) -> str:
         else QCoreApplication.translate("Card", "{count:,} tokens").format(count=data.tokens)
     )
     said = words if data.is_exact else f"≈{words}"
+    if data.is_open_thread:
+        line = QCoreApplication.translate("Card", "line {line}")
+        return "" if data.line is None else line.format(line=data.line)
     if data.line is None:
         return said
     return QCoreApplication.translate("Card", "line {line} · ").format(line=data.line) + said
