@@ -10,30 +10,23 @@ from uuid import uuid4
 from PySide6.QtCore import QObject
 
 from studio.application.connections.tools import tool_connection
-from studio.application.editing.editor_context import editor_context_of
-from studio.application.inputs.sample import sample_edits
-from studio.application.preview.meter import meter
-from studio.application.preview.target import preview_target
-from studio.application.preview.value import Preview
+from studio.application.preview.value import PreviewTarget
 from studio.application.run.debugging.breakpoints import BreakpointSet
 from studio.application.run.debugging.memory import DebugStore
 from studio.application.run.past.record import RunRecord, StoreJournal
 from studio.application.run.start.begin import open_tools
 from studio.application.run.start.plan import OpenToolbox
 from studio.application.run.view import RunView
-from studio.application.trust import is_trusted
-from studio.core.models.choice import ModelChoice
 from studio.core.prompty.document import PromptDocument
-from studio.core.prompty.messages import HoistedTool
 from studio.core.prompty.reference_values import ReferenceContext
 from studio.core.runs.store import RunStore, StoreError
 from studio.core.text.values import Json
 from studio.core.tokens.tokenizers import Tokenizers
 from studio.core.tools.mcp.server_config import OWN_FILE
 from studio.core.tools.openapi.named_connection import NamedConnection
-from studio.core.tools.registry import ToolRegistry
 from studio.core.tools.trust.store import TrustStore
 from studio.ui.app.connection_coordinator import ConnectionCoordinator
+from studio.ui.app.document_coordinator import DocumentCoordinator
 from studio.ui.app.main_window import MainWindow
 from studio.ui.app.persistent_edits import PersistentEdits
 from studio.ui.app.run_coordinator import RunCoordinator
@@ -109,8 +102,6 @@ class Workbench(QObject):
         self.exchange = RunExchange(
             services.paths.data / "runs.sqlite", self, hide=self.connections.secrets.mask
         )
-        self._values: dict[Path | None, dict[str, Json]] = {}
-        self._path: Path | None = None
         panes = Panes(
             self.preview_pane, self.inputs_pane, self.tools_pane, self.run_pane, self.history_pane
         )
@@ -137,13 +128,24 @@ class Workbench(QObject):
         self.tools_coordinator = ToolsCoordinator(
             self.tools_pane, self.tools, window.parts, self.trust, own_servers
         )
+        self.document = DocumentCoordinator(
+            window.parts,
+            self.inputs_pane,
+            self.preview_pane,
+            self.tools_pane,
+            self.preview,
+            self.tools,
+            self.connections,
+            self.debugging,
+            self.trust,
+        )
         self._wire()
-        self._on_choice(self.connections.choice)
+        self.document.show_choice(self.connections.choice)
         self.history.mark_interrupted()
         chosen = services.settings.value
         self._keep_runs(chosen.history_keep, chosen.history_days)
         if window.tabs.document is not None:
-            self._on_document(window.tabs.document)
+            self.document.show_document(window.tabs.document)
 
     @property
     def is_settled(self) -> bool:
@@ -159,32 +161,36 @@ class Workbench(QObject):
 
     def _wire(self) -> None:  # noqa: PLR0915 - a list, to be read on one page
         """Every connection between panes, on one page."""
-        window, choices = self.window, self.window.run_choices
-        window.document_changed.connect(self._on_document)
+        window, choices, document = self.window, self.window.run_choices, self.document
+        window.document_changed.connect(document.show_document)
         window.commands.trust_changed.connect(self.tools.reload)
-        window.commands.trust_changed.connect(self._show_trust)
+        window.commands.trust_changed.connect(document.show_trust)
         window.closing.connect(self.close)
+        document.problems_found.connect(window.show_more_problems)
+        document.trust_changed.connect(self._tell_exchange_trust)
+        document.target_changed.connect(self._tell_exchange_target)
+        document.refused.connect(self.run_coordinator.refuse)
         # inputs → preview, tools
-        self.inputs_pane.values_changed.connect(self._on_values)
+        self.inputs_pane.values_changed.connect(document.show_values)
         self.inputs_pane.request_declare.connect(window.commands.declare_input)
         self.inputs_pane.request_reveal.connect(window.tabs.go_to)
-        self.inputs_pane.request_samples.connect(self._keep_samples)
+        self.inputs_pane.request_samples.connect(document.keep_samples)
         self.inputs_pane.refused.connect(self.run_coordinator.refuse)
         # preview
-        self.preview.previewed.connect(self._on_previewed)
+        self.preview.previewed.connect(document.show_preview)
         self.preview.request_count.connect(self.counter.count)
         self.counter.counted.connect(self.preview.show_count)
         self.run.ended.connect(self.preview.count_again)
         self.preview.compared.connect(self.preview_pane.show_comparison)
         self.preview_pane.request_compare.connect(self.preview.compare)
-        self.inputs_pane.library.changed.connect(self._on_sets)
+        self.inputs_pane.library.changed.connect(document.show_sets)
         self.preview.probed.connect(self.preview_pane.show_probe)
         self.preview_pane.request_probe.connect(self.preview.probe)
-        self.preview_pane.request_input.connect(self._focus_input)
+        self.preview_pane.request_input.connect(document.focus_input)
         self.preview_pane.request_fix.connect(window.commands.apply_fix)
         # tools
         self.tools.registry_changed.connect(self.tools_pane.show_registry)
-        self.tools.registry_changed.connect(self._on_registry)
+        self.tools.registry_changed.connect(document.show_registry)
         self.tools.loading_changed.connect(self.tools_pane.show_loading)
         self.tools.trial_changed.connect(self.tools_pane.show_trial)
         self.tools_pane.request_change.connect(self.tools.change)
@@ -215,7 +221,7 @@ class Workbench(QObject):
         self.kept_edits.refused.connect(coordinator.refuse)
         run.repeated.connect(coordinator.show_repeated)
         run.branch_named.connect(self.history.name_branch)
-        coordinator.request_input.connect(self._focus_input)
+        coordinator.request_input.connect(document.focus_input)
         # breakpoints and watches of the open file
         pane.request_break_place.connect(run.breakpoints.toggle_place)
         pane.watches_changed.connect(self.debugging.set_watches)
@@ -256,98 +262,14 @@ class Workbench(QObject):
         # what a run uses
         choices.protocol_chosen.connect(self.run_coordinator.choose_protocol)
         self.run_coordinator.protocol_changed.connect(self.preview.set_protocol)
-        self.connections.changed.connect(self._on_choice)
+        self.connections.changed.connect(document.show_choice)
         self.connections.saved.connect(self.tools.reload)  # tools may name a connection
 
-    # -- the open document ----------------------------------------------------------------------
-
-    def _on_document(self, document: PromptDocument | None) -> None:
-        path = document.source.path if document is not None else None
-        prompt = None if document is not None and document.is_tool_file else document
-        if path != self._path:
-            self._values[self._path] = self.inputs_pane.values()
-            self._path = path
-            self.inputs_pane.set_document(prompt)
-            self.inputs_pane.set_values(self._values.get(path, {}))
-        else:
-            self.inputs_pane.set_document(prompt)
-        self._show_trust()
-        if prompt is not None:
-            self.debugging.open_file(path)
-        self.preview.set_document(prompt)
-        self.connections.set_document(prompt)
-        self.tools_pane.set_insertable(prompt is not None)
-        if prompt is None:
-            self.preview_pane.show_preview(None)
-            self.window.status.set_tokens("")
-            self._load_tools(document)  # none, or a Python file: its functions are the tools
-
-    def _on_sets(self) -> None:
-        self.preview_pane.set_input_sets(self.inputs_pane.library.sets)
-
-    def _keep_samples(self, values: dict[str, Json]) -> None:
-        page, document = self.window.tabs.current, self.window.tabs.document
-        if page is None or document is None or document.source.text != page.editor.text():
-            return
-        kept = sample_edits(document, values)
-        page.editor.apply_edits(kept.edits)
-        if kept.left_out:
-            names = ", ".join(kept.left_out)
-            self.run_coordinator.refuse(
-                self.tr("Not kept as samples: {names}. Declare them as inputs first.").format(
-                    names=names
-                )
-            )
-
-    def _on_values(self, values: dict[str, Json]) -> None:
-        self.preview.set_inputs(values)
-        self.tools.set_inputs(values)
-        self._tell_editor()
-
-    def _tell_editor(self) -> None:
-        """What completion and hover know of the world around the prompt."""
-        page, path = self.window.tabs.current, self._path
-        if page is None:
-            return
-        folder = path.parent if path is not None else None
-        page.assist.know(
-            editor_context_of(
-                self.inputs_pane.values(),
-                self.tools.registry.specs,
-                self.connections.models,
-                folder,
-                trusted=is_trusted(path, self.trust),
-            )
-        )
-
-    def _on_previewed(self, preview: Preview) -> None:
-        self.preview_pane.show_preview(preview)
-        self.window.show_more_problems(preview.problems)
-        count = meter(preview)
-        self.window.status.set_tokens(count.text, count.detail)
-        self._load_tools(preview.document, preview.messages.tools)
-
-    def _load_tools(
-        self, document: PromptDocument | None, hoisted: tuple[HoistedTool, ...] = ()
-    ) -> None:
-        if not self._services.is_safe:  # safe mode has no tools
-            self.tools.set_document(document, hoisted)
-
-    def _on_registry(self, registry: ToolRegistry) -> None:
-        # Trusting a folder loads its tools, and lets its variables be looked up.
-        self._show_trust()
-        self.preview.set_tools(registry.specs)
-        self._tell_editor()
-
-    def _show_trust(self) -> None:
-        trusted = is_trusted(self._path, self.trust)
-        self.preview.set_trusted(trusted)
-        self.connections.set_trusted(trusted)
+    def _tell_exchange_trust(self, trusted: bool) -> None:
         self.window.commands.exchange.trusted = trusted
 
-    def _focus_input(self, name: str) -> None:
-        self.window.docks.show("inputs")
-        self.inputs_pane.focus_input(name)
+    def _tell_exchange_target(self, target: PreviewTarget) -> None:
+        self.window.commands.exchange.set_answerer(target.base_url, target.model_id)
 
     def _open_at(self, path: Path, line: int) -> None:
         page = self.window.tabs.open(path)
@@ -396,14 +318,6 @@ class Workbench(QObject):
 
     def _show_breakpoints(self) -> None:
         self.run_coordinator.show_breakpoints([spec.name for spec in self.tools.registry.specs])
-
-    # -- what a run uses ------------------------------------------------------------------------
-
-    def _on_choice(self, choice: ModelChoice) -> None:
-        target = preview_target(choice)
-        self.preview.set_target(target)
-        self.window.commands.exchange.set_answerer(target.base_url, target.model_id)
-        self._tell_editor()
 
     # -- the end --------------------------------------------------------------------------------
 

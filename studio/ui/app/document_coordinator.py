@@ -1,0 +1,178 @@
+"""Stands between the document that is open and what follows it: inputs, preview, tools, trust."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import QCoreApplication, QObject, Signal
+
+from studio.application.editing.editor_context import editor_context_of
+from studio.application.inputs.sample import sample_edits
+from studio.application.preview.meter import meter
+from studio.application.preview.target import preview_target
+from studio.application.preview.value import Preview, PreviewTarget
+from studio.application.trust import is_trusted
+from studio.core.models.choice import ModelChoice
+from studio.core.prompty.document import PromptDocument
+from studio.core.prompty.messages import HoistedTool
+from studio.core.text.values import Json
+from studio.core.tools.registry import ToolRegistry
+from studio.core.tools.trust.store import TrustStore
+from studio.ui.inputs.pane import InputsPane
+from studio.ui.preview.pane import PreviewPane
+from studio.ui.tools.pane import ToolsPane
+from studio.ui.window.parts import WindowParts
+from studio.viewmodels.connections.controller import ConnectionsController
+from studio.viewmodels.preview.controller import PreviewController
+from studio.viewmodels.run.breakpoint_book import Debugging
+from studio.viewmodels.tools.controller import ToolsController
+
+
+class DocumentCoordinator(QObject):
+    """Hands a document, its values and its tools to whatever shows them or works with them."""
+
+    problems_found = Signal(tuple)  # of Problem: what rendering and reading found
+    trust_changed = Signal(bool)  # whether the document's folder is trusted
+    target_changed = Signal(PreviewTarget)  # the model that a run would be sent to
+    refused = Signal(str)  # sentence for the user
+
+    def __init__(
+        self,
+        window: WindowParts,
+        inputs: InputsPane,
+        preview_pane: PreviewPane,
+        tools_pane: ToolsPane,
+        preview: PreviewController,
+        tools: ToolsController,
+        connections: ConnectionsController,
+        debugging: Debugging,
+        trust: TrustStore,
+    ) -> None:
+        """Make it; nothing is shown before `show_document`.
+
+        Args:
+            window: the parts of the window.
+            inputs: the user's values.
+            preview_pane: what the model would be told.
+            tools_pane: the tools that a model would get.
+            preview: makes the preview.
+            tools: the tools of the document.
+            connections: where models come from.
+            debugging: the breakpoints and watches of the document's file.
+            trust: the folders that are trusted.
+        """
+        super().__init__(window.widget)
+        self._window = window
+        self._inputs = inputs
+        self._preview_pane = preview_pane
+        self._tools_pane = tools_pane
+        self._preview = preview
+        self._tools = tools
+        self._connections = connections
+        self._debugging = debugging
+        self._trust = trust
+        self._values: dict[Path | None, dict[str, Json]] = {}
+        self._path: Path | None = None
+
+    def show_document(self, document: PromptDocument | None) -> None:
+        """Show a document, or none; a file's values come back with it."""
+        path = document.source.path if document is not None else None
+        prompt = None if document is not None and document.is_tool_file else document
+        if path != self._path:
+            self._values[self._path] = self._inputs.values()
+            self._path = path
+            self._inputs.set_document(prompt)
+            self._inputs.set_values(self._values.get(path, {}))
+        else:
+            self._inputs.set_document(prompt)
+        self.show_trust()
+        if prompt is not None:
+            self._debugging.open_file(path)
+        self._preview.set_document(prompt)
+        self._connections.set_document(prompt)
+        self._tools_pane.set_insertable(prompt is not None)
+        if prompt is None:
+            self._preview_pane.show_preview(None)
+            self._window.status.set_tokens("")
+            self._load_tools(document)  # none, or a Python file: its functions are the tools
+
+    def show_sets(self) -> None:
+        """Offer the saved input sets for comparing."""
+        self._preview_pane.set_input_sets(self._inputs.library.sets)
+
+    def keep_samples(self, values: dict[str, Json]) -> None:
+        """Write values into the file, as samples of its inputs."""
+        page, document = self._window.tabs.current, self._window.tabs.document
+        if page is None or document is None or document.source.text != page.editor.text():
+            return
+        kept = sample_edits(document, values)
+        page.editor.apply_edits(kept.edits)
+        if kept.left_out:
+            names = ", ".join(kept.left_out)
+            self.refused.emit(
+                QCoreApplication.translate(
+                    "Workbench", "Not kept as samples: {names}. Declare them as inputs first."
+                ).format(names=names)
+            )
+
+    def show_values(self, values: dict[str, Json]) -> None:
+        """Take the values of the inputs."""
+        self._preview.set_inputs(values)
+        self._tools.set_inputs(values)
+        self._tell_editor()
+
+    def _tell_editor(self) -> None:
+        """What completion and hover know of the world around the prompt."""
+        page, path = self._window.tabs.current, self._path
+        if page is None:
+            return
+        folder = path.parent if path is not None else None
+        page.assist.know(
+            editor_context_of(
+                self._inputs.values(),
+                self._tools.registry.specs,
+                self._connections.models,
+                folder,
+                trusted=is_trusted(path, self._trust),
+            )
+        )
+
+    def show_preview(self, preview: Preview) -> None:
+        """Show a preview; the tools that it found are loaded."""
+        self._preview_pane.show_preview(preview)
+        self.problems_found.emit(preview.problems)
+        count = meter(preview)
+        self._window.status.set_tokens(count.text, count.detail)
+        self._load_tools(preview.document, preview.messages.tools)
+
+    def _load_tools(
+        self, document: PromptDocument | None, hoisted: tuple[HoistedTool, ...] = ()
+    ) -> None:
+        if not self._window.services.is_safe:  # safe mode has no tools
+            self._tools.set_document(document, hoisted)
+
+    def show_registry(self, registry: ToolRegistry) -> None:
+        """Take the tools that are known now."""
+        # Trusting a folder loads its tools, and lets its variables be looked up.
+        self.show_trust()
+        self._preview.set_tools(registry.specs)
+        self._tell_editor()
+
+    def show_trust(self) -> None:
+        """Whether the document's folder is trusted, to whatever reads for it."""
+        trusted = is_trusted(self._path, self._trust)
+        self._preview.set_trusted(trusted)
+        self._connections.set_trusted(trusted)
+        self.trust_changed.emit(trusted)
+
+    def focus_input(self, name: str) -> None:
+        """Bring an input's field into view."""
+        self._window.docks.show("inputs")
+        self._inputs.focus_input(name)
+
+    def show_choice(self, choice: ModelChoice) -> None:
+        """Take the model that a run would be sent to."""
+        target = preview_target(choice)
+        self._preview.set_target(target)
+        self.target_changed.emit(target)
+        self._tell_editor()
