@@ -12,6 +12,7 @@ STUDIO = Path(__file__).resolve().parent.parent / "studio"
 
 ONE_DOOR = {
     "openai": ("core/models/",),
+    "genai_prices": ("core/models/",),
     "mcp": ("core/tools/",),
     "xllamacpp": ("core/models/embedded/",),
     "llguidance": ("core/models/embedded/",),

@@ -121,6 +121,14 @@ def print_end(state: RunState, *, as_json: bool) -> None:
         print(json_line(result))
     elif state.answer is not None and state.status in ("done", "incomplete"):
         print(printable(state.answer))
+    used, price = state.usage, state.setup.price
+    if used.total_tokens:
+        words = f"{used.input_tokens:,} tokens in, {used.output_tokens:,} out"
+        if used.cached_tokens:
+            words += f", {used.cached_tokens:,} from the cache"
+        cost = f"${used.cost:.6f}" if used.cost is not None else "cost unknown" if price else ""
+        source = f" ({price})" if price and used.cost is not None else ""
+        print(printable(f"({words}{'; ' if cost else ''}{cost}{source})"), file=sys.stderr)
     made = Counter(name for step in steps_of(state) for name in step.repairs)
     if made:
         names = ", ".join(f"{name} ({count})" for name, count in made.items())

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from studio.cli.exit_codes import PROBLEMS, USAGE
+from studio.cli.exit_codes import FINE, PROBLEMS, USAGE
 from studio.cli.main import run_command
 from studio.core.agent.loop.setup import limits_of
 from studio.core.prompty.parse import parse
-from tests.support.chat_server import ChatServer, Exchange, chat_server
+from tests.support.chat_server import ChatServer, Exchange, chat_server, chunk, events
 
 PROMPT = "---\nname: p\n---\nuser:\nHello\n"
 
@@ -51,7 +51,8 @@ def test_a_run_that_never_ends_is_ended(
 
 
 @pytest.mark.parametrize(
-    ("option", "name", "value"), [("--max-tokens", "tokens", 500), ("--max-cost", "cost", 0.25)]
+    ("option", "name", "value"),
+    [("--max-tokens", "tokens", 500), ("--max-iterations", "iterations", 5)],
 )
 def test_bounds_come_to_the_run(
     server: ChatServer,
@@ -85,3 +86,29 @@ def test_a_prompt_sets_its_own_bounds() -> None:
     own = "metadata: {agent: {max_tokens: 5, max_cost: 0.5, max_seconds: 7}}\n"
     given = limits_of(parse(PROMPT.replace("name: p\n", f"name: p\n{own}")))
     assert (given.tokens, given.cost, given.seconds) == (5, 0.5, 7)
+
+
+def test_a_limit_of_cost_needs_a_price(
+    server: ChatServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "p.prompty"
+    path.write_text(PROMPT, encoding="utf-8")
+    assert run_command(["run", str(path), "--max-cost", "0.25"]) == PROBLEMS
+    assert "the price of m (Here) is not known" in capsys.readouterr().err
+    assert server.requests == []
+
+
+def test_the_end_says_tokens_and_cost_and_whose_price_it_is(
+    server: ChatServer, user_home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    usage = {"prompt_tokens": 1_000_000, "completion_tokens": 0}
+    server.always(events([chunk({"content": "Hi"}, "stop"), {"choices": [], "usage": usage}]))
+    file = user_home / "config" / "connections.toml"
+    text = file.read_text(encoding="utf-8")
+    file.write_text(text.replace('"m"', '"gpt-4o-2024-08-06"'), encoding="utf-8")
+    path = tmp_path / "p.prompty"
+    path.write_text(PROMPT, encoding="utf-8")
+    assert run_command(["run", str(path)]) == FINE
+    told = capsys.readouterr().err
+    assert "1,000,000 tokens in, 0 out; $2.5" in told
+    assert "genai-prices: openai/gpt-4o ≠ gpt-4o-2024-08-06" in told

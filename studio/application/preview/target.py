@@ -25,7 +25,9 @@ def preview_target(choice: ModelChoice) -> PreviewTarget:
         )
     if not connection.is_remote:
         return PreviewTarget(model_id, connection.name)
-    capabilities = facts_of(model_id, corrections=connection.capabilities).capabilities
+    capabilities = facts_of(
+        model_id, corrections=connection.capabilities, connection=connection
+    ).capabilities
     address = address_of(connection) if connection.kind != "azure" else ""
     return PreviewTarget(
         model_id,

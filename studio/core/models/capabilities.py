@@ -9,36 +9,21 @@ from functools import cache
 from typing import Any
 
 from studio.core.models.base import Capabilities
+from studio.core.models.connections import Connection
+from studio.core.models.prices import (
+    EnteredPrice,
+    Price,
+    entered_price,
+    listed_price,
+    listed_window,
+)
 from studio.core.resource_files import resource
 from studio.core.text.values import Json, JsonObject
-from studio.core.wire.reply import Usage
 
-_WINDOW_KEYS = ("context_window", "context_length", "max_model_len", "max_context_length")
 _MILLION = 1_000_000
-
-
-@dataclass(frozen=True, slots=True)
-class Price:
-    """US dollars for a million tokens."""
-
-    input: float
-    """Of the request."""
-
-    output: float
-    """Of the reply."""
-
-    cached: float | None = None
-    """Of the request, where the provider had it in its cache; `None`: as `input`."""
-
-    def of(self, usage: Usage) -> float:
-        """What a call cost."""
-        cached = min(usage.cached_tokens, usage.input_tokens)
-        cheap = self.input if self.cached is None else self.cached
-        return (
-            (usage.input_tokens - cached) * self.input
-            + cached * cheap
-            + usage.output_tokens * self.output
-        ) / _MILLION
+_WINDOW_KEYS = (
+    "context_window", "context_length", "max_model_len", "max_context_length", "max_input_tokens",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +41,11 @@ class ModelFacts:
 
 
 def facts_of(
-    model_id: str, *, corrections: JsonObject | None = None, listed: JsonObject | None = None
+    model_id: str,
+    *,
+    corrections: JsonObject | None = None,
+    listed: JsonObject | None = None,
+    connection: Connection | None = None,
 ) -> ModelFacts:
     """What is known of a model.
 
@@ -65,25 +54,68 @@ def facts_of(
         corrections: what the person entered in the connection (fields of `Capabilities`, and
             `price` with `input`, `output` and `cached` dollars for a million tokens).
         listed: the server's own description of it, from its list.
+        connection: where it answers; without one no price is looked up.
     """
     found = _entry(model_id)
     facts = (
         ModelFacts(Capabilities())
         if found is None
-        else ModelFacts(
-            _with(Capabilities(), found), _price(found.get("price")), "the studio's table"
-        )
+        else ModelFacts(_with(Capabilities(), found), None, "the studio's table")
     )
-    if listed is not None:
-        window = next((listed[key] for key in _WINDOW_KEYS if isinstance(listed.get(key), int)), 0)
-        if isinstance(window, int) and window > 0:
-            able = replace(facts.capabilities, context_window=window)
-            facts = replace(facts, capabilities=able, source="the server")
+    if connection is not None:
+        price: Price | None = listed_price(model_id, connection)
+        window = listed_window(model_id, connection) or facts.capabilities.context_window
+        able = replace(facts.capabilities, context_window=window)
+        source = price.source if price is not None else facts.source
+        facts = ModelFacts(able, price, source)
+    elif facts.capabilities.context_window is None:
+        able = replace(facts.capabilities, context_window=listed_window(model_id))
+        facts = replace(facts, capabilities=able)
+    if listed is not None and (told := _told(listed)):
+        facts = replace(facts, capabilities=_with(facts.capabilities, told), source="the server")
+    if listed is not None and facts.price is None:
+        facts = replace(facts, price=_listed_price(listed))
     if corrections:
         able = _with(facts.capabilities, corrections)
-        price = _price(corrections.get("price")) or facts.price
+        price = entered_price(corrections.get("price")) or facts.price
         facts = replace(facts, capabilities=able, price=price, source="your corrections")
     return facts
+
+
+def _told(listed: JsonObject) -> dict[str, Json]:
+    """What a server's own description says, in the words of llama.cpp, vLLM, OpenRouter and others.
+
+    What is not said stays as it is known.
+    """
+    meta = listed.get("meta")
+    places = (listed, meta if isinstance(meta, Mapping) else {})
+    windows = (place.get(key) for place in places for key in (*_WINDOW_KEYS, "n_ctx"))
+    window = next((each for each in windows if isinstance(each, int) and each > 0), None)
+    told: dict[str, Json] = {} if window is None else {"context_window": window}
+    taken = listed.get("supported_parameters")
+    if isinstance(taken, list) and taken:
+        told["tools"] = "tools" in taken
+        told["stop"] = "stop" in taken
+        told["json_schema"] = "structured_outputs" in taken or "response_format" in taken
+    shape = listed.get("architecture")
+    modalities = shape.get("input_modalities") if isinstance(shape, Mapping) else None
+    if isinstance(modalities, list) and modalities:
+        told["vision"] = "image" in modalities
+    return told
+
+
+def _listed_price(listed: JsonObject) -> EnteredPrice | None:
+    """The price in a server's description: OpenRouter writes dollars for a token, as text."""
+    pricing = listed.get("pricing")
+    if not isinstance(pricing, Mapping):
+        return None
+    try:
+        into, out = float(str(pricing["prompt"])), float(str(pricing["completion"]))
+        cached = pricing.get("input_cache_read")
+        read = None if cached is None else float(str(cached)) * _MILLION
+    except (KeyError, ValueError):
+        return None
+    return EnteredPrice(into * _MILLION, out * _MILLION, read, source="the server")
 
 
 def _entry(model_id: str) -> JsonObject | None:
@@ -122,14 +154,3 @@ def _with(able: Capabilities, said: JsonObject) -> Capabilities:
         if isinstance(value, wanted) and not (wanted is int and isinstance(value, bool)):
             changes[each.name] = value
     return replace(able, **changes)
-
-
-def _price(value: Json) -> Price | None:
-    if not isinstance(value, Mapping):
-        return None
-    into, out, cached = value.get("input"), value.get("output"), value.get("cached")
-    if not isinstance(into, int | float) or not isinstance(out, int | float):
-        return None
-    return Price(
-        float(into), float(out), float(cached) if isinstance(cached, int | float) else None
-    )

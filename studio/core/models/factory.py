@@ -127,7 +127,9 @@ def _remote(
             f"Neither the prompt nor the connection {connection.name!r} names a model.",
             "Choose one in the connection, or write `model: {id: …}` in the prompt.",
         )
-    facts = facts_of(model_id, corrections=connection.capabilities, listed=listed)
+    facts = facts_of(
+        model_id, corrections=connection.capabilities, listed=listed, connection=connection
+    )
     return RemoteModel(
         connection,
         model_id,

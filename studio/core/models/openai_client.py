@@ -263,7 +263,7 @@ class OpenAIClient:
             "bad-reply",
             f"{self._target.name} sent an event {what}.",
             "What had come is kept. Run again; where it stays so, check that the address is the "
-            f"one of {self._api}.",
+            f"one of {self._api} (it usually ends in /v1).",
         )
 
     def mask(self, text: str) -> str:

@@ -9,7 +9,6 @@ from contextlib import aclosing, suppress
 
 from studio.core.models.base import Capabilities, ModelError, ModelRequest
 from studio.core.models.bodies import request_body
-from studio.core.models.capabilities import Price
 from studio.core.models.connections import Connection, address_of, provider_at
 from studio.core.models.faults import (
     Endpoint,
@@ -17,6 +16,7 @@ from studio.core.models.faults import (
     UnsupportedParameterError,
 )
 from studio.core.models.openai_client import EventStream, KeySource, OpenAIClient
+from studio.core.models.prices import Price
 from studio.core.models.reply_stream import ReplyStream
 from studio.core.models.secrets import Secret
 from studio.core.models.sending import as_sent
@@ -107,6 +107,11 @@ class RemoteModel:
     def capabilities(self) -> Capabilities:
         """What may be sent to it."""
         return self._capabilities
+
+    @property
+    def price(self) -> Price | None:
+        """What its tokens cost; None where that is not known."""
+        return self._price
 
     def request_body(self, request: ModelRequest) -> JsonObject:
         """The exact body, without what the server was found not to take."""

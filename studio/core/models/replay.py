@@ -89,6 +89,11 @@ class RecordingModel:
         """What may be sent to the model that answers."""
         return self._model.capabilities
 
+    @property
+    def inner(self) -> ChatModel:
+        """The model that answers."""
+        return self._model
+
     def request_body(self, request: ModelRequest) -> JsonObject:
         """The body that the answering model sends."""
         return self._model.request_body(request)

@@ -169,6 +169,10 @@ def _reply(reply: Reply) -> _Attributes:
         attributes["gen_ai.usage.output_tokens"] = reply.usage.output_tokens
         if reply.usage.cached_tokens:
             attributes["gen_ai.usage.cache_read.input_tokens"] = reply.usage.cached_tokens
+        if reply.usage.cache_write_tokens:
+            attributes["gen_ai.usage.cache_creation.input_tokens"] = reply.usage.cache_write_tokens
+        if reply.usage.reasoning_tokens:
+            attributes["gen_ai.usage.reasoning.output_tokens"] = reply.usage.reasoning_tokens
     return attributes
 
 

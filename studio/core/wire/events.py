@@ -17,7 +17,7 @@ from studio.core.wire.reply import (
     Usage,
     UsageDelta,
 )
-from studio.core.wire.usage import finish_reason, read_usage
+from studio.core.wire.usage import finish_reason, largest, read_usage
 
 
 def chunk_reader(provider: Literal["openai-chat", "openai-responses", "anthropic"]) -> ChunkReader:
@@ -234,10 +234,5 @@ class AnthropicEvents:
         if usage is None:
             return tuple(made)
         # The closing figures may name the output alone; the request's came at the start.
-        whole = Usage(
-            max(usage.input_tokens, self._started.input_tokens),
-            max(usage.output_tokens, self._started.output_tokens),
-            max(usage.cached_tokens, self._started.cached_tokens),
-            usage.cost,
-        )
+        whole = largest(usage, self._started)
         return (*made, UsageDelta(whole))

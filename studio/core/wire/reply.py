@@ -29,6 +29,24 @@ class Usage:
     cost: float | None = None
     """Cost in US dollars, where the price is known."""
 
+    cache_write_tokens: int = 0
+    """Input tokens that the provider wrote to its cache."""
+
+    cache_write_1h_tokens: int = 0
+    """Those of them that it keeps for an hour."""
+
+    reasoning_tokens: int = 0
+    """Output tokens of the model's reasoning."""
+
+    input_audio_tokens: int = 0
+    """Input tokens of audio."""
+
+    output_audio_tokens: int = 0
+    """Output tokens of audio."""
+
+    input_image_tokens: int = 0
+    """Input tokens of images, where the provider counts them apart."""
+
     @property
     def total_tokens(self) -> int:
         """Input and output together."""

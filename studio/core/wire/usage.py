@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import fields
 
 from studio.core.text.values import Json
 from studio.core.wire.reply import FinishReason, Usage
@@ -54,26 +55,43 @@ def read_usage(value: Json) -> Usage | None:
     out = _number(value, "completion_tokens", "output_tokens")
     if into is None and out is None:
         return None
-    cached = _cached(value)
+    asked = _details(value, "prompt_tokens_details", "input_tokens_details")
+    said = _details(value, "completion_tokens_details", "output_tokens_details")
     # Anthropic counts what it read from or wrote to its cache apart from `input_tokens`.
-    apart = (_number(value, "cache_read_input_tokens") or 0) + (
-        _number(value, "cache_creation_input_tokens") or 0
-    )
+    read = _number(value, "cache_read_input_tokens") or 0
+    written = _number(value, "cache_creation_input_tokens") or 0
+    kept = _details(value, "cache_creation")
     cost = value.get("cost")
     return Usage(
-        (into or 0) + apart,
+        (into or 0) + read + written,
         out or 0,
-        cached,
+        _number(asked, "cached_tokens") or _number(value, "prompt_cache_hit_tokens") or read,
         float(cost) if isinstance(cost, int | float) and not isinstance(cost, bool) else None,
+        cache_write_tokens=_number(asked, "cache_write_tokens") or written,
+        cache_write_1h_tokens=_number(kept, "ephemeral_1h_input_tokens") or 0,
+        reasoning_tokens=_number(said, "reasoning_tokens", "thinking_tokens") or 0,
+        input_audio_tokens=_number(asked, "audio_tokens") or 0,
+        output_audio_tokens=_number(said, "audio_tokens") or 0,
+        input_image_tokens=_number(asked, "image_tokens") or 0,
     )
 
 
-def _cached(value: Mapping[str, Json]) -> int:
-    for key in ("prompt_tokens_details", "input_tokens_details"):
-        details = value.get(key)
-        if isinstance(details, Mapping):
-            return _number(details, "cached_tokens") or 0
-    return _number(value, "cache_read_input_tokens") or 0
+def largest(one: Usage, other: Usage) -> Usage:
+    """Figures that come twice in a stream, each as far as it was counted."""
+    counted = {
+        each.name: max(getattr(one, each.name), getattr(other, each.name))
+        for each in fields(Usage)
+        if each.name != "cost"
+    }
+    return Usage(**counted, cost=one.cost if one.cost is not None else other.cost)
+
+
+def _details(value: Mapping[str, Json], *keys: str) -> Mapping[str, Json]:
+    for key in keys:
+        found = value.get(key)
+        if isinstance(found, Mapping):
+            return found
+    return {}
 
 
 def _number(value: Mapping[str, Json], *keys: str) -> int | None:

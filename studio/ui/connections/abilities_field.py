@@ -112,10 +112,11 @@ class AbilitiesField(QWidget):
             if window
             else self.tr("not known")
         )
-        for way, spin in self.prices.items():
+        known = facts.price.per_million() if facts.price is not None else (None, None, None)
+        for spin, price in zip(self.prices.values(), known, strict=False):
             spin.setSpecialValueText(
-                self.tr("{price:g} (as known)").format(price=getattr(facts.price, way))
-                if facts.price
+                self.tr("{price:g} (as known)").format(price=price)
+                if price is not None
                 else self.tr("not known")
             )
         about = (

@@ -199,7 +199,7 @@ class ConnectionForm(QScrollArea):
         self._listed = listed
         self.remote.model.set_models(models)
         self._loading = False
-        self._show_known()
+        self._show_known(self.candidate())
 
     def set_theme(self, theme: Theme) -> None:
         """Take the colours of a theme."""
@@ -255,13 +255,13 @@ class ConnectionForm(QScrollArea):
             line.say(wrong or warnings.get(field, ""), "error" if wrong else "warning")
         if "headers" in self.problems:
             self.more.setChecked(True)
-        self._show_known()
+        self._show_known(candidate)
         return candidate
 
-    def _show_known(self) -> None:
+    def _show_known(self, candidate: Connection) -> None:
         model = self.remote.model.value()
         listed = next((each for each in self._listed if each.get("id") == model), None)
-        self.remote.abilities.set_known(facts_of(model, listed=listed), model)
+        self.remote.abilities.set_known(facts_of(model, listed=listed, connection=candidate), model)
 
     # -- building -------------------------------------------------------------------------------
 

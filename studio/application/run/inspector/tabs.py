@@ -21,7 +21,7 @@ from studio.core.agent.values.reading import Final, Reading
 from studio.core.agent.values.state import RunState, Step
 from studio.core.prompty.messages import Message
 from studio.core.text.values import JsonObject
-from studio.core.wire.reply import Reply
+from studio.core.wire.reply import Reply, Usage
 
 _BODY_MESSAGES = 400
 """Messages up to which a request's body is shown whole."""
@@ -95,12 +95,12 @@ class UsageRow:
     """`Iteration 2`, or `Total`."""
 
     cells: tuple[str, ...]
-    """Tokens in, tokens out, from cache, cost, model time, tool time."""
+    """Tokens in, out, from and to the cache, of reasoning; cost; model time, tool time."""
 
 
 _USAGE_HEADS: tuple[str, ...] = (
     marked("Iteration"), marked("Input tokens"), marked("Output tokens"), marked("From cache"),
-    marked("Cost"), marked("Model"), marked("Tools"),
+    marked("Cache write"), marked("Reasoning"), marked("Cost"), marked("Model"), marked("Tools"),
 )  # fmt: skip
 
 
@@ -277,14 +277,22 @@ def usage_rows(state: RunState) -> tuple[UsageRow, ...]:
         steps.append(state.step)
     rows = [_usage_row(step) for step in steps if step.number]
     if first:
-        rows.insert(0, UsageRow(_tr("Iterations 1 to {first:,}").format(first=first), ("…",) * 6))
+        rows.insert(0, UsageRow(_tr("Iterations 1 to {first:,}").format(first=first), ("…",) * 8))
     total = state.usage
     model = state.seconds - state.seconds_tools
     cells = (
-        f"{total.input_tokens:,}", f"{total.output_tokens:,}", f"{total.cached_tokens:,}",
+        *_counted(total),
         money(total.cost) or "–", seconds(model), seconds(state.seconds_tools),
     )  # fmt: skip
     return (*rows, UsageRow(_tr("Total"), cells))
+
+
+def _counted(usage: Usage) -> tuple[str, ...]:
+    figures = (
+        usage.input_tokens, usage.output_tokens, usage.cached_tokens, usage.cache_write_tokens,
+        usage.reasoning_tokens,
+    )  # fmt: skip
+    return tuple(f"{each:,}" for each in figures)
 
 
 def _usage_row(step: Step) -> UsageRow:
@@ -292,9 +300,9 @@ def _usage_row(step: Step) -> UsageRow:
     usage = step.reply.usage if step.reply is not None else None
     times = (seconds(step.seconds_model), seconds(step.seconds_tools))
     if usage is None:
-        return UsageRow(label, ("–", "–", "–", "–", *times))
+        return UsageRow(label, (*("–",) * 6, *times))
     figures = (
-        f"{usage.input_tokens:,}", f"{usage.output_tokens:,}", f"{usage.cached_tokens:,}",
+        *_counted(usage),
         money(usage.cost) or "–",
     )  # fmt: skip
     return UsageRow(label, (*figures, *times))

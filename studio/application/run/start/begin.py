@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from studio.application.run.start.plan import RunPlan
-from studio.core.agent.loop.setup import make_setup
+from studio.core.agent.loop.setup import USUAL_COST, make_setup
 from studio.core.agent.loop.toolbox import NoTools, RunToolbox
 from studio.core.agent.run.dependencies import OnEvent, RunDependencies
 from studio.core.agent.run.performer import OnStream
 from studio.core.agent.run.runner import Run
 from studio.core.agent.values.events import Started
+from studio.core.models.base import ModelError
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.prepare import prepare
 from studio.core.prompty.references import ReferenceContext
@@ -74,6 +75,7 @@ def begin_run(
 
     Raises:
         ValueError: the journal of the past does not begin with `Started`.
+        ModelError: it has a limit of cost, and nobody knows what its model costs.
     """
     dependencies = RunDependencies(
         plan.document,
@@ -89,6 +91,13 @@ def begin_run(
     past = plan.past
     if past is None:
         setup = make_setup(plan.document, plan.inputs, toolbox.specs, plan.model, plan.options)
+        if setup.price == "unknown" and setup.limits.cost not in (None, USUAL_COST):
+            raise ModelError(
+                "no-price",
+                f"The run may cost ${setup.limits.cost:g}, but the price of {setup.model} is not "
+                "known, so the limit could not hold.",
+                "Enter the price in the connection, or leave the limit out.",
+            )
         return Run(dependencies, plan.options, setup)
     first = past.events[0]
     if not isinstance(first, Started):

@@ -12,6 +12,7 @@ from studio.core.agent.run.requests import NotAllowedError
 from studio.core.agent.run.runner import Run
 from studio.core.agent.values.commands import Command
 from studio.core.agent.values.events import Event
+from studio.core.models.base import ModelError
 from studio.core.tools.source import ToolSourceError
 from studio.core.wire.reply import Reply, ReplyDelta, ReplyNotice
 
@@ -47,6 +48,8 @@ class RunSession:
             await run.go(*first, *early)
         except (ToolSourceError, NotAllowedError) as error:
             fault = str(error)
+        except ModelError as error:
+            fault = f"{error.message} {error.hint}".rstrip()
         except asyncio.CancelledError:
             raise
         except Exception as error:  # noqa: BLE001 - the border of the thread: named and shown

@@ -15,6 +15,8 @@ from studio.core.agent.protocols.choose import (
 from studio.core.agent.values.options import RunOptions
 from studio.core.agent.values.state import Limits, RunSetup
 from studio.core.models.base import ChatModel, ProtocolName
+from studio.core.models.prices import price_source
+from studio.core.models.replay import RecordingModel
 from studio.core.prompty.checks.secrets import source_without_secrets
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.front.declarations import output_schema
@@ -28,6 +30,9 @@ _USUAL_STOP: dict[ProtocolName, tuple[str, ...]] = {
     "react": ("\nObservation:",),
     "json_action": (),
 }
+
+USUAL_COST = 10.0
+"""US dollars that a run may cost where nobody says how much."""
 
 
 def make_setup(
@@ -62,6 +67,7 @@ def make_setup(
         question=question_of(document, values),
         tools=tuple(replace(tool, span=None) for tool in tools),
         model=model.label,
+        price=price_source(model.inner if isinstance(model, RecordingModel) else model),
         options=document.model.options,
         stop=stop,
         response_schema=output_schema(document.outputs),
@@ -99,7 +105,7 @@ def limits_of(document: PromptDocument) -> Limits:
     return Limits(
         iterations=int(str(allowed)) if is_count else 10,
         tokens=int(_positive(settings, "max_tokens", 2_000_000)),
-        cost=_positive(settings, "max_cost", 10.0),
+        cost=_positive(settings, "max_cost", USUAL_COST),
         seconds=_positive(settings, "max_seconds", 3600.0),
     )
 

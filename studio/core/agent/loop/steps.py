@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import fields
 from typing import Any
 
 from studio.core.agent.loop.context import extended, replaced
@@ -156,12 +157,12 @@ def add_usage(total: Usage, one: Usage | None) -> Usage:
     if one is None:
         return total
     cost = None if one.cost is None and total.cost is None else (total.cost or 0) + (one.cost or 0)
-    return Usage(
-        total.input_tokens + one.input_tokens,
-        total.output_tokens + one.output_tokens,
-        total.cached_tokens + one.cached_tokens,
-        cost,
-    )
+    counted = {
+        each.name: getattr(total, each.name) + getattr(one, each.name)
+        for each in fields(Usage)
+        if each.name != "cost"
+    }
+    return Usage(**counted, cost=cost)
 
 
 # The reply ----------------------------------------------------------------------------------------

@@ -76,6 +76,9 @@ class RunSetup:
     model: str = ""
     """The model's name for people."""
 
+    price: str = ""
+    """Where the price of its tokens comes from; "unknown", or empty for what costs nothing."""
+
     options: JsonObject = field(default_factory=dict)
     """Sampling options in the document's names."""
 

@@ -1,0 +1,204 @@
+"""What tokens cost and how large windows are, from the offline snapshot of genai-prices.
+
+The one file that imports it. A price is that of one provider and one model: an id that the snapshot
+does not name is unknown, never that of a model whose id begins alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
+
+from studio.core.models.connections import Connection, ConnectionKind, address_of
+from studio.core.wire.reply import Usage
+
+if TYPE_CHECKING:
+    from genai_prices.types import ModelInfo, Provider
+
+_PROVIDERS: Mapping[ConnectionKind, str] = {
+    "openai": "openai",
+    "azure": "azure",
+    "anthropic": "anthropic",
+    "gemini": "google",
+}
+_MAKERS = ("openai", "anthropic", "google", "mistral", "x-ai", "deepseek", "cohere")
+_MILLION = 1_000_000
+
+_COUNTED: Mapping[str, str] = {
+    "input_tokens": "input_tokens",
+    "output_tokens": "output_tokens",
+    "cached_tokens": "cache_read_tokens",
+    "cache_write_tokens": "cache_write_tokens",
+    "cache_write_1h_tokens": "cache_write_1h_tokens",
+    "reasoning_tokens": "output_reasoning_tokens",
+    "input_audio_tokens": "input_audio_tokens",
+    "output_audio_tokens": "output_audio_tokens",
+    "input_image_tokens": "input_image_tokens",
+}
+"""Our figures by the names of genai-prices."""
+
+
+class Price(Protocol):
+    """What the tokens of a model cost."""
+
+    @property
+    def source(self) -> str:
+        """Where the price comes from, for people."""
+        ...
+
+    def of(self, usage: Usage) -> float | None:
+        """US dollars for a call; None where the figures cannot be priced."""
+        ...
+
+    def per_million(self) -> tuple[float, float, float | None]:
+        """US dollars for a million tokens of a request, of a reply, and read from the cache."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class EnteredPrice:
+    """US dollars for a million tokens, as the user entered them or a server lists them."""
+
+    input: float
+    """Of the request."""
+
+    output: float
+    """Of the reply."""
+
+    cached: float | None = None
+    """Of the request, where the provider had it in its cache; `None`: as `input`."""
+
+    source: str = "your corrections"
+    """Who says so."""
+
+    def of(self, usage: Usage) -> float:
+        """What a call cost."""
+        cached = min(usage.cached_tokens, usage.input_tokens)
+        cheap = self.input if self.cached is None else self.cached
+        return (
+            (usage.input_tokens - cached) * self.input
+            + cached * cheap
+            + usage.output_tokens * self.output
+        ) / _MILLION
+
+    def per_million(self) -> tuple[float, float, float | None]:
+        """As entered."""
+        return self.input, self.output, self.cached
+
+
+@dataclass(frozen=True, slots=True)
+class ListedPrice:
+    """The price of one model of one provider in the snapshot."""
+
+    asked: str
+    """The id that the price was looked up for."""
+
+    provider: str
+    """The provider whose price it is."""
+
+    model: str
+    """The id that the snapshot has for it."""
+
+    @property
+    def is_equal(self) -> bool:
+        """Whether the ids are the same, and not an alias or a dated version of the other."""
+        return self.asked.rpartition("/")[2].lower() == self.model.rpartition("/")[2].lower()
+
+    @property
+    def source(self) -> str:
+        """Whose price it is; an id that is not the same is marked."""
+        mark = "" if self.is_equal else f" ≠ {self.asked}"
+        return f"genai-prices: {self.provider}/{self.model}{mark}"
+
+    def of(self, usage: Usage) -> float | None:
+        """What a call cost."""
+        from genai_prices import Usage as Counted
+        from genai_prices import calc_price
+
+        counted = {
+            theirs: value for ours, theirs in _COUNTED.items() if (value := getattr(usage, ours))
+        }
+        try:
+            found = calc_price(Counted(**counted), self.model, provider_id=self.provider)
+        except (LookupError, ValueError):  # figures that contradict each other
+            return None
+        return float(found.total_price)
+
+    def per_million(self) -> tuple[float, float, float | None]:
+        """For small requests; large ones may cost more."""
+        ways = ({"input_tokens": 1}, {"output_tokens": 1}, {"input_tokens": 1, "cached_tokens": 1})
+        into, out, cached = (
+            self.of(Usage(**{k: v * 1000 for k, v in way.items()})) for way in ways
+        )
+        return (into or 0.0) * 1000, (out or 0.0) * 1000, None if cached is None else cached * 1000
+
+
+def listed_price(model_id: str, connection: Connection) -> ListedPrice | None:
+    """The price of a model where a connection leads; None where it is not known."""
+    found = _find(model_id, connection)
+    if found is None:
+        return None
+    provider, model = found
+    return ListedPrice(model_id, provider.id, model.id)
+
+
+def listed_window(model_id: str, connection: Connection | None = None) -> int | None:
+    """Tokens of the model's window; None where it is not known."""
+    found = _find(model_id, connection)
+    return found[1].context_window if found is not None else None
+
+
+def _find(model_id: str, connection: Connection | None) -> tuple[Provider, ModelInfo] | None:
+    """The provider and the model; another server is only asked about its maker's models."""
+    if not model_id:
+        return None
+    provider = _PROVIDERS.get(connection.kind) if connection is not None else None
+    if provider is not None:
+        return _look_up(model_id, provider, None)
+    address = address_of(connection) if connection is not None else ""
+    if address and (found := _look_up(model_id, None, address)) is not None:
+        return found
+    maker, _, name = model_id.rpartition("/")
+    makers = (maker,) if maker in _MAKERS else () if maker else _MAKERS
+    return next((item for each in makers if (item := _look_up(name, each, None))), None)
+
+
+def _look_up(
+    model_id: str, provider: str | None, address: str | None
+) -> tuple[Provider, ModelInfo] | None:
+    from genai_prices.data_snapshot import get_snapshot
+
+    try:
+        return get_snapshot().find_provider_model(model_id, None, provider, address)
+    except LookupError:
+        return None
+
+
+@runtime_checkable
+class PricedModel(Protocol):
+    """A model whose tokens cost something, known or not; any other costs nothing."""
+
+    @property
+    def price(self) -> Price | None:
+        """What its tokens cost; None where that is not known."""
+        ...
+
+
+def price_source(model: object) -> str:
+    """Where a model's price comes from; empty for a model that costs nothing."""
+    if not isinstance(model, PricedModel):
+        return ""
+    return model.price.source if model.price is not None else "unknown"
+
+
+def entered_price(value: object) -> EnteredPrice | None:
+    """The price in a connection's corrections."""
+    if not isinstance(value, Mapping):
+        return None
+    into, out, cached = value.get("input"), value.get("output"), value.get("cached")
+    if not isinstance(into, int | float) or not isinstance(out, int | float):
+        return None
+    return EnteredPrice(
+        float(into), float(out), float(cached) if isinstance(cached, int | float) else None
+    )
