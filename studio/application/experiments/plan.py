@@ -378,7 +378,10 @@ def _check_prices(variants: Sequence[PlannedVariant]) -> None:
         if each.choice is None or not each.choice.connection.is_remote:
             continue
         corrections = each.choice.connection.capabilities
-        if facts_of(each.choice.declaration.id, corrections=corrections).price is None:
+        facts = facts_of(
+            each.choice.declaration.id, corrections=corrections, connection=each.choice.connection
+        )
+        if facts.price is None:
             raise ExperimentError(
                 _tr("The price of {model!r} is not known, so a budget of money cannot hold. Enter "
                     "the price in its connection, or set a budget of tokens.").format(

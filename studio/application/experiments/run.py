@@ -34,6 +34,7 @@ from studio.core.experiments.values import ExperimentRow
 from studio.core.models.capabilities import facts_of as facts_of_model
 from studio.core.text.values import Json
 from studio.core.tokens.estimate import estimate_tokens
+from studio.core.wire.reply import Usage
 
 _tr = partial(translate, "ExperimentRun")
 
@@ -200,12 +201,13 @@ class ExperimentRunner:
             tokens += into + _REPLY_TOKENS
             if choice is None or not choice.connection.is_remote:
                 continue
-            corrections = choice.connection.capabilities
-            price = facts_of_model(choice.declaration.id, corrections=corrections).price
-            if price is None:
-                priced = False
-            else:
-                cost += (into * price.input + _REPLY_TOKENS * price.output) / 1_000_000
+            connection = choice.connection
+            price = facts_of_model(
+                choice.declaration.id, corrections=connection.capabilities, connection=connection
+            ).price
+            spent = price.of(Usage(into, _REPLY_TOKENS)) if price is not None else None
+            priced = priced and spent is not None
+            cost += spent or 0.0
         return tokens, cost if priced else None
 
     # Going ----------------------------------------------------------------------------------------
