@@ -46,6 +46,13 @@ def add_export(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="write it although something is lost or changed; each is named",
     )
+    parser.add_argument(
+        "--accept-error",
+        action="append",
+        default=[],
+        metavar="CODE",
+        help="write it although there are errors of this kind; once for each kind",
+    )
     parser.add_argument("--diff", action="store_true", help="show what would change, write nothing")
     add_trust(parser, "its tools are asked for, and what it refers to is read")
     parser.set_defaults(action=_export)
@@ -85,17 +92,23 @@ def _export(options: argparse.Namespace) -> int:
     if options.diff:
         sys.stdout.write(difference(made, options.out).text)
         return PROBLEMS if made.blocked or made.needs_consent else FINE
-    if made.blocked:
-        print("prompt-studio: nothing was written: mend the errors first", file=sys.stderr)
-        return PROBLEMS
-    if made.needs_consent and not options.accept_losses:
-        print(
-            "prompt-studio: nothing was written: say --accept-losses to write it all the same",
-            file=sys.stderr,
-        )
+    if not made.may_write(errors=options.accept_error, losses=options.accept_losses):
+        print(f"prompt-studio: nothing was written: {_way_out(made, options)}", file=sys.stderr)
         return PROBLEMS
     _put(options.out, made)
     return FINE
+
+
+def _way_out(made: ExportResult, options: argparse.Namespace) -> str:
+    """What to do about an export that is not written."""
+    left = [code for code in made.errors if code not in options.accept_error]
+    if made.is_impossible:
+        return "mend the errors first"
+    words = [f"--accept-error {code}" for code in left]
+    if made.needs_consent and not options.accept_losses:
+        words.append("--accept-losses")
+    how = f"say {' '.join(words)} to write it all the same"
+    return f"mend the errors first, or {how}" if left else how
 
 
 def _sets(path: Path) -> dict[str, JsonObject]:

@@ -168,3 +168,38 @@ def test_import_of_what_is_no_prompt_says_what_is(
     source.write_text('{"mcpServers": {}}', encoding="utf-8")
     assert run_command(["import", str(source)]) == USAGE
     assert "no prompt that is known" in capsys.readouterr().err
+
+
+BROKEN_TOOLS = """---
+template: {parser: {kind: section}}
+---
+tools:
+  - type: bing
+  - id: a
+    type: bing
+  - id: a
+    type: bing
+
+user:
+Hi
+"""
+
+
+@pytest.mark.parametrize("target", ["file", "openai-chat", "markdown"])
+def test_each_kind_of_error_wants_a_yes(
+    target: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, out = tmp_path / "broken.prompty", tmp_path / "out"
+    path.write_text(BROKEN_TOOLS, encoding="utf-8")
+    command = ["export", str(path), "--target", target, "-o", str(out), "--accept-losses"]
+    assert run_command(command) == PROBLEMS
+    told = capsys.readouterr().err.splitlines()[-1]
+    kinds = [word for word in told.split() if word.startswith(("tool-", "duplicate-"))]
+    assert len(kinds) == 2
+    assert run_command([*command, "--accept-error", kinds[0]]) == PROBLEMS
+    left = capsys.readouterr().err.splitlines()[-1]
+    assert f"say --accept-error {kinds[1]} to write it" in left
+    assert not out.exists()
+    yes = [part for kind in kinds for part in ("--accept-error", kind)]
+    assert run_command([*command, *yes]) == FINE
+    assert out.exists()

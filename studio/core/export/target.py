@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, Protocol, TypeAlias
 
@@ -120,7 +120,7 @@ class ExportResult:
     """What was found on the way."""
 
     blocked: bool = False
-    """Whether an error stands against writing it."""
+    """Whether an error stands against writing it without a yes (`may_write`)."""
 
     losses: tuple[str, ...] = ()
     """What the file does not carry, or carries differently, a sentence each. While there are any,
@@ -145,9 +145,44 @@ class ExportResult:
         return self.data if self.data is not None else self.text.encode("utf-8")
 
     @property
+    def errors(self) -> Mapping[str, Problem]:
+        """The first error of each kind that stands against writing it, by its code."""
+        found: dict[str, Problem] = {}
+        for problem in self.problems:
+            if self.blocked and problem.severity is Severity.ERROR:
+                found.setdefault(problem.code, problem)
+        return found
+
+    @property
+    def is_impossible(self) -> bool:
+        """Whether there is nothing that could be written, whatever the user says."""
+        return self.blocked and (not self.content_is_there or any(map(_is_final, self.errors)))
+
+    @property
+    def content_is_there(self) -> bool:
+        """Whether anything was made."""
+        return bool(self.text or self.data)
+
+    def may_write(self, *, errors: Collection[str] = (), losses: bool = False) -> bool:
+        """Whether it is written: each kind of error, and the losses, want a yes of their own.
+
+        Args:
+            errors: codes of the errors that the user accepts.
+            losses: whether the user accepts what is lost or changed.
+        """
+        if self.blocked and (self.is_impossible or not self.errors.keys() <= set(errors)):
+            return False
+        return losses or not self.needs_consent
+
+    @property
     def needs_consent(self) -> bool:
         """Whether something would be lost or changed, so that the person must agree first."""
         return bool(self.losses)
+
+
+def _is_final(code: str) -> bool:
+    """Whether an error says that nothing was made that could be written."""
+    return code.startswith("export-") or code in ("plugin-failed", "bundle-too-large")
 
 
 class ExportTarget(Protocol):

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
-from studio.core.export.target import ExportResult, ExportSource, ExportTarget
+from studio.core.export.target import ExportResult, ExportSource, ExportTarget, unique
 from studio.core.prompty.checks.secrets import written_secrets
+from studio.core.text.problem import Severity
 
 
 def make_checked(target: ExportTarget, source: ExportSource) -> ExportResult:
@@ -15,7 +16,7 @@ def make_checked(target: ExportTarget, source: ExportSource) -> ExportResult:
     A key in the prompt is its author's own text, and stays there; but the file that is made from
     it goes to others. The problem of the check beside it offers to read it from the environment.
     """
-    made = target.make(source)
+    made = _with_errors(target.make(source), source)
     document = source.document
     written = made.text.encode("utf-8", "replace") + (made.data or b"")
     told = [
@@ -25,6 +26,16 @@ def make_checked(target: ExportTarget, source: ExportSource) -> ExportResult:
         if any(form in written for form in _forms(value))
     ]
     return replace(made, losses=tuple(dict.fromkeys((*told, *made.losses)))) if told else made
+
+
+def _with_errors(made: ExportResult, source: ExportSource) -> ExportResult:
+    """The result, blocked also by errors in what the body means: no form can mend those."""
+    prepared = source.prepared
+    found = (*prepared.rendering.problems, *prepared.messages.problems)
+    errors = [item for item in found if item.severity is Severity.ERROR]
+    if not errors:
+        return made
+    return replace(made, problems=unique((*made.problems, *errors)), blocked=True)
 
 
 def _forms(value: str) -> tuple[bytes, ...]:

@@ -14,6 +14,7 @@ from studio.core.export.target import ExportResult, ExportTarget
 from studio.core.prompty.document import PromptDocument
 from studio.core.text.problem import Fix
 from studio.ui.dialogs.export.checks import CheckList
+from studio.ui.dialogs.export.error_consents import ErrorConsents
 from studio.ui.dialogs.export.footer import ExportFooter
 from studio.ui.dialogs.export.forms import FormList
 from studio.ui.dialogs.export.result import ResultTabs
@@ -113,6 +114,7 @@ class ExportDialog(QDialog):
             self.tabs.round_trips,
         )
         self.consent = QCheckBox()
+        self.errors = ErrorConsents()
         self.footer = ExportFooter(self._subject.folder)
         self.place, self.copy, self.save = self.footer.place, self.footer.copy, self.footer.save
 
@@ -131,6 +133,7 @@ class ExportDialog(QDialog):
         column.addWidget(self.state)
         column.addWidget(self.checks)
         column.addWidget(frame, 1)
+        column.addWidget(self.errors)
         column.addWidget(self.consent)
         split = QSplitter()
         split.addWidget(self.forms)
@@ -152,6 +155,7 @@ class ExportDialog(QDialog):
         self._waiting.timeout.connect(self._say_waiting)
         self.checks.fix_chosen.connect(self._on_fix)
         self.consent.toggled.connect(lambda _: self._offer())
+        self.errors.changed.connect(self._offer)
         self.place.textChanged.connect(lambda _: self._on_place())
         self.copy.clicked.connect(self._copy)
         self.save.clicked.connect(self._on_save)
@@ -177,6 +181,7 @@ class ExportDialog(QDialog):
         subject = self._subject
         self._result = None
         self.consent.setChecked(False)
+        self.errors.show_errors({})
         self._offer()
         self._waiting.start()
         self._controller.order(
@@ -194,7 +199,8 @@ class ExportDialog(QDialog):
         self.tabs.show_round_trips(result.round_trips)
         self._show_state(result)
         count = len(result.losses)
-        self.consent.setVisible(bool(count) and not result.blocked)
+        self.errors.show_errors({} if result.is_impossible else result.errors)
+        self.consent.setVisible(bool(count) and not result.is_impossible)
         self.consent.setText(
             self.tr("Write it although one thing is lost or changed")
             if count == 1
@@ -203,8 +209,11 @@ class ExportDialog(QDialog):
         self._on_place()
 
     def _show_state(self, result: ExportResult) -> None:
-        if result.blocked:
+        if result.is_impossible:
             said = self.tr("Cannot be exported yet: mend the errors below first")
+            self.state.say("circle-x", "error", said)
+        elif result.blocked:
+            said = self.tr("Mend the errors below, or agree to each kind of them")
             self.state.say("circle-x", "error", said)
         elif result.needs_consent:
             said = self.tr("Can be exported, but not everything comes along as it is")
@@ -237,9 +246,9 @@ class ExportDialog(QDialog):
 
     def _may_write(self) -> bool:
         result = self._result
-        if result is None or result.blocked:
+        if result is None:
             return False
-        return not result.needs_consent or self.consent.isChecked()
+        return result.may_write(errors=self.errors.accepted, losses=self.consent.isChecked())
 
     def _say_waiting(self) -> None:
         self.state.say("loader", "muted", self.tr("Checking…"))

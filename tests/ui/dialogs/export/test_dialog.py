@@ -111,9 +111,16 @@ def test_a_fix_is_one_click_and_lands_in_the_editor(
     open_prompt(window, qtbot, tmp_path / "trip.prompty", text)
     dialog = export_dialog(window, qtbot)
     choose(dialog, "openai-chat", qtbot)
-    assert dialog.state.text().startswith("Cannot be exported")
+    assert dialog.state.text().startswith("Mend the errors")
     assert not dialog.save.isEnabled()
     assert not dialog.write(tmp_path / "no.json")
+    dialog.place.setText(str(tmp_path / "no.json"))
+    (box,) = dialog.errors.boxes.values()
+    assert "'city'" in box.text()
+    box.setChecked(True)
+    assert dialog.save.isEnabled()
+    box.setChecked(False)
+    assert not dialog.save.isEnabled()
     (button,) = [each for row in dialog.checks.rows for each in row.findChildren(QPushButton)]
 
     qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
