@@ -308,7 +308,7 @@ def test_a_reply_becomes_an_example_and_a_result_a_mock(
     page.editor.undo()
     assert page.editor.text() == before
 
-    person.take("Approve")
+    person.take("Run calculator")
     person.until_at(PausePoint.OBSERVATION)
     person.take("Edit observation…")
     person.press(pane.editor.also_file, Qt.Key.Key_Space)

@@ -26,7 +26,7 @@ _AT_PLACE = {
     PausePoint.BEFORE_REQUEST: marked("before the request is sent"),
     PausePoint.REPLY: marked("with the reply, before it is acted on"),
     PausePoint.TOOL_CALL: marked("before the tool runs"),
-    PausePoint.OBSERVATION: marked("with the tool's result, before the model is told"),
+    PausePoint.OBSERVATION: marked("with the tool's result"),
     PausePoint.STEP_END: marked("at the end of the iteration"),
     PausePoint.ANSWER: marked("with the answer, before the run ends"),
 }
@@ -35,7 +35,7 @@ _WHY: dict[PauseReason, str] = {
     "entry": marked("Ready"),
     "step": marked("Paused"),
     "breakpoint": marked("Breakpoint"),
-    "exception": marked("Stopped at a problem"),
+    "exception": marked("Paused at a problem"),
     "pause": marked("Paused"),
     "approval": marked("Waits for your approval"),
     "limit": marked("Limit reached"),
@@ -82,7 +82,8 @@ def _pause(state: RunState) -> str:
         return ""
     why = _tr(_WHY["step" if HERE in pause.breakpoints else pause.reason])
     if pause.place == PausePoint.ERROR:
-        return f"{why}: {bare(state.error.message)}" if state.error is not None else why
+        # The action bar tells all of it; here it is only named.
+        return f"{why}: {error_title(state.error)}" if state.error is not None else why
     where = _tr(_AT_PLACE[pause.place])
     call = call_at(state)
     if call is not None and pause.place in (PausePoint.TOOL_CALL, PausePoint.OBSERVATION):

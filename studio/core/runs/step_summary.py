@@ -102,6 +102,11 @@ def _cut(step: Step) -> Step:
         observation=_start(step.observation),
         answer=None if step.answer is None else _start(step.answer),
         marks=step.marks,
+        edited_at=step.edited_at,
+        forked_at=step.forked_at,
+        forked_call=step.forked_call,
+        said=tuple(map(_start, step.said)),
+        stopped_by=step.stopped_by,
         seconds_model=step.seconds_model,
     )
 

@@ -16,6 +16,7 @@ _ICONS: dict[CardKind, str] = {
     "prompt": "file-text", "thought": "brain",
     "reply": "message-square", "action": "wrench", "observation": "eye", "final": "flag",
     "error": "triangle-alert", "note": "corner-down-right",
+    "message": "user",
 }  # fmt: skip
 CARD_PAD = 12
 _INDENT = 12

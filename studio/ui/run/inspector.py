@@ -234,6 +234,8 @@ class Inspector(QWidget):
             text.show_blocks(view.blocks, follow=view.is_streaming)
             if view.inspection != before.inspection or view.first_change != before.first_change:
                 text.show_block(view.first_change)
+                if self._search.text():
+                    self._on_find()  # what was looked for in the text before is looked for in this
         elif tab == "answer":
             self._answer.show_answer(view.answer, view.blocks, view.thread)
         elif tab == "watch":

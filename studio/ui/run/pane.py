@@ -11,7 +11,7 @@ from PySide6.QtCore import QCoreApplication, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QPalette
 from PySide6.QtWidgets import QFrame, QLabel, QSplitter, QStackedWidget, QVBoxLayout, QWidget
 
-from studio.application.run.cards.timeline import TAB_OF_KIND, StepCard, Tab
+from studio.application.run.cards.timeline import TAB_OF_KIND, CardKind, StepCard, Tab
 from studio.application.run.diagram import Node
 from studio.application.run.edits.in_place import EditKind, EditResult, EditSpec
 from studio.application.run.inspector.tabs import Inspection, InspectorView
@@ -254,6 +254,19 @@ class RunPane(QWidget):
                 self.request_replay.emit()
             case "values":
                 self.request_values.emit()
+            case "again":
+                self._again()
+
+    def _again(self) -> None:
+        """Do the request or the call that led to this place once more, as a new branch."""
+        state = self._view.state
+        if state is None:
+            return
+        kind: CardKind = "action" if state.call is not None else "prompt"
+        key = (state.step.number, kind, state.call)
+        card = next((each for each in reversed(self.timeline.cards) if each.key == key), None)
+        if card is not None:
+            self._go_back(card, partial(self._go_on, StepOn("over")))
 
     def _on_rerun_from(self, card: StepCard) -> None:
         self._go_back(card, partial(self._go_on, Continue()))

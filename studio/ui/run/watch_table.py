@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from PySide6.QtCore import QCoreApplication, Qt, Signal
 from PySide6.QtGui import QColor, QKeySequence, QShortcut
 from PySide6.QtWidgets import (
+    QAbstractItemDelegate,
     QAbstractItemView,
     QFrame,
     QHeaderView,
@@ -32,6 +33,7 @@ class WatchTable(QTableWidget):
         self._theme = LIGHT
         self._rows: tuple[WatchRow, ...] = ()
         self._filling = False
+        self._is_stale = False
         self.setHorizontalHeaderLabels([self.tr("Expression"), self.tr("Value")])
         self.setAccessibleName(self.tr("Watch"))
         self.setToolTip(HINT)
@@ -67,11 +69,19 @@ class WatchTable(QTableWidget):
         if tuple(rows) == self._rows and self.rowCount():
             return
         self._rows = tuple(rows)
-        if self.state() != QAbstractItemView.State.EditingState:
+        if self.state() == QAbstractItemView.State.EditingState:
+            self._is_stale = True  # told again once the editor is closed
+        else:
+            self._fill()
+
+    def closeEditor(self, editor: QWidget, hint: QAbstractItemDelegate.EndEditHint) -> None:
+        """Show the values that came while an expression was written."""
+        super().closeEditor(editor, hint)
+        if self._is_stale and self.state() != QAbstractItemView.State.EditingState:
             self._fill()
 
     def _fill(self) -> None:
-        self._filling = True
+        self._filling, self._is_stale = True, False
         row = self.currentRow()
         self.setRowCount(len(self._rows) + 1)
         for index, one in enumerate(self._rows):

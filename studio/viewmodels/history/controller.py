@@ -158,6 +158,8 @@ def _list(
         for change in changes:
             try:
                 change(store)
+            except _PartlyDeletedError as error:
+                wrong = f"{error}."
             except StoreError as error:
                 wrong = QCoreApplication.translate(
                     "History", "The history could not be changed: {error}."
@@ -202,8 +204,32 @@ def _delete(runs: Sequence[str], store: RunStore) -> None:
             store.delete(run)
     store.tidy()
     if going:
-        words = QCoreApplication.translate("History", "a run is under way; stop it first")
-        raise StoreError(words)
+        raise _PartlyDeletedError(_still_going(len(going), len(runs) - len(going)))
+
+
+class _PartlyDeletedError(StoreError):
+    """Runs that are under way were kept; the text says what became of all."""
+
+
+def _still_going(going: int, deleted: int) -> str:
+    """What became of the runs that were to be deleted, where some are under way."""
+    kept = (
+        QCoreApplication.translate("History", "1 run is under way and was kept; stop it first")
+        if going == 1
+        else QCoreApplication.translate(
+            "History", "{count} runs are under way and were kept; stop them first"
+        ).format(count=going)
+    )
+    if not deleted:
+        return kept
+    gone = (
+        QCoreApplication.translate("History", "1 run was deleted")
+        if deleted == 1
+        else QCoreApplication.translate("History", "{count} runs were deleted").format(
+            count=deleted
+        )
+    )
+    return f"{gone}; {kept}"
 
 
 def _describe(

@@ -298,7 +298,7 @@ def test_stop_ends_a_stream_and_keeps_its_text(bench: Bench) -> None:
 def test_a_model_error_says_what_happened_and_what_to_do(bench: Bench) -> None:
     error = ModelError("unauthorised", "The server refused the key.", "Check it in Settings.")
     bench.controller.start(plan([error, FINAL]))
-    bench.until_waiting("The server refused the key")
+    bench.until_waiting("The model did not answer")
     labels = [one.text() for one in bench.pane.actions_bar.findChildren(QLabel)]
 
     assert "The model did not answer." in labels

@@ -167,8 +167,11 @@ def test_a_run_under_way_is_not_deleted(
         qtbot.waitUntil(lambda: controller.view.is_waiting)
         assert controller.state is not None
         live = controller.state.setup.run
+        told: list[str] = []
+        history.failed.connect(told.append)
         with qtbot.waitSignals([history.listed, history.failed]):
             history.delete([past.setup.run, live])
+        assert told == ["1 run was deleted; 1 run is under way and was kept; stop it first."]
         assert [line.id for line in store.runs()] == [live]
         with qtbot.waitSignal(controller.ended):
             controller.stop()

@@ -247,12 +247,14 @@ def test_a_pause_can_cut_the_reply_off(qtbot: QtBot, controller: RunController) 
     controller.pause()
     (cut,) = controller.view.offers.offers
     controller.send(*cut.commands)
-    _until_waiting(qtbot, controller, "Stopped at a problem")
+    _until_waiting(qtbot, controller, "Paused with the reply")
 
     assert controller.state is not None
-    assert controller.state.step.partial is not None
-    assert controller.state.step.partial.text.startswith("Thought")
-    assert controller.view.offers.offers[0].label == "Try again"
+    assert controller.state.step.reply is not None
+    assert controller.state.step.reply.text.startswith("Thought")
+    labels = [offer.label for offer in controller.view.offers.offers]
+    assert labels == ["Use what came", "Edit the reply…", "Try again"]
+    assert "cut" in controller.view.timeline.cards[-1].badges
 
 
 def test_a_reply_streams_into_the_inspector(qtbot: QtBot, controller: RunController) -> None:

@@ -11,7 +11,7 @@ from studio.application.words import marked, translate
 _tr = partial(translate, "StepCard")
 
 CardKind: TypeAlias = Literal[
-    "prompt", "thought", "reply", "action", "observation", "final", "error", "note"
+    "prompt", "message", "thought", "reply", "action", "observation", "final", "error", "note"
 ]
 """What a card tells of; `prompt` is the first card of each step and heads it."""
 
@@ -24,6 +24,7 @@ Tab: TypeAlias = Literal["messages", "request", "reply", "tool", "answer", "usag
 TAB_OF_KIND: dict[CardKind, Tab] = {
     "prompt": "messages", "thought": "reply", "reply": "reply",
     "action": "tool", "observation": "tool", "final": "answer", "error": "reply", "note": "reply",
+    "message": "messages",
 }  # fmt: skip
 """Where a card's whole content is read."""
 
@@ -31,7 +32,7 @@ TAB_OF_KIND: dict[CardKind, Tab] = {
 BADGES = (
     marked("edited"), marked("repaired"), marked("replayed"), marked("mocked"),
     marked("retried"), marked("forked"), marked("warned"), marked("invalid"),
-    marked("rejected"), marked("skipped"), marked("unknown"), marked("answered"),
+    marked("rejected"), marked("skipped"), marked("unknown"), marked("answered"), marked("cut"),
 )  # fmt: skip
 """All badges that a card can have."""
 

@@ -65,6 +65,8 @@ def _said(state: RunState, step: Step, card: StepCard) -> str:
             return f"{call.tool}\n{asked}"
         case "observation" if row is not None:
             return step.calls[row].observation or ""
+        case "message" if card.call is not None:
+            return (*step.said, *state.steering)[card.call]
         case "note":
             return step.observation
         case "final" if step.number == state.step.number and state.answer is not None:

@@ -75,7 +75,7 @@ def cards_of_step(
     step: Step, state: RunState | None = None, streaming: Reply | None = None
 ) -> list[StepCard]:
     """The cards of one step; with `state` it is the current one, whose live card is marked."""
-    cards = [_prompt_card(step)]
+    cards = [_prompt_card(step), *_said_cards(step, state)]
     waits = state is not None and state.pause is None and not state.is_over
     if state is not None and waits and live_node(state) == "model":
         return [*cards, _streaming_card(step, streaming)]
@@ -89,7 +89,8 @@ def cards_of_step(
         summary = one_line(answer) or _tr(
             "No words of its own: the observations stand for themselves."
         )
-        cards.append(StepCard(step.number, "final", _tr("Final answer"), summary))
+        badges = _badges(step, PausePoint.ANSWER)
+        cards.append(StepCard(step.number, "final", _tr("Final answer"), summary, badges=badges))
     if step.observation:
         summary = one_line(step.observation)
         cards.append(StepCard(step.number, "note", _tr("Told the model"), summary))
@@ -116,7 +117,22 @@ def _prompt_card(step: Step) -> StepCard:
         summary += f" · {text}"
     usage = step.reply.usage if step.reply is not None else None
     facts = tokens(usage.input_tokens) if usage is not None and usage.input_tokens else ""
-    return StepCard(step.number, "prompt", title, summary, facts)
+    badges = _badges(step, PausePoint.BEFORE_REQUEST)
+    return StepCard(step.number, "prompt", title, summary, facts, badges)
+
+
+def _said_cards(step: Step, state: RunState | None) -> list[StepCard]:
+    """What the user put in: into this request, or for the next one, which it waits for."""
+    title = _tr("Your message")
+    cards = [
+        StepCard(step.number, "message", title, one_line(text), call=row)
+        for row, text in enumerate(step.said)
+    ]
+    waiting = state.steering if state is not None else ()
+    facts = _tr("for the next request")
+    for row, text in enumerate(waiting, len(step.said)):
+        cards.append(StepCard(step.number, "message", title, one_line(text), facts, call=row))
+    return cards
 
 
 def _reply_cards(step: Step) -> list[StepCard]:
@@ -130,7 +146,7 @@ def _reply_cards(step: Step) -> list[StepCard]:
         facts.append(seconds(step.seconds_model))
     if reply.usage is not None and reply.usage.cost is not None and step.reply_origin == "live":
         facts.append(money(reply.usage.cost))
-    badges = _badges(step)
+    badges = _badges(step, PausePoint.REPLY)
     joined = " · ".join(facts)
     raw = one_line(reply.text or reply.refusal or reply.reasoning)
     match step.reading:
@@ -170,12 +186,35 @@ def _streaming_card(step: Step, streaming: Reply | None) -> StepCard:
     return StepCard(step.number, "reply", _tr("Reply"), summary, phase="live")
 
 
-def _badges(step: Step) -> tuple[str, ...]:
-    marks = set(step.marks)
-    if step.warnings:
-        marks.add("warned")
-    order = ("edited", "repaired", "replayed", "mocked", "retried", "forked", "warned")
-    return tuple(mark for mark in order if mark in marks)
+_OF_REPLY = frozenset({"repaired", "replayed", "retried", "cut"})
+"""Marks of a step that tell of its reply."""
+
+_ORDER = ("edited", "repaired", "replayed", "mocked", "retried", "cut", "forked", "warned")
+
+
+def _badges(step: Step, place: PausePoint, call: int | None = None) -> tuple[str, ...]:
+    """The marks of a step that belong to one of its cards: what was touched there."""
+    marks: set[str] = set()
+    if place == PausePoint.REPLY:
+        marks |= step.marks & _OF_REPLY
+        if step.warnings:
+            marks.add("warned")
+        if step.reply_origin == "mock":
+            marks.add("mocked")
+        if step.reply_origin == "person" or _is_of_older_studio(step):
+            marks |= step.marks & {"edited"}
+    if place in step.edited_at:
+        marks |= step.marks & {"edited"}
+    if step.forked_at == place and step.forked_call in (None, call):
+        marks.add("forked")
+    return tuple(mark for mark in _ORDER if mark in marks)
+
+
+def _is_of_older_studio(step: Step) -> bool:
+    """Whether what was edited is not known more closely than by step; the reply showed it then."""
+    return (
+        not step.edited_at and not any(call.edited for call in step.calls) and (step.answer is None)
+    )
 
 
 def _call_cards(step: Step, row: int, call: Call) -> list[StepCard]:
@@ -185,6 +224,7 @@ def _call_cards(step: Step, row: int, call: Call) -> list[StepCard]:
             ("edited", bool({"tool", "arguments"} & set(call.edited))),
             ("invalid", bool(call.problems)),
             (call.status, call.status in ("rejected", "skipped", "unknown")),
+            ("forked", "forked" in _badges(step, PausePoint.TOOL_CALL, row)),
         )
         if wanted
     )
@@ -199,14 +239,16 @@ def _call_cards(step: Step, row: int, call: Call) -> list[StepCard]:
             ("answered", call.status == "answered"),
             ("mocked", call.origin == "mock"),
             ("replayed", call.origin == "recorded"),
+            ("forked", "forked" in _badges(step, PausePoint.OBSERVATION, row)),
         )
         if wanted
     )
     facts = ""
     if call.outcome is not None and call.origin == "live":
         facts = seconds(call.outcome.duration)
-    phase: CardPhase = "error" if call.is_error else "past"
-    name = _tr("Error") if call.is_error else _tr("Observation")
+    failed = call.is_error and call.status != "rejected"  # the user's own word is no failure
+    phase: CardPhase = "error" if failed else "past"
+    name = _tr("Error") if failed else _tr("Observation")
     text = one_line(call.observation) or _tr("(empty)")
     cards.append(StepCard(step.number, "observation", name, text, facts, marks, phase, row))
     return cards
@@ -255,6 +297,7 @@ _PLACE: dict[CardKind, PausePoint] = {
     "final": PausePoint.ANSWER,
     "error": PausePoint.ERROR,
     "note": PausePoint.STEP_END,
+    "message": PausePoint.BEFORE_REQUEST,
 }
 
 
@@ -271,7 +314,7 @@ def checkpoint_of_card(tree: RunTree, cursor: int | None, card: StepCard) -> Che
         if checkpoint is None or checkpoint.iteration < card.step:
             return None
         fits = checkpoint.place == wanted and checkpoint.iteration == card.step
-        if fits and (card.call is None or checkpoint.call == card.call):
+        if fits and (card.kind == "message" or card.call in (None, checkpoint.call)):
             return checkpoint
         at = checkpoint.parent
     return None

@@ -182,6 +182,8 @@ def _ending(step: Step, reply: Reply) -> str:
             parts.append(_tr("ended by the server at a stop sequence"))
         case "studio":
             parts.append(_tr("cut by the studio at an invented observation"))
+        case "user":
+            parts.append(_tr("cut off by you"))
     said = " · ".join(part for part in parts if part)
     return said[:1].upper() + said[1:]
 

@@ -22,7 +22,7 @@ from studio.application.words import translate
 from studio.core.agent.run.requests import allowed
 from studio.core.agent.values.commands import Approve, Continue, RaiseLimit, SkipCall
 from studio.core.agent.values.pause_point import PausePoint
-from studio.core.agent.values.state import RunState
+from studio.core.agent.values.state import Call, RunState
 
 _tr = partial(translate, "RunOffers")
 
@@ -116,7 +116,7 @@ def _at_request(state: RunState) -> Offers:
         _tr("The request is ready."),
         offers=(
             go_on(
-                _tr("Send it"),
+                _tr("Send the request"),
                 _tr("Ask the model, and stop with its reply."),
             ),
             Offer(
@@ -129,26 +129,22 @@ def _at_request(state: RunState) -> Offers:
                 _tr("Answer in its place…"),
                 _tr("Reply in the model's place"),
             ),
-            steer(),
+            steer(_tr("It joins the request that is about to be sent.")),
         ),
     )
 
 
 def _at_reply(state: RunState) -> Offers:
-    return Offers(
-        _tr("The reply is here; nothing was done yet."),
-        offers=(
-            go_on(
-                _tr("Go on"),
-                _tr("Do what the reply asks for, up to the next stop."),
-            ),
-            write_reply(
-                state,
-                _tr("Edit the reply…"),
-                _tr("Reply of the model"),
-            ),
-        ),
-    )
+    edit = write_reply(state, _tr("Edit the reply…"), _tr("Reply of the model"))
+    if state.step.stopped_by == "user":
+        use = go_on(_tr("Use what came"), _tr("Read it like a whole reply, up to the next stop."))
+        tip = _tr("Send the same request once more, as a new branch.")
+        again = Offer(_tr("Try again"), tip, ask="again")
+        return Offers(_tr("You cut the reply off; nothing was done yet."), "", offers=(
+            use, edit, again,
+        ))  # fmt: skip
+    read = go_on(_tr("Read the reply"), _tr("Find what it asks for, up to the next stop."))
+    return Offers(_tr("The reply is here; nothing was done yet."), offers=(read, edit))
 
 
 def _at_call(state: RunState) -> Offers:
@@ -178,7 +174,7 @@ def _at_call(state: RunState) -> Offers:
         detail,
         offers=(
             Offer(
-                _tr("Approve"),
+                _tr("Approve") if call.needs_approval else _tr("Run {tool}").format(tool=call.tool),
                 _tr("Run the call as it stands."),
                 (Approve(row),),
                 key="Ctrl+Shift+A",
@@ -216,20 +212,40 @@ def _at_result(state: RunState) -> Offers:
         call=state.call or 0,
         is_error=call.is_error,
     )
-    return Offers(
-        _tr("{tool} has answered.").format(tool=call.tool),
-        offers=(
-            go_on(
-                _tr("Tell the model"),
-                _tr("Go on with this observation."),
-            ),
-            Offer(
-                _tr("Edit observation…"),
-                _tr("Change what the model is told."),
-                edit=spec,
-            ),
-        ),
-    )
+    change = Offer(_tr("Edit observation…"), _tr("Change what the model is told."), edit=spec)
+    offers = (_after_result(state), change)
+    if call.is_error and call.outcome is not None:
+        tip = _tr("Call the tool with the same arguments once more, as a new branch.")
+        offers = (offers[0], Offer(_tr("Try this call again"), tip, ask="again"), change)
+    return Offers(_result_title(call), is_error=call.is_error, offers=offers)
+
+
+def _result_title(call: Call) -> str:
+    """How a call ended, as a sentence."""
+    if call.outcome is not None and call.outcome.status == "timeout":
+        words = _tr("{tool} took too long and was stopped.")
+    elif call.is_error:
+        words = _tr("{tool} failed.")
+    else:
+        words = _tr("{tool} has answered.")
+    return words.format(tool=call.tool)
+
+
+def _after_result(state: RunState) -> Offer:
+    """Going on from a result, by what follows it: the next call, the next result, the model."""
+    calls, row = state.step.calls, state.call or 0
+    waiting = next((call for call in calls if call.status == "asked"), None)
+    if waiting is not None:
+        words = _tr("On to {tool}").format(tool=waiting.tool)
+        return go_on(words, _tr("The next call of this reply; the model waits for all of them."))
+    later = [call for call in calls[row + 1 :] if call.outcome is not None]
+    if state.setup.parallel and later:
+        words = _tr("On to the result of {tool}").format(tool=later[0].tool)
+        return go_on(words, _tr("The next result of this reply."))
+    if len(calls) == 1:
+        return go_on(_tr("Send the result to the model"), _tr("Go on with this observation."))
+    words = _tr("Send {count} results to the model").format(count=len(calls))
+    return go_on(words, _tr("Go on with these observations."))
 
 
 def _at_step_end() -> Offers:
@@ -240,7 +256,7 @@ def _at_step_end() -> Offers:
                 _tr("Next iteration"),
                 _tr("Ask the model again, with what is known now."),
             ),
-            steer(),
+            steer(_tr("It joins the request of the next iteration.")),
         ),
     )
 

@@ -37,10 +37,11 @@ class Offer:
     is_primary: bool = False
     """Whether it is the one that goes on."""
 
-    ask: Literal["", "resume", "rerun", "replay", "values"] = ""
+    ask: Literal["", "resume", "rerun", "replay", "values", "again"] = ""
     """What the window is asked for, where it is no command of the run: to go on with a run of the
-    past, to run the prompt again with a run's results, to go through the run once more, or to ask
-    for the values of secrets that it sends and that are not set here."""
+    past, to run the prompt again with a run's results, to go through the run once more, to ask
+    for the values of secrets that it sends and that are not set here, or to do the effect that led
+    to this place (a request, a call) once more as a new branch."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,12 +80,12 @@ def go_on(label: str, tip: str) -> Offer:
     return Offer(label, tip, (StepOn("over"),), is_primary=True)
 
 
-def steer() -> Offer:
-    """A message of the person, for the next request."""
+def steer(hint: str) -> Offer:
+    """A message of the user, for a request; `hint` says for which."""
     spec = EditSpec(
         "steer",
         _tr("Put in a message"),
-        hint=_tr("The model reads it before it goes on."),
+        hint=hint,
         apply=_tr("Put in"),
     )
     return Offer(

@@ -49,7 +49,9 @@ def edit(state: RunState, event: Edit) -> Move:  # noqa: C901 - one arm per edit
         case MessagesEdited(messages=messages):
             if state.setup.protocol == "native":
                 messages = legal(messages)
-            return settle(_marked(with_messages(state, messages), "edited"))
+            return settle(
+                _marked(with_messages(state, messages), "edited", PausePoint.BEFORE_REQUEST)
+            )
         case ReplyEdited():
             return settle(_reply(state, event))
         case CallEdited():
@@ -63,7 +65,7 @@ def edit(state: RunState, event: Edit) -> Move:  # noqa: C901 - one arm per edit
                 is_error=is_error,
                 edited=tuple(dict.fromkeys(edited)),
             )
-            return settle(_marked(state, "edited"))
+            return settle(_marked(state, "edited", PausePoint.OBSERVATION))
         case ErrorObservationEdited(text=text):
             if state.error is not None:
                 state = replace(state, error=replace(state.error, observation=text))
@@ -86,9 +88,8 @@ def edit(state: RunState, event: Edit) -> Move:  # noqa: C901 - one arm per edit
             return _outcome(state, event)
         case LimitRaised():
             return settle(replace(state, limits=raised(state.limits, event.limit, event.to)))
-        case Steered(text=text):
-            state = replace(state, steering=(*state.steering, text))
-            return state, pending(state)
+        case Steered():
+            return _steered(state, event)
         case _:
             assert_never(event)
 
@@ -108,13 +109,29 @@ def raised(limits: Limits, name: LimitName, to: float | None) -> Limits:
             assert_never(name)
 
 
-def _marked(state: RunState, mark: str) -> RunState:
-    return replace(state, step=replace(state.step, marks=state.step.marks | {mark}))
+def _steered(state: RunState, event: Steered) -> Move:
+    """The user's message ends the request that is ready to be sent, or waits for the next one."""
+    if not event.joins or state.place != PausePoint.BEFORE_REQUEST:
+        state = replace(state, steering=(*state.steering, event.text))
+        return state, pending(state)
+    said = user_message(event.text)
+    if state.setup.protocol != "native":
+        state = replace(state, injected=(*state.injected, said))
+    state = extended(state, (said,))
+    state = with_messages(state, state.conversation)
+    return settle(replace(state, step=replace(state.step, said=(*state.step.said, event.text))))
+
+
+def _marked(state: RunState, mark: str, at: PausePoint | None = None) -> RunState:
+    """The state with a mark on its step, and where in the step the user changed something."""
+    edited = state.step.edited_at | ({at} if at is not None else set())
+    step = replace(state.step, marks=state.step.marks | {mark}, edited_at=edited)
+    return replace(state, step=step)
 
 
 def _answered(state: RunState, text: str) -> RunState:
     """The step keeps the person's answer, which later turns of the thread show."""
-    marked = _marked(state, "edited")
+    marked = _marked(state, "edited", PausePoint.ANSWER)
     return replace(marked, step=replace(marked.step, answer=text))
 
 
@@ -130,7 +147,8 @@ def _reply(state: RunState, event: ReplyEdited) -> RunState:
         repaired=state.repaired + bool(event.repair),
     )  # fmt: skip
     # A repaired or mended reply is no second failure.
-    return replace(_marked(state, mark), format_errors=max(0, state.format_errors - 1))
+    marked = _marked(state, mark, PausePoint.REPLY)
+    return replace(marked, format_errors=max(0, state.format_errors - 1))
 
 
 def _call(state: RunState, event: CallEdited) -> RunState:
@@ -151,7 +169,7 @@ def _call(state: RunState, event: CallEdited) -> RunState:
         repairs=(),
         edited=tuple(dict.fromkeys(what)),
     )
-    return replace(_marked(state, "edited"), place=None, error=None)
+    return replace(_marked(state, "edited", PausePoint.TOOL_CALL), place=None, error=None)
 
 
 def _go_on(state: RunState, text: str) -> Move:

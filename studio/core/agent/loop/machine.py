@@ -143,7 +143,12 @@ def _control(state: RunState, event: Logged | Paused | Resumed | Forked) -> Move
         case Resumed():
             return settle(replace(state, pause=None))
         case Forked():
-            step = replace(state.step, marks=state.step.marks | {"forked"})
+            step = replace(
+                state.step,
+                marks=state.step.marks | {"forked"},
+                forked_at=state.place,
+                forked_call=state.call,
+            )
             return settle(replace(state, pause=None, step=step))
         case _:
             assert_never(event)

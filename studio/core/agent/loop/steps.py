@@ -171,6 +171,8 @@ def add_usage(total: Usage, one: Usage | None) -> Usage:
 def replied(state: RunState, event: ModelReplied) -> RunState:
     """A reply has ended: the run is at `REPLY`."""
     marks = state.step.marks | _origin_mark(event.origin)
+    if event.stopped_by == "user":
+        marks |= {"cut"}
     step = replace(
         state.step,
         reply=event.reply,
@@ -309,10 +311,9 @@ def decided(state: RunState, event: CallDecided) -> RunState:
                 origin="studio",
             )  # fmt: skip
         case "answer":
-            state = with_call(
+            return with_call(
                 state, event.call, status="answered", observation=event.text, origin="person"
             )
-            return replace(state, step=replace(state.step, marks=state.step.marks | {"mocked"}))
         case "skip":
             return with_call(
                 state, event.call, status="skipped", observation=SKIPPED, origin="studio"
@@ -337,7 +338,6 @@ def tool_ended(state: RunState, event: ToolEnded) -> RunState:
     step = replace(
         state.step,
         seconds_tools=state.step.seconds_tools + outcome.duration,
-        marks=state.step.marks | _origin_mark(event.origin),
     )
     return replace(
         state,

@@ -121,6 +121,9 @@ class Performer:
     partial: Reply | None = None
     """What has come of the reply under way; kept where it breaks or is stopped."""
 
+    asked_at: float | None = None
+    """When the reply under way was asked for, by the monotonic clock; None before the first."""
+
     rendered: frozenset[int] = frozenset()
     """Places in the source of the role markers whose messages were rendered."""
 
@@ -175,7 +178,7 @@ class Performer:
             return
         request = self.secrets.request(request_of(state), state.released)
         self.emit(ModelCalled(effect.attempt))
-        started = time.monotonic()
+        started = self.asked_at = time.monotonic()
         self.partial = None
         try:
             reply, was_cut = await self._stream(request)
@@ -194,6 +197,11 @@ class Performer:
         by = self._stopped_by(request, reply, was_cut=was_cut)
         origin = self.model.origin if isinstance(self.model, RecordedModel) else "live"
         self.emit(ModelReplied(reply, _since(started), origin, by))
+
+    @property
+    def seconds(self) -> float:
+        """How long the reply under way takes already."""
+        return 0.0 if self.asked_at is None else _since(self.asked_at)
 
     async def _stream(self, request: ModelRequest) -> tuple[Reply, bool]:
         reply, mask = Reply(), self.secrets.stream()

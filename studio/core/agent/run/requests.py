@@ -198,7 +198,8 @@ def facts_of(state: RunState, command: Command) -> tuple[Event, ...]:  # noqa: C
         case TellOutcome(call=call, fate=fate, text=text):
             return (OutcomeTold(_row(state, call, "unknown"), fate, text),)
         case Steer(text=text):
-            return (Steered(text),)
+            is_ready = state.pause is not None and state.place == PausePoint.BEFORE_REQUEST
+            return (Steered(text, is_ready),)
         case SendBack(text=text, continues=continues):
             return (AnswerReturned(text, continues),)
         case ForkFrom(checkpoint=checkpoint):

@@ -41,6 +41,7 @@ from studio.core.agent.values.events import (
     LimitRaised,
     Logged,
     ModelFailed,
+    ModelReplied,
     Paused,
     Resumed,
     Started,
@@ -223,9 +224,14 @@ class Run:
 
     def _emit_aborted(self) -> None:
         if self.state.place is None and self.state.step.reply is None:
-            partial = self._performer.partial
+            partial, seconds = self._performer.partial, self._performer.seconds
             self._performer = self._new_performer()
-            self._emit(ModelFailed("aborted", "The reply was cut off by you.", partial=partial))
+            if partial is not None and partial.says_something:
+                # What came is a reply: it is read, and the run stands still with it.
+                self._emit(ModelReplied(partial, seconds, stopped_by="user"))
+            else:
+                message = "The reply was cut off by you before anything came."
+                self._emit(ModelFailed("aborted", message, retryable=True))
 
     def _new_performer(self) -> Performer:
         """A performer for one effect; the next one makes it mute, should it outlive its end."""

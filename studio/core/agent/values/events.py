@@ -100,8 +100,8 @@ class ModelReplied(EventBase):
     origin: ResultOrigin = "live"
     """Whether it was asked for, recorded or given."""
 
-    stopped_by: Literal["", "server", "studio"] = ""
-    """Whether it ended at a stop sequence sent, or was cut by us."""
+    stopped_by: Literal["", "server", "studio", "user"] = ""
+    """Whether it ended at a stop sequence sent, was cut by us, or was cut off by the user."""
 
 
 @dataclass(frozen=True, slots=True)

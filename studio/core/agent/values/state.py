@@ -203,7 +203,19 @@ class Step:
     """Repairs that were made of its reply, in order."""
 
     marks: frozenset[str] = frozenset()
-    """"edited", "replayed", "mocked", "repaired", "warned", "retried", "forked"."""
+    """"edited", "replayed", "mocked", "repaired", "warned", "retried", "forked", "cut"."""
+
+    edited_at: frozenset[PausePoint] = frozenset()
+    """Where in the step the user changed something; empty in what journals up to 0.1.0 kept."""
+
+    forked_at: PausePoint | None = None
+    """Where in the step the run was gone back to last; None where it was not."""
+
+    forked_call: int | None = None
+    """The row, where that place was one of a call."""
+
+    said: tuple[str, ...] = ()
+    """Messages that the user put into its request, at the end of `messages` then."""
 
     seconds_model: float = 0.0
     """Time of the model call."""
@@ -211,8 +223,8 @@ class Step:
     seconds_tools: float = 0.0
     """Time of the tool calls, added up."""
 
-    stopped_by: Literal["", "server", "studio"] = ""
-    """Whether the reply ended at a stop sequence sent, or was cut by us."""
+    stopped_by: Literal["", "server", "studio", "user"] = ""
+    """Whether the reply ended at a stop sequence sent, or was cut by us or by the user."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -173,10 +173,13 @@ class LimitRaised(EventBase):
 
 @dataclass(frozen=True, slots=True)
 class Steered(EventBase):
-    """The person put in a message for the next step."""
+    """The person put in a message: for the next step, or for the request about to be sent."""
 
     text: str
     """The message."""
+
+    joins: bool = False
+    """Whether it joins the request at which the run stands; journals up to 0.1.0 lack it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,7 +44,7 @@ class LoopDiagram(QWidget):
         self._layout: DiagramLayout | None = None
         self._compact = False
         self._focused: Node = "prompt"
-        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setMouseTracking(True)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setAccessibleName(self.tr("Loop diagram"))

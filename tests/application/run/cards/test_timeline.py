@@ -5,7 +5,14 @@ from dataclasses import replace
 from studio.application.run.cards.card import BADGES, badge_word
 from studio.application.run.cards.timeline import Timeline, cards_of_step, timeline_of
 from studio.core.agent.loop.machine import advance
-from studio.core.agent.values.events import Stopped
+from studio.core.agent.values.events import (
+    AnswerEdited,
+    CallDecided,
+    Forked,
+    MessagesEdited,
+    Steered,
+    Stopped,
+)
 from studio.core.wire.reply import Reply, Usage
 from studio.viewmodels.run.steps import CARD_ROLE, StepListModel
 from tests.application.run import examples as run
@@ -48,6 +55,39 @@ def test_a_stopped_reply_waits_for_nothing() -> None:
 
     assert (broken.title, broken.summary) == ("Broken reply", "Thought: I thi")
     assert [card.kind for card in silent] == ["prompt"]
+
+
+def test_a_badge_stands_on_the_card_that_was_touched() -> None:
+    asked = run.Fold()
+    asked.ask()
+    asked.take(MessagesEdited(messages=run.messages()))
+    asked.reply(run.FIRST)
+    asked.read()
+    asked.check()
+    asked.take(CallDecided(call=0, decision="answer", text="Paris", by="person"))
+    cards = {card.kind: card.badges for card in timeline_of(asked.state).cards}
+    assert cards["prompt"] == ("edited",)
+    assert cards["thought"] == ("warned",)
+    assert cards["observation"] == ("answered",)
+
+    ended = advance(run.at_answer(), AnswerEdited(text="Mine"))[0]
+    last = timeline_of(ended).cards
+    assert [card.kind for card in last if "edited" in card.badges] == ["final"]
+
+    back = advance(run.at_call(), Forked(checkpoint=4))[0]
+    assert [card.kind for card in timeline_of(back).cards if "forked" in card.badges] == ["action"]
+
+
+def test_a_message_that_was_put_in_stands_among_those_it_joins() -> None:
+    joined = advance(run.at_request(), Steered(text="Be brief.", joins=True))[0]
+    waiting = advance(run.at_reply(), Steered(text="Be brief."))[0]
+
+    first, later = timeline_of(joined).cards, timeline_of(waiting).cards
+    assert [(card.kind, card.summary, card.facts) for card in first[1:]] == [
+        ("message", "Be brief.", "")
+    ]
+    assert first[0].summary.startswith("3 messages")
+    assert (later[1].kind, later[1].facts) == ("message", "for the next request")
 
 
 def test_a_limit_is_told_after_the_last_step() -> None:

@@ -40,11 +40,11 @@ def _offer(state: RunState, label: str) -> Offer:
     [
         (
             run.at_request,
-            ["Send it", "Edit messages…", "Answer in its place…", "Put in a message…"],
+            ["Send the request", "Edit messages…", "Answer in its place…", "Put in a message…"],
         ),
-        (run.at_reply, ["Go on", "Edit the reply…"]),
-        (run.at_call, ["Approve", "Edit arguments…", "Reject…", "Answer myself…", "Skip"]),
-        (run.at_result, ["Tell the model", "Edit observation…"]),
+        (run.at_reply, ["Read the reply", "Edit the reply…"]),
+        (run.at_call, ["Run lookup", "Edit arguments…", "Reject…", "Answer myself…", "Skip"]),
+        (run.at_result, ["Send the result to the model", "Edit observation…"]),
         (run.at_answer, ["Accept", "Edit the answer…", "Send back…"]),
         (run.at_limit, ["Allow 5 more", "No limit", "Stop"]),
         (run.at_refused_key, ["Try again", "Answer in its place…"]),
@@ -96,7 +96,7 @@ def test_a_limit_is_raised_and_the_run_goes_on() -> None:
 
 
 def test_approving_names_the_call() -> None:
-    assert _offer(run.at_call(), "Approve").commands == (Approve(0),)
+    assert _offer(run.at_call(), "Run lookup").commands == (Approve(0),)
 
 
 def test_edited_arguments_become_a_command() -> None:

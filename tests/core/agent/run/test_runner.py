@@ -782,12 +782,31 @@ async def test_a_run_that_is_cancelled_twice_is_written_as_stopped():
 async def test_pause_waits_for_the_reply_or_cuts_it_off():
     session = Session.over(NATIVE, [ScriptedTurn(Reply("Half"), hangs=True), "whole"])
     await begun(session, "ModelCalled")
-    assert await session.send(PauseRun(abort=True)) == PausePoint.ERROR
-    assert (session.run.state.error.code, session.run.state.step.partial.text) == (
-        "aborted",
-        "Half",
-    )
+    assert await session.send(PauseRun(abort=True)) == PausePoint.REPLY
+    step = session.run.state.step
+    assert (step.reply.text, step.stopped_by, "cut" in step.marks) == ("Half", "user", True)
     assert await session.send(Continue()) == "done"
+    assert session.run.state.answer == "Half"
+
+
+async def test_a_reply_cut_off_before_anything_came_is_asked_for_again():
+    session = Session.over(NATIVE, [ScriptedTurn(Reply(""), hangs=True), "whole"])
+    await begun(session, "ModelCalled")
+    assert await session.send(PauseRun(abort=True)) == PausePoint.ERROR
+    assert session.run.state.error.code == "aborted"
+    assert await session.send(Continue(), Continue()) == "done"
+    assert session.run.state.answer == "whole"
+
+
+@pytest.mark.parametrize("prompt", [NATIVE, REACT, JSON_ACTION])
+async def test_a_message_put_in_at_the_request_is_in_that_request(prompt):
+    session = Session.over(prompt, [END], options=RunOptions(stop_at_entry=True))
+    await session.until_still()
+    await session.send(Steer("Be brief."))
+    step = session.run.state.step
+    assert (step.messages[-1].text, step.said) == ("Be brief.", ("Be brief.",))
+    await session.send(Continue())
+    assert session.model.requests[0].messages[-1].text == "Be brief."
 
 
 async def test_pause_at_the_next_place():

@@ -75,6 +75,7 @@ def test_a_click_shows_a_node_with_ctrl_it_breaks_there_and_its_menu_runs_to_it(
     qtbot.mouseClick(diagram, Qt.MouseButton.LeftButton, control, model)  # no place to stop at
     assert chosen == ["reply"]
     assert broken == [PausePoint.REPLY]
+    assert diagram.window().focusWidget() is diagram  # its keys are those of the node
 
     wanted: list[str] = []
     diagram.request_run_to.connect(wanted.append)
