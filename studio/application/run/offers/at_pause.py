@@ -213,7 +213,7 @@ def _at_result(state: RunState) -> Offers:
         is_error=call.is_error,
     )
     change = Offer(_tr("Edit observation…"), _tr("Change what the model is told."), edit=spec)
-    offers = (_after_result(state), change)
+    offers: tuple[Offer, ...] = (_after_result(state), change)
     if call.is_error and call.outcome is not None:
         tip = _tr("Call the tool with the same arguments once more, as a new branch.")
         offers = (offers[0], Offer(_tr("Try this call again"), tip, ask="again"), change)
