@@ -12,7 +12,7 @@ from pathlib import Path
 from studio.application.document.findings import findings_of
 from studio.application.document.prompt_files import prompt_files
 from studio.cli.arguments import UsageError, add_trust, read_text, trust_of
-from studio.cli.check_formats import FORMATS, FileFindings, as_text, unreadable
+from studio.cli.check_formats import FORMATS, CheckedFile, as_text, unreadable
 from studio.cli.check_settings import CheckSettings, settings_for
 from studio.cli.exit_codes import FINE, PROBLEMS
 from studio.core.prompty.parse import parse
@@ -116,7 +116,7 @@ def _files(options: argparse.Namespace, settings: CheckSettings) -> Iterator[Pat
             raise UsageError(f"{path}: no such file")
 
 
-def _look(path: Path, options: argparse.Namespace, trust: TrustStore) -> FileFindings:
+def _look(path: Path, options: argparse.Namespace, trust: TrustStore) -> CheckedFile:
     if path == _STDIN:
         name = options.stdin_name.resolve() if options.stdin_name else None
         try:
@@ -130,12 +130,12 @@ def _look(path: Path, options: argparse.Namespace, trust: TrustStore) -> FileFin
     return _read(text, path.resolve(), trust)
 
 
-def _read(text: str, path: Path | None, trust: TrustStore) -> FileFindings:
+def _read(text: str, path: Path | None, trust: TrustStore) -> CheckedFile:
     document = parse(text, path)
-    return FileFindings(document.source, findings_of(document, trust))
+    return CheckedFile(document.source, findings_of(document, trust))
 
 
-def _fixed(path: Path, settings: CheckSettings, trust: TrustStore) -> FileFindings:
+def _fixed(path: Path, settings: CheckSettings, trust: TrustStore) -> CheckedFile:
     """Make the fixes of a file that are shown, and write it where one was made."""
     from studio.core.export.write import write_atomically
 
@@ -154,7 +154,7 @@ def _fixed(path: Path, settings: CheckSettings, trust: TrustStore) -> FileFindin
     return one
 
 
-def _with_fixes(one: FileFindings, settings: CheckSettings) -> str:
+def _with_fixes(one: CheckedFile, settings: CheckSettings) -> str:
     """The text with the first fix of each finding; one that overlaps waits for the next round."""
     edits: list[TextEdit] = []
     for problem in one.problems:

@@ -18,7 +18,7 @@ from studio.core.text.values import Json
 
 
 @dataclass(frozen=True, slots=True)
-class FileFindings:
+class CheckedFile:
     """What was found in one file."""
 
     source: SourceText
@@ -28,16 +28,16 @@ class FileFindings:
     """The findings, in source order."""
 
 
-def unreadable(path: Path, reason: str) -> FileFindings:
+def unreadable(path: Path, reason: str) -> CheckedFile:
     """A file that cannot be read, as a finding of its own."""
     problem = Problem("file-unreadable", Severity.ERROR, reason, Span(0, 0))
-    return FileFindings(SourceText("", path), (problem,))
+    return CheckedFile(SourceText("", path), (problem,))
 
 
 _COLORS = {Severity.ERROR: "31", Severity.WARNING: "33", Severity.HINT: "36"}
 
 
-def as_text(found: Sequence[FileFindings], *, color: bool = False) -> str:
+def as_text(found: Sequence[CheckedFile], *, color: bool = False) -> str:
     """A line each, as compilers write them: `file:line:column: severity code message`."""
     lines = []
     for file, problem in _each(found):
@@ -50,13 +50,13 @@ def as_text(found: Sequence[FileFindings], *, color: bool = False) -> str:
     return "".join(lines)
 
 
-def as_json(found: Sequence[FileFindings]) -> str:
+def as_json(found: Sequence[CheckedFile]) -> str:
     """A list of findings."""
     made = [_as_json(file, problem) for file, problem in _each(found)]
     return json.dumps(made, ensure_ascii=False, indent=2) + "\n"
 
 
-def as_github(found: Sequence[FileFindings]) -> str:
+def as_github(found: Sequence[CheckedFile]) -> str:
     """Workflow commands that GitHub shows beside the lines of a change."""
     words = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.HINT: "notice"}
     lines = []
@@ -75,7 +75,7 @@ def as_github(found: Sequence[FileFindings]) -> str:
     return "".join(lines)
 
 
-def as_sarif(found: Sequence[FileFindings]) -> str:
+def as_sarif(found: Sequence[CheckedFile]) -> str:
     """SARIF 2.1.0, which code scanning reads."""
     levels = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.HINT: "note"}
     codes = sorted({problem.code for _, problem in _each(found)})
@@ -123,7 +123,7 @@ def as_sarif(found: Sequence[FileFindings]) -> str:
     return json.dumps(log, ensure_ascii=False, indent=2) + "\n"
 
 
-def as_junit(found: Sequence[FileFindings]) -> str:
+def as_junit(found: Sequence[CheckedFile]) -> str:
     """A test case for each file; its findings are its failure."""
     failed = sum(bool(file.problems) for file in found)
     suite = ET.Element(
@@ -141,7 +141,7 @@ def as_junit(found: Sequence[FileFindings]) -> str:
     return ET.tostring(suites, encoding="unicode", xml_declaration=True) + "\n"
 
 
-FORMATS: Mapping[str, Callable[[Sequence[FileFindings]], str]] = MappingProxyType(
+FORMATS: Mapping[str, Callable[[Sequence[CheckedFile]], str]] = MappingProxyType(
     {
         "text": as_text,
         "json": as_json,
@@ -153,11 +153,11 @@ FORMATS: Mapping[str, Callable[[Sequence[FileFindings]], str]] = MappingProxyTyp
 """By the name that `--format` takes."""
 
 
-def _each(found: Iterable[FileFindings]) -> Iterable[tuple[FileFindings, Problem]]:
+def _each(found: Iterable[CheckedFile]) -> Iterable[tuple[CheckedFile, Problem]]:
     return ((file, problem) for file in found for problem in file.problems)
 
 
-def _as_json(file: FileFindings, problem: Problem) -> dict[str, Json]:
+def _as_json(file: CheckedFile, problem: Problem) -> dict[str, Json]:
     start, end = _place(file, problem.span.start), _place(file, problem.span.end)
     return {
         "file": shown_path(file.source.path),
@@ -172,12 +172,12 @@ def _as_json(file: FileFindings, problem: Problem) -> dict[str, Json]:
     }
 
 
-def _place(file: FileFindings, offset: int) -> tuple[int, int]:
+def _place(file: CheckedFile, offset: int) -> tuple[int, int]:
     place = file.source.position(offset)
     return place.line, place.column
 
 
-def _posix(file: FileFindings) -> str:
+def _posix(file: CheckedFile) -> str:
     return shown_path(file.source.path).replace("\\", "/")
 
 
