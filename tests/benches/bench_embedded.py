@@ -25,7 +25,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
-from studio.core.agent.run.start import start_run  # noqa: E402
+from tests.support.start_run import start_run  # noqa: E402
 from studio.core.agent.values.options import RunOptions  # noqa: E402
 from studio.core.models.embedded.model import EmbeddedModel  # noqa: E402
 from studio.core.models.embedded.policy import LEVELS, GrammarLevel  # noqa: E402

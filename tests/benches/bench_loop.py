@@ -223,7 +223,7 @@ async def bare_stream(url: str, steps: int) -> str:
 
 async def ours(url: str, steps: int) -> str:
     """Prompt Studio's loop, streaming and with its whole journal in memory."""
-    from studio.core.agent.run.start import start_run
+    from tests.support.start_run import start_run
     from studio.core.agent.values.options import RunOptions
     from studio.core.agent.values.state import Limits
     from studio.core.models.choice import choose_connection

@@ -31,7 +31,7 @@ class RunWriter:
         self._follower = follower
 
     def __call__(self, event: Event) -> None:
-        """The same as `write`, for `start_run(journal=…)`."""
+        """The same as `write`, as the journal of `RunDependencies`."""
         self.write(event)
 
     def write(self, event: Event) -> None:

@@ -9,7 +9,6 @@ from collections.abc import Set as AbstractSet
 from typing import Any, Literal
 
 from studio.core.agent.run.runner import Run
-from studio.core.agent.run.start import start_run
 from studio.core.agent.values.options import RunOptions
 from studio.core.models.scripted import ScriptedModel, ScriptedReply
 from studio.core.prompty.document import PromptDocument
@@ -21,6 +20,7 @@ from studio.core.tools.source import ToolOutcome
 from studio.core.wire.reply import Reply, ToolCall, Usage
 from tests.support import patience
 from tests.support.errors import has_errors
+from tests.support.start_run import start_run
 
 REACT = """---
 name: Finder

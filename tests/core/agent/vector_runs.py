@@ -7,7 +7,6 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from studio.core.agent.run.start import start_run
 from studio.core.agent.values.commands import Steer, StopRun
 from studio.core.agent.values.events import ContextTrimmed, Passed, Rendered, ReplyRead, ToolEnded
 from studio.core.agent.values.options import Guard, RunOptions
@@ -25,6 +24,7 @@ from studio.core.tools.toolbox import Toolbox
 from tests.core.agent.loop_vectors import reply_of
 from tests.support import patience
 from tests.support.errors import has_errors
+from tests.support.start_run import start_run
 
 AT_STEP_END = PausePoint.STEP_END
 

@@ -8,7 +8,6 @@ from studio.core.agent.past.reenactment import Reenactment
 from studio.core.agent.past.replay import RecordedModel, RecordedSpecs, RecordedTools
 from studio.core.agent.past.tree import branch_path
 from studio.core.agent.run.runner import Run
-from studio.core.agent.run.start import start_run
 from studio.core.agent.values.commands import (
     AnswerCall,
     Approve,
@@ -29,6 +28,7 @@ from studio.core.agent.values.state import RunState
 from studio.core.prompty.messages import Message, TextPart
 from tests.core.agent.runs import NATIVE, REACT, Functions, Session, call, calling, document, search
 from tests.support.run_comparison import compare
+from tests.support.start_run import start_run
 
 EVERYWHERE = RunOptions(pause_at=frozenset(PausePoint) - {PausePoint.ERROR}, backoff=0)
 ACT = 'Thought: I look.\nAction: search\nArgs: {"query": "x"}'

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from studio.core.agent.past.replay import RecordedModel, RecordedTools, recording_of
 from studio.core.agent.past.tree import branch_path
-from studio.core.agent.run.start import start_run
 from studio.core.agent.values.events import ModelReplied, ToolEnded
 from studio.core.agent.values.options import RunOptions
 from studio.core.models.scripted import ScriptedModel
 from studio.core.wire.reply import Reply, Usage
 from tests.core.agent.runs import NATIVE, Functions, call, calling, document, run_of, search
 from tests.support.run_comparison import compare
+from tests.support.start_run import start_run
 
 SCRIPT = [
     calling(call()),

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from studio.core.agent.run.start import start_run
 from studio.core.agent.values.options import RunOptions
 from studio.core.agent.values.reading import Refused
 from studio.core.agent.values.state import Limits
@@ -17,6 +16,7 @@ from studio.core.models.base import ModelError
 from studio.core.models.scripted import ScriptedModel
 from studio.core.wire.reply import Reply
 from tests.core.agent.runs import NATIVE, Functions, call, calling, document, run_of
+from tests.support.start_run import start_run
 from tests.support.turn_events import turn_events
 from tests.support.vectors import Watched, all_read
 

@@ -13,7 +13,6 @@ from studio.core.agent.past.replay import RecordedModel, RecordedSpecs, Recorded
 from studio.core.agent.past.tree import branch_path
 from studio.core.agent.run.dependencies import RunDependencies
 from studio.core.agent.run.runner import Run
-from studio.core.agent.run.start import start_run
 from studio.core.agent.values.commands import Continue, EditMessages, ForkFrom
 from studio.core.agent.values.options import RunOptions
 from studio.core.agent.values.state import RunState
@@ -28,6 +27,7 @@ from studio.core.runs.store import RunStore
 from studio.core.tools.source import ToolOutcome
 from studio.core.wire.reply import Reply, ReplyDelta
 from tests.core.agent.runs import Functions, call, calling, document
+from tests.support.start_run import start_run
 
 NOTE = "NOTEPLANTED-5150"
 KEY = "sk-planted-tool-0123456789"
