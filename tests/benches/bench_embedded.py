@@ -25,7 +25,6 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
-from tests.support.start_run import start_run  # noqa: E402
 from studio.core.agent.values.options import RunOptions  # noqa: E402
 from studio.core.models.embedded.model import EmbeddedModel  # noqa: E402
 from studio.core.models.embedded.policy import LEVELS, GrammarLevel  # noqa: E402
@@ -36,6 +35,7 @@ from studio.core.prompty.prepare import prepare  # noqa: E402
 from studio.core.text.values import Json  # noqa: E402
 from studio.core.tools.session import ToolSession  # noqa: E402
 from studio.core.tools.trust.store import TrustStore  # noqa: E402
+from tests.support.start_run import start_run  # noqa: E402
 
 START_TARGET = 3.0
 EXAMPLES = ROOT / "resources" / "examples"

@@ -223,7 +223,6 @@ async def bare_stream(url: str, steps: int) -> str:
 
 async def ours(url: str, steps: int) -> str:
     """Prompt Studio's loop, streaming and with its whole journal in memory."""
-    from tests.support.start_run import start_run
     from studio.core.agent.values.options import RunOptions
     from studio.core.agent.values.state import Limits
     from studio.core.models.choice import choose_connection
@@ -231,6 +230,7 @@ async def ours(url: str, steps: int) -> str:
     from studio.core.models.connections import Connection
     from studio.core.models.factory import open_model
     from tests.core.agent.runs import Functions, document
+    from tests.support.start_run import start_run
 
     prompt = document(PROMPT)
     connection = Connection("Bench", "compatible", base_url=url, model="scripted")
