@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 from studio.application.exchange.export import difference
+from studio.application.exchange.judge import JUDGES, NoJudgeError, judge_names, run_in
 from studio.application.inputs.sets import InputFileError, read_sets, sets_path
 from studio.application.trust import references_of
 from studio.cli.arguments import (
@@ -22,7 +23,7 @@ from studio.cli.arguments import (
 from studio.cli.exit_codes import FINE, PROBLEMS
 from studio.cli.findings import offered_tools, report
 from studio.core.export.source import ExportValues, make_source
-from studio.core.export.target import ExportResult
+from studio.core.export.target import ExportResult, ExportSource
 from studio.core.export.targets import TARGETS, all_targets, find_target
 from studio.core.export.write import write_atomically, write_bytes_atomically
 from studio.core.export.written_keys import make_checked
@@ -54,6 +55,17 @@ def add_export(parser: argparse.ArgumentParser) -> None:
         help="write it although there are errors of this kind; once for each kind",
     )
     parser.add_argument("--diff", action="store_true", help="show what would change, write nothing")
+    parser.add_argument(
+        "--force", action="store_true", help="write over a file that is there already"
+    )
+    parser.add_argument(
+        "--run-in",
+        choices=judge_names(),
+        help="let the program itself read what was made, and name each difference",
+    )
+    parser.add_argument(
+        "--python", type=Path, metavar="PYTHON", help="the Python that has the package of --run-in"
+    )
     add_trust(parser, "its tools are asked for, and what it refers to is read")
     parser.set_defaults(action=_export)
 
@@ -82,19 +94,25 @@ def _export(options: argparse.Namespace) -> int:
         given_inputs(options, document), _sets(options.file), offered_tools(document, trust)
     )
     context = references_of(document.source.path, trust, masked=True)
-    made = make_checked(target, make_source(document, target, values, context))
+    source = make_source(document, target, values, context)
+    made = make_checked(target, source)
     report(document, made.problems)
     for each in made.round_trips:
         state = "same messages and tools" if each.is_same else each.difference
         print(f"prompt-studio: round trip, {each.name}: {state}", file=sys.stderr)
     for loss in made.losses:
         print(f"{options.file}: lost or changed: {loss}", file=sys.stderr)
+    if options.run_in is not None and not _judged(options, source, made):
+        return PROBLEMS
     if options.diff:
         sys.stdout.write(difference(made, options.out).text)
         return PROBLEMS if made.blocked or made.needs_consent else FINE
     if not made.may_write(errors=options.accept_error, losses=options.accept_losses):
         print(f"prompt-studio: nothing was written: {_way_out(made, options)}", file=sys.stderr)
         return PROBLEMS
+    if options.out is not None and not options.force and _is_other(options.out, made):
+        told = "the prompt itself" if _is_same_file(options.out, options.file) else "there already"
+        raise UsageError(f"{options.out} is {told}; say --force to write over it")
     _put(options.out, made)
     return FINE
 
@@ -109,6 +127,39 @@ def _way_out(made: ExportResult, options: argparse.Namespace) -> str:
         words.append("--accept-losses")
     how = f"say {' '.join(words)} to write it all the same"
     return f"mend the errors first, or {how}" if left else how
+
+
+def _judged(options: argparse.Namespace, source: ExportSource, made: ExportResult) -> bool:
+    """Whether the program itself reads the file as the preview shows it.
+
+    Raises:
+        UsageError: the program is not there, or it reads other forms.
+    """
+    if JUDGES[options.run_in] != options.target:
+        raise UsageError(f"--run-in {options.run_in} reads --target {JUDGES[options.run_in]}")
+    try:
+        found = run_in(options.run_in, source, made, options.python)
+    except NoJudgeError as error:
+        raise UsageError(str(error)) from None
+    for each in found.rounds:
+        state = "same messages" if each.is_same else each.difference
+        print(f"{found.program}, {each.name}: {state}", file=sys.stderr)
+    return all(each.is_same for each in found.rounds) or options.accept_losses
+
+
+def _is_other(out: Path, made: ExportResult) -> bool:
+    """Whether a file is there that would become another one."""
+    try:
+        return out.is_file() and out.read_bytes() != made.content
+    except OSError:
+        return True
+
+
+def _is_same_file(one: Path, other: Path) -> bool:
+    try:
+        return one.samefile(other)
+    except OSError:
+        return False
 
 
 def _sets(path: Path) -> dict[str, JsonObject]:

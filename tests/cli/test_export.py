@@ -67,7 +67,9 @@ def test_a_loss_writes_nothing_until_told_to(
     assert "lost or changed: tools.nearby" in said
     assert "round trip, values of now" in said
     assert "--accept-losses" in said
-    assert run_command([*arguments, "--accept-losses"]) == FINE
+    assert run_command([*arguments, "--accept-losses"]) == USAGE
+    assert out.read_text(encoding="utf-8") == "old"
+    assert run_command([*arguments, "--accept-losses", "--force"]) == FINE
     assert "![thread]" in out.read_text(encoding="utf-8")
 
 

@@ -21,6 +21,8 @@ from studio.core.prompty.edit.edits import set_value, write_scalar
 from studio.core.prompty.edit.keep_dialect import keeping_dialect
 from studio.core.prompty.edit.nesting import nest
 from studio.core.prompty.parse import parse
+from studio.core.prompty.reference_values import whole_reference
+from studio.core.prompty.yaml.places import value_at
 from studio.core.prompty.yaml.reader import read_yaml
 from studio.core.text.problem import Fix, Problem, Severity
 from studio.core.text.span import Span
@@ -140,6 +142,10 @@ def _losses(document: PromptDocument) -> Iterator[str]:
     for key in document.data:
         if key not in _KEYS:
             yield f"{key}: is no key of AgentSchema; it stays in the file, and readers ignore it."
+    for path in (("model",), ("model", "options"), ("model", "connection")):
+        block = value_at(document.data, path)
+        if isinstance(block, str) and whole_reference(block) is not None:
+            yield f"{'.'.join(path)}: AgentSchema takes no reference in place of this block."
     for item in (*document.inputs, *document.outputs):
         if item.kind not in _KINDS:
             yield (

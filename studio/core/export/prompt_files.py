@@ -4,8 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from studio.core.export.round_trip import prompt_round_trips, utf8_problem, verify
+from studio.core.export.round_trip import (
+    prompt_round_trips,
+    runtime_rounds,
+    utf8_problem,
+    verify,
+)
 from studio.core.export.target import ExportResult, ExportSource, TargetGroup, result, unique
+from studio.core.prompty.convert.runtime import RUNTIMES
 from studio.core.prompty.convert.whole import convert
 from studio.core.prompty.document import Dialect
 from studio.core.prompty.parse import parse
@@ -93,8 +99,14 @@ class DialectFile:
             if item.severity is Severity.ERROR and (item.code, item.message) not in own
         ]
         round_trips = prompt_round_trips(made.text, source)
-        # The notes end with a remark on the messages, which the rounds say with names.
-        notes = [note for note in made.notes if not note.startswith("the messages of a preview")]
+        if self.dialect in RUNTIMES:
+            round_trips = runtime_rounds(made.text, source, self.dialect, round_trips)
+        # What is said of the messages, the rounds say with the names of the sets.
+        notes = [
+            note
+            for note in (*made.notes, *made.losses)
+            if not note.startswith("the messages of a preview") and "other messages" not in note
+        ]
         return result(
             made.text,
             (*source.document.problems, *faults),

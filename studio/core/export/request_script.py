@@ -72,7 +72,9 @@ def endpoint_of(provider: Provider, api: str = "chat") -> ApiEndpoint:
     return _ENDPOINTS[api if api in ("embedding", "image") else provider]
 
 
-def curl_command(body: JsonObject, endpoint: ApiEndpoint, base_url: str = "") -> str:
+def curl_command(
+    body: JsonObject, endpoint: ApiEndpoint, base_url: str = "", in_shell: str = ""
+) -> str:
     """A shell command that sends a body and shows the whole reply, which is not streamed.
 
     The body stands in a here-document, so nothing in it needs quoting.
@@ -81,10 +83,11 @@ def curl_command(body: JsonObject, endpoint: ApiEndpoint, base_url: str = "") ->
         body: the request's.
         endpoint: where it goes.
         base_url: address of the API; empty for the provider's own.
+        in_shell: the whole address as the shell writes it, where its environment says a part.
     """
-    address = (base_url or endpoint.address).rstrip("/") + endpoint.path
+    address = in_shell or shlex.quote((base_url or endpoint.address).rstrip("/") + endpoint.path)
     lines = [
-        f"curl --silent --show-error {shlex.quote(address)} \\",
+        f"curl --silent --show-error {address} \\",
         *(f'  --header "{header}" \\' for header in endpoint.headers),
         "  --header 'Content-Type: application/json' \\",
         f"  --data @- <<'{_END}'",

@@ -8,8 +8,6 @@ from dataclasses import dataclass, replace
 
 from studio.core.export.request_script import (
     body_of,
-    curl_command,
-    endpoint_of,
     json_text,
     sendable,
 )
@@ -65,54 +63,9 @@ class RequestBody:
         return result(
             json_text(request.body),
             (*source.problems, *request.problems),
-            (*lost(request.problems), *unlisted_tools(source), *unresolved_references(source)),
+            request_losses(source, request),
             round_trips,
         )
-
-
-@dataclass(frozen=True, slots=True)
-class CurlCommand:
-    """A shell command that sends the request; the key comes from the environment."""
-
-    provider: Provider
-    group: TargetGroup = "Requests"
-    suffix: str = ".sh"
-    needs_values: bool = True
-
-    @property
-    def name(self) -> str:
-        """The provider's name behind `curl-`."""
-        return f"curl-{self.provider}"
-
-    @property
-    def label(self) -> str:
-        """Name for people."""
-        return f"curl command: {LABELS[self.provider]}"
-
-    @property
-    def about(self) -> str:
-        """What it is."""
-        return (
-            "A shell script that sends the request with curl. The key is taken from the "
-            "environment when it runs, and stands nowhere in the file."
-        )
-
-    def make(self, source: ExportSource) -> ExportResult:
-        """The command."""
-        request = request_of(source, self.provider)
-        round_trips = request_round_trips(
-            source, self.provider, lambda body: self._script(source, body)
-        )
-        return result(
-            self._script(source, request.body),
-            (*source.problems, *request.problems),
-            (*lost(request.problems), *unlisted_tools(source), *unresolved_references(source)),
-            round_trips,
-        )
-
-    def _script(self, source: ExportSource, body: JsonObject) -> str:
-        endpoint = endpoint_of(self.provider, source.prepared.document.model.api_type)
-        return "#!/bin/sh\n" + curl_command(body, endpoint, source.base_url)
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,6 +119,15 @@ def request_of(source: ExportSource, provider: Provider) -> WireRequest:
         outputs=document.outputs,
         media=source.media,
     )
+
+
+def request_losses(source: ExportSource, request: WireRequest) -> Iterator[str]:
+    """What a request does not carry, and what it cannot be sent without, in words."""
+    yield from lost(request.problems)
+    if request.body.get("model") == "":
+        yield "The request names no model, and no provider takes it so: write model.id."
+    yield from unlisted_tools(source)
+    yield from unresolved_references(source)
 
 
 def lost(problems: Iterable[Problem]) -> Iterator[str]:

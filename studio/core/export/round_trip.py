@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from studio.core.export.target import ExportSource, RoundTrip
+from studio.core.prompty.convert.runtime import RUNTIMES, comparable
+from studio.core.prompty.document import Dialect
 from studio.core.prompty.meaning import first_difference, tool_difference
 from studio.core.prompty.messages import Message
 from studio.core.prompty.parse import parse
 from studio.core.prompty.prepare import Prepared, prepare
+from studio.core.prompty.runtimes.prompty2 import RuntimeRefusal
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.problem import Problem, Severity
 from studio.core.text.span import Span
@@ -117,3 +120,33 @@ def prompt_round_trips(text: str, source: ExportSource) -> tuple[RoundTrip, ...]
 
     own = replace(source, tools=None)  # what the file says, not what its sources offer
     return check_round_trips(own, read)
+
+
+def runtime_rounds(
+    text: str, source: ExportSource, dialect: Dialect, rounds: Sequence[RoundTrip]
+) -> tuple[RoundTrip, ...]:
+    """The same rounds, each with what the program makes of the file that the dialect is for.
+
+    It gets what its user gives: the set's values and those of declared inputs, and nothing that a
+    run of the studio supplies.
+    """
+    name, prepare_as_runtime = RUNTIMES[dialect]
+    found: list[RoundTrip] = []
+    for each in rounds:
+        prepared = source.round_trips[each.name]
+        again = read_prompt(text, source, prepared)
+        known = {item.name for item in again.document.inputs}
+        known |= source.set_values.get(each.name, {}).keys()
+        values = {key: value for key, value in again.inputs.items() if key in known}
+        try:
+            got = prepare_as_runtime(replace(again, inputs=values))
+        except RuntimeRefusal as error:
+            told = f"{name} does not take it: {error}."
+        else:
+            loose = dialect == "legacy"
+            told = first_difference(
+                comparable(prepared.messages.messages, loose=loose), comparable(got, loose=loose)
+            )
+            told = f"in {name}, {told}" if told else ""
+        found.append(replace(each, difference=each.difference or told))
+    return tuple(found)

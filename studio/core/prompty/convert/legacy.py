@@ -12,7 +12,9 @@ from studio.core.prompty.convert.body import hoist_body_tools
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.edit.draft import ConversionDraft
 from studio.core.prompty.edit.edits import write_scalar
+from studio.core.prompty.front.declarations import is_declaration, kind_of_value
 from studio.core.prompty.front.front_matter import LEGACY_OPTIONS, parameter_schema, read_bindings
+from studio.core.prompty.runtimes.prompty1 import MODEL_KEYS, ROOT_KEYS
 from studio.core.text.problem import TextEdit
 from studio.core.text.values import Json, JsonObject
 
@@ -145,8 +147,48 @@ def _declarations(draft: ConversionDraft) -> None:
             draft.remove(block)
             draft.add_value((), block, named)
         for name, item in draft.block(block).items():
-            if isinstance(item, Mapping):
+            if not isinstance(item, Mapping) or not is_declaration(item):
+                draft.remove(block, name)
+                kept = {} if item is None else {"default": item}
+                draft.add_value((block,), name, {"type": _type_of(item), **kept})
+            else:
                 _declaration(draft, (block, name), item)
+    _samples(draft)
+
+
+def _type_of(value: Json) -> str:
+    kind = kind_of_value(value)
+    return _KINDS.get(kind, kind)
+
+
+def _samples(draft: ConversionDraft) -> None:
+    """What Prompty 1 runs with is the root `sample`: defaults count for nothing there."""
+    inputs = draft.block("inputs")
+    samples: dict[str, Json] = {}
+    for name, item in inputs.items():
+        if isinstance(item, Mapping):
+            key = "default" if "default" in item else "sample" if "sample" in item else "example"
+            if key in item:
+                samples[name] = item[key]
+            for gone in ("sample", "example"):
+                draft.remove("inputs", name, gone)
+    known = draft.block("sample")
+    added = {name: value for name, value in samples.items() if name not in known}
+    draft.add_values(("sample",), added)
+
+
+_PROPERTY_KEYS = ("kind", "type", "default", "description", "sample", "example")
+
+
+def _root(draft: ConversionDraft) -> None:
+    """Keys that keep Prompty 1's runtime from loading the file."""
+    for path, known in (((), ROOT_KEYS), (("model",), MODEL_KEYS)):
+        block = draft.block(*path) if path else draft.document.data
+        for key in block:
+            if key not in known:
+                draft.remove(*path, key)
+                told = ".".join((*path, key))
+                draft.notes.append(f"{told}: Prompty 1 loads no file with this key; left out")
 
 
 def _declaration(draft: ConversionDraft, path: tuple[str, str], item: JsonObject) -> None:
@@ -162,12 +204,12 @@ def _declaration(draft: ConversionDraft, path: tuple[str, str], item: JsonObject
             )
         elif kind == "integer":
             draft.notes.append(f"{'.'.join(path)}: an integer is a number in Prompty 1")
-    if "example" in item and "sample" not in item:
-        draft.rename((*path, "example"), "sample")
-    lost = [key for key in ("items", "properties", "enumValues", "oneOf", "anyOf") if key in item]
+    lost = [key for key in item if key not in _PROPERTY_KEYS]
+    for key in lost:
+        draft.remove(*path, key)
     if lost:
         told = ", ".join(lost)
-        draft.notes.append(f"{'.'.join(path)}: Prompty 1 ignores {told}")
+        draft.notes.append(f"{'.'.join(path)}: Prompty 1 takes no {told}; left out")
 
 
 def _tools(draft: ConversionDraft) -> None:
@@ -249,4 +291,5 @@ _STEPS: tuple[Callable[[ConversionDraft], None], ...] = (
     _tools,
     _metadata,
     _template,
+    _root,
 )

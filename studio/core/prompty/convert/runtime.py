@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 from studio.core.prompty.convert.declarations import convert_declarations, convert_tools
+from studio.core.prompty.document import Dialect
 from studio.core.prompty.edit.draft import ConversionDraft
 from studio.core.prompty.edit.edits import flow_value
 from studio.core.prompty.front.declarations import output_schema
@@ -15,9 +17,11 @@ from studio.core.prompty.meaning import first_difference, tool_difference
 from studio.core.prompty.messages import MediaPart, Message, TextPart
 from studio.core.prompty.prepare import Prepared
 from studio.core.prompty.reference_values import whole_reference
-from studio.core.prompty.runtimes.prompty2 import RUNTIME, RuntimeRefusal, prepare_as_runtime
+from studio.core.prompty.runtimes import prompty1, prompty2
+from studio.core.prompty.runtimes.prompty2 import RuntimeRefusal
 from studio.core.prompty.runtimes.shape import load_faults
 from studio.core.prompty.split import split_front_matter
+from studio.core.prompty.templates.fstring import fstring_as_jinja
 from studio.core.text.problem import TextEdit
 from studio.core.text.span import Span
 
@@ -26,6 +30,7 @@ _DASHES = re.compile(r"---+|\+\+\++")
 
 def complete_for_runtimes(draft: ConversionDraft) -> None:
     """Add what Prompty 2's runtimes want and a file may leave unsaid; a file that has it stays."""
+    format_string_as_jinja(draft)
     if draft.document.front_matter is None or any(True for _ in load_faults(draft.document.data)):
         _template(draft)
         for block in ("inputs", "outputs"):
@@ -33,6 +38,27 @@ def complete_for_runtimes(draft: ConversionDraft) -> None:
         convert_tools(draft)
         _connection(draft)
     _dashes(draft)
+
+
+def format_string_as_jinja(draft: ConversionDraft) -> None:
+    """A format string as Jinja2: the runtimes know no format strings."""
+    value = draft.value("template")
+    inner = value.get("format") if isinstance(value, Mapping) else value
+    if (inner.get("kind") if isinstance(inner, Mapping) else inner) != "fstring":
+        return
+    body = draft.document.body
+    made = fstring_as_jinja(draft.text[body.start : body.end])
+    if made is None:
+        draft.losses.append(
+            "the body is a format string with formats, which Jinja2 writes otherwise"
+        )
+        return
+    path = ("template", "format", "kind") if isinstance(inner, Mapping) else ("template", "format")
+    draft.apply([TextEdit(body, made)])
+    if isinstance(value, Mapping):
+        draft.replace(path, "jinja2")
+    else:
+        draft.replace(("template",), "{format: {kind: jinja2}, parser: {kind: prompty}}")
 
 
 def _template(draft: ConversionDraft) -> None:
@@ -123,17 +149,37 @@ def differences(pair: Compared) -> Iterator[str]:
         yield f"the model options are different: {', '.join(changed)}."
 
 
-def runtime_difference(pair: Compared) -> str:
+def runtime_difference(pair: Compared, to: Dialect) -> str:
     """What Prompty's own runtime makes of the converted file otherwise; empty where nothing."""
+    name, prepare_as_runtime = RUNTIMES[to]
+    loose = pair.loose or to == "legacy"
     try:
         got = prepare_as_runtime(pair.after, forgiving=True)
     except RuntimeRefusal as error:
-        return f"{RUNTIME} does not take the file: {error}"
+        return f"{name} does not take the file: {error}"
     told = first_difference(
-        comparable(pair.before.messages.messages, loose=pair.loose),
-        comparable(got, loose=pair.loose),
+        comparable(pair.before.messages.messages, loose=loose), comparable(got, loose=loose)
     )
-    return f"{RUNTIME} makes other messages of it: {told}" if told else ""
+    return f"{name} makes other messages of it: {told}" if told else ""
+
+
+class PrepareAsRuntime(Protocol):
+    """Prepares a prompt as another program does."""
+
+    def __call__(self, prepared: Prepared, *, forgiving: bool = False) -> tuple[Message, ...]:
+        """The messages.
+
+        Raises:
+            RuntimeRefusal: it cannot load or prepare it.
+        """
+        ...
+
+
+RUNTIMES: Mapping[Dialect, tuple[str, PrepareAsRuntime]] = {
+    "prompty": (prompty2.RUNTIME, prompty2.prepare_as_runtime),
+    "legacy": (prompty1.RUNTIME, prompty1.prepare_as_runtime),
+}
+"""The program that a dialect is for: its name in a sentence, and what it makes of a prompt."""
 
 
 def comparable(messages: tuple[Message, ...], *, loose: bool = False) -> tuple[Message, ...]:

@@ -16,6 +16,7 @@ from studio.core.prompty.convert.runtime import (
     Compared,
     complete_for_runtimes,
     differences,
+    format_string_as_jinja,
     runtime_difference,
 )
 from studio.core.prompty.document import Dialect, PromptDocument
@@ -71,6 +72,9 @@ def convert(
     if document.parameters and to != "section" and document.dialect == "section":
         parameters_to_inputs(draft, document)
         document = parse(draft.text, document.source.path)
+    if to == "legacy" and document.template.format == "fstring":
+        format_string_as_jinja(draft)
+        document = parse(draft.text, document.source.path)
     _rewrite(draft, document, to, references)
     if to == "prompty":
         complete_for_runtimes(draft)
@@ -125,9 +129,9 @@ def _proven(
     same = own == messages_to_json(pair.after.messages, "prompty")
     if not same:
         draft.notes.append("the messages of a preview differ; compare them before you keep this")
-    if to == "prompty":
-        draft.losses += differences(pair)
-        told = runtime_difference(pair)
+    if to != "section":
+        draft.losses += differences(pair) if to == "prompty" else ()
+        told = runtime_difference(pair, to)
         if told:
             draft.losses.append(told)
     edits = line_edits(before.source.text, draft.text)

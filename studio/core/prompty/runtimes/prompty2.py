@@ -55,15 +55,12 @@ def check_file(document: PromptDocument) -> Iterator[str]:
     yield from load_faults(document.data)
 
 
-def prepare_as_runtime(
-    prepared: Prepared, *, forgiving: bool = False, source: str = ""
-) -> tuple[Message, ...]:
+def prepare_as_runtime(prepared: Prepared, *, forgiving: bool = False) -> tuple[Message, ...]:
     """The messages that the runtime makes of a prepared prompt, with the same values.
 
     Args:
         prepared: The prompt as it was prepared here.
         forgiving: A value that nobody gave reads as nothing, however deep the template looks.
-        source: The body, where it is the text of another file.
 
     Raises:
         RuntimeRefusal: it cannot load or prepare it.
@@ -71,7 +68,7 @@ def prepare_as_runtime(
     document = prepared.document
     for fault in check_file(document):
         raise RuntimeRefusal(fault)
-    body = source or _split(document.source.text)[1]
+    body = _split(document.source.text)[1]
     for problem in prepared.problems:
         if problem.code == LIMIT:  # the runtime has no bounds: what ours has stopped is not tried
             raise RuntimeRefusal(problem.message)

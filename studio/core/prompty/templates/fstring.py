@@ -79,6 +79,33 @@ def find_fstring_variables(
     )
 
 
+def fstring_as_jinja(source: str) -> str | None:
+    """A format string as a Jinja2 template; None where a placeholder has a format of its own."""
+    pieces: list[tuple[str, bool]] = []
+    for piece in _pieces(source, 0):
+        if isinstance(piece, _Field):
+            if piece.conversion or piece.spec:
+                return None
+            steps = (f"[{s}]" if s.lstrip("-").isdecimal() else f"[{s!r}]" for s in piece.steps)
+            pieces.append((f"{{{{{piece.root}{''.join(steps)}}}}}", False))
+        elif not isinstance(piece, Problem):
+            pieces.append((piece[0], True))
+    found: list[str] = []
+    for index, (text, is_literal) in enumerate(pieces):
+        following = pieces[index + 1][0][:1] if index + 1 < len(pieces) else ""
+        found.append(_as_jinja_text(text, following) if is_literal else text)
+    return "".join(found)
+
+
+def _as_jinja_text(text: str, following: str) -> str:
+    """Literal text whose braces begin no tag of Jinja2, with the character that comes after it."""
+    tags = ("{", "%", "#")
+    return "".join(
+        "{{ '{' }}" if char == "{" and (text[at + 1 : at + 2] or following) in tags else char
+        for at, char in enumerate(text)
+    )
+
+
 def _pieces(source: str, base: int) -> Iterator[tuple[str, Span] | _Field | Problem]:
     """Literal text with its span, placeholders and problems, in order."""
     position = 0

@@ -290,7 +290,7 @@ def test_to_prompty_1_and_back_again() -> None:
     legacy = parse(conversion.text)
     assert legacy.dialect == "legacy"
     assert conversion.same_messages
-    assert conversion.notes == ()
+    assert conversion.notes == ("metadata: Prompty 1 loads no file with this key; left out",)
     for comment in ("# the shop", "# us", "# which", "# cold"):
         assert comment in conversion.text
     assert legacy.data["model"] == {
@@ -308,8 +308,9 @@ def test_to_prompty_1_and_back_again() -> None:
         "api": "chat",
     }  # fmt: skip
     assert legacy.data["inputs"] == {
-        "who": {"type": "number", "sample": 2}, "thread": {"type": "thread"},
+        "who": {"type": "number"}, "thread": {"type": "thread"},
     }  # fmt: skip
+    assert legacy.data["sample"] == {"who": 2}
     assert legacy.data["authors"] == ["me"]
     assert legacy.data["template"] == "mustache"
     assert "![thread]" in conversion.text
@@ -325,7 +326,7 @@ def test_to_prompty_1_and_back_again() -> None:
         ("model: {id: m, connection: {kind: reference, name: x}}", "no connection of kind"),
         ("inputs: {p: {kind: image}}", "no inputs of kind"),
         ("inputs: {p: {kind: integer}}", "an integer is a number"),
-        ("inputs: {p: {kind: array, items: {kind: string}}}", "ignores items"),
+        ("inputs: {p: {kind: array, items: {kind: string}}}", "takes no items"),
         ("tools: [{name: s, kind: mcp, connection: {kind: reference}}]", "no tools of kind 'mcp'"),
         ("tools: [{name: f, kind: function, bindings: {a: b}}]", "binds no inputs"),
     ],

@@ -1,0 +1,105 @@
+"""A shell command that sends the request to where the prompt says."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from studio.core.export.python.settings import key_variable
+from studio.core.export.request_script import ApiEndpoint, curl_command, endpoint_of
+from studio.core.export.requests import LABELS, request_losses, request_of, request_round_trips
+from studio.core.export.target import ExportResult, ExportSource, TargetGroup, result
+from studio.core.prompty.reference_values import whole_reference
+from studio.core.text.values import JsonObject
+from studio.core.wire.request import Provider
+
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_IN_QUOTES = re.compile(r"[$`\"\\]")
+
+
+@dataclass(frozen=True, slots=True)
+class CurlCommand:
+    """A shell command that sends the request; the key comes from the environment."""
+
+    provider: Provider
+    group: TargetGroup = "Requests"
+    suffix: str = ".sh"
+    needs_values: bool = True
+
+    @property
+    def name(self) -> str:
+        """The provider's name behind `curl-`."""
+        return f"curl-{self.provider}"
+
+    @property
+    def label(self) -> str:
+        """Name for people."""
+        return f"curl command: {LABELS[self.provider]}"
+
+    @property
+    def about(self) -> str:
+        """What it is."""
+        return (
+            "A shell script that sends the request with curl, to the address that the prompt "
+            "names. The key is taken from the environment when it runs, and stands nowhere in it."
+        )
+
+    def make(self, source: ExportSource) -> ExportResult:
+        """The command; its body stands in a here-document, so nothing in it needs quoting."""
+        request = request_of(source, self.provider)
+        round_trips = request_round_trips(
+            source, self.provider, lambda body: self._script(source, body)
+        )
+        return result(
+            self._script(source, request.body),
+            (*source.problems, *request.problems),
+            (*self._losses(source), *request_losses(source, request)),
+            round_trips,
+        )
+
+    def _losses(self, source: ExportSource) -> Iterator[str]:
+        connection = source.document.model.connection
+        if connection.get("endpoint") and not self._speaks_to_the_document(source):
+            yield (
+                f"The prompt names {connection['endpoint']}, which does not speak "
+                f"{LABELS[self.provider]}: the command goes to "
+                f"{endpoint_of(self.provider).address}."
+            )
+
+    def _speaks_to_the_document(self, source: ExportSource) -> bool:
+        """Whether the server that the prompt names speaks this provider's form."""
+        is_anthropic = source.document.model.provider == "anthropic"
+        return is_anthropic == (self.provider == "anthropic")
+
+    def _script(self, source: ExportSource, body: JsonObject) -> str:
+        endpoint, given = self._endpoint(source)
+        reference = whole_reference(given)
+        if reference is None or reference.protocol != "env":
+            return "#!/bin/sh\n" + curl_command(body, endpoint, given)
+        default = _IN_QUOTES.sub(r"\\\g<0>", reference.default or "")
+        rest = f":-{default}" if default else f":?set {reference.argument}"
+        first = f'endpoint="${{{reference.argument}{rest}}}"\n'
+        address = f'"${{endpoint%/}}{endpoint.path}"'
+        return "#!/bin/sh\n" + first + curl_command(body, endpoint, in_shell=address)
+
+    def _endpoint(self, source: ExportSource) -> tuple[ApiEndpoint, str]:
+        """Where the request goes and with which key, and the address as the prompt says it."""
+        model = source.document.model
+        usual = endpoint_of(self.provider, model.api_type)
+        own = self._speaks_to_the_document(source)
+        written = model.connection.get("endpoint") if own else None
+        given = source.base_url or (written.strip() if isinstance(written, str) else "")
+        key = key_variable(source.document) if own else ""
+        if not _VARIABLE.fullmatch(key):
+            key = "ANTHROPIC_API_KEY" if self.provider == "anthropic" else "OPENAI_API_KEY"
+        path = usual.path
+        headers = [f"Authorization: Bearer ${key}"]
+        if self.provider == "anthropic":
+            headers = [f"x-api-key: ${key}", "anthropic-version: 2023-06-01"]
+            if given and not given.rstrip("/").endswith("/v1"):
+                path = f"/v1{path}"
+        elif own and given and not source.base_url and model.provider in ("foundry", "azure"):
+            headers = [f"api-key: ${key}"]
+            path = f"/openai/v1{path}"
+        return replace(usual, path=path, headers=tuple(headers)), given

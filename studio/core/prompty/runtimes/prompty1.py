@@ -1,0 +1,155 @@
+"""What Prompty 1's last runtime (`prompty` 0.1.50) makes of a file: its rules, in our words.
+
+`make interop` asks the package itself whether each of them holds.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+from studio.core.prompty.body.media import find_media
+from studio.core.prompty.document import PromptDocument
+from studio.core.prompty.messages import MediaPart, Message, Part, TextPart
+from studio.core.prompty.prepare import Prepared
+from studio.core.prompty.reference_values import find_references, whole_reference
+from studio.core.prompty.runtimes.prompty2 import RuntimeRefusal
+from studio.core.prompty.runtimes.render import CannotRender, render_chevron, render_jinja
+from studio.core.prompty.split import split_front_matter
+from studio.core.prompty.templates.faults import LIMIT
+from studio.core.text.values import Json, JsonObject
+
+RUNTIME = "prompty 0.1.50"
+"""The program as a sentence names it."""
+
+ROOT_KEYS = frozenset(
+    {"name", "description", "authors", "tags", "version", "base", "model", "sample", "inputs",
+     "outputs", "template"}
+)  # fmt: skip
+"""Keys that it takes; any other one keeps it from loading."""
+
+MODEL_KEYS = frozenset({"api", "configuration", "parameters", "response"})
+"""Keys of `model` that it takes."""
+
+PROPERTY_KEYS = frozenset({"type", "default", "description"})
+"""Keys of an input or output that it takes."""
+
+_MARKER = re.compile(r"(?im)^\s*#?\s*(assistant|function|system|user)\s*:\s*\n")
+_ENDS = re.compile(r"---|\+\+\+")
+_ROLES = ("assistant", "function", "system", "user")
+
+
+def check_file(document: PromptDocument) -> Iterator[str]:
+    """What keeps the runtime from loading the file, a sentence each."""
+    text = document.source.text
+    own = split_front_matter(text)
+    if own.front is None:
+        yield "it has no front matter, and the runtime finds no body then"
+        return
+    if _ENDS.search(text, own.front.start, own.front.end) is not None:
+        yield "the front matter holds --- or +++, and the runtime ends it at the first of them"
+    if not text[own.body.start :].strip():
+        yield "the body is empty, and the runtime wants one"
+    data = document.data
+    yield from _unknown(data, ROOT_KEYS, "")
+    model = data.get("model")
+    if isinstance(model, Mapping):
+        yield from _unknown(model, MODEL_KEYS, "model.")
+    elif model is not None:
+        yield "model is no block"
+    template = data.get("template")
+    if isinstance(template, Mapping):
+        yield from _unknown(template, frozenset({"type", "parser"}), "template.")
+    for block in ("inputs", "outputs"):
+        yield from _properties(data.get(block), block)
+    yield from _references(data, "")
+    for reference in find_references(text[own.front.start : own.front.end]):
+        if reference.protocol == "file" and not reference.argument.endswith(".json"):
+            yield f"it reads {reference.argument} as JSON"
+
+
+def _unknown(data: JsonObject, known: frozenset[str], path: str) -> Iterator[str]:
+    for key in data:
+        if key not in known:
+            yield f"it takes no key {path}{key}"
+
+
+def _properties(value: Json, block: str) -> Iterator[str]:
+    if value is None:
+        return
+    if not isinstance(value, Mapping):
+        yield f"{block} is no block"
+        return
+    for name, item in value.items():
+        if not isinstance(item, Mapping) or "type" not in item:
+            yield f"{block}.{name}.type is missing"
+        else:
+            yield from _unknown(item, PROPERTY_KEYS, f"{block}.{name}.")
+
+
+def _references(value: Json, path: str) -> Iterator[str]:
+    """`${…}` of another kind than env and file, which it refuses wherever it stands."""
+    if isinstance(value, str):
+        text = value.strip()
+        if text.startswith("${") and text.endswith("}"):
+            found = whole_reference(text)
+            if found is None or not text.startswith(("${env:", "${file:")):
+                yield f"{path} is the reference {text}, which it cannot read"
+    elif isinstance(value, Mapping):
+        for key, item in value.items():
+            yield from _references(item, f"{path}.{key}".lstrip("."))
+    elif isinstance(value, list):
+        for index, item in enumerate(value):
+            yield from _references(item, f"{path}.{index}".lstrip("."))
+
+
+def prepare_as_runtime(prepared: Prepared, *, forgiving: bool = False) -> tuple[Message, ...]:
+    """The messages that the runtime makes of a prepared prompt, with the same values.
+
+    Raises:
+        RuntimeRefusal: it cannot load or prepare it.
+    """
+    document = prepared.document
+    for fault in check_file(document):
+        raise RuntimeRefusal(fault)
+    for problem in prepared.problems:
+        if problem.code == LIMIT:
+            raise RuntimeRefusal(problem.message)
+    body = document.source.slice(document.body).lstrip()
+    try:
+        if document.template.format == "mustache":
+            rendered = render_chevron(body, prepared.inputs)
+        else:
+            rendered = render_jinja(body, prepared.inputs, forgiving=forgiving)
+    except CannotRender as error:
+        raise RuntimeRefusal(f"it cannot render the template: {error}") from error
+    chunks = [chunk for chunk in _MARKER.split(rendered) if chunk.strip()]
+    if not chunks:
+        raise RuntimeRefusal("nothing is left of the template")
+    if chunks[0].strip().lower() not in _ROLES:
+        chunks.insert(0, "system")
+    if chunks[-1].strip().lower() in _ROLES:
+        chunks.pop()
+    if len(chunks) % 2:
+        raise RuntimeRefusal("a section is empty, and it cannot tell roles from texts then")
+    return tuple(_message(chunks[at], chunks[at + 1]) for at in range(0, len(chunks), 2))
+
+
+def _message(role: str, text: str) -> Message:
+    word = role.strip().lower()
+    return Message("tool" if word == "function" else word, _parts(text.strip()))  # type: ignore[arg-type]
+
+
+def _parts(text: str) -> tuple[Part, ...]:
+    """Text with its Markdown images as parts of their own."""
+    found: list[Part] = []
+    at = 0
+    for token in find_media(text):
+        if text[at : token.span.start].strip():
+            found.append(TextPart(text[at : token.span.start].strip()))
+        place = text[token.target.start : token.target.end].split(" ", maxsplit=1)[0].strip()
+        found.append(MediaPart("image", place))
+        at = token.span.end
+    if text[at:].strip() or not found:
+        found.append(TextPart(text[at:].strip() if found else text))
+    return tuple(found)

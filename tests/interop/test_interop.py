@@ -1,0 +1,52 @@
+"""The reduced form of `make interop`: the programs that are installed beside the tests."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from studio.application.exchange.judge import NoJudgeError, run_in
+from studio.core.export.source import ExportValues, make_source
+from studio.core.export.targets import find_target
+from studio.core.prompty.parse import parse
+from studio.core.prompty.reference_values import references_beside
+from tests.interop.environments import PACKAGES, python_of
+from tests.interop.interop import PROMPTS, read_one
+from tests.interop.readers import READERS
+
+HERE = {"prompty2": "prompty", "agentschema": "agentschema", "langchain": "langchain_core"}
+"""Environments whose package is among the developer's own."""
+
+
+def python_for(target: str) -> Path:
+    environment, _ = READERS[target]
+    there = python_of(environment)
+    if there is None and environment in HERE:
+        pytest.importorskip(HERE[environment])
+        return Path(sys.executable)
+    if there is None:
+        pytest.skip(f"{PACKAGES[environment][0]} is not installed; `make interop` does it")
+    return there
+
+
+@pytest.mark.parametrize("path", PROMPTS[::3], ids=lambda path: path.stem)
+@pytest.mark.parametrize("target", READERS)
+def test_what_a_program_reads_otherwise_is_named(target: str, path: Path) -> None:
+    state, told = read_one(path, target, python_for(target), READERS[target][1])
+    assert state != "silent", told
+
+
+def test_a_python_without_the_package_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "a.prompty"
+    path.write_text("system:\nHi\n", encoding="utf-8")
+    form = find_target("prompty")
+    assert form is not None
+    references = references_beside(path, trusted=True)
+    source = make_source(parse("system:\nHi\n", path), form, ExportValues(), references)
+    made = form.make(source)
+    with pytest.raises(NoJudgeError, match="gave no answer"):
+        run_in("prompty", source, made, tmp_path / "no-python")
+    with pytest.raises(NoJudgeError, match=r"install prompty==0\.1\.50"):
+        run_in("prompty1", source, made, Path(sys.executable))
